@@ -4,7 +4,6 @@ A thread of the service starts them, and ends one as soon as somebody else waits
 played again later. Which games there are is in the store, so nothing is lost when any process is killed.
 """
 
-import os
 import time
 from contextlib import closing
 from threading import Event, Thread
@@ -15,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from judge.errors import JudgeError
 from judge.intake.workers import GONE_S, prepare
 from judge.logs import get_logger
+from judge.scheduling import go_behind_games
 from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.submissions.practice import PracticeHost, play_next
 from judge.submissions.service import IntakeDirectory, is_in_the_way, is_worker_gone, working
@@ -26,8 +26,6 @@ AGAIN_S = 1.0
 """How long it waits before it looks for a free slot again."""
 POLITE_S = 2.0
 """How long a worker has to remove its containers when it is ended."""
-NICENESS = 5
-"""Of the judge of a practice game, so that those of contest games get a core first."""
 
 log = get_logger()
 
@@ -135,4 +133,4 @@ def play_job(directory: IntakeDirectory, host: PracticeHost) -> PracticeGame | N
 
 def _prepare() -> None:
     prepare()
-    os.nice(NICENESS)
+    go_behind_games()

@@ -23,8 +23,8 @@ from judge.text import printable_lines
 
 SUCCESS = ProcessReport("exited", 0)
 
-CPU_SHARES = 102
-"""A tenth of what a game and its judge have: nobody's clock runs meanwhile but theirs."""
+CPU_SHARES = 341
+"""A third of what a game and its judge have: nobody's clock runs meanwhile but theirs."""
 
 
 class CommandEnd(StrEnum):

@@ -19,6 +19,7 @@ from judge.publish.log import KEY_FILE
 from judge.store.tokens import Tokens
 from judge.submissions.service import IntakeDirectory
 from tests.forked import ForkedProcess
+from tests.patience import PATIENCE_S
 
 CONTEST = """
 name = "cup"
@@ -48,7 +49,7 @@ class Service:
 
     def client(self, token: str = "") -> httpx.Client:
         headers = {"authorization": f"Bearer {token}"} if token else {}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=30)
+        return httpx.Client(base_url=self.url, headers=headers, timeout=PATIENCE_S)
 
     def logged(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.log.read_text().splitlines()]

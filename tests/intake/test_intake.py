@@ -21,6 +21,7 @@ from judge.submissions.check import CheckReport
 from judge.submissions.service import IntakeDirectory
 from judge.transparency.receipt import LARGEST_RECEIPT, read_receipt
 from tests.intake.conftest import Service, ended, send
+from tests.patience import PATIENCE_S
 
 
 def error_of(answer: httpx.Response) -> tuple[int, str]:
@@ -315,7 +316,7 @@ def test_many_authors_at_once_are_all_received(service: Service, desk: IntakeDir
 def test_no_token_is_in_the_log(service: Service, ada: httpx.Client, eve: httpx.Client) -> None:
     """Wherever a careless author puts it."""
     eve.get("/submissions")
-    httpx.get(f"{service.url}/submissions")
+    httpx.get(f"{service.url}/submissions", timeout=PATIENCE_S)
     token = ada.headers["authorization"].removeprefix("Bearer ")
     ada.get(f"/submissions/{token}")
     ada.get("/submissions", params={"token": token, "before": token})

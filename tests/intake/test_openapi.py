@@ -12,6 +12,7 @@ from schemathesis.specs.openapi.schemas import OpenApiSchema
 
 from judge.submissions.service import IntakeDirectory
 from tests.intake.conftest import Service, ended, make_token, send
+from tests.patience import PATIENCE_S
 
 EXAMPLES = 20
 """For each path and each mode: cases that the description allows, and cases that it forbids."""
@@ -84,5 +85,5 @@ def test_what_is_answered_is_what_is_described(
 
 
 def test_the_service_is_well_afterwards(service: Service) -> None:
-    assert 200 == httpx.get(f"{service.url}/health").status_code
+    assert 200 == httpx.get(f"{service.url}/health", timeout=PATIENCE_S).status_code
     assert [] == [line for line in service.logged() if "exception" in line]

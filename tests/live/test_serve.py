@@ -18,6 +18,7 @@ from judge.errors import InputError
 from judge.live.serve import hub_of
 from tests.broadcast.logs import PAIR, accept, events, play_next
 from tests.live.watching import Watched, until, watched
+from tests.patience import PATIENCE_S
 from tests.publish.cups import SECRET, Cup
 
 CYCLES = int(os.environ.get("JUDGE_TEST_CYCLES", "15"))
@@ -321,14 +322,14 @@ def test_forwarded_addresses_count_only_where_a_proxy_is_named(tmp_path: Path) -
 
         def ask(number: int) -> int:
             headers = {"x-forwarded-for": f"10.0.0.{number}"}
-            return httpx.get(f"{contest.url}/feed", headers=headers).status_code
+            return httpx.get(f"{contest.url}/feed", headers=headers, timeout=PATIENCE_S).status_code
 
         assert 429 in [ask(number) for number in range(8)]
         contest.kill()
         contest.start("--proxy", "127.0.0.1", "--root-path", "/cup")
         assert {200} == {ask(number) for number in range(8)}
         assert 429 in [ask(1) for _ in range(8)]
-        top = httpx.get(f"{contest.url}/", headers={"x-forwarded-for": "10.0.1.1"})
+        top = httpx.get(f"{contest.url}/", headers={"x-forwarded-for": "10.0.1.1"}, timeout=PATIENCE_S)
         assert "/cup/live.html" == top.headers["location"]
 
 
@@ -369,5 +370,5 @@ def test_a_page_of_64_games_weighs_no_more_than_any_other(tmp_path: Path) -> Non
             for _ in contest.play(2)[2]:
                 pass
         until(lambda: contest.get("live.html").text.count("<article") == 64, "the games are not shown")
-        with httpx.stream("GET", f"{contest.url}/live.html") as answer:
+        with httpx.stream("GET", f"{contest.url}/live.html", timeout=PATIENCE_S) as answer:
             assert sum(map(len, answer.iter_raw())) < 150_000

@@ -21,6 +21,7 @@ from tests.broadcast.logs import recorder
 from tests.intake.conftest import make_token
 from tests.live.serving import serving_all
 from tests.live.watching import until
+from tests.patience import PATIENCE_S
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 
 PLAN = """\
@@ -129,7 +130,7 @@ def test_it_closes_starts_and_plays_once_although_the_service_is_killed(planned:
     with serving_all(folder) as service:
         until(lambda: is_over(planned), "it was not played")
         until(lambda: player_of(planned) is None, "its process does not end")
-        assert 200 == httpx.get(f"{service.url}/index.html").status_code
+        assert 200 == httpx.get(f"{service.url}/index.html", timeout=PATIENCE_S).status_code
     found = events(planned)
     assert 1 == found.count("accepted") == found.count("begins") == found.count("created") == found.count("closed")
     assert found.index("closed") < found.index("begins") < found.index("created")
