@@ -24,6 +24,7 @@ from judge.contest.plan import load_plan
 from judge.matches import MatchState
 from judge.referee.spec import public_part
 from judge.referee.verify import verify
+from judge.sandbox.owner import PREFIX, kill_marked
 from tests.cli.conftest import Judge
 from tests.cli.contests import left, playing, running, workers
 from tests.contest.racers import AT_ONCE, write_contest
@@ -150,6 +151,8 @@ def lives(tmp_path: Path) -> Iterator[Lives]:
         made = Lives(tmp_path, Path(temporary))
         yield made
         made.close()
+        for directory in made.temporary.glob(f"{PREFIX}*"):
+            kill_marked(directory)  # as the next judge does, which some tests do not start
 
 
 @pytest.mark.long
