@@ -14,6 +14,8 @@ from judge.contest.estimate import ContestEstimate, estimate_contest
 from judge.contest.plan import load_plan
 from judge.store.submission_types import Allowance, Came, Upload
 
+pytestmark = pytest.mark.docker  # an estimate says which images are missing
+
 FASTGAME = 'name = "cup"\npolicy = "gomocup-fastgame"\n'
 AT_ONCE = 'change = ["folders.temporary=false", "folders.persistent=false"]\n'
 """Folders that are kept let an agent's games wait for each other."""
@@ -117,7 +119,6 @@ def test_too_few_agents_are_said_for_every_format(tmp_path: Path, format_: str, 
     assert f"needs 2 or more agents, in [[agents]] or submitted; there are {agents}" in found.missing[0]
 
 
-@pytest.mark.docker
 def test_all_that_is_missing_is_said_at_once(tmp_path: Path) -> None:
     """An agent, two of one name, a runtime, an image, an opening, and points of a word."""
     (tmp_path / "mine.toml").write_text(

@@ -205,6 +205,7 @@ def test_two_boxes_can_be_prepared_at_once(lodge: Lodge) -> None:
 # --- close ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.docker
 @everywhere
 def test_close_leaves_nothing(guest: Guest, outsider: docker.DockerClient, variant: Variant) -> None:
     guest.ask("daemonise")

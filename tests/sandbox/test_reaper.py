@@ -131,6 +131,7 @@ def test_nothing_of_a_live_judge_is_touched(rent: Rent, outsider: docker.DockerC
     assert not any(str(container.id)[:12] in line for line in removed)
 
 
+@pytest.mark.docker
 @pytest.mark.parametrize("stage", ["prepared", "started", "frozen"])
 def test_processes_and_folders_of_a_killed_judge_are_reaped(rent: Rent, stage: str) -> None:
     landlord = rent("process", stage=stage)

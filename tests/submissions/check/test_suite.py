@@ -541,6 +541,7 @@ def test_a_library_that_is_missing_is_named(examined: Examine, tmp_path: Path) -
     assert "the library libmine.so.3 is missing here: link statically" in (finding(report, "start").fix)
 
 
+@pytest.mark.docker
 def test_an_agent_of_another_game_is_the_users_mistake(examined: Examine) -> None:
     with pytest.raises(InputError, match="house-qchess speaks qchess, which carries quantum-chess, not gomoku"):
         examined("house-qchess", "gomocup-standard")
