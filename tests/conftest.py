@@ -16,6 +16,7 @@ from hypothesis import settings
 
 from judge.sandbox.core_locks import VARIABLE
 from tests.examples import FAST, examples
+from tests.forked import fork_workers
 
 gc.disable()  # until all tests are collected
 
@@ -103,3 +104,4 @@ _obey_signals()
 _start_python_at_once()
 _have_locks_of_our_own()
 _have_temporary_files_of_our_own()
+fork_workers()

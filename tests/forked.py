@@ -1,10 +1,12 @@
-"""`python -m MODULE ...` as a process, without the second in which each process imports the judge.
+"""Processes that run Python, without the second in which each of them imports the judge.
 
-A `ForkedProcess` is a `subprocess.Popen` for the same words, and a process of its own in every way: its parent is the
-caller, and it has the arguments, environment, directory, streams, session and signals of a new one (a new session's
-stdin, if it is a terminal, is that which controls it). It was forked by a process that has imported the judge
-before, and runs the module from its first line. Where a test is about
-the command's own start, its command line in /proc, or another user, it uses `Popen`.
+A `ForkedProcess` is a `subprocess.Popen` for `python -m MODULE ...`, and a process of its own in every way: its parent
+is the caller, and it has the arguments, environment, directory, streams, session and signals of a new one (a new
+session's stdin, if it is a terminal, is that which controls it). It was forked by a process that has imported the judge
+before, and runs the module from its first line. Where a test is about the command's own start, its command line in
+/proc, or another user, it uses `Popen`.
+
+`fork_workers` does the same for the processes that multiprocessing starts, of tests and of services that were forked.
 """
 
 import atexit
@@ -13,6 +15,7 @@ import fcntl
 import gc
 import importlib
 import io
+import multiprocessing.util
 import os
 import pickle
 import pkgutil
@@ -26,8 +29,9 @@ import termios
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any, AnyStr, NoReturn
 
 import judge.cli
@@ -41,22 +45,46 @@ from judge.garbage import importing
 
 _PR_SET_CHILD_SUBREAPER = 36
 _MESSAGE_BYTES = 1 << 20
+_MOST_FILES = 16
+_CLUSTER = ("judge.cluster.daemons", "judge.cluster.cluster", "judge.cluster.checkers")
+"""The judges of many machines, which only few processes import."""
+_OF_CLUSTERS = {"worker", "scheduler", "--cluster"}
+"""Words of the commands that do."""
+_START_WORKERS = {"serve", "serve-intake", "submit", "worker", "--cluster"}
+"""Words of the commands that start workers by multiprocessing."""
 
 begun: list[int] = []
 """The ids of all that were forked for this process, in order."""
 
 
+def _umask() -> int:
+    mask = os.umask(0o77)
+    os.umask(mask)
+    return mask
+
+
 @dataclass(frozen=True)
 class _Order:
-    """What a new process runs, and in which surroundings."""
+    """What a new process runs, and in which surroundings: where nothing is said, those of the process that orders."""
 
-    module: str
-    arguments: Sequence[str]
-    environment: Mapping[str, str]
-    directory: str
-    cores: frozenset[int]
-    umask: int
-    new_session: bool
+    words: Sequence[str]
+    """As the interpreter takes them: -m MODULE or -c CODE, and arguments."""
+    files: Sequence[int]
+    """The numbers of its open files."""
+    imports: Sequence[str] = ()
+    """What the process that forks it imports, unless it has."""
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    directory: str = field(default_factory=os.getcwd)
+    umask: int = field(default_factory=_umask)
+    cores: frozenset[int] = field(default_factory=lambda: frozenset(os.sched_getaffinity(0)))
+    nice: int = field(default_factory=lambda: os.getpriority(os.PRIO_PROCESS, 0))
+    blocked: frozenset[int] = field(default_factory=lambda: frozenset(signal.pthread_sigmask(signal.SIG_BLOCK, ())))
+    new_session: bool = False
+
+    @property
+    def starts_workers(self) -> bool:
+        """Whether it is a command that starts workers by multiprocessing."""
+        return self.words[1] == "judge.cli" and not _START_WORKERS.isdisjoint(self.words)
 
 
 class ForkedProcess(subprocess.Popen[AnyStr]):
@@ -70,14 +98,15 @@ class ForkedProcess(subprocess.Popen[AnyStr]):
         assert (interpreter, option) == (sys.executable, "-m")
         assert not any((executable, preexec_fn, pass_fds, shell))
         assert all((close_fds, restore_signals))
+        arguments: list[str] = [os.fspath(word) for word in words]
         order = _Order(
-            module,
-            [os.fspath(word) for word in words],
-            dict(os.environ if env is None else env),
-            str(Path(cwd or ".").resolve()),
-            frozenset(os.sched_getaffinity(0)),
-            _umask() if umask == -1 else umask,
-            new_session,
+            [option, module, *arguments],
+            files=(0, 1, 2),
+            imports=() if _OF_CLUSTERS.isdisjoint(arguments) else _CLUSTER,
+            environment=dict(os.environ if env is None else env),
+            directory=str(Path(cwd or ".").resolve()),
+            umask=_umask() if umask == -1 else umask,
+            new_session=new_session,
         )
         p2cread, _, _, c2pwrite, _, errwrite = fds
         streams = [own if fd == -1 else fd for own, fd in enumerate((p2cread, c2pwrite, errwrite))]
@@ -103,46 +132,79 @@ def run(words: Sequence[str], **options: Any) -> subprocess.CompletedProcess[Any
     return subprocess.CompletedProcess(words, process.returncode, out, err)
 
 
+start_anew = multiprocessing.util.spawnv_passfds
+"""How multiprocessing starts a process without `fork_workers`."""
+
+
+def fork_workers() -> None:
+    """From now on the processes that multiprocessing would start anew are forked by one that has imported the judge."""
+    multiprocessing.util.spawnv_passfds = _spawnv_passfds  # type: ignore[assignment] # no numbers but int
+
+
+def _spawnv_passfds(_path: bytes, arguments: Sequence[str | bytes], passed: Sequence[int]) -> int:
+    words = [os.fsdecode(argument) for argument in arguments]
+    files = sorted({0, 1, 2, *map(int, passed)})
+    imports = _CLUSTER if "judge.cluster.checkers" in sys.modules else ()
+    return _Forker.of_this_process().fork(_Order(words[words.index("-c") :], files, imports), files)
+
+
 class _Forker:
-    """The process that has imported the judge, started with the first order."""
+    """The process that has imported the judge and forks what is ordered."""
 
     _mine: "_Forker | None" = None
 
-    def __init__(self) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            code = f"from tests.forked import serve; serve({theirs.fileno()})"
-            command = [sys.executable, "-c", code]
-            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
-        self._socket = ours
-        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _MESSAGE_BYTES)
+    def __init__(self, orders: socket.socket, process: "subprocess.Popen[bytes] | None" = None) -> None:
+        self._orders = orders
+        self._process = process
+        self._owner = os.getpid()
+        self._lock = threading.Lock()
+        orders.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _MESSAGE_BYTES)
 
     @classmethod
     def of_this_process(cls) -> "_Forker":
-        """The one of this process of a test run; it ends with it."""
-        if cls._mine is None:
-            cls._mine = cls()
+        """The one of this process, started now if there is none; it ends with it."""
+        if cls._mine is None or cls._mine._owner != os.getpid():
+            ours, theirs = _socketpair()
+            with theirs:
+                command = [sys.executable, "-c", f"from tests.forked import serve; serve({theirs.fileno()})"]
+                process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+            cls._mine = cls(ours, process)
         return cls._mine
 
-    def fork(self, order: _Order, streams: Sequence[int]) -> int:
-        """A new process, a child of this one, and its id."""
+    @classmethod
+    def fork_one(cls, files: Sequence[int]) -> None:
+        """Make a fork of this process, which has only imported yet, the one of this process; `files` are not for it."""
+        ours, theirs = _socketpair()
+        if os.fork() == 0:
+            for fd in (ours.detach(), *files):
+                os.close(fd)
+            for number in _SIGNALS:  # the terminal's are for the service and its workers
+                signal.signal(number, signal.SIG_IGN)
+            _serve(theirs)
+        theirs.close()
+        cls._mine = cls(ours)
+
+    def fork(self, order: _Order, files: Sequence[int]) -> int:
+        """A new process, a child of this one, and its id; its files are copies of these, in the order's numbers."""
         # The forker's child forks in turn and ends, and its orphan is given to the nearest process that takes orphans.
-        _take_orphans(True)
-        try:
-            socket.send_fds(self._socket, [pickle.dumps(order)], list(streams))
-            return int(self._socket.recv(64))
-        finally:
-            _take_orphans(False)
+        with self._lock:
+            _take_orphans(True)
+            try:
+                socket.send_fds(self._orders, [pickle.dumps(order)], list(files))
+                return int(self._orders.recv(64))
+            finally:
+                _take_orphans(False)
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _socketpair() -> tuple[socket.socket, socket.socket]:
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
 def _take_orphans(takes: bool) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(takes), 0, 0, 0)
-
-
-def _umask() -> int:
-    mask = os.umask(0o77)
-    os.umask(mask)
-    return mask
 
 
 # --- in the process that has imported the judge ----------------------------------------------------------------------
@@ -153,11 +215,18 @@ def serve(number: int) -> None:
     with importing():  # a collection would copy all that the processes share
         _import_all()
         gc.collect()
-    orders = socket.socket(fileno=number)
+    _serve(socket.socket(fileno=number))
+
+
+def _serve(orders: socket.socket) -> NoReturn:
     while True:
-        data, streams, _, _ = socket.recv_fds(orders, _MESSAGE_BYTES, 3)
+        data, files, _, _ = socket.recv_fds(orders, _MESSAGE_BYTES, _MOST_FILES)
         if not data:
-            return
+            os._exit(0)
+        order: _Order = pickle.loads(data)  # noqa: S301 our own
+        with importing():
+            for name in order.imports:
+                importlib.import_module(name)
         told, tell = os.pipe()
         between = os.fork()
         if between == 0:
@@ -170,29 +239,31 @@ def serve(number: int) -> None:
                 os.sched_yield()
             for fd in (told, tell, orders.detach()):
                 os.close(fd)
-            _become(pickle.loads(data), streams)  # noqa: S301 our own
-            return
+            _become(order, files)
         pid = os.read(told, 64)
         os.waitpid(between, 0)
         orders.send(pid)
-        for fd in (told, tell, *streams):
+        for fd in (told, tell, *files):
             os.close(fd)
 
 
-def _become(order: _Order, streams: Sequence[int]) -> None:
-    """Be the process that was ordered, and run its module to the end."""
-    for fd in streams:  # out of the way of 0, 1 and 2
-        assert fd > 2
-    for own, fd in enumerate(streams):
-        os.dup2(fd, own)
-        os.close(fd)
+def _become(order: _Order, files: Sequence[int]) -> NoReturn:
+    """Be the process that was ordered, and run to the end."""
     if order.new_session:
         os.setsid()
-        if os.isatty(0):
-            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    if order.starts_workers:
+        _Forker.fork_one(files)
+        fork_workers()
+    _have_files(files, order.files)
+    for number in _SIGNALS:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, order.blocked)
+    if order.new_session and os.isatty(0):
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     os.chdir(order.directory)
     os.umask(order.umask)
     os.sched_setaffinity(0, order.cores)
+    os.setpriority(os.PRIO_PROCESS, 0, order.nice)
     os.environ.clear()
     os.environ.update(order.environment)
     _see_packages(order.environment.get("PYTHONPATH", ""))
@@ -200,16 +271,32 @@ def _become(order: _Order, streams: Sequence[int]) -> None:
     line_wise = bool(order.environment.get("PYTHONUNBUFFERED"))
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), encoding="utf-8")
     sys.stdout, sys.stderr = _writer(1, line_wise), _writer(2, True)
-    sys.argv = [order.module, *order.arguments]
-    _run_to_the_end(order.module)
+    _run_to_the_end(*order.words)
 
 
-def _run_to_the_end(module: str) -> NoReturn:
-    """As the interpreter runs a module and ends, but for taking apart all that was imported: most of a short
+def _have_files(files: Sequence[int], numbers: Sequence[int]) -> None:
+    """Have open files under these numbers, and no longer under their own."""
+    above = 1 + max(numbers)
+    copies = [fcntl.fcntl(fd, fcntl.F_DUPFD, above) for fd in files]
+    for fd in files:
+        os.close(fd)
+    for copy, number in zip(copies, numbers, strict=True):
+        os.dup2(copy, number)
+        os.close(copy)
+
+
+def _run_to_the_end(option: str, program: str, *arguments: str) -> NoReturn:
+    """As the interpreter runs a module or code and ends, but for taking apart all that was imported: most of a short
     command's CPU time."""
     code = 0
     try:
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        if option == "-m":
+            sys.argv = [program, *arguments]
+            runpy.run_module(program, run_name="__main__", alter_sys=True)
+        else:
+            sys.argv = ["-c", *arguments]
+            sys.modules["__main__"] = main = ModuleType("__main__")
+            exec(program, vars(main))  # noqa: S102 the code of multiprocessing
     except SystemExit as end:
         if isinstance(end.code, int):
             code = end.code

@@ -16,10 +16,17 @@ import pytest
 
 from judge.sandbox.procfs import started_ticks
 from judge.worker_processes import FEW, Worker, WorkerLostError, in_parallel, kill, wait
+from tests.forked import start_anew
 from tests.patience import PATIENCE_S
 
 MIB = 1 << 20
 """More than a pipe takes while nobody reads."""
+
+
+@pytest.fixture(autouse=True)
+def _start_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for users, though it takes longer."""
+    monkeypatch.setattr("multiprocessing.util.spawnv_passfds", start_anew)
 
 
 @pytest.fixture(params=[False, True], ids=["spawned", "forked"])

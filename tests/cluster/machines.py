@@ -31,6 +31,7 @@ from judge.store.types import AttemptState, EntryRow
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SMALL
 from tests.cluster.cables import Cable
+from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 
 LOST_AFTER_S = 5
@@ -144,8 +145,10 @@ class Machines:
     def _command(self, name: str, prefix: Sequence[str], *words: str) -> subprocess.Popen[bytes]:
         command = [*prefix, sys.executable, "-m", "judge.cli", *words]
         environment = os.environ | {VARIABLE: str(self._locks(name))} | self.environment
+        # A network namespace is entered, and a library preloaded, by a new process.
+        start = subprocess.Popen[bytes] if prefix or "LD_PRELOAD" in self.environment else ForkedProcess[bytes]
         with (self.folder / f"{name}.log").open("ab") as log:
-            return subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log, env=environment)
+            return start(command, cwd=self.folder, stdout=log, stderr=log, env=environment)
 
     def _locks(self, name: str) -> Path:
         """The locks of a machine's cores: each worker stands for a machine of its own, and waits for no other."""
