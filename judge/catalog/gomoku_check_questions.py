@@ -30,7 +30,7 @@ def questions(rules: GameRules, options: Mapping[str, Any]) -> Questions:
     width, height = game["width"], game["height"]
     asked = [
         Question("begin", "an empty board", seat=0, turns=2),
-        Question("turn", "the opponent began", seat=1, turns=2),
+        Question("turn", "the opponent began", seat=1),
     ]
     asked += [
         Question(

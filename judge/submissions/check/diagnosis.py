@@ -52,6 +52,15 @@ _FIXES = {
     Verdict.CRASH: "run it by hand with the lines of the record (judge match --box process), and fix the crash",
 }
 
+_NO_FILE = re.compile(
+    r"(?i)\b(?:can(?:no|'|)t|could(?: no|n')t|unable to|fail(?:ed|s)? to|error) (?:load|open|read|find)"
+    r"|\bno such file\b|\bnot found\b|\bmissing\b|[\w-]\.(?:dll|so|exe|nnue|onnx)\b"
+)
+_SEND_FILE = (
+    "its own words say that it misses a file: send the file with the agent, and look for it beside the program; the "
+    "working directory is another one"
+)
+
 _DLL = re.compile(r"Library (\S+) \(which is needed by .*\) not found")
 """Wine's words for a DLL that is missing; it writes one line for each."""
 
@@ -119,12 +128,14 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
             said.append(f"its last words on stdout: {_last(talk.printed)}")
     if talk.complaints:
         said.append(f"its last words on stderr: {_last(talk.complaints)}")
-    fix = _ENDED if side.why.startswith("exited with code 0") else "" if fault is None else fix_for(fault)
+    fix = _ENDED if side.why.startswith("exited with code 0") else "" if fault is None else fix_for(fault, side.why)
     return Diagnosis("; ".join(said), _cause(talk) or fix)
 
 
-def fix_for(verdict: Verdict) -> str:
-    """What helps against a verdict; empty where the table of checks knows better."""
+def fix_for(verdict: Verdict, said: str) -> str:
+    """What helps against a verdict, which `said` explains in words; empty where the table of checks knows better."""
+    if verdict is Verdict.REFUSED and _NO_FILE.search(said):
+        return _SEND_FILE
     return _FIXES.get(verdict, "")
 
 

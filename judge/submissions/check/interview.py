@@ -204,7 +204,7 @@ def _ask_late_faults_again(examinee: Examinee, results: QuestionResults, policy:
                 continue
             results.answers.remove(answer)
             results.add(alone)
-            fix = fix_for(answer.fault.verdict)
+            fix = fix_for(answer.fault.verdict, answer.fault.reason)
             results.late.append(warned(name, f"{_say_fault(answer)}; {_WELL_ALONE}", fix))
 
 
@@ -270,7 +270,7 @@ def _say_fault(answer: ProbeAnswer) -> str:
 
 
 def _fix_of(answer: ProbeAnswer) -> str:
-    return fix_for(answer.fault.verdict) if answer.fault else ""
+    return fix_for(answer.fault.verdict, answer.fault.reason) if answer.fault else ""
 
 
 def _say_weak(answer: ProbeAnswer, say: Callable[[Decision], str]) -> str:
@@ -338,7 +338,7 @@ def quiet_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
     """What an agent says behind its answers while it could: it is not frozen, and listened to for a moment."""
     box = policy.box.model_copy(update={"freeze": "none"})
     loose = policy.model_copy(update={"box": box})
-    question = replace(results.sound, check="quiet", turns=3)
+    question = replace(results.sound, check="quiet", turns=2)
     talk = examinee.ask([question], loose, options=examinee.questions.plain, pause_s=PAUSE_S)
     if talk.has_stopped:
         diagnosis = diagnose(talk)

@@ -226,6 +226,12 @@ FLAWS = {
         "Missing parentheses in call to 'print'",
         'runtime = "python2"',
     ),
+    "refuses to start without a library": (
+        flawed.hearing("if command == 'START':\n    return 'ERROR cannot load engine.dll'"),
+        {"start": FAIL},
+        "cannot load engine.dll",
+        "send the file with the agent",
+    ),
     "says why on stdout and leaves": (
         flawed.hearing("if command == 'BOARD':\n    print('MESSAGE no such CPU', flush=True)\n    sys.exit(4)"),
         {"board": FAIL},
