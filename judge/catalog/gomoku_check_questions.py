@@ -5,7 +5,7 @@ from typing import Any
 
 from judge.catalog.entry import Question, Questions
 from judge.games import GameRules
-from judge.games.gomoku.positions import positions, squares_of
+from judge.games.gomoku.positions import Position, positions, squares_of
 from judge.games.gomoku.requests import (
     AnswerSwap,
     ChooseFifth,
@@ -32,18 +32,17 @@ def questions(rules: GameRules, options: Mapping[str, Any]) -> Questions:
         Question("begin", "an empty board", seat=0, turns=2),
         Question("turn", "the opponent began", seat=1),
     ]
-    asked += [
-        Question(
-            position.check,
-            position.what or position.stones,
-            squares_of(position.stones, width, height),
-            turns=1 if position.answers else 2,
-            answers=tuple(Stone(*at) for at in squares_of(position.answers, width, height)),
-        )
-        for position in positions(game["rule"], width, height)
-    ]
+    asked += [_question(position, width, height) for position in positions(game["rule"], width, height)]
     middle = squares_of("h8h9i9g7j8f8k9i8h7h6i10", width, height)
     return Questions(asked, answer_harmlessly, name_stone, PLAIN, Question("stop", opening=middle))
+
+
+def _question(position: Position, width: int, height: int) -> Question:
+    """One turn where the answer is forced, or in an opening, about which many think as long as they may; else two."""
+    stones, answers = (squares_of(text, width, height) for text in (position.stones, position.answers))
+    turns = 1 if answers or len(stones) <= OPENED else 2
+    wanted = tuple(Stone(*at) for at in answers)
+    return Question(position.check, position.what or position.stones, stones, turns=turns, answers=wanted)
 
 
 def name_stone(decision: Decision) -> str:
