@@ -138,6 +138,18 @@ class AttachStream:
             select.select([] if self.ended else [self.fd], (), (), PATIENCE_S)
             self._held += self._receive()
 
+    def finish(self, span_s: float) -> Sequence[tuple[Channel, bytes]]:
+        """What still comes of a container that has ended, and the end, within `span_s` seconds.
+
+        The Engine may forget to hang up, above all where memory has run out.
+        """
+        said: list[tuple[Channel, bytes]] = []
+        deadline = time.monotonic() + span_s
+        while not self.ended and (left := deadline - time.monotonic()) > 0:
+            select.select([self.fd], (), (), left)
+            said += self.read()
+        return said if self.ended else [*said, *self._end()]
+
     def _receive(self) -> Sequence[tuple[Channel, bytes]]:
         if self.ended:
             return ()
@@ -149,6 +161,9 @@ class AttachStream:
             data = b""  # a reset says the same as an end
         if data:
             return [event for kind, payload in self._streams.feed(data) for event in self._events(kind, payload)]
+        return self._end()
+
+    def _end(self) -> Sequence[tuple[Channel, bytes]]:
         self.ended = True
         ends = [(channel, b"") for channel in self._open] if self._mark else []
         return [*ends, *self.on_end()]

@@ -37,6 +37,9 @@ KILLED = ProcessReport("signalled", 9)
 LOOK_S = 0.05
 """How often the Engine is asked whether a killed container has ended."""
 
+HANG_UP_S = 10.0
+"""How long after the end of PID 1 the Engine may take to end its stream, on a busy host too."""
+
 PATIENCE_S = 10.0
 """How often it is logged that a killed container has not ended."""
 
@@ -273,8 +276,13 @@ class DockerBox:
         return groups
 
     def _on_first_end(self) -> Sequence[tuple[Channel, bytes]]:
-        """PID 1 has ended: while its stream is whole, that tells what there is to tell, and in order."""
-        return self._on_end() if self._container.stream and self._container.stream.ended else ()
+        """PID 1 has ended: unless its stream has, that tells what there is to tell, and in order."""
+        if self._over or not self._container.stream:
+            return ()
+        self.readings()  # the cgroup will soon be gone, and the Engine may miss that memory ran out
+        if self._container.stream.ended:
+            return self._on_end()
+        return self._container.stream.finish(HANG_UP_S)
 
     def _drop_pipes(self) -> None:
         if self._pipes:

@@ -17,8 +17,8 @@ SIGKILLED = 137
 SETTLED_S = 0.5
 """After which time from its end the Engine has written down who killed a container."""
 
-PATIENCE_S = 2.0
-"""How long the Engine may take to report lack of memory, if no kill of the container is known."""
+PATIENCE_S = 10.0
+"""How long the Engine may take to report lack of memory, on a busy host too, if no kill of the container is known."""
 
 
 def died_of_memory(engine: Engine, container: str) -> bool:
