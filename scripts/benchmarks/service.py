@@ -18,6 +18,7 @@ import time
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -58,6 +59,9 @@ PRACTISED = 2
 ALONE, BURST = 10, 20
 """Notices one after the other, and of one author at once."""
 
+REFUSALS = 500
+"""Requests with each kind of wrong token, by turns."""
+
 IT_PLAYS_S, PRACTICE_S, NOTICE_S = 10.0, 60.0, 5.0
 """What an author may wait: from an upload to the passed check, from there for the practice games, and for a notice."""
 
@@ -78,6 +82,7 @@ waiting_per_author = 0
 waiting = 0
 requests_per_minute = 1000000
 address_requests_per_minute = 1000000
+strangers_per_minute = 1000000
 connections_per_address = 1000
 practice_games = {practice}
 [intake.notices]
@@ -185,6 +190,7 @@ def _authors(bench: Bench) -> Iterator[Figure]:
                 if number:  # the first one builds the images that this host lacks
                     passed[kind].append(seconds)
         yield from _notices(served)
+        yield from _refusals(served)
     for kind, values in passed.items():
         yield figure_of(f"from the upload to the passed check, {kind}", values, "s", [IT_PLAYS_S] * len(values))
     with _served(bench.staging / "practice", locks, practice=3) as served:
@@ -284,6 +290,29 @@ def _refused(directory: IntakeDirectory) -> float:
         taken = register.receive(Upload("told", "", "a.zip", "a" * 64, 1), worker="bench")
         register.finish(taken.id, taken.attempt, Came("it loses on time", "", None, None, None, None))
     return time.time()
+
+
+def _refusals(served: Served) -> Iterator[Figure]:
+    """What a stranger could learn from the time of a refusal: whether a token is known, and whether a page is there."""
+    stranger, revoked = served.token("stranger"), served.token("revoked")
+    with closing(Tokens(served.directory.store_url, served.directory.contest)) as tokens:
+        tokens.revoke("revoked", "bench")
+    theirs, none = "/author/submissions/1.html", "/author/submissions/999999.html"
+    ways = [("", theirs), ("judge-" + "A" * 43, theirs), (revoked, theirs), (stranger, theirs), (stranger, none)]
+    took_us: list[list[float]] = [[] for _ in ways]
+    with closing(HTTPConnection(served.address, timeout=60)) as connection:
+        for _ in range(REFUSALS):
+            for (token, path), times in zip(ways, took_us, strict=True):
+                began = time.monotonic()
+                connection.request("GET", path, headers={"cookie": f"judge-author={token}"})
+                answer = connection.getresponse()
+                answer.read()
+                times.append((time.monotonic() - began) * 1e6)
+                if answer.status != HTTPStatus.UNAUTHORIZED:
+                    raise HostError(f"{path} with a wrong token: {answer.status}")
+    medians = sorted(share_of(times, 0.5) for times in took_us)
+    yield Figure(f"a refusal, whatever is wrong, p50 of {REFUSALS}", medians[0], "us")
+    yield Figure("the kind of refusal that takes longest, to that", medians[-1] / medians[0], "times")
 
 
 # --- what they cost --------------------------------------------------------------------------------------------------
