@@ -15,6 +15,7 @@ from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
+from judge.sandbox.box import BoxKind
 from judge.sandbox.owner import owned_directory
 from judge.submissions.check import CheckReport, Finding, Grade, examine
 from judge.submissions.check.report import worst_grade
@@ -49,9 +50,9 @@ def examined() -> Iterator[Examine]:
     """The report on an agent."""
     with owned_directory() as staging:
 
-        def run(agent: str, policy: str = "gomocup-standard", *overrides: str) -> CheckReport:
+        def run(agent: str, policy: str = "gomocup-standard", *overrides: str, box: BoxKind = "docker") -> CheckReport:
             chosen = load_policy(policy, overrides)
-            return examine(stage_agent(agent, staging), chosen, Slot(), "docker", staging)
+            return examine(stage_agent(agent, staging), chosen, Slot(), box, staging)
 
         yield run
 
@@ -328,6 +329,9 @@ FLAWS = {
 }  # fmt: skip
 """By what is wrong: the agent, what is found, and what evidence and fix of the first finding say."""
 
+SEEN_BY_THE_BOX = {"start", "time", "memory", "quiet", "end"}
+"""What a box has to see; the others are seen in what the agent says, in whatever box."""
+
 
 @pytest.mark.docker
 @pytest.mark.parametrize("flaw", FLAWS)
@@ -335,7 +339,8 @@ def test_a_flaw_is_found_where_it_is_and_nowhere_else(examined: Examine, tmp_pat
     source, expected, evidence, fix = FLAWS[flaw]
 
     brief = ("clock.start_ms=2500",) if {"start", "restart"} & {*expected} else ()
-    report = examined(flawed.write(tmp_path, source), "gomocup-standard", *QUICK, *brief)
+    box: BoxKind = "docker" if SEEN_BY_THE_BOX.intersection(expected) else "process"
+    report = examined(flawed.write(tmp_path, source), "gomocup-standard", *QUICK, *brief, box=box)
 
     assert not_passed(report) == expected
     if not expected:
@@ -346,22 +351,22 @@ def test_a_flaw_is_found_where_it_is_and_nowhere_else(examined: Examine, tmp_pat
     assert report.grade is worst_grade(list(expected.values()))
 
 
-LOADER = "#!/bin/sh\necho 'run: error while loading shared libraries: libriddle.so.7: cannot open' >&2\nexit 127\n"
+LOADER = "#!/bin/sh\necho 'run: error while loading shared libraries: lib{name}.so.7: cannot open' >&2\nexit 127\n"
 MISSING = {
     "an interpreter": ("#!/usr/bin/node\n", '["./run"]', "the program node", "the runtime node has it"),
     "what env looks for": ("#!/usr/bin/env node\n", '["./run"]', "the program node", "the runtime node has it"),
     "a command": ("", '["java", "-jar", "run"]', "the program java", 'say runtime = "java" in agent.toml'),
     "what a shell calls": ("#!/bin/sh\nperl run.pl\n", '["./run"]', "the program perl", "send it with the agent"),
-    "a library": (LOADER, '["./run"]', "the library libriddle.so.7", "the runtime {name} has it"),
+    "a library": (LOADER, '["./run"]', "the library lib{name}.so.7", "the runtime {name} has it"),
 }
-"""What there is not: the agent, its command, and what its author has to hear."""
+"""What there is not: the agent, its command, and what its author has to hear; `name` is that of `riddle`."""
 
 
 @pytest.fixture
 def riddle() -> Iterator[str]:
-    """An organiser's runtime that says that it has a library."""
+    """An organiser's runtime that says that it has a library, which is called like it."""
     name = f"test-{uuid.uuid4().hex[:20]}"
-    label = f'LABEL judge.image={name} judge.runtime="{{\\"provides\\":[\\"libriddle.so.7\\"]}}"'
+    label = f'LABEL judge.image={name} judge.runtime="{{\\"provides\\":[\\"lib{name}.so.7\\"]}}"'
     with closing(docker.from_env()) as client:
         client.api.import_image_from_data(b"\0" * 1024, f"judge/{name}", "1", changes=[label])
         yield name
@@ -374,14 +379,14 @@ def test_what_is_missing_is_named_with_the_runtime_that_has_it(
     examined: Examine, tmp_path: Path, riddle: str, case: str
 ) -> None:
     program, command, what, fix = MISSING[case]
-    (tmp_path / "run").write_text(program)
+    (tmp_path / "run").write_text(program.format(name=riddle))
     (tmp_path / "run").chmod(0o755)
     (tmp_path / "agent.toml").write_text(f'name = "poor"\ncommand = {command}\n')
 
     report = examined(str(tmp_path), "gomocup-standard", *QUICK)
 
     said = finding(report, "start").fix
-    assert said.startswith(f"{what} is missing here: ")
+    assert said.startswith(f"{what.format(name=riddle)} is missing here: ")
     assert fix.format(name=riddle) in said
     assert ("policy gomocup-standard has to admit it" in said) == (riddle in said or "node" in said)
 
