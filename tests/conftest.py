@@ -23,7 +23,7 @@ gc.disable()  # until all tests are collected
 HERE = Path(__file__).parent
 
 
-STARTS_PROCESSES = ("cli", "cluster", "faults", "house_agents", "intake", "publish", "starters")
+STARTS_PROCESSES = ("cli", "cluster", "faults", "house_agents", "intake", "live", "organisers", "publish", "starters")
 """The rooms whose tests start judges, services or agents by the dozen."""
 
 # No test depends on how fast the host is.
