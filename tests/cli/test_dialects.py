@@ -60,7 +60,7 @@ def test_openings_of_a_file_are_shuffled_and_turned(judge: Judge, tmp_path: Path
     (tmp_path / "openings.txt").write_text("a1b3\nc1e2\n")
     ran = judge("match", "house-instant", "house-instant", "--policy", "gomocup-standard", "--json",
                 "--opening", "openings.txt", "--shuffle", "--transform", "--seed", "3",
-                "--games", "8", *CLOCKS)  # fmt: skip
+                "--games", "8", "--box", "process", *CLOCKS)  # fmt: skip
     specs = [json.loads((tmp_path / game["record"]).read_text())["record"]["spec"] for game in ran.games]
     openings = [tuple(map(tuple, spec["opening"])) for spec in specs]
     assert openings[::2] == openings[1::2]
