@@ -10,7 +10,7 @@ WINE_IMAGE=${WINE_ROOTFS%/*}
 DLLS64=usr/lib/x86_64-linux-gnu/wine/x86_64-windows
 DLLS32=usr/lib/i386-linux-gnu/wine/i386-windows
 PREFIX=judge/wine
-LIBRARY=(gcc -std=c11 -O2 -Wall -Wextra -Werror -fno-builtin -fPIC -shared -nostdlib -Wl,--build-id=none)
+LIBRARY=(gcc -std=c11 -O2 -fno-builtin -fPIC -shared -nostdlib -Wl,--build-id=none)
 export WINE_ROOTFS
 
 fail() {

@@ -93,19 +93,21 @@ static void daemonise(const char *unused) {
     waitpid(child, NULL, 0);
 }
 
+static volatile long turns; /* the compiler must keep the loop */
+
 static void burn(const char *unused) {
     (void)unused;
     if (fork() == 0)
-        for (volatile long n = 0;; n++)
-            ;
+        for (;;)
+            turns++;
     say("burning");
 }
 
 static void burn_alone(const char *unused) {
     (void)unused;
     say("burning");
-    for (volatile long n = 0;; n++)
-        ;
+    for (;;)
+        turns++;
 }
 
 /* A parent that is hardly ever in a state in which it can be stopped. */

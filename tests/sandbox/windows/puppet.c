@@ -50,8 +50,9 @@ static void start_threads(int wanted)
 
 static void burn(void)
 {
-    for (volatile int n = 0;; n++)
-        ;
+    static volatile long turns; /* the compiler must keep the loop */
+    for (;;)
+        turns++;
 }
 
 static void start_another(char *program)
