@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 
 from judge.cli import app
 from judge.errors import HostError, InputError
+from judge.intake.serve import listening, parse_listen_address
 from judge.publish.keys import load_key
 from judge.publish.log import KEY_FILE
 from judge.submissions.check import CheckReport
@@ -346,6 +347,15 @@ UNENDED = [
     b"GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: ",
     b"GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET /health HTTP/1.1\r\nX",
 ]
+
+
+def test_no_part_of_an_answer_waits_for_the_part_before() -> None:
+    with (
+        listening(parse_listen_address("127.0.0.1:0"), beyond_loopback=False) as listener,
+        socket.create_connection(listener.getsockname()),
+        listener.accept()[0] as connection,
+    ):
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_who_does_not_end_a_head_is_not_waited_for(service: Service) -> None:
