@@ -293,26 +293,43 @@ def _refused(directory: IntakeDirectory) -> float:
 
 
 def _refusals(served: Served) -> Iterator[Figure]:
-    """What a stranger could learn from the time of a refusal: whether a token is known, and whether a page is there."""
+    """What the time of a refusal could tell: whether a token was ever made, and whether another's page is there."""
     stranger, revoked = served.token("stranger"), served.token("revoked")
     with closing(Tokens(served.directory.store_url, served.directory.contest)) as tokens:
         tokens.revoke("revoked", "bench")
     theirs, none = "/author/submissions/1.html", "/author/submissions/999999.html"
-    ways = [("", theirs), ("judge-" + "A" * 43, theirs), (revoked, theirs), (stranger, theirs), (stranger, none)]
-    took_us: list[list[float]] = [[] for _ in ways]
+    ways = {
+        "unknown": ("judge-" + "A" * 43, theirs),
+        "revoked": (revoked, theirs),
+        "theirs": (stranger, theirs),
+        "none": (stranger, none),
+    }
+    took_us: dict[str, list[float]] = {way: [] for way in ways}
     with closing(HTTPConnection(served.address, timeout=60)) as connection:
         for _ in range(REFUSALS):
-            for (token, path), times in zip(ways, took_us, strict=True):
+            for way, (token, path) in ways.items():
                 began = time.monotonic()
                 connection.request("GET", path, headers={"cookie": f"judge-author={token}"})
                 answer = connection.getresponse()
                 answer.read()
-                times.append((time.monotonic() - began) * 1e6)
+                took_us[way].append((time.monotonic() - began) * 1e6)
                 if answer.status != HTTPStatus.UNAUTHORIZED:
                     raise HostError(f"{path} with a wrong token: {answer.status}")
-    medians = sorted(share_of(times, 0.5) for times in took_us)
-    yield Figure(f"a refusal, whatever is wrong, p50 of {REFUSALS}", medians[0], "us")
-    yield Figure("the kind of refusal that takes longest, to that", medians[-1] / medians[0], "times")
+    p50 = {way: share_of(times, 0.5) for way, times in took_us.items()}
+    yield Figure(
+        f"refusal of a token that was revoked, p50 of {REFUSALS}; limit: one that was never made",
+        p50["revoked"],
+        "us",
+        p50["unknown"],
+        p50["revoked"] / p50["unknown"],
+    )
+    yield Figure(
+        "refusal of a page of another author, p50; limit: of a page that is not there",
+        p50["theirs"],
+        "us",
+        p50["none"],
+        p50["theirs"] / p50["none"],
+    )
 
 
 # --- what they cost --------------------------------------------------------------------------------------------------
