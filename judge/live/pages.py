@@ -30,14 +30,14 @@ from judge.publish.log import LOG, WITNESSED, SignedLog, witnessed_files
 from judge.publish.match_files import read_stored
 from judge.publish.match_page import MatchContext, match_page
 from judge.publish.model import PublishedContest, PublishedMatch, Stream
-from judge.publish.pages import ASSETS, PagePlace, asset, render, render_for
+from judge.publish.pages import ASSETS, LIVE_POLICY, PagePlace, asset, render, render_for
 from judge.publish.site import pages
 from judge.publish.tables import CERTIFICATE, certificate_files, tables
 from judge.referee.spec import public_part
 from judge.statistics.fairness import TIME
 from judge.translations.language import CODES, languages
 
-SCRIPT, RUNNING = "live.js", "live.html"
+SCRIPT, WAITING_SCRIPT, RUNNING = "live.js", "waiting.js", "live.html"
 
 NAVIGATION = tuple(
     f"{name}.html" for name in ("live", "index", "crosstable", "rounds", "journal", "fairness", "verify")
@@ -265,13 +265,13 @@ def waiting_page(
     path: str, contest: str, moments: Sequence[tuple[str, datetime]], *, has_authors: bool
 ) -> LivePage | None:
     """A page or a file of a contest that has not begun, with its moments; None if there is none."""
-    if path in ASSETS:
+    if path == WAITING_SCRIPT or path in ASSETS:
         return LivePage(asset(path), kind_of(path))
     place = PagePlace.of_file(path, languages(CODES))
     if place.path not in NAVIGATION:
         return None
     values = {"here": "", "contest_name": contest, "has_authors": has_authors, "moments": moments}
-    return LivePage(render("waiting.html", place, values), kind_of(path))
+    return LivePage(render("waiting.html", place, {**values, "policy": LIVE_POLICY}), kind_of(path))
 
 
 def log_page(log: SignedLog, path: str) -> LivePage | None:

@@ -43,6 +43,22 @@ def witness(browser: Browser) -> Browser:
     return browser
 
 
+def test_a_page_that_waits_for_a_contest_shows_it_as_soon_as_it_has_begun(browser: Browser, tmp_path: Path) -> None:
+    with watched(tmp_path, PAIR) as contest:
+        contest.kill()
+        store = contest.cup.folder / "contest.db"
+        store.rename(tmp_path / "contest.db")
+        contest.start()
+        for page in ("live.html", "cs/live.html"):
+            browser.leave()
+            browser.visit(f"{contest.url}/{page}")
+            assert browser.ask("document.getElementById('boards') === null")
+        assert [] == browser.violations()
+        (tmp_path / "contest.db").rename(store)
+        browser.wait_for("document.getElementById('boards') !== null && document.documentElement.lang === 'cs'")
+        browser.leave()
+
+
 def test_a_games_page_goes_on_by_itself_and_ends_as_the_page_of_the_export(witness: Browser, tmp_path: Path) -> None:
     witness.leave()
     witness.requests.clear()
