@@ -310,7 +310,8 @@ class _UploadPipeline:
             failed = [finding.check for finding in report.findings if finding.grade is Grade.FAIL]
             if failed:
                 raise RefusedError(f"it failed the check of {', '.join(failed)}: see the report")
-            words.append(f"it passed with {len(report.findings)} checks: {report.grade.value}")
+            warned = sum(finding.grade is Grade.WARNING for finding in report.findings)
+            words.append(f"it passed {len(report.findings)} checks" + (f", {warned} with a warning" if warned else ""))
 
     def _end_lines_so(self, report: CheckReport, ending: str, agent: Agent, tree: Path) -> CheckReport:
         """The report of the agent with an agent.toml that says how its lines end, as which it is stored.
