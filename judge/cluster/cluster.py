@@ -112,7 +112,7 @@ class Cluster:
     @property
     def free(self) -> int:
         """How many games could be started now."""
-        slots = sum(self._roster.workers[address].slots for address in self._usable())
+        slots = self._slots(self._usable())
         checked = sum(given.is_checked for given in self._given.values())
         # As many may wait for their check as are played: else answers pile up with the workers.
         return max(0, slots - len(self._given) + min(checked, slots))
@@ -147,6 +147,7 @@ class Cluster:
             found += self._news.get(timeout=timeout_s)()
             while True:
                 found += self._news.get_nowait()()
+        self._give_waiting()
         return found
 
     def kill(self) -> list[Match]:
@@ -168,6 +169,10 @@ class Cluster:
         """The addresses of the workers that may have games: one that is sent an image can play none."""
         return self._roster.usable - self._transfers.receivers(self._parcels.images)
 
+    def _slots(self, addresses: Collection[str]) -> int:
+        """How many games these workers play at once."""
+        return sum(self._roster.workers[address].slots for address in addresses)
+
     def _look(self) -> None:
         """Note who has come and gone; a new scheduler is given what the one before it had."""
         if monotonic() - self._looked < LOOK_S:
@@ -186,9 +191,9 @@ class Cluster:
                 given.forget_task()
         self._roster.meet(identity["workers"])
         for given in self._all():
-            is_lost = given.only is not None and not given.only & self._roster.workers.keys()
-            if not given.awaits and (given.task is None or is_lost):
-                self._give(given)
+            if given.only is not None and not given.only & self._roster.workers.keys():
+                given.forget_task()
+        self._give_waiting()
 
     def _all(self) -> list[_Given]:
         """Those that the workers have to play."""
@@ -196,13 +201,20 @@ class Cluster:
 
     # --- games come and go -------------------------------------------------------------------------------------------
 
+    def _give_waiting(self) -> None:
+        """Have the attempts played for which there was no slot, or no scheduler."""
+        for given in self._all():
+            if given.task is None and not given.awaits:
+                self._give(given)
+
     def _give(self, given: _Given) -> None:
-        """Have an attempt played, also once more."""
+        """Have an attempt played, also once more. It waits here while each slot has one: with dask it would wait for
+        one worker while others are free."""
         given.forget_task()
         given.is_checked = False
         usable = self._usable()
         given.only = None if len(usable) == len(self._roster.workers) else usable
-        if given.only is not None and not usable:
+        if sum(each.task is not None for each in self._all()) >= self._slots(usable):
             return
         given.task = self._connection.submit(play, self._order(given.job), only=given.only, resources={SLOT: 1})
         if given.task is not None:

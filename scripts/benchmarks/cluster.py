@@ -31,7 +31,7 @@ from judge.sandbox.images import image_contents
 from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.types import AttemptState, EntryRow
-from scripts.benchmarks.crowd import POLICY, SLEEP_MS, SMALL, everywhere
+from scripts.benchmarks.crowd import POLICY, SMALL, everywhere
 from scripts.benchmarks.large import prepare, real_game
 from scripts.benchmarks.measuring import Bench, Figure
 from scripts.benchmarks.simulated_workers import READY
@@ -41,6 +41,10 @@ from tests.cluster.machines import Machines
 WORKERS = 8
 GAMES = 5
 """Of each worker; those after the first are timed."""
+
+SLEEP_MS = 500
+"""Of an agent before each move: a game takes 40 s. The workers share this host's cores, on which starts and ends of
+shorter games wait for each other."""
 
 SIMULATED = (10, 100, 1000)
 GAMES_A_SECOND = 16

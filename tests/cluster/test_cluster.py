@@ -1,6 +1,7 @@
 """A contest on three workers, each a process of its own: whatever becomes of them, every game is counted once."""
 
 import gc
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,6 +82,26 @@ def test_every_worker_plays_and_gets_an_agent_once(cup: Cup, machines: Machines,
         assert f"worker {name} plays: 1 slots" in cup.journal()
     with Client(machines.address, set_as_default=False) as other:
         until(lambda: not other.who_has(), "the answers are forgotten")
+
+
+def test_a_game_waits_for_the_first_slot_that_is_free(cup: Cup, machines: Machines, cluster: Cluster) -> None:
+    """And not with dask, where it waits for one worker: while the first answers are checked, which say that agents are
+    lacked, as many games are begun again."""
+    for name in WORKERS:
+        for agent in (machines.folder / name).glob("agents/[!.]*"):
+            shutil.rmtree(agent)
+    cup.store.schedule("cup", cup.games(1, 6))
+    with_dask = []
+    with Client(machines.address, set_as_default=False) as other:
+
+        def open_when_all_play() -> None:
+            if cup.waiting() == 3:
+                with_dask.append(len(other.who_has()))
+                cup.open_gate()
+
+        assert StopReason.FINISHED is cup.play(cluster, open_when_all_play)
+
+    assert [3] == with_dask[:1]
 
 
 @pytest.mark.docker
