@@ -363,7 +363,9 @@ static int record_lock(const void *what) {
 static int terminal(const void *what) {
     struct termios settings;
     (void)what;
-    return tcgetattr(FILE_FD, &settings) == -1 && errno == ENOTTY ? 0 : EPERM;
+    if (tcgetattr(FILE_FD, &settings) != -1 || errno != ENOTTY)
+        return EPERM;
+    return ioctl(FILE_FD, 0x802c542aUL, page) == -1 && errno == ENOTTY ? 0 : EPERM; /* TCGETS2, of newer libraries */
 }
 
 static int timers(const void *what) {
