@@ -12,7 +12,7 @@ import pytest
 from judge.contest.recorder import Recorder
 from judge.testing import Act, Agent, Say
 from tests.broadcast.logs import PAIR, events
-from tests.live.watching import Network, watched
+from tests.live.watching import Network, until, watched
 from tests.publish.browser import Browser
 
 BREAKS = int(os.environ.get("JUDGE_TEST_BREAKS", "2"))
@@ -66,6 +66,7 @@ def test_a_games_page_goes_on_by_itself_and_ends_as_the_page_of_the_export(witne
         match, file, told = contest.play()
         for _ in range(8):
             next(told)
+        until(lambda: 'id="1"' in contest.get("games/00001.html").text, "the first moves are not shown")
         witness.visit(f"{contest.url}/games/00001.html")
         before = witness.ask(ROWS)
         # What the page showed when it was loaded is there without a script, too.
