@@ -9,6 +9,8 @@ from pathlib import Path
 import docker
 from docker.models.containers import Container
 
+from judge.sandbox.cgroup import find_cgroups
+from judge.sandbox.interference import is_ordered_frozen
 from tests.cli.conftest import owner_of
 from tests.forked import ForkedProcess
 
@@ -26,11 +28,14 @@ def thinking(client: docker.DockerClient, judge: subprocess.Popen[str]) -> Conta
 
 
 def in_its_turn(client: docker.DockerClient, judge: subprocess.Popen[str]) -> Container:
-    """The box of the second seat, whose turn it is when a judge that tells of each move has told of the first."""
+    """The box of the second seat in its turn, which begins soon after a judge has told of the first move.
+
+    Until then its agent is frozen, and the judge's thaw at the turn's begin undoes what others froze before.
+    """
     assert judge.stdout
     while not judge.stdout.readline().startswith("   1. "):
         assert judge.poll() is None
-    return box_of(client, judge, seat=1)
+    return box_of(client, judge, is_let_go, seat=1)
 
 
 def box_of(
@@ -46,6 +51,12 @@ def box_of(
             if owner_of(container.labels).pid == judge.pid and is_so(container):
                 return container
     raise AssertionError(f"the judge ended with code {judge.returncode} before that")
+
+
+def is_let_go(container: Container) -> bool:
+    """Whether nobody orders the kernel to freeze a container, which has begun."""
+    pid = int(container.attrs["State"]["Pid"])
+    return pid > 0 and not is_ordered_frozen(find_cgroups(pid, str(container.id)) or {})
 
 
 def runs_python(container: Container) -> bool:
