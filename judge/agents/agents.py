@@ -75,6 +75,13 @@ class AgentManifest(BaseModel):
     """How it is built, if its sources are sent: `[build]`."""
 
 
+class SentManifest(AgentManifest):
+    """The content of an agent.toml that says how its sources are built, from which the rest follows."""
+
+    name: str = ""
+    command: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Agent:
     """A staged agent: its manifest, the directory of its files, and their digest."""
@@ -169,13 +176,29 @@ def refuse_person(named: str) -> None:
 
 def read_manifest(path: Path) -> AgentManifest:
     """The manifest in a file; InputError that names the file, the key and the fix."""
+    return _checked(parse(AgentManifest, _document(path), str(path)), path)
+
+
+def read_sent_manifest(path: Path) -> AgentManifest:
+    """The manifest of a tree that was sent: one with `[build]` and no command may leave out the name too.
+
+    InputError as of `read_manifest`.
+    """
+    document = _document(path)
+    if "build" not in document or "command" in document:
+        return read_manifest(path)
+    sent = parse(SentManifest, document, str(path))
+    _checked(sent.model_copy(update={"name": sent.name or "unnamed"}), path)
+    return sent
+
+
+def _document(path: Path) -> dict[str, Any]:
     try:
-        document = tomllib.loads(_text_of(path))
+        return tomllib.loads(_text_of(path))
     except FileNotFoundError:
         raise InputError(f"{path} is missing: an agent's directory needs an {MANIFEST}") from None
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: {error}") from None
-    return _checked(parse(AgentManifest, document, str(path)), path)
 
 
 def program_digest(program: Path) -> str:

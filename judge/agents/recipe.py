@@ -76,6 +76,7 @@ NOT_BUILT = f"no source that is built here ({', '.join(get_args(Kind))}): send a
 """The refusal of a language that is not built."""
 _MOST_READ = 1 << 20
 _MAIN = re.compile(r"\bstatic\s+(?:final\s+)?void\s+main\s*\(")
+_CALLS_CARGO = re.compile(r"(?m)^\t.*\bcargo\b")
 _PASCAL_PROGRAM = re.compile(r"(?im)^\s*program\s+\w+")
 _EXECUTABLE = re.compile(r"(?i)\badd_executable\s*\(\s*([\w.$\{\}-]+)")
 _PROJECT_NAME = re.compile(r"\$\{(?:CMAKE_)?PROJECT_NAME\}")
@@ -88,7 +89,8 @@ class BuildTable(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    kind: Kind
+    kind: Kind | None = None
+    """None: what is in the tree tells."""
     main: str = ""
     """Where the program begins: a file (rust, python, pascal, javascript), a class (java), a package (go) or a program
     of several (cargo, cmake). Empty: what is usual in the language."""
@@ -98,7 +100,7 @@ class BuildTable(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class BuildRecipe:
-    """How a tree is built: the commands, and the agent.toml that the tree gets where it says nothing itself."""
+    """How a tree is built: the commands, and the lines for its agent.toml that the author left out."""
 
     kind: Kind
     commands: tuple[tuple[str, ...], ...]
@@ -117,6 +119,8 @@ class Sources:
     name: str
     command: tuple[str, ...] = ()
     table: BuildTable | None = None
+    said: frozenset[str] = frozenset()
+    """The keys that its agent.toml has."""
 
     def files(self, kind: Kind) -> list[str]:
         """The sources of a kind, as words of a command, in order of name."""
@@ -140,11 +144,12 @@ class Sources:
         return self.table.main if self.table else ""
 
     def manifest(self, runtime: str, *command: str) -> str:
-        """An agent.toml for a tree that has none."""
+        """Lines for an agent.toml that names no command, or is not there: what it does not say."""
         if self.command:
             return ""
         words = ", ".join(map(json.dumps, command))
-        return f'name = {json.dumps(self.name)}\ncommand = [{words}]\nruntime = "{runtime}"\n'
+        lines = {"name": json.dumps(self.name), "command": f"[{words}]", "runtime": json.dumps(runtime)}
+        return "".join(f"{key} = {value}\n" for key, value in lines.items() if key not in self.said)
 
 
 def is_built(name: str) -> bool:
@@ -162,11 +167,11 @@ def language_of(source: Path) -> str:
 
 def recipe_for(sources: Sources) -> BuildRecipe | None:
     """How the tree is built; None if there is nothing to build. InputError says what is unclear, and the fix."""
-    if sources.table is not None:
-        return _RECIPES[sources.table.kind](sources)
-    if sources.command and not _is_missing(sources):
+    if sources.table is None and sources.command and not _is_missing(sources):
         return None
-    kind = _kind_of(sources)
+    kind = (sources.table.kind if sources.table else None) or _kind_of(sources)
+    if sources.table is not None and kind is None:
+        raise InputError(f"[build] of agent.toml: there is {NOT_BUILT}")
     return _RECIPES[kind](sources) if kind else None
 
 
@@ -181,9 +186,11 @@ def _is_missing(sources: Sources) -> bool:
 
 
 def _kind_of(sources: Sources) -> Kind | None:
-    marked = [kind for name, kind in _MARKS.items() if (sources.tree / name).is_file()]
+    marked = {kind: name for name, kind in reversed(_MARKS.items()) if (sources.tree / name).is_file()}
+    if "cargo" in marked and "make" in marked and _CALLS_CARGO.search(_read(sources.tree / marked["make"])):
+        return "cargo"  # which knows more of it, and make's image has no cargo
     if marked:
-        return marked[0]
+        return [*marked][-1]
     for rank in _RANKS:
         found = [kind for kind in rank if sources.files(kind)]
         if "c++" in found and "c" in found:
@@ -227,12 +234,7 @@ def _cmake(sources: Sources) -> BuildRecipe:
     options = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_EXE_LINKER_FLAGS=-static", "-DBUILD_TESTING=OFF")
     configure = ("cmake", "-S", ".", "-B", scratch, *options, f"-DCMAKE_RUNTIME_OUTPUT_DIRECTORY={AT}", *sources.flags)
     text = _read(sources.tree / "CMakeLists.txt")
-    project = _PROJECT.search(text)
-    names = [
-        re.sub(r"\$\{(?:CMAKE_)?PROJECT_NAME\}", project[1] if project else "", name)
-        for name in _EXECUTABLE.findall(text)
-    ]
-    program = sources.main or (names[0] if len(names) == 1 and "$" not in names[0] else "")
+    program = sources.main or _cmake_program(text)
     manifest = sources.manifest("native", f"./{program}") if program else ""
     return BuildRecipe("cmake", (configure, ("cmake", "--build", scratch)), manifest)
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from judge.agents.agents import MANIFEST
 from judge.agents.recipe import AT, BuildRecipe
 from judge.sandbox.box import ProcessReport
 from judge.sandbox.run_in_box import CommandEnd, CommandResult
@@ -48,7 +49,9 @@ def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimi
     if refusal:
         return Built(log, f"what the build left cannot be taken: {refusal}")
     if recipe.manifest:
-        (target / "agent.toml").write_text(recipe.manifest, encoding="utf-8")
+        sent = tree / MANIFEST
+        rest = sent.read_text(encoding="utf-8") if sent.exists() else ""
+        (target / MANIFEST).write_text(recipe.manifest + rest, encoding="utf-8")
     return Built(log)
 
 

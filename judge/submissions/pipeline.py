@@ -32,7 +32,7 @@ from judge.agents.agents import (
     info_words,
     is_name,
     nothing_plays,
-    read_manifest,
+    read_sent_manifest,
     stage_agent,
 )
 from judge.agents.gomocup_archives import PREFIX, brain_name
@@ -303,7 +303,7 @@ class _UploadPipeline:
                 raise RefusedError(str(error)) from None
             except InputError as error:
                 # the agent can be seated: what is missing is the organiser's
-                raise HostError(f"the check could not be made: {error}") from error
+                raise NotReadyError(f"the check could not be made: {error}") from error
             if report.line_ending and agent.manifest.line_ending is None:
                 report = self._end_lines_so(report, report.line_ending, agent, tree)
             self.outcome = replace(self.outcome, report=report)
@@ -378,8 +378,9 @@ class _UploadPipeline:
     def _recipe(self, tree: Path) -> BuildRecipe | None:
         """How the tree is built; None if it can be played as it is."""
         if (tree / MANIFEST).exists():
-            manifest = read_manifest(tree / MANIFEST)
-            return recipe_for(Sources(tree, manifest.name, manifest.command, manifest.build))
+            sent = read_sent_manifest(tree / MANIFEST)
+            name = sent.name or self._upload_name
+            return recipe_for(Sources(tree, name, sent.command, sent.build, frozenset(sent.model_fields_set)))
         if (tree / INFO).is_file():
             first, *words = info_words(tree / INFO)
             return recipe_for(Sources(tree, self._upload_name, (f"./{first.removeprefix('./')}", *words)))

@@ -39,6 +39,8 @@ def words(found: BuildRecipe | None) -> tuple[str, ...]:
         ({"bot.py": ""}, "python"),
         ({"Makefile": "", "a.c": "", "B.java": ""}, "make"),
         ({"Makefile": "", "CMakeLists.txt": ""}, "make"),
+        ({"Makefile": "all:\n\tcargo build", "Cargo.toml": "[package]\nname = 'x'", "src/main.rs": ""}, "cargo"),
+        ({"Makefile": "all:\n\trustc main.rs", "Cargo.toml": "[package]\nname = 'x'", "main.rs": ""}, "make"),
         ({"CMakeLists.txt": "", "a.cpp": "", "tool.go": ""}, "cmake"),
         ({"Cargo.toml": "[package]\nname = 'x'", "src/main.rs": ""}, "cargo"),
         ({"go.mod": "module x", "main.go": "", "c.c": ""}, "go"),
@@ -55,6 +57,29 @@ def test_the_tree_tells_the_build(tmp_path: Path, files: dict[str, str], kind: s
 
     assert found
     assert kind == found.kind
+
+
+def test_a_table_without_kind_adds_to_what_the_tree_tells(tmp_path: Path) -> None:
+    found = recipe(tmp_path, {"Main.java": MAIN.format("Main")}, flags=["-encoding", "ISO-8859-1"])
+
+    assert found
+    assert "java" == found.kind
+    assert "ISO-8859-1" in words(found)
+
+
+def test_a_table_where_nothing_is_built_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"\[build\] of agent.toml: there is no source that is built here"):
+        recipe(tmp_path, {"notes.txt": ""}, flags=["-O3"])
+
+
+def test_the_tree_s_manifest_gets_what_it_does_not_say(tmp_path: Path) -> None:
+    files = {"Main.java": MAIN.format("Main")}
+    sources = Sources(laid(tmp_path, files), "mine", said=frozenset({"name", "author"}))
+
+    found = recipe_for(sources)
+
+    assert found
+    assert 'command = ["java", "-cp", ".", "Main"]\nruntime = "java"\n' == found.manifest
 
 
 def test_every_source_is_a_word_that_is_no_option(tmp_path: Path) -> None:

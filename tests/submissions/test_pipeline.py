@@ -15,9 +15,10 @@ from pathlib import Path
 import docker
 import pytest
 
+from judge.agents import agents
 from judge.agents.agents import program_digest
 from judge.agents.store import AgentStore
-from judge.errors import HostError
+from judge.errors import HostError, NotReadyError
 from judge.host.house_agents import build_house_agents
 from judge.referee.policy import Policy, load_policy
 from judge.resources import BUILD_DIRECTORY, IMAGES
@@ -205,6 +206,27 @@ def test_an_info_file_names_what_is_built(send: Send) -> None:
     assert ("player", "--quick") == outcome.agent.manifest.command
 
 
+def test_what_a_manifest_of_sources_does_not_say_follows_from_the_build(send: Send) -> None:
+    """As the report of a refused build proposes it: a table with flags, and nothing else."""
+    source = (
+        (IMAGES / "starter-qchess-java" / "Starter.java")
+        .read_text()
+        .replace("class Starter", "/* é */ class Starter", 1)
+    )
+    files = {
+        "latin/Starter.java": source.encode("latin-1"),
+        "latin/agent.toml": b'author = "Ann"\n[build]\nflags = ["-encoding", "ISO-8859-1"]\n',
+    }
+
+    outcome = send(zipped(files), "latin.zip")
+
+    assert "" == outcome.refusal, outcome.log
+    assert outcome.agent
+    manifest = outcome.agent.manifest
+    assert ("latin", "Ann", "java") == (manifest.name, manifest.author, manifest.runtime)
+    assert ("java", "-cp", ".", "Starter") == manifest.command
+
+
 def test_agents_of_one_archive_share_files_and_play_from_their_info(send: Send) -> None:
     """The folders of the UCC contests: a first line that says which Python, `info`, links to the folder beside."""
     shared = (IMAGES / "starter-qchess-python" / "starter.py").read_bytes()
@@ -374,6 +396,15 @@ def test_a_failed_host_says_nothing_of_the_upload(send: Send, tmp_path: Path) ->
         send(b"print()", "bot.py")
     (tmp_path / "agents").unlink()
     assert send(b"print()", "bot.py").agent
+
+
+def test_an_upload_waits_for_house_agents_that_are_not_built(
+    send: Send, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agents, "BUILD_DIRECTORY", tmp_path / "nothing built")
+
+    with pytest.raises(NotReadyError, match="run: judge images build"):
+        send((IMAGES / "starter-qchess-python" / "starter.py").read_bytes(), "bot.py")
 
 
 @pytest.mark.alone
