@@ -201,24 +201,28 @@ class Cluster:
 
     # --- games come and go -------------------------------------------------------------------------------------------
 
-    def _give_waiting(self) -> None:
-        """Have the attempts played for which there was no slot, or no scheduler."""
-        for given in self._all():
-            if given.task is None and not given.awaits:
-                self._give(given)
-
     def _give(self, given: _Given) -> None:
-        """Have an attempt played, also once more. It waits here while each slot has one: with dask it would wait for
-        one worker while others are free."""
+        """Have an attempt played, also once more, as soon as a slot is free."""
         given.forget_task()
         given.is_checked = False
+        self._give_waiting()
+
+    def _give_waiting(self) -> None:
+        """Have the attempts played for which there was no slot, or no scheduler. They wait here: with dask one would
+        wait for one worker while others are free."""
         usable = self._usable()
-        given.only = None if len(usable) == len(self._roster.workers) else usable
-        if sum(each.task is not None for each in self._all()) >= self._slots(usable):
-            return
-        given.task = self._connection.submit(play, self._order(given.job), only=given.only, resources={SLOT: 1})
-        if given.task is not None:
-            self._await(given, given.task)
+        attempts = self._all()
+        free = self._slots(usable) - sum(given.task is not None for given in attempts)
+        for given in attempts:
+            if free <= 0:
+                return
+            if given.task is None and not given.awaits:
+                given.only = None if len(usable) == len(self._roster.workers) else usable
+                given.task = self._connection.submit(play, self._order(given.job), only=given.only, resources={SLOT: 1})
+                if given.task is None:
+                    return
+                self._await(given, given.task)
+                free -= 1
 
     def _await(self, given: _Given, task: Future[Any]) -> None:
         task.add_done_callback(lambda _: self._news.put(lambda: self._ended(given, task)))

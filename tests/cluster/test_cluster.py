@@ -81,7 +81,7 @@ def test_every_worker_plays_and_gets_an_agent_once(cup: Cup, machines: Machines,
         assert {agent.digest for agent in cup.agents} <= agents
         assert f"worker {name} plays: 1 slots" in cup.journal()
     with Client(machines.address, set_as_default=False) as other:
-        until(lambda: not other.who_has(), "the answers are forgotten")
+        until(lambda: other.who_has() == {}, "the answers are forgotten")
 
 
 def test_a_game_waits_for_the_first_slot_that_is_free(cup: Cup, machines: Machines, cluster: Cluster) -> None:
