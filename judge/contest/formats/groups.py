@@ -101,11 +101,16 @@ class _Staged(TournamentFormat):
     ) -> list[Group] | None:
         """The stage that follows when all of `stages` is played; None after the last."""
 
+    def yet_to_play(self, stages: Sequence[list[Group]], entries: Sequence[Competitor]) -> Tiers:  # noqa: ARG002
+        """Those whose first stage comes after `stages`, the best first: nobody, if all begin with the first one."""
+        return []
+
     def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
-        """By the last stage that an agent played in, then by its place there; equal places of two groups are shared."""
-        tiers: Tiers = []
-        listed: set[str] = set()
-        for stage in reversed(self.stages(entries, played)):
+        """By the last stage that an agent reached, then by its place there; equal places of two groups are shared."""
+        stages = self.stages(entries, played)
+        tiers = self.yet_to_play(stages, entries)
+        listed = {agent for tier in tiers for agent in tier}
+        for stage in reversed(stages):
             orders = [group.order(played, self.ranking) for group in stage]
             for equal in zip_longest(*orders, fillvalue=()):
                 tier = sorted({agent for agents in equal for agent in agents} - listed)
@@ -185,6 +190,11 @@ class Leagues(_Staged):
         name = str(number)
         risen = stages[-1][0].best(played, self.ranking, self.promoted, name) if stages else []
         return [Group(name, (*drawn[number - 1], *risen))]
+
+    def yet_to_play(self, stages: Sequence[list[Group]], entries: Sequence[Competitor]) -> Tiers:
+        """The members of the leagues above, a place for each league."""
+        drawn = cut(by_seed(entries), self.sizes)
+        return [sorted(entry.id for entry in league) for league in drawn[: len(drawn) - len(stages)]]
 
 
 def dealt(entries: Sequence[Competitor], groups: int) -> list[list[Competitor]]:

@@ -60,6 +60,19 @@ def test_the_lowest_league_plays_first_and_its_best_move_up() -> None:
     assert [[str(seed)] for seed in range(1, 13)] == leagues.order(entries(12), played)
 
 
+def test_who_begins_in_a_league_above_stands_above_those_who_play() -> None:
+    """While the last league plays, whose first has more points than anybody."""
+    leagues = Leagues(sizes=(3, 3, 3), promoted=2)
+    played = [each for each in play_out(leagues, entries(12)) if each.pairing.group == "4"]
+
+    above, rest = leagues.order(entries(12), played[:1])[:3], leagues.order(entries(12), played[:1])[3:]
+
+    assert [["1", "2", "3"], ["4", "5", "6"], ["7", "8", "9"]] == above
+    assert {"10", "11", "12"} == {agent for tier in rest for agent in tier}
+    risen = ["10", "11"]
+    assert [[*risen, "7", "8", "9"], ["12"]] == leagues.order(entries(12), played)[2:]
+
+
 def test_an_outsider_may_climb_to_the_top() -> None:
     """12, who wins everything, plays in every league."""
 
