@@ -48,14 +48,15 @@ def overview(console: Console) -> Mapping[str, Any]:
         return {**values, "state": "not begun", "entries": console.state.register.entries()}
     store, name = contest.store, contest.name
     state = store.state(name)
-    standing = contest.standing()
+    standing, is_over = contest.standing(), contest.is_over()
     reasons = store.last_lines(name, 1, "paused", "stopped", "open")
     return {
         **values,
-        "state": state,
+        "state": "over" if state == "open" and is_over else state,
+        "can_pause": state == "open" and not is_over,
         "reason": reasons[0].text if reasons and state != "open" else "",
         "player": player_of(console.planned),
-        "is_over": contest.is_over(),
+        "is_over": is_over,
         "counts": {each.value: count for each, count in store.counts(name).items() if count},
         "running": store.running(name),
         "hosts": contest_hosts(store, name),
