@@ -1,6 +1,7 @@
 """One machine that plays for a cluster: its slots, and the agents and images that it has or is sent."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
@@ -49,7 +50,8 @@ class Machine:
     """The slots of this machine. Games are played by the threads that ask for them."""
 
     def __init__(self, name: str, folder: Path, slots: Sequence[Slot], *, allows_processes: bool = False) -> None:
-        """`folder` stores agents, and what arrives. Raises InputError if another worker uses it.
+        """`folder` stores agents, and what arrives. Raises InputError if another worker uses it. Records have the
+        `name`, and not the host's own, which machines that are copies of one another share.
 
         `allows_processes`: agents may run as processes of this user, too, which nothing isolates.
         """
@@ -63,7 +65,7 @@ class Machine:
         self._taking_in = Lock()
         self._idle: SimpleQueue[LocalExecutor] = SimpleQueue()
         for slot in slots:
-            self._idle.put(LocalExecutor([slot], ahead=0))
+            self._idle.put(LocalExecutor([replace(slot, host=name)], ahead=0))
 
     def play(self, order: Order, is_wanted: Callable[[], bool]) -> Answer:
         """Play a match in a free slot, to its end or until it is not wanted any more."""

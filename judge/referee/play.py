@@ -45,10 +45,11 @@ log = get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The cores that one game owns, and those that its judge runs on."""
+    """The cores that one game owns, those that its judge runs on, and what records call the machine of both."""
 
     cores: tuple[int, ...] = ()
     judge_cores: tuple[int, ...] = ()
+    host: str = field(default_factory=platform.node)
 
     @property
     def is_apart(self) -> bool:
@@ -148,7 +149,7 @@ def play(
             started_at=time_at_slot.started_at.isoformat(timespec="seconds"),
             seconds=round(time_at_slot.seconds, 3),
             judge_late_ms=round(late_ns / 1e6, 3),
-            placement=Placement(box=names, judge_cores=slot.judge_cores, slot_cores=slot.cores, host=platform.node()),
+            placement=Placement(box=names, judge_cores=slot.judge_cores, slot_cores=slot.cores, host=slot.host),
             transcript_sha256=sealed.sha256,
         ),
     )

@@ -162,7 +162,7 @@ class Placement(_Value):
     slot_cores: tuple[int, ...]
     freezer: str = ""
     host: str = ""
-    """The name of the machine; empty in records of judge 0.1.0."""
+    """The name of the machine, in a cluster that of its worker; empty in records of judge 0.1.0."""
 
 
 class MatchRecord(_Value):

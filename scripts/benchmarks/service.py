@@ -294,15 +294,15 @@ def _refused(directory: IntakeDirectory) -> float:
 
 def _refusals(served: Served) -> Iterator[Figure]:
     """What the time of a refusal could tell: whether a token was ever made, and whether another's page is there."""
-    stranger, revoked = served.token("stranger"), served.token("revoked")
+    other, revoked = served.token("other"), served.token("revoked")
     with closing(Tokens(served.directory.store_url, served.directory.contest)) as tokens:
         tokens.revoke("revoked", "bench")
     theirs, none = "/author/submissions/1.html", "/author/submissions/999999.html"
     ways = {
         "unknown": ("judge-" + "A" * 43, theirs),
         "revoked": (revoked, theirs),
-        "theirs": (stranger, theirs),
-        "none": (stranger, none),
+        "theirs": (other, theirs),
+        "none": (other, none),
     }
     took_us: dict[str, list[float]] = {way: [] for way in ways}
     with closing(HTTPConnection(served.address, timeout=60)) as connection:
@@ -317,14 +317,14 @@ def _refusals(served: Served) -> Iterator[Figure]:
                     raise HostError(f"{path} with a wrong token: {answer.status}")
     p50 = {way: share_of(times, 0.5) for way, times in took_us.items()}
     yield Figure(
-        f"refusal of a token that was revoked, p50 of {REFUSALS}; limit: one that was never made",
+        f"refusal of a token that was revoked, p50 of {REFUSALS}, against one that was never made",
         p50["revoked"],
         "us",
         p50["unknown"],
         p50["revoked"] / p50["unknown"],
     )
     yield Figure(
-        "refusal of a page of another author, p50; limit: of a page that is not there",
+        "refusal of a page of another author, p50, against of a page that is not there",
         p50["theirs"],
         "us",
         p50["none"],

@@ -73,9 +73,9 @@ def test_every_worker_plays_and_gets_an_agent_once(cup: Cup, machines: Machines,
 
     assert [1] * 6 == [attempt for _, attempt, _, _ in cup.attempts()]
     assert set(WORKERS) == {host for *_, host in cup.attempts()}
-    for result in cup.store.results("cup"):
-        record = RecordFile.model_validate_json(cup.files.get(result.record))
-        assert () == tuple(verify(record).problems)
+    records = [RecordFile.model_validate_json(cup.files.get(result.record)) for result in cup.store.results("cup")]
+    assert all(() == tuple(verify(record).problems) for record in records)
+    assert set(WORKERS) == {record.record.placement.host for record in records}
     for name in WORKERS:
         agents = {path.name for path in (machines.folder / name / "agents").iterdir()}
         assert {agent.digest for agent in cup.agents} <= agents
