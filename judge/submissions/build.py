@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from judge.agents.agents import MANIFEST
-from judge.agents.recipe import AT, BuildRecipe
+from judge.agents.agents import INFO, MANIFEST, brains_of, info_words, read_sent_manifest
+from judge.agents.recipe import AT, BuildRecipe, Sources, recipe_for
 from judge.sandbox.box import ProcessReport
 from judge.sandbox.run_in_box import CommandEnd, CommandResult
 from judge.sandbox.runtimes import image_that_builds
@@ -26,6 +26,23 @@ class Built:
 
     log: str
     failure: str = ""
+
+
+def recipe_of(tree: Path, upload_name: str) -> BuildRecipe | None:
+    """How a tree that was sent is built; None if it can be played as it is. InputError.
+
+    `upload_name` is the agent's name if its files have none.
+    """
+    if (tree / MANIFEST).exists():
+        sent = read_sent_manifest(tree / MANIFEST)
+        name = sent.name or upload_name
+        return recipe_for(Sources(tree, name, sent.command, sent.build, frozenset(sent.model_fields_set)))
+    if (tree / INFO).is_file():
+        first, *words = info_words(tree / INFO)
+        return recipe_for(Sources(tree, upload_name, (f"./{first.removeprefix('./')}", *words)))
+    if brains_of(tree):
+        return None
+    return recipe_for(Sources(tree, upload_name))
 
 
 def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimits, host: TaskHost) -> Built:

@@ -29,15 +29,13 @@ from judge.agents.agents import (
     Agent,
     brains_of,
     fit_name,
-    info_words,
     is_name,
     nothing_plays,
-    read_sent_manifest,
     stage_agent,
 )
 from judge.agents.gomocup_archives import PREFIX, brain_name
 from judge.agents.programs import kind_of
-from judge.agents.recipe import BuildRecipe, Sources, is_built, recipe_for
+from judge.agents.recipe import is_built
 from judge.agents.store import AgentStore
 from judge.errors import HostError, InputError, NotReadyError
 from judge.referee.play import Slot
@@ -235,7 +233,7 @@ class _UploadPipeline:
     def _build(self, tree: Path) -> Path:
         """The tree that is played: the one that was sent, if there is nothing to build."""
         with self._step(Stage.BUILT, tree) as words:
-            recipe = self._recipe(tree)
+            recipe = build.recipe_of(tree, self._upload_name)
             if recipe is None:
                 words.append("there is nothing to build")
                 return tree
@@ -374,19 +372,6 @@ class _UploadPipeline:
         """The agent's name if its files have none."""
         stem = unpack.stem_of(self.job.filename)
         return fit_name(brain_name(stem) if stem.startswith(PREFIX) else stem)
-
-    def _recipe(self, tree: Path) -> BuildRecipe | None:
-        """How the tree is built; None if it can be played as it is."""
-        if (tree / MANIFEST).exists():
-            sent = read_sent_manifest(tree / MANIFEST)
-            name = sent.name or self._upload_name
-            return recipe_for(Sources(tree, name, sent.command, sent.build, frozenset(sent.model_fields_set)))
-        if (tree / INFO).is_file():
-            first, *words = info_words(tree / INFO)
-            return recipe_for(Sources(tree, self._upload_name, (f"./{first.removeprefix('./')}", *words)))
-        if brains_of(tree):
-            return None
-        return recipe_for(Sources(tree, self._upload_name))
 
 
 def _agent_folder(tree: Path, name: str) -> Path:

@@ -2,17 +2,18 @@
 
 import tarfile
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
 from judge.agents.agents import read_manifest
-from judge.agents.recipe import Kind, Sources, recipe_for
+from judge.agents.recipe import Kind
 from judge.host.build_images import build_images
 from judge.sandbox import BoxPolicy
 from judge.sandbox.images import missing_images
 from judge.sandbox.owner import owned_directory
 from judge.sandbox.runtimes import image_that_builds
-from judge.submissions.build import build_tree
+from judge.submissions.build import build_tree, recipe_of
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.sandbox_task import TaskHost
 from tests.cli.conftest import Judge
@@ -64,12 +65,12 @@ SOURCES: dict[str, Kind] = {
 
 
 @pytest.mark.parametrize("folder", SOURCES)
-def test_sources_are_built_and_what_is_made_of_them_plays(judge: Judge, folder: str) -> None:
-    tree = HERE / folder
-    manifest = tree / "agent.toml"
-    table = read_manifest(manifest).build if manifest.exists() else None
-    command = read_manifest(manifest).command if manifest.exists() else ()
-    recipe = recipe_for(Sources(tree, folder, () if folder == "node" else command, table))
+def test_sources_are_built_and_what_is_made_of_them_plays(judge: Judge, tmp_path: Path, folder: str) -> None:
+    tree = tmp_path / folder
+    copytree(HERE / folder, tree)
+    if folder == "node":
+        (tree / "agent.toml").unlink()  # it makes the folder one that is played as it is
+    recipe = recipe_of(tree, folder)
     assert recipe
     assert SOURCES[folder] == recipe.kind
     built(image_that_builds(recipe.kind))
