@@ -184,10 +184,16 @@ class Board(_Value):
 
 
 class Playing(_OfGame):
-    """The agents are started. Without a `board` the game shows none before it is over."""
+    """The agents are started. Without a `board` the game shows none before it is over.
+
+    It comes again, with a higher number of `play`, where the attempt is played again from its beginning because a
+    machine was lost, or where a machine did not tell what the record says. What was told of the attempt before then
+    does not count.
+    """
 
     type: Literal["playing"] = "playing"
     at: str
+    play: int = 1
     board: Board | None = None
     left_ms: Times
 

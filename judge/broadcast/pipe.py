@@ -48,12 +48,12 @@ class Feed:
             self._behind += _HEADER.pack(kind, len(data)) + data
             self._write()
 
-    def close(self) -> None:
-        """Write the rest while the reader takes it, and end the feed."""
+    def close(self, wait_s: float = LAST_WAIT_S) -> None:
+        """Write the rest while the reader takes it, which may take `wait_s`, and end the feed."""
         waiting = select.poll()
         if self._fd >= 0:
             waiting.register(self._fd, select.POLLOUT)
-        while self._behind and self._fd >= 0 and waiting.poll(LAST_WAIT_S * 1000):
+        while self._behind and self._fd >= 0 and waiting.poll(wait_s * 1000):
             self._write()
         self._forget()
 

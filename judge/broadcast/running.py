@@ -54,9 +54,12 @@ class _OverError(Exception):
 class RunningGame:
     """One attempt of a match while it is played."""
 
-    def __init__(self, spec: MatchSpec, game: int, attempt: int) -> None:
-        """`game` is the match's number in its contest. Raises InputError for a spec that cannot be played."""
-        self.game, self.attempt = game, attempt
+    def __init__(self, spec: MatchSpec, game: int, attempt: int, play: int = 1) -> None:
+        """`game` is the match's number in its contest, and `play` counts how often the attempt was begun.
+
+        Raises InputError for a spec that cannot be played.
+        """
+        self.game, self.attempt, self.play = game, attempt, play
         self.plies = 0
         """How many answers were told."""
         self._spec = spec
@@ -135,7 +138,10 @@ class RunningGame:
     def _begin(self, at: str) -> None:
         self._view = self._public()
         board = None if self._view is None else _board(self._view)
-        self._events.append(Playing(game=self.game, attempt=self.attempt, at=at, board=board, left_ms=self._left()))
+        left_ms = self._left()
+        self._events.append(
+            Playing(game=self.game, attempt=self.attempt, play=self.play, at=at, board=board, left_ms=left_ms)
+        )
 
     def _tell_answer(self) -> None:
         if self._answer is None:
@@ -222,13 +228,13 @@ class RunningGame:
         return moment((self._origin_ms or 0.0) + ns / MS)
 
 
-def events_of_record(file: RecordFile, game: int) -> list[AnyEvent]:
+def events_of_record(file: RecordFile, game: int, play: int = 1) -> list[Playing | MoveMade]:
     """What would have been told of a finished attempt while it was played, but for what its agents said meanwhile.
 
     Raises InputError if the record's transcript is broken.
     """
     record = file.record
-    running = RunningGame(record.spec, game, record.attempt)
+    running = RunningGame(record.spec, game, record.attempt, play)
     entries = rejoined(unseal(file.transcript))
     try:
         began = datetime.fromisoformat(record.started_at).timestamp() * 1000

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from judge.broadcast.pipe import BEGIN, TRANSCRIPT, Feed
+from judge.broadcast.pipe import BEGIN, LAST_WAIT_S, TRANSCRIPT, Feed
 from judge.referee.spec import MatchSpec
 
 _SENT = struct.Struct("<Q")
@@ -27,7 +27,10 @@ MOST_STORED_BYTES = 16 << 20
 
 
 class Announced(BaseModel):
-    """A game that is played: its number in the contest, the attempt, and what is played."""
+    """A game that is played: its number in the contest, the attempt, and what is played.
+
+    `play` counts how often the attempt was begun: where a machine is lost, another one plays it again.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -35,6 +38,7 @@ class Announced(BaseModel):
     game: int
     attempt: int
     spec: MatchSpec
+    play: int = 1
 
 
 class Sender:
@@ -61,10 +65,10 @@ class Sender:
         else:
             self._begin_again()
 
-    def close(self) -> None:
+    def close(self, wait_s: float = LAST_WAIT_S) -> None:
         """Say that no more will come; what was not taken yet is still taken for a short time."""
         if self._feed is not None:
-            self._feed.close()
+            self._feed.close(wait_s)
 
     def attach(self, feed: Feed) -> None:
         """Tell all that was told so far, and from now on, to who reads this feed."""

@@ -183,6 +183,8 @@ class Live:
         game = self.games.get(event.game)
         if game is None or game.attempt != event.attempt:
             return
+        if game.is_playing:
+            game = self.games[event.game] = LiveGame(event.game, event.attempt, game.names, game.started_at)
         game.is_playing, game.seq, game.board = True, event.seq, event.board
         game.tokens, game.left_ms = tokens_of(event.board), event.left_ms
         if event.board is not None:

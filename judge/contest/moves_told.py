@@ -1,7 +1,8 @@
 """The moves that workers send while they play: which of them the log has, and which may not be known yet.
 
-A worker's connection is of one attempt. A connection that was made again begins with what the log has, and whatever
-does not come at all is taken from the record when the game is over (`judge.contest.recorder`).
+A worker's connection is of one attempt. A connection that was made again begins with what the log has. Where it tells
+something else, the attempt is played again, and is told again from its beginning. Whatever does not come at all, or is
+not what the record says, is taken from the record when the game is over (`judge.contest.recorder`).
 """
 
 import time
@@ -14,22 +15,15 @@ from judge.broadcast.pipe import BEGIN, TRANSCRIPT, frames
 from judge.broadcast.running import RunningGame
 from judge.broadcast.sender import Announced, sent_ms
 from judge.contest.plan import BroadcastPlan
+from judge.errors import InputError
+from judge.logs import get_logger
 from judge.parsing import parse_json
 from judge.referee.transcript import unpack_entries
 
 Key = tuple[int, int]
 """A game's number, and the attempt."""
 
-
-@dataclass(slots=True)
-class Connection:
-    """What a worker sends of one attempt."""
-
-    read: bytearray = field(default_factory=bytearray)
-    key: Key | None = None
-    running: RunningGame | None = None
-    again: int = 0
-    """How many of its events the log has from an earlier connection."""
+log = get_logger()
 
 
 @dataclass(slots=True)
@@ -39,6 +33,47 @@ class _Held:
     until_ms: float
     ply: int
     event: AnyEvent
+
+
+@dataclass(slots=True)
+class _Told:
+    """What is told of an attempt: its beginning and its moves in order, as digests, of which the log has `written`."""
+
+    play: int = 0
+    """How often the attempt was begun; 0: nothing is told of it."""
+    moves: list[int] = field(default_factory=list)
+    written: int = 0
+    held: deque[_Held] = field(default_factory=deque)
+    """What may not be known yet."""
+    heard: int = 0
+    """How many answers have come."""
+    by: "Connection | None" = None
+    """Who tells of it; what an earlier connection still says is dropped."""
+
+    def add(self, event: Playing | MoveMade) -> None:
+        """It is told, too. Nothing that was told before a beginning counts."""
+        if isinstance(event, Playing):
+            self.play, self.written = event.play, 0
+            self.moves.clear()
+            self.held.clear()
+        self.moves.append(_digest(event))
+
+
+@dataclass(slots=True, eq=False)
+class Connection:
+    """What a worker sends of one attempt."""
+
+    read: bytearray = field(default_factory=bytearray)
+    key: Key | None = None
+    running: RunningGame | None = None
+    known: list[Playing | MoveMade] | None = None
+    """Its first events, all of which were told before it was made; None: it tells what is new."""
+
+    def close(self) -> None:
+        """Follow its game no more: whatever it sends is dropped."""
+        if self.running is not None:
+            self.running.close()
+        self.running = None
 
 
 class MovesTold:
@@ -51,90 +86,134 @@ class MovesTold:
         self._write = write
         self._look = look
         self._delay = delay
-        self._told: dict[Key, int] = {}
-        """How many moves the log has, with the beginning of the game."""
-        self._held: dict[Key, deque[_Held]] = {}
-        self._heard: dict[Key, int] = {}
-        """How many answers of a game have come."""
+        self._told: dict[Key, _Told] = {}
 
     def begin(self, key: Key) -> None:
         """An attempt was given to a worker."""
-        self._told[key] = 0
+        self._told[key] = _Told()
 
-    def count(self, key: Key) -> None:
-        """The log has another move of an attempt, or its beginning."""
-        self._told[key] = self._told.get(key, 0) + 1
+    def has(self, key: Key, event: Playing | MoveMade) -> None:
+        """The log has this of an attempt."""
+        told = self._told.setdefault(key, _Told())
+        told.add(event)
+        told.written += 1
 
-    def end(self, key: Key) -> tuple[int, Sequence[AnyEvent]]:
-        """Forget an attempt that is over: how many of its moves were told, and those that were held back."""
-        told = self._told.pop(key, 0)
-        self._heard.pop(key, None)
-        held = self._held.pop(key, ())
-        return told, [each.event for each in held if isinstance(each.event, Playing | MoveMade)]
+    def end(self, key: Key) -> Sequence[AnyEvent]:
+        """Forget an attempt that is over and has no record; what was held back of it."""
+        told = self._told.pop(key, _Told())
+        return [each.event for each in told.held if isinstance(each.event, Playing | MoveMade)]
+
+    def end_as(self, key: Key, recorded: Callable[[int], Sequence[Playing | MoveMade]]) -> Sequence[AnyEvent]:
+        """Forget an attempt that is over; what the log lacks of what its record says.
+
+        `recorded` gives that as the play of a number: the next one where something else was told. Raises what it
+        raises.
+        """
+        told = self._told.pop(key, _Told())
+        events = recorded(max(1, told.play))
+        if [_digest(event) for event in events[: told.written]] == told.moves[: told.written]:
+            return events[told.written :]
+        log.warning("what was told of a game is not what its record says: it is told again", game=key[0])
+        return recorded(told.play + 1)
 
     def hear(self, connection: Connection, data: bytes) -> None:
-        """Take bytes that a worker sent. Raises InputError or struct.error where they are none of a worker's."""
+        """Take bytes that a worker sent."""
         connection.read += data
         for kind, frame in frames(connection.read):
-            match kind:
-                case _ if kind == BEGIN:
-                    self._begin(connection, parse_json(Announced, frame, "an announced game"))
-                case _ if kind == TRANSCRIPT and connection.running is not None:
+            if kind == BEGIN:
+                self._begin(connection, frame)
+            elif kind == TRANSCRIPT and connection.running is not None:
+                running = connection.running
+                try:
                     at_ms, packed = sent_ms(frame)
-                    self._tell(connection, connection.running.hear(list(unpack_entries(packed)), at_ms))
+                    events = running.hear(list(unpack_entries(packed)), at_ms)
+                except Exception as error:  # noqa: BLE001 - another machine may send anything
+                    log.warning("what a worker tells cannot be read", game=running.game, why=repr(error)[:300])
+                    connection.close()
+                    continue
+                self._tell(connection, running.plies, events)
 
     def release(self) -> None:
         """Log what was held back long enough."""
-        for key in list(self._held):
-            self._release(key, ())
+        if self._delay.is_given:
+            for told in self._told.values():
+                self._release(told, ())
 
     def due_s(self) -> float | None:
         """In how many seconds something may be logged that is held back; None: nothing is, or it waits for answers."""
-        waiting = [held[0].until_ms for held in self._held.values() if held]
+        waiting = [told.held[0].until_ms for told in self._told.values() if told.held]
         return max(0.0, min(waiting) / 1000 - time.time()) if waiting and self._delay.delay_s else None
 
-    def _begin(self, connection: Connection, announced: Announced) -> None:
+    def _begin(self, connection: Connection, frame: bytes) -> None:
+        try:
+            announced = parse_json(Announced, frame, "an announced game")
+        except InputError as error:
+            log.warning("what a worker tells cannot be read", why=str(error))
+            return
         key = (announced.game, announced.attempt)
         if key not in self._told:
             self._look()
         if key in self._told and connection.running is None:
-            connection.key, connection.again = key, self._told[key] + len(self._held.get(key, ()))
-            connection.running = RunningGame(announced.spec, *key)
+            told = self._told[key]
+            told.by, connection.key, connection.known = connection, key, [] if told.moves else None
+            connection.running = RunningGame(announced.spec, *key, announced.play)
 
-    def _tell(self, connection: Connection, events: Sequence[AnyEvent]) -> None:
-        """Log what the log does not have; a connection that was made again begins with what it had."""
-        key = connection.key
-        if key is None or key not in self._told or connection.running is None:
+    def _tell(self, connection: Connection, plies: int, events: Sequence[AnyEvent]) -> None:
+        """Log what the log does not have; a connection that was made again begins with what it has."""
+        told = None if connection.key is None else self._told.get(connection.key)
+        if told is None or told.by is not connection:
             return
+        told.heard = plies
         fresh: list[AnyEvent] = []
         for event in events:
-            if connection.again == 0:
+            if connection.known is None:
                 fresh.append(event)
             elif isinstance(event, Playing | MoveMade):
-                connection.again -= 1
-        self._heard[key] = connection.running.plies
-        self._release(key, fresh)
+                fresh += _unknown(connection, connection.known, told.moves, event)
+        self._release(told, fresh)
 
-    def _release(self, key: Key, fresh: Sequence[AnyEvent]) -> None:
+    def _release(self, told: _Told, fresh: Sequence[AnyEvent]) -> None:
         """Log events, or hold them as long as the contest's delay wants; and log those that were held long enough."""
-        if not self._delay.is_given:
-            self._log(key, fresh)
-            return
-        now, plies = time.time() * 1000, self._heard[key]
-        held = self._held.setdefault(key, deque())
         for event in fresh:
-            ply = event.ply if isinstance(event, MoveMade) else plies + 1
+            if isinstance(event, Playing | MoveMade):
+                told.add(event)
+        if not self._delay.is_given:
+            self._log(told, fresh)
+            return
+        now, held = time.time() * 1000, told.held
+        for event in fresh:
+            ply = event.ply if isinstance(event, MoveMade) else told.heard + 1
             late = _delayed(event, self._delay)
             if late is not None:
                 held.append(_Held(now + self._delay.delay_s * 1000, ply, late))
         free: list[AnyEvent] = []
-        while held and held[0].until_ms <= now and held[0].ply + self._delay.delay_plies <= plies:
+        while held and held[0].until_ms <= now and held[0].ply + self._delay.delay_plies <= told.heard:
             free.append(held.popleft().event)
-        self._log(key, free)
+        self._log(told, free)
 
-    def _log(self, key: Key, events: Sequence[AnyEvent]) -> None:
+    def _log(self, told: _Told, events: Sequence[AnyEvent]) -> None:
         self._write(events)
-        self._told[key] += sum(isinstance(event, Playing | MoveMade) for event in events)
+        told.written += sum(isinstance(event, Playing | MoveMade) for event in events)
+
+
+def _unknown(
+    connection: Connection, known: list[Playing | MoveMade], moves: Sequence[int], event: Playing | MoveMade
+) -> Sequence[AnyEvent]:
+    """What is to be told of the next event of a connection that has told only what is `known`, its `moves`: nothing, or
+    all from the beginning, if the event is another than the one that is known."""
+    is_same = _digest(event) == moves[len(known)]
+    known.append(event)
+    if not is_same or len(known) == len(moves):
+        connection.known = None
+    return () if is_same else known
+
+
+def _digest(event: Playing | MoveMade) -> int:
+    """What is the same however its transcript is cut: what ran on after a turn is charged later, and a moment is an
+    estimate."""
+    if isinstance(event, Playing):
+        return hash((event.play, event.board, event.left_ms))
+    return hash((event.ply, event.seat, event.said, event.notation, event.left_ms, event.emptied, event.pieces))
 
 
 def _delayed(event: AnyEvent, delay: BroadcastPlan) -> AnyEvent | None:

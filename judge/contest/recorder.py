@@ -10,6 +10,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from judge.broadcast.events import (
@@ -19,7 +20,9 @@ from judge.broadcast.events import (
     Entered,
     EnteredAgent,
     GameStarted,
+    MoveMade,
     Opened,
+    Playing,
     Scheduled,
     ScheduledGame,
     StandingLine,
@@ -77,6 +80,8 @@ class Recorder:
     # --- what the log has --------------------------------------------------------------------------------------------
 
     def _read(self) -> None:
+        running: dict[Key, list[bytes]] = {}
+        """What the log has of attempts that are not over."""
         for head, line in self._log.lines():
             if head.journal:
                 self._lines.add(head.journal)
@@ -84,11 +89,11 @@ class Recorder:
             key = (head.game, head.attempt)
             match head.type:
                 case "started":
-                    self.moves.begin(key)
+                    running[key] = []
                 case "playing" | "move":
-                    self.moves.count(key)
+                    running.setdefault(key, []).append(line)
                 case "ended" | "void":
-                    self.moves.end(key)
+                    running.pop(key, None)
                 case "scheduled":
                     event = read_event(line)
                     if isinstance(event, Scheduled):
@@ -96,6 +101,11 @@ class Recorder:
                 case "table":
                     table = read_event(line)
                     self._table = table.lines if isinstance(table, TableChanged) else None
+        for key, lines in running.items():
+            self.moves.begin(key)
+            for event in map(read_event, lines):
+                if isinstance(event, Playing | MoveMade):
+                    self.moves.has(key, event)
 
     def _opened(self) -> Opened:
         snapshot = self._contest.snapshot
@@ -188,13 +198,13 @@ class Recorder:
 
     def _rest(self, key: Key, match: str) -> Iterator[AnyEvent]:
         """What the log does not have yet of an attempt that is over: what was held back, then what its record has."""
-        told, held = self.moves.end(key)
         attempt = self._contest.store.attempt(match, key[1])
         if attempt is None or attempt.record is None:
-            yield from held
+            yield from self.moves.end(key)
             return
         try:
-            yield from events_of_record(self._contest.record(attempt.record), key[0])[told:]
+            file = self._contest.record(attempt.record)
+            yield from self.moves.end_as(key, partial(events_of_record, file, key[0]))
         except InputError as error:
             log.warning("the moves of a game cannot be told", game=key[0], attempt=key[1], why=str(error))
 

@@ -8,7 +8,6 @@ sends a move some microseconds, and a game in which these count sends again befo
 import os
 import selectors
 import socket
-import struct
 import time
 from contextlib import closing
 from pathlib import Path
@@ -20,7 +19,6 @@ from judge.contest.moves_told import Connection
 from judge.contest.plan import Planned
 from judge.contest.recorder import Recorder
 from judge.contest.store_changes import LOOK_S, StoreChanges, stamp_of
-from judge.errors import InputError
 from judge.logs import get_logger
 from judge.scheduling import set_scheduling
 
@@ -118,10 +116,9 @@ class _Loop:
             if data:
                 self._recorder.moves.hear(connection, data)
                 return
-        except (OSError, InputError, struct.error) as error:
-            log.warning("what a worker sent cannot be read", why=str(error))
+        except OSError as error:
+            log.warning("a worker's connection is lost", why=str(error))
         self._selector.unregister(stream)
         stream.close()
         self._workers -= 1
-        if connection.running is not None:
-            connection.running.close()
+        connection.close()

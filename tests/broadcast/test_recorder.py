@@ -1,26 +1,32 @@
 """The log of a contest says what its store and its records say: each event once, in order, whatever was killed."""
 
+import json
 import os
 import random
 import select
 import socket
+import struct
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
+from judge.broadcast.events import read_event
 from judge.broadcast.log import LOG_FILE
-from judge.broadcast.pipe import END, Feed
+from judge.broadcast.pipe import BEGIN, END, TRANSCRIPT, Feed
 from judge.broadcast.sender import Announced, Sender
+from judge.broadcast.state import Live
 from judge.contest.moves_told import Connection
 from judge.contest.plan import BroadcastPlan
 from judge.contest.recorder import Recorder
 from judge.contest.store_changes import StoreChanges
 from judge.matches import Match
+from judge.referee.replay import rejoined
 from judge.referee.spec import RecordFile
+from judge.referee.transcript import Entry, EntryKind, seal, unseal
 from tests.broadcast.logs import PAIR, accept, events, of_games, play_next, recorder, shares, whole
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
@@ -37,12 +43,13 @@ def cup(tmp_path: Path) -> Iterator[Cup]:
     cup.close()
 
 
-def frames_of(match: Match, file: RecordFile, parts: int = 20) -> Iterator[bytes]:
+def frames_of(match: Match, file: RecordFile, parts: int = 20, play: int = 1) -> Iterator[bytes]:
     """What the worker of a game sends, piece by piece."""
     reader, writer = socket.socketpair()
     with reader:
         feed = Feed(writer.detach())
-        announced = Announced(match=match.id, game=match.number, attempt=match.attempt, spec=file.record.spec)
+        spec = file.record.spec
+        announced = Announced(match=match.id, game=match.number, attempt=match.attempt, spec=spec, play=play)
         told = Sender(Path(), announced)
         told.attach(feed)
         for part in shares(file, parts):
@@ -51,9 +58,11 @@ def frames_of(match: Match, file: RecordFile, parts: int = 20) -> Iterator[bytes
         told.close()
 
 
-def tell(recorder: Recorder, match: Match, file: RecordFile, parts: int = 20, share: float = 1.0) -> None:
+def tell(
+    recorder: Recorder, match: Match, file: RecordFile, parts: int = 20, share: float = 1.0, play: int = 1
+) -> None:
     connection = Connection()
-    sent = list(frames_of(match, file, parts))
+    sent = list(frames_of(match, file, parts, play))
     for data in sent[: round(len(sent) * share)]:
         recorder.moves.hear(connection, data)
     if connection.running is not None:
@@ -93,6 +102,93 @@ def test_moves_that_did_not_come_are_told_from_the_record(cup: Cup, share: float
         log.look()
 
     assert {(1, 1): whole(len(file.record.plies))} == of_games(events(cup))
+
+
+def since_it_began_again(words: Sequence[str]) -> list[str]:
+    """What counts of the events of an attempt."""
+    last = len(words) - 1 - words[::-1].index("playing")
+    return ["started", *words[last:]]
+
+
+@pytest.mark.parametrize("is_new", [False, True], ids=["the same recorder", "the next one"])
+def test_an_attempt_that_another_machine_plays_again_is_told_again_from_its_beginning(cup: Cup, is_new: bool) -> None:
+    match, file = play_next(cup)
+    with recorder(cup) as log:
+        tell(log, match, file, share=0.6)
+        if not is_new:
+            tell(log, match, file, play=2)
+    with recorder(cup) as log:
+        if is_new:
+            tell(log, match, file, play=2)
+        tell(log, match, file, share=0.8, play=2)  # the same play, by a connection that was made again
+        accept(cup, match, file)
+        log.look()
+    told = events(cup)
+    live = Live()
+    states = list[tuple[int, int]]()
+    for event in told:
+        live.apply(read_event(json.dumps(event).encode()))
+        if (game := live.games.get(1)) is not None:
+            states.append((game.seq, len(game.moves)))
+
+    words = of_games(told)[1, 1]
+    assert [1, 2] == [event["play"] for event in told if event["type"] == "playing"]
+    assert 2 == words.count("move 1")
+    assert whole(len(file.record.plies)) == since_it_began_again(words)
+    # Whoever looks at the game sees it begin again, too.
+    assert len(file.record.plies) == states[-1][1]
+    assert 2 == sum(moves == 0 for (begun, moves) in dict.fromkeys(states) if begun)
+
+
+def test_moves_that_are_not_those_of_the_record_are_told_again_when_the_game_is_over(cup: Cup) -> None:
+    """Only another machine tells them: its record is checked, and what it told before then is not."""
+    match, file = play_next(cup)
+    other = RecordFile(record=file.record, transcript=seal(_with_other_move(rejoined(unseal(file.transcript)))))
+    with recorder(cup) as log:
+        tell(log, match, other, share=0.9)
+        accept(cup, match, file)
+        log.look()
+    words = of_games(events(cup))[1, 1]
+
+    assert 2 == words.count("playing")
+    assert whole(len(file.record.plies)) == since_it_began_again(words)
+    said = [event["said"] for event in events(cup) if event["type"] == "move"]
+    assert [ply.said for ply in file.record.plies] == said[-len(file.record.plies) :]
+
+
+def _with_other_move(entries: Sequence[Entry]) -> list[Entry]:
+    """The first move is another."""
+    first = next(
+        number for number, entry in enumerate(entries) if entry.kind is EntryKind.READ and entry.data[:1].isdigit()
+    )
+    return [entry._replace(data=b"0,0\n") if number == first else entry for number, entry in enumerate(entries)]
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        b"abc",
+        b"abcdefghijklmnopqrstuvwxyz",
+        struct.pack("<QbcI", 1 << 63, 0, b"<", 2) + b"x\n",
+        struct.pack("<QbcI", 5, 77, b"<", 2) + b"x\n",
+        struct.pack("<QbcI", 5, -1, b"?", 1 << 30),
+    ],
+    ids=["short", "letters", "late", "another seat", "long"],
+)
+def test_nothing_that_a_worker_sends_ends_the_recorder(cup: Cup, packed: bytes) -> None:
+    match, file = play_next(cup)
+    frame = TRANSCRIPT + struct.pack("<I", 8 + len(packed)) + bytes(8) + packed
+    with recorder(cup) as log:
+        connection = Connection()
+        for sent in list(frames_of(match, file))[:3]:
+            log.moves.hear(connection, sent)
+        for sent in (frame, frame, BEGIN + struct.pack("<I", 2) + b"{}"):
+            log.moves.hear(connection, sent)
+        connection.close()
+        accept(cup, match, file)
+        log.look()
+
+    assert whole(len(file.record.plies)) == since_it_began_again(of_games(events(cup))[1, 1])
 
 
 def test_an_attempt_that_does_not_count_is_told_as_such_and_the_next_one_from_its_beginning(cup: Cup) -> None:

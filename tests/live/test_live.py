@@ -3,16 +3,19 @@
 import json
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from judge.contest.moves_told import Connection
 from judge.contest.recorder import Recorder
 from judge.testing import Act, Agent, Say
 from tests.broadcast.logs import PAIR, events
-from tests.live.watching import Network, until, watched
+from tests.broadcast.test_recorder import frames_of
+from tests.live.watching import Network, Watched, until, watched
 from tests.publish.browser import Browser
 
 BREAKS = int(os.environ.get("JUDGE_TEST_BREAKS", "2"))
@@ -155,6 +158,39 @@ def test_the_page_of_all_games_shows_boards_results_and_what_comes_next(witness:
         points = "[...document.querySelectorAll('#table tr')].map((row) => row.cells[2].textContent).join()"
         assert witness.wait_for(f"{points} == '1,0' || {points} == '½,½'")
         assert "1" == witness.wait_for("document.getElementById('viewers').textContent")
+
+
+@pytest.mark.parametrize("page", ["live.html", "games/00001.html"])
+def test_a_game_that_another_machine_plays_again_begins_again(witness: Browser, tmp_path: Path, page: str) -> None:
+    with watched(tmp_path, PAIR) as contest:
+        match, file, told = contest.play()
+        for _ in range(12):
+            next(told)
+        shown = len(moves_that_count(contest))
+        witness.leave()
+        witness.visit(f"{contest.url}/{page}")
+        witness.wait_for("document.querySelector('.film') !== null")
+        opening = int(witness.ask(STONES)) - shown
+        again = Connection()
+        sent = list(frames_of(match, file, 20, play=2))
+        for part in sent[:6]:
+            contest.recorder.moves.hear(again, part)
+        assert 0 < len(moves_that_count(contest)) < shown
+        witness.wait_for(f"{STONES} == {opening + len(moves_that_count(contest))}")
+        for part in sent[6:]:
+            contest.recorder.moves.hear(again, part)
+        again.close()
+        witness.wait_for(f"{STONES} == {opening + len(file.record.plies)}")
+        if page != "live.html":
+            assert len(file.record.plies) == witness.ask(ROWS)
+        assert [] == witness.errors
+
+
+def moves_that_count(contest: Watched) -> Sequence[Mapping[str, Any]]:
+    """The moves of the only game since it last began."""
+    told = [event for event in events(contest.cup) if event["type"] in ("playing", "move")]
+    begun = max(number for number, event in enumerate(told) if event["type"] == "playing")
+    return told[begun + 1 :]
 
 
 def test_standings_and_crosstable_change_as_results_come(witness: Browser, tmp_path: Path) -> None:
