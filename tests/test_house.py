@@ -63,7 +63,7 @@ MAY_IMPORT = {
     },
     "cluster": {
         "errors", "resources", "text", "parsing", "durable_files", "locks", "logs", "worker_processes", "sandbox",
-        "referee", "store", "agents", "contest", "matches", "host",
+        "referee", "store", "agents", "contest", "matches", "host", "broadcast",
     },
     "publish": {
         "errors", "logs", "catalog", "parsing", "durable_files", "text", "worker_processes", "games", "sandbox",

@@ -6,13 +6,16 @@ name of its certificate.
 """
 
 import ipaddress
+from collections.abc import Mapping
 from typing import Any
 
 from distributed import Scheduler
 from distributed.comm.addressing import get_address_host
 from distributed.comm.core import Comm, CommClosedError
+from pydantic import ValidationError
 
 from judge.cluster.keys import WORKERS_NAME
+from judge.cluster.messages import PieceOfMoves, topic_of
 from judge.logs import get_logger
 from judge.text import printable
 
@@ -20,8 +23,20 @@ ASKED_BY_WORKERS = frozenset({"register-worker", "heartbeat_worker", "unregister
 STOLEN = "steal-response"
 """By it a worker gives a task back that another one is to have."""
 
+LOGGED = "log-event"
+"""By it a worker sends moves of a game that it plays."""
+
 TOLD_BY_WORKERS = frozenset(
-    {"task-finished", "task-erred", "release-worker-data", "keep-alive", "worker-status-change", "close-stream", STOLEN}
+    {
+        "task-finished",
+        "task-erred",
+        "release-worker-data",
+        "keep-alive",
+        "worker-status-change",
+        "close-stream",
+        STOLEN,
+        LOGGED,
+    }
 )
 """In the stream of a worker that is registered; others are dropped, such as those by which clients give out tasks."""
 
@@ -61,12 +76,24 @@ class BoundScheduler(Scheduler):
         setattr(comm, "read", checked)  # noqa: B010 - a method
 
     def _may_tell(self, worker: str, message: Any) -> bool:
-        """Whether the worker at this address may say this; it gives back only what it was asked for."""
-        if not isinstance(message, dict) or message["op"] != STOLEN:
+        """Whether the worker at this address may say this; it gives back only what it was asked for, and tells of the
+        games that it plays to their contest."""
+        if not isinstance(message, dict) or message["op"] not in (STOLEN, LOGGED):
             return True
+        if message["op"] == LOGGED:
+            return self._may_log(worker, message)
         task = self.tasks.get(str(message.get("key")))
         asked = None if task is None else self.extensions["stealing"].in_flight.get(task)
         return asked is not None and asked["victim"].address == worker and isinstance(message.get("state"), str | None)
+
+    def _may_log(self, worker: str, message: Mapping[str, Any]) -> bool:
+        try:
+            piece = PieceOfMoves.model_validate(message.get("msg"), strict=True)
+        except ValidationError:
+            return False
+        task = self.tasks.get(piece.task)
+        is_its = task is not None and task.processing_on is not None and task.processing_on.address == worker
+        return is_its and message.get("topic") == topic_of(piece.task)
 
     def _refusal(self, comm: Comm, worker: str, message: object) -> str:
         """Why a worker may not ask this; empty if it may."""

@@ -22,6 +22,7 @@ from distributed.security import Security
 
 from judge.cluster.checkers import Checkers
 from judge.cluster.connection import ANSWER_S, SchedulerConnection
+from judge.cluster.live_moves import FollowedGame, LiveMoves
 from judge.cluster.machine import code_digest
 from judge.cluster.messages import Answer, Broken, Lacks, Order, Stopped, Unfit
 from judge.cluster.parcels import Parcels
@@ -73,13 +74,8 @@ class _Given:
     stopped: int = 0
     is_checked: bool = False
     """Its answer is being checked: no worker plays it any more."""
-
-    def forget_task(self) -> None:
-        """No worker plays it. dask has a task done again whose worker is lost with the answer, until the task's future
-        is released; otherwise that happens when the garbage is collected."""
-        if self.task is not None:
-            self.task.release()
-        self.task = None
+    followed: FollowedGame | None = None
+    """What its recorder is told; None if it has none."""
 
 
 class Cluster:
@@ -97,7 +93,8 @@ class Cluster:
         """What to do next, in the thread of the loop: each returns the matches that have ended by it."""
         self._looked = -LOOK_S
         self._scheduler = ""
-        self._connection = SchedulerConnection(address, security)
+        self._moves = LiveMoves()
+        self._connection = SchedulerConnection(address, security, self._moves.take)
         self._roster = Roster(tell)
         self._checkers = Checkers()
         self._transfers = Transfers(
@@ -137,6 +134,8 @@ class Cluster:
         if not self.free:
             raise IndexError("no worker has a free slot")
         self._given[job.match.id] = given = _Given(job, monotonic())
+        if job.listener is not None:
+            given.followed = FollowedGame(job, job.listener)
         self._give(given)
 
     def wait(self, timeout_s: float) -> list[JobEnd]:
@@ -160,6 +159,7 @@ class Cluster:
         """Let the workers go; they wait for the next contest."""
         self._transfers.close()
         self._connection.close()
+        self._moves.close()
         self._checkers.close()
         self._parcels.close()
 
@@ -187,12 +187,13 @@ class Cluster:
             if self._scheduler:
                 log.warning("the scheduler was lost: its games are played again", games=self.running)
             self._scheduler = identity["id"]
+            self._connection.listen()
             for given in self._all():
-                given.forget_task()
+                self._forget_task(given)
         self._roster.meet(identity["workers"])
         for given in self._all():
             if given.only is not None and not given.only & self._roster.workers.keys():
-                given.forget_task()
+                self._forget_task(given)
         self._give_waiting()
 
     def _all(self) -> list[_Given]:
@@ -203,7 +204,7 @@ class Cluster:
 
     def _give(self, given: _Given) -> None:
         """Have an attempt played, also once more, as soon as a slot is free."""
-        given.forget_task()
+        self._forget_task(given)
         given.is_checked = False
         self._give_waiting()
 
@@ -218,11 +219,23 @@ class Cluster:
                 return
             if given.task is None and not given.awaits:
                 given.only = None if len(usable) == len(self._roster.workers) else usable
-                given.task = self._connection.submit(play, self._order(given.job), only=given.only, resources={SLOT: 1})
+                name, order = self._connection.new_task(), self._order(given.job)
+                if given.followed is not None:
+                    self._moves.follow(name, given.followed)
+                given.task = self._connection.submit(play, order, task=name, only=given.only, resources={SLOT: 1})
                 if given.task is None:
+                    self._moves.forget(name)
                     return
                 self._await(given, given.task)
                 free -= 1
+
+    def _forget_task(self, given: _Given) -> None:
+        """No worker plays it. dask has a task done again whose worker is lost with the answer, until the task's future
+        is released; otherwise that happens when the garbage is collected."""
+        if given.task is not None:
+            self._moves.forget(str(given.task.key))
+            given.task.release()
+        given.task = None
 
     def _await(self, given: _Given, task: Future[Any]) -> None:
         task.add_done_callback(lambda _: self._news.put(lambda: self._ended(given, task)))
@@ -235,6 +248,7 @@ class Cluster:
             states=job.states,
             images=self._parcels.images,
             code=code_digest(),
+            is_followed=job.listener is not None,
         )
         return order.model_dump_json().encode()
 
@@ -308,7 +322,7 @@ class Cluster:
             return []
         if not isinstance(answer, JobResult):
             raise InputError("it is of no kind that is known")
-        self._given.pop(given.job.match.id).forget_task()
+        self._forget_task(self._given.pop(given.job.match.id))
         return [JobEnd(given.job.match, answer, None, worker.name)]
 
     def _search(self, given: _Given) -> None:
@@ -340,7 +354,7 @@ class Cluster:
 
     def _end(self, given: _Given, error: HostError, host: str) -> list[JobEnd]:
         """An attempt has no result."""
-        self._given.pop(given.job.match.id).forget_task()
+        self._forget_task(self._given.pop(given.job.match.id))
         return [JobEnd(given.job.match, None, error, host)]
 
     # --- what workers lack is sent -----------------------------------------------------------------------------------
@@ -358,7 +372,7 @@ class Cluster:
         for name in images:
             if self._transfers.send(worker, name, partial(self._parcels.image, name)):
                 self._roster.note(f"worker {worker.name} is sent the image {name}")
-        given.forget_task()
+        self._forget_task(given)
         if images:
             self._give(given)
         else:

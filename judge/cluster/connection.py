@@ -36,9 +36,13 @@ class _Client(Client):
 class SchedulerConnection:
     """See above. Tasks may be given by several threads."""
 
-    def __init__(self, address: Address, security: Security) -> None:
-        """Connect. Raises HostError if no scheduler answers."""
+    def __init__(
+        self, address: Address, security: Security, heard: Callable[[tuple[float, Any]], None] = lambda _: None
+    ) -> None:
+        """Connect. `heard` takes the events that workers send of the tasks of this connection, in a thread of dask's;
+        it raises nothing. Raises HostError if no scheduler answers."""
         settle()
+        self._heard = heard
         self._address = address
         self._security = security
         self._name = f"judge-{secrets.token_hex(8)}"
@@ -50,6 +54,16 @@ class SchedulerConnection:
         if self._client.status == "closed":
             with suppress(HostError):
                 self._client = self._connect()
+
+    def listen(self) -> None:
+        """Have the events sent of the tasks of this connection; a scheduler does not know that of the one before it."""
+        if self._client.status == "running":
+            with suppress(ClosedClientError):
+                self._client.subscribe_topic(self._name, self._heard)
+
+    def new_task(self) -> str:
+        """The name of a task that is to be submitted."""
+        return f"{self._name}-{next(self._numbers)}"
 
     def ask(self, what: str, **values: object) -> Mapping[str, Any]:
         """What the scheduler says. Raises OSError or TimeoutError if it does not answer."""
@@ -64,15 +78,17 @@ class SchedulerConnection:
         self,
         function: Callable[..., bytes],
         *values: bytes,
+        task: str = "",
         only: Collection[str] | None = None,
         resources: Mapping[str, int] | None = None,
     ) -> Future[Any] | None:
-        """Have a function called by a worker, by one at the addresses `only`; None if the connection is lost."""
+        """Have a function called by a worker, by one at the addresses `only`; None if the connection is lost. `task` is
+        its name, if it has one."""
         try:
             return self._client.submit(
                 function,
                 *values,
-                key=f"{self._name}-{next(self._numbers)}",
+                key=task or self.new_task(),
                 pure=False,
                 resources=resources,
                 workers=None if only is None else sorted(only),

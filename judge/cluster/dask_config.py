@@ -24,6 +24,8 @@ SETTINGS = {
     "distributed.diagnostics.nvml": False,
     "distributed.client.scheduler-info-interval": "1 minute",
     "distributed.comm.timeouts.connect": "10s",
+    # Messages that were sent are not kept: they may have moves of many games.
+    "distributed.admin.low-level-log-length": 0,
     # The files of an agent and the states of folders are large, and meant to be.
     "distributed.admin.large-graph-warning-threshold": "8 GiB",
 }

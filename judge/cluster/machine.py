@@ -1,6 +1,7 @@
 """One machine that plays for a cluster: its slots, and the agents and images that it has or is sent."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import IO
 
 from judge.agents.store import AgentStore
 from judge.cluster.arrivals import Arrivals
+from judge.cluster.live_moves import passed_on
 from judge.cluster.messages import (
     Answer,
     Arrived,
@@ -33,6 +35,7 @@ from judge.logs import get_logger
 from judge.referee.play import Slot
 from judge.resources import POLICIES, code_parts
 from judge.sandbox.images import image_contents
+from judge.sandbox.owner import owned_directory
 from judge.sandbox.reaper import reap
 from judge.sandbox.static_builds import content_digest
 
@@ -67,8 +70,13 @@ class Machine:
         for slot in slots:
             self._idle.put(LocalExecutor([replace(slot, host=name)], ahead=0))
 
-    def play(self, order: Order, is_wanted: Callable[[], bool]) -> Answer:
-        """Play a match in a free slot, to its end or until it is not wanted any more."""
+    def play(
+        self, order: Order, is_wanted: Callable[[], bool], tell: Callable[[int, bytes], None] = lambda *_: None
+    ) -> Answer:
+        """Play a match in a free slot, to its end or until it is not wanted any more.
+
+        `tell` sends its moves meanwhile: some bytes, and how many were sent before.
+        """
         try:
             self._refuse_unlike(order)
             images = self._lacking_images(order.images)
@@ -80,10 +88,9 @@ class Machine:
         if images or agents:
             return Lacks(agents=agents, images=images)
         try:
-            with own_pickles():
-                return self._in_a_slot(
-                    Job(order.match, programs, states=order.states, contest=order.contest), is_wanted
-                )
+            job = Job(order.match, programs, states=order.states, contest=order.contest)
+            with own_pickles(), self._spectators(order, tell) as listener:
+                return self._in_a_slot(replace(job, listener=listener), is_wanted)
         except _NotWantedError:
             self._clear_away(containers=bool(order.images))
             return Stopped(why=f"{self.name} had lost its scheduler, or the game was taken back")
@@ -166,6 +173,15 @@ class Machine:
         except InputError:
             self._agents.remove(digest)
             return None
+
+    @contextmanager
+    def _spectators(self, order: Order, tell: Callable[[int, bytes], None]) -> Iterator[Path | None]:
+        """Where the process of a game tells of its moves; None if nobody follows them. Raises HostError."""
+        if not order.is_followed:
+            yield None
+            return
+        with owned_directory() as directory, passed_on(tell, directory) as address:
+            yield address
 
     def _in_a_slot(self, job: Job, is_wanted: Callable[[], bool]) -> Answer:
         slots = self._idle.get()

@@ -20,6 +20,9 @@ LARGEST_PARCEL = 16 << 30
 
 DIGEST = "[0-9a-f]{64}"
 
+LARGEST_PIECE_OF_MOVES = 1 << 18
+"""Bytes."""
+
 Said = TypeVar("Said")
 
 
@@ -41,6 +44,8 @@ class Order(_Message):
     """What the images of the contest's runtimes hold on its host, by name; none where no container is used."""
     code: str
     """The digest of the judge's own code there."""
+    is_followed: bool = False
+    """Whether its moves are to be sent while it is played."""
 
     @property
     def spec(self) -> MatchSpec:
@@ -129,8 +134,23 @@ class Arrived(_Message):
     """The worker has checked it, and has what was sent."""
 
 
+class PieceOfMoves(_Message):
+    """What the process of a running game tells its spectators: some bytes of it, which a worker sends as an event."""
+
+    task: str
+    """dask's name of the task in which the game is played."""
+    begin: int = Field(ge=0)
+    """How many bytes were sent before."""
+    data: bytes = Field(max_length=LARGEST_PIECE_OF_MOVES)
+
+
 Receipt = Arrived | Unfit
 _RECEIPT: TypeAdapter[Receipt] = TypeAdapter(Receipt)
+
+
+def topic_of(task: str) -> str:
+    """The topic of dask's under which pieces of the moves of a task's game are sent: that of its contest."""
+    return task.rpartition("-")[0]
 
 
 def read_answer(data: object) -> Answer:

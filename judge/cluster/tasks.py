@@ -8,7 +8,7 @@ from distributed import Worker, WorkerPlugin, get_worker
 from distributed.core import Status
 
 from judge.cluster.machine import Machine
-from judge.cluster.messages import Answer, Order, ParcelPiece, Receipt, Unfit
+from judge.cluster.messages import Answer, Order, ParcelPiece, Receipt, Unfit, topic_of
 from judge.contest.executor import slots_on_host
 from judge.errors import HostError, InputError
 
@@ -38,14 +38,18 @@ def play(order: bytes) -> bytes:
     """Play a match: an `Order` in, an `Answer` out."""
     worker = get_worker()
     task = worker.state.tasks[worker.get_current_task()]
+    name = str(task.key)
 
     def is_wanted() -> bool:
         """Neither the scheduler nor the contest is lost, and the match was not given up."""
         return worker.status is Status.running and task.state == "executing"
 
+    def tell(begin: int, data: bytes) -> None:
+        worker.log_event(topic_of(name), {"task": name, "begin": begin, "data": data})
+
     answer: Answer
     try:
-        answer = _machine(worker).play(Order.model_validate_json(order), is_wanted)
+        answer = _machine(worker).play(Order.model_validate_json(order), is_wanted, tell)
     except (HostError, InputError) as error:
         answer = Unfit(why=str(error)[:2000])
     return answer.model_dump_json().encode()

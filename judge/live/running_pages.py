@@ -120,7 +120,8 @@ class RunningPages:
 
     def _shown(self, game: LiveGame, language: Language) -> Mapping[str, Any]:
         """What the templates show of a running game."""
-        painter, names = self._painter, game.names
+        painter, _ = self._painter, language.gettext
+        names = game.names
         sides = [language.word(painter.sides[game.seats.index(seat)]) for seat in (0, 1)]
         swatches = [_SWATCHES[painter.surface][game.seats.index(seat)] for seat in (0, 1)]
         last = game.moves[-1] if game.moves else None
@@ -138,23 +139,15 @@ class RunningPages:
             "last": ""
             if last is None
             else f"{last.notation} {names[last.seat]} {language.measure(duration(last.charged_ms))}",
-            "why": self._why_no_board(game, language),
+            "why": _("The board is shown when the game is over.") if game.is_playing else _("The game is made ready."),
             "svg": "",
         }
         if game.board is not None:
             shown["svg"] = self._board(game)
         return shown
 
-    def _why_no_board(self, game: LiveGame, language: Language) -> str:
-        _ = language.gettext
-        if game.is_playing:
-            return _("The board is shown when the game is over.")
-        if any(host.slots is not None and host.lost_since is None for host in self._hosts()):
-            return _("Another machine plays the game: it is shown when it is over.")
-        return _("The game is made ready.")
-
     def _board(self, game: LiveGame) -> Markup:
-        state = (game.attempt, len(game.moves))
+        state = (game.seq, len(game.moves))
         known, board = self._boards.get(game.game, ((0, 0), Markup()))
         if not board or known != state:
             board = picture(self._painter.svg(game))

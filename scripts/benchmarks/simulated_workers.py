@@ -44,7 +44,12 @@ class StoredRecords(Machine):
         self._records = {file.record.spec.opening: file for file in files}
         self._wait_s = wait_s
 
-    def play(self, order: Order, is_wanted: Callable[[], bool]) -> Answer:  # noqa: ARG002
+    def play(
+        self,
+        order: Order,
+        is_wanted: Callable[[], bool],  # noqa: ARG002
+        tell: Callable[[int, bytes], None] = lambda *_: None,  # noqa: ARG002
+    ) -> Answer:
         """Wait, and return the record."""
         time.sleep(self._wait_s * random.uniform(0.5, 1.5))
         spec = order.spec

@@ -46,8 +46,8 @@ from judge.cluster.messages import Lacks
 
 honest, stopped = Machine.play, Path(STOPPED)
 
-def play(self, order, is_wanted, honest=honest):
-    answer = honest(self, order, is_wanted if stopped.exists() else lambda: False)
+def play(self, order, is_wanted, tell, honest=honest):
+    answer = honest(self, order, is_wanted if stopped.exists() else lambda: False, tell)
     if not isinstance(answer, Lacks):
         stopped.touch()
     return answer

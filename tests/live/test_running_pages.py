@@ -6,7 +6,7 @@ import pytest
 
 from judge.broadcast.events import GameStarted, Playing
 from judge.broadcast.running import events_of_record
-from judge.broadcast.state import Live, LiveGame
+from judge.broadcast.state import Live
 from judge.contest.hosts import ContestHost
 from judge.live.paint import Painter
 from judge.live.running_pages import NEW_EVENTS, RunningPages
@@ -51,19 +51,6 @@ def test_a_script_that_has_the_boards_is_sent_those_of_new_games_alone() -> None
     assert (2, 2) == (whole.count(b"<article"), whole.count(b"</svg>"))
     assert (2, 1) == (new.count(b"<article"), new.count(b"</svg>"))
     assert b'data-game="1" data-attempt="1" hidden></article>' in new
-
-
-def test_a_game_of_another_machine_is_not_said_to_be_made_ready_for_ever() -> None:
-    policy = recorded.gomoku().record.spec.policy
-    live = Live()
-    live.games[1] = LiveGame(1, 1, ("left", "right"), "2026-11-23T04:05:06.000Z")
-    place = PagePlace("live.html", languages(CODES)[0], languages(CODES))
-
-    def page(host: ContestHost) -> str:
-        return RunningPages("cup", Painter(policy), hosts=lambda: (host,)).all(live, 0, 1, place).data.decode()
-
-    assert "The game is made ready." in page(ContestHost("here", played=3))
-    assert "Another machine plays the game" in page(ContestHost("w1", slots=2))
 
 
 def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:

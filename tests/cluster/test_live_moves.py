@@ -1,0 +1,304 @@
+"""The moves of a game on another machine are told while it is played, and by nobody but the worker that plays it."""
+
+import asyncio
+import json
+import socket
+import struct
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, closing, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from distributed import Client, Worker
+
+from judge.broadcast.log import LOG_FILE
+from judge.broadcast.pipe import BEGIN, TRANSCRIPT, frames
+from judge.broadcast.sender import Announced, sent_ms
+from judge.cluster.bound_scheduler import BoundScheduler
+from judge.cluster.dask_config import NO_PAGES
+from judge.cluster.join_file import invite, read_join_file
+from judge.cluster.keys import make_keys
+from judge.cluster.live_moves import FollowedGame, LiveMoves, passed_on
+from judge.cluster.security import parse_address, security_of
+from judge.contest.worker import Job
+from judge.host.build_images import build_images
+from judge.matches import Match
+from judge.referee.replay import rejoined
+from judge.referee.spec import RecordFile
+from judge.referee.transcript import Entry, EntryKind, unpack_entries, unseal
+from tests.broadcast.logs import of_games, whole
+from tests.cli.contests import running, slow_contest
+from tests.cluster.machines import Cup, Machines, until
+from tests.patience import PATIENCE_S
+
+
+class Listener:
+    """Where a recorder would listen: what it is told, connection by connection."""
+
+    def __init__(self, address: Path) -> None:
+        self.address = address
+        self.told: list[tuple[Announced, list[Entry]]] = []
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.bind(str(address))
+        self._socket.listen(8)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+    def answers(self, connection: int) -> int:
+        """How many lines of its agents have come."""
+        entries = self.told[connection][1] if len(self.told) > connection else []
+        return sum(entry.kind is EntryKind.READ for entry in entries)
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = self._socket.accept()
+                threading.Thread(target=self._hear, args=(connection,), daemon=True).start()
+
+    def _hear(self, connection: socket.socket) -> None:
+        read, entries = bytearray(), list[Entry]()
+        with connection:
+            while data := connection.recv(1 << 16):
+                read += data
+                for kind, frame in frames(read):
+                    if kind == BEGIN:
+                        self.told.append((Announced.model_validate_json(frame), entries))
+                    else:
+                        entries.extend(unpack_entries(sent_ms(frame)[1]))
+
+
+@pytest.fixture
+def listener(tmp_path: Path) -> Iterator[Listener]:
+    with closing(Listener(tmp_path / "listener")) as found:
+        yield found
+
+
+class FollowedCup(Cup):
+    """Its games are told to a listener."""
+
+    listener: Path | None = None
+
+    def job(self, issued: Match) -> Job:
+        return replace(super().job(issued), listener=self.listener)
+
+
+@pytest.fixture
+def cup(tmp_path: Path, listener: Listener) -> Iterator[FollowedCup]:
+    found = FollowedCup(tmp_path)
+    found.listener = listener.address
+    yield found
+    found.open_gate()
+    found.store.close()
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> Iterator[Machines]:
+    (tmp_path / "machines").mkdir()
+    found = Machines(tmp_path / "machines")
+    yield found
+    found.stop()
+
+
+@pytest.mark.docker
+def test_a_game_is_told_while_it_is_played_and_from_its_beginning_where_its_worker_is_lost(
+    cup: FollowedCup, machines: Machines, listener: Listener
+) -> None:
+    machines.fix("w1", "w2")
+    machines.wait_for_scheduler()
+    cup.store.schedule("cup", cup.games(1, 1))
+    lost: list[str] = []
+    with closing(cup.cluster(machines)) as cluster:
+
+        def lose_it() -> None:
+            # It is in its first turn, and waits at the gate: what was told came before the end.
+            if not lost and listener.answers(0) and cup.waiting():
+                [name] = [name for name in machines.workers if "game taken" in machines.says(name)]
+                lost.append(name)
+                worker = machines.workers[name]
+                worker.kill()
+                worker.wait()
+            elif len(listener.told) > 1 and listener.answers(1):
+                cup.open_gate()
+
+        cup.play(cluster, lose_it)
+
+    [result] = cup.store.results("cup")
+    file = RecordFile.model_validate_json(cup.files.get(result.record))
+    assert file.record.placement.host != lost[-1]
+    assert [(1, 1, 1), (1, 1, 2)] == [(told.game, told.attempt, told.play) for told, _ in listener.told]
+    assert all(told.spec == file.record.spec for told, _ in listener.told)
+    # All of it came, of the play that counts; and of the other one no more than its beginning.
+    whole_game = [(entry.ns, entry.seat, entry.kind) for entry in rejoined(unseal(file.transcript))]
+    told = [(entry.ns, entry.seat, entry.kind) for entry in listener.told[1][1]]
+    assert whole_game == told
+    assert len(listener.told[0][1]) < len(told)
+
+
+@pytest.mark.docker
+def test_a_contest_on_a_cluster_has_its_moves_in_the_log_as_they_come(machines: Machines, tmp_path: Path) -> None:
+    build_images(["native", "python", "keeper"])
+    machines.fix("w1", "w2")
+    machines.wait_for_scheduler()
+    slow_contest(tmp_path / "cup", pause=2)
+    log = tmp_path / "cup" / LOG_FILE
+
+    def types() -> set[str]:
+        return {json.loads(line)["type"] for line in log.read_bytes().splitlines()} if log.exists() else set()
+
+    with running(tmp_path, "cup", "--cluster", machines.address) as process:
+        until(lambda: "move" in types() or process.poll() is not None, "a move")
+        assert "ended" not in types()
+        _, said = process.communicate()
+        assert 0 == process.returncode, said
+
+    told = [json.loads(line) for line in log.read_bytes().splitlines()]
+    moves = {(event["game"], event["attempt"]): event["moves"] for event in told if event["type"] == "ended"}
+    assert 2 == len(moves)
+    assert {key: whole(count) for key, count in moves.items()} == of_games(told)
+    assert [event for event in told if "clock" in event]
+
+
+# --- who tells what is not his to tell -------------------------------------------------------------------------------
+
+
+def followed(cup: FollowedCup, listener: Listener) -> FollowedGame:
+    cup.store.schedule("cup", cup.games(1, 1))
+    issued = cup.store.issue("cup", "")
+    assert issued
+    return FollowedGame(cup.job(issued), listener.address)
+
+
+def told_by_a_game(*answers: bytes) -> bytes:
+    """What the process of a game writes to its worker's socket."""
+    packed = [struct.pack("<QbcI", number, 0, b"<", len(data)) + data for number, data in enumerate(answers)]
+    parts = [(BEGIN, b"{}"), *((TRANSCRIPT, bytes(8) + each) for each in packed)]
+    return b"".join(struct.pack("<cI", kind, len(data)) + data for kind, data in parts)
+
+
+def test_only_the_worker_that_began_is_heard_and_nothing_out_of_order(cup: FollowedCup, listener: Listener) -> None:
+    game, moves = followed(cup, listener), LiveMoves()
+    moves.follow("t-1", game)
+
+    def say(worker: str, begin: int, data: bytes, task: str = "t-1") -> None:
+        moves.take((0.0, {"task": task, "begin": begin, "data": data, "worker": worker}))
+
+    data = told_by_a_game(b"one", b"two", b"three")
+    half = len(data) // 2
+    say("w1", 0, data[:half])
+    say("w2", half, data[half:])  # another worker
+    say("w1", half + 1, data[half + 1 :])  # a piece is missing
+    say("w1", half, data[half:], task="t-2")  # nobody's
+    say("w1", half, data[half:])
+    until(lambda: listener.answers(0) == 3, "all that it says")
+    say("w2", 0, data)  # it was given the game
+    say("w1", len(data), told_by_a_game(b"four"))
+    until(lambda: listener.answers(1) == 3, "all that the next one says")
+    moves.forget("t-1")
+    say("w2", len(data), told_by_a_game(b"four"))
+
+    assert [1, 2] == [told.play for told, _ in listener.told]
+    assert [[b"one", b"two", b"three"]] * 2 == [[entry.data for entry in entries] for _, entries in listener.told]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        None,
+        [],
+        {"task": "t-1"},
+        {"task": "t-1", "begin": "0", "data": b"", "worker": "w1"},
+        {"task": "t-1", "begin": 0, "data": "text", "worker": "w1"},
+        {"task": "t-1", "begin": -1, "data": b"", "worker": "w1"},
+        {"task": "t-1", "begin": 0, "data": b"", "worker": "w1", "more": 1},
+        {"task": "t-1", "begin": 0, "data": bytes(1 << 19), "worker": "w1"},
+        {"task": "t-1", "begin": 0, "data": TRANSCRIPT + struct.pack("<I", 3) + b"abc", "worker": "w1"},
+        {"task": "t-1", "begin": 0, "data": TRANSCRIPT + struct.pack("<I", 1 << 31), "worker": "w1"},
+    ],
+)
+def test_what_is_no_piece_is_dropped(cup: FollowedCup, listener: Listener, said: Any) -> None:
+    moves = LiveMoves()
+    moves.follow("t-1", followed(cup, listener))
+
+    moves.take((0.0, said))
+    moves.close()
+
+    assert [] == listener.told
+
+
+def test_a_game_that_ends_without_a_word_or_in_the_middle_of_one_keeps_nobody_waiting(tmp_path: Path) -> None:
+    sent: list[tuple[int, bytes]] = []
+    for number, words in enumerate([b"", b"half a fra"]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with passed_on(lambda begin, data: sent.append((begin, data)), folder) as address:
+            if words:
+                connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+                connection.connect(str(address))
+                connection.sendall(words)
+        # The connection is still open: a process that was left behind may have it.
+
+    assert [(0, b"half a fra")] == sent
+    connection.close()
+
+
+def test_a_worker_tells_of_the_games_that_it_plays_and_only_to_their_contest(tmp_path: Path) -> None:
+    """By the real messages of dask's, over TLS: one of two workers tells of what the other one plays."""
+    (contest,) = make_keys(tmp_path / "keys", ["contest"], 1)
+    files = invite(tmp_path / "keys", ["n1", "n2"], parse_address("tls://127.0.0.1:8786"), 1)
+    heard = asyncio.run(tell_of_each_other(contest, files))
+
+    assert {("n1", b"what it plays"), ("n2", b"what it plays")} == set(heard)
+    assert 2 == len(heard)
+
+
+TOLD = threading.Event()
+
+
+def play_until_all_is_told() -> None:
+    TOLD.wait(PATIENCE_S)
+
+
+async def tell_of_each_other(contest: Path, files: Sequence[Path]) -> list[tuple[str, bytes]]:
+    """What the client of a contest hears: from whom, and what."""
+    loopback: dict[str, Any] = {"host": "127.0.0.1", "port": 0, "protocol": "tls://", "dashboard_address": NO_PAGES}
+    security = security_of(parse_address("tls://127.0.0.1"), contest, takes_workers=True)
+    heard: list[tuple[str, bytes]] = []
+    async with AsyncExitStack() as stack:
+        scheduler = await stack.enter_async_context(BoundScheduler(security=security, dashboard=False, **loopback))
+        workers = [
+            await stack.enter_async_context(
+                Worker(scheduler.address, name=name, nthreads=1, security=read_join_file(file).security(), **loopback)
+            )
+            for name, file in zip(("n1", "n2"), files, strict=True)
+        ]
+        names = {worker.address: str(worker.name) for worker in workers}
+        client = await stack.enter_async_context(Client(scheduler.address, security=security, asynchronous=True))
+        client.subscribe_topic("judge-0", lambda event: heard.append((names[event[1]["worker"]], event[1]["data"])))
+        tasks = [
+            client.submit(play_until_all_is_told, key=f"judge-0-{number}", workers=[worker.address], pure=False)
+            for number, worker in enumerate(workers)
+        ]
+        while not all(worker.state.executing for worker in workers):
+            await asyncio.sleep(0.01)
+        for number, worker in enumerate(workers):
+            for topic, task, data in (
+                ("judge-0", f"judge-0-{1 - number}", b"what another one plays"),
+                ("judge-0", "judge-0-9", b"what nobody plays"),
+                ("judge-1", f"judge-0-{number}", b"to another contest"),
+                (["judge-0", "judge-1"], f"judge-0-{number}", b"to several"),
+                ("judge-0", f"judge-0-{number}", "no bytes"),
+                ("judge-0", f"judge-0-{number}", b"what it plays"),
+            ):
+                worker.log_event(topic, {"task": task, "begin": 0, "data": data})
+        while len(heard) < len(workers):
+            await asyncio.sleep(0.01)
+        TOLD.set()
+        await client.gather(tasks)
+    return heard
