@@ -28,6 +28,9 @@ REST_S = 0.05
 LOOK_S = 0.5
 """How soon a worker notices that a game is over which leaves its socket open."""
 
+MOST_PLAYS = 20
+"""So often an attempt is told from its beginning: it is void before an honest worker begins it again."""
+
 log = get_logger()
 
 
@@ -92,7 +95,7 @@ class FollowedGame:
     def take(self, worker: str, piece: PieceOfMoves) -> None:
         """Tell what a piece has. Only its worker is heard, and from the beginning: a worker that is given the game
         begins with the first byte."""
-        if piece.begin == 0:
+        if piece.begin == 0 and self._plays < MOST_PLAYS:
             self._begin(worker)
         if self._sender is None or worker != self._worker or piece.begin != self._arrived:
             return

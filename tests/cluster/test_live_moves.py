@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, closing, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from judge.cluster.bound_scheduler import BoundScheduler
 from judge.cluster.dask_config import NO_PAGES
 from judge.cluster.join_file import invite, read_join_file
 from judge.cluster.keys import make_keys
-from judge.cluster.live_moves import FollowedGame, LiveMoves, passed_on
+from judge.cluster.live_moves import MOST_PLAYS, FollowedGame, LiveMoves, passed_on
 from judge.cluster.security import parse_address, security_of
 from judge.contest.worker import Job
 from judge.host.build_images import build_images
@@ -55,6 +56,9 @@ class Listener:
         """How many lines of its agents have come."""
         entries = self.told[connection][1] if len(self.told) > connection else []
         return sum(entry.kind is EntryKind.READ for entry in entries)
+
+    def has_heard(self, connection: int) -> bool:
+        return self.answers(connection) > 0
 
     def _accept(self) -> None:
         with suppress(OSError):
@@ -205,6 +209,19 @@ def test_only_the_worker_that_began_is_heard_and_nothing_out_of_order(cup: Follo
 
     assert [1, 2] == [told.play for told, _ in listener.told]
     assert [[b"one", b"two", b"three"]] * 2 == [[entry.data for entry in entries] for _, entries in listener.told]
+
+
+def test_a_worker_that_begins_without_an_end_is_not_heard_for_ever(cup: FollowedCup, listener: Listener) -> None:
+    game, moves = followed(cup, listener), LiveMoves()
+    moves.follow("t-1", game)
+
+    for number in range(MOST_PLAYS + 5):
+        moves.take((0.0, {"task": "t-1", "begin": 0, "data": told_by_a_game(b"one"), "worker": "w1"}))
+        last = min(number, MOST_PLAYS - 1)
+        until(partial(listener.has_heard, last), "what it says")
+    moves.close()
+
+    assert list(range(1, MOST_PLAYS + 1)) == [told.play for told, _ in listener.told]
 
 
 @pytest.mark.parametrize(
