@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import dask
 import pytest
 from distributed import Client, Worker
 
@@ -269,7 +270,8 @@ def test_a_worker_tells_of_the_games_that_it_plays_and_only_to_their_contest(tmp
     """By the real messages of dask's, over TLS: one of two workers tells of what the other one plays."""
     (contest,) = make_keys(tmp_path / "keys", ["contest"], 1)
     files = invite(tmp_path / "keys", ["n1", "n2"], parse_address("tls://127.0.0.1:8786"), 1)
-    heard = asyncio.run(tell_of_each_other(contest, files))
+    with dask.config.set({"temporary-directory": str(tmp_path)}):
+        heard = asyncio.run(tell_of_each_other(contest, files))
 
     assert {("n1", b"what it plays"), ("n2", b"what it plays")} == set(heard)
     assert 2 == len(heard)
