@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from judge.errors import HostError
 from judge.sandbox.box import Channel, ProcessReport
-from judge.sandbox.pipes import CHUNK
+from judge.sandbox.pipes import CHUNK, await_readable
 
 STDOUT, STDERR = 1, 2
 """The Engine's numbers of the streams that it sends."""
@@ -120,7 +120,7 @@ class AttachStream:
         self._say(b"C")
         deadline = time.monotonic() + span_s
         while not self._is_clean and not self.ended and (left := deadline - time.monotonic()) > 0:
-            select.select([self.fd], (), (), left)
+            await_readable(self.fd, left)
             self._receive()
         return self._is_clean
 
@@ -135,7 +135,10 @@ class AttachStream:
         The Engine does not end a container whose output nobody takes: an agent that floods could hold it up.
         """
         while not until.done():
-            select.select([] if self.ended else [self.fd], (), (), PATIENCE_S)
+            if self.ended:
+                time.sleep(PATIENCE_S)
+            else:
+                await_readable(self.fd, PATIENCE_S)
             self._held += self._receive()
 
     def finish(self, span_s: float) -> Sequence[tuple[Channel, bytes]]:
@@ -146,7 +149,7 @@ class AttachStream:
         said: list[tuple[Channel, bytes]] = []
         deadline = time.monotonic() + span_s
         while not self.ended and (left := deadline - time.monotonic()) > 0:
-            select.select([self.fd], (), (), left)
+            await_readable(self.fd, left)
             said += self.read()
         return said if self.ended else [*said, *self._end()]
 

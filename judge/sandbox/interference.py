@@ -13,6 +13,7 @@ from pathlib import Path
 
 from judge.sandbox.box import Channel
 from judge.sandbox.cgroup import UNIFIED
+from judge.sandbox.pipes import await_readable
 
 ORDERS = {
     UNIFIED: (("cgroup.freeze", "1"), ("cgroup.events", "frozen 1")),
@@ -38,11 +39,11 @@ class FirstProcess:
 
     def is_running(self) -> bool:
         """Whether it has not ended yet."""
-        return not select.select([self.fd], [], [], 0)[0]
+        return not await_readable(self.fd, 0)
 
     def await_end(self, span_s: float) -> None:
         """Wait for its end, for so long at most."""
-        select.select([self.fd], [], [], span_s)
+        await_readable(self.fd, span_s)
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
         """Its end; nothing before that."""

@@ -1,11 +1,10 @@
 """A box without an agent: a person answers through a pipe that somebody else writes what was typed into."""
 
-import select
 from collections.abc import Callable, Sequence
 
 from judge.sandbox.box import NO_FREEZER, Channel, EventSource, Nearby, Readings
 from judge.sandbox.meters import Unmetered
-from judge.sandbox.pipes import PipeSource
+from judge.sandbox.pipes import PipeSource, await_readable
 
 
 class PersonBox(Unmetered):
@@ -32,7 +31,7 @@ class PersonBox(Unmetered):
 
     def prepare(self) -> None:
         """Forget what was typed before the game."""
-        while select.select([self._answers.fd], [], [], 0)[0]:
+        while await_readable(self._answers.fd, 0):
             self._answers.read()
 
     def enter(self) -> None:

@@ -93,6 +93,16 @@ class NamedPipes:
         return fd
 
 
+def await_readable(fd: int, span_s: float) -> bool:
+    """Whether there is something to read, an end included, now or within the span; of a process's handle, its end.
+
+    `select.select` would refuse the number of a file above 1,023, which a judge of many games has.
+    """
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    return bool(poll.poll(span_s * 1000))
+
+
 def write_some(fd: int, data: bytes) -> int:
     """Write without blocking: the number of bytes taken, 0 when full, -1 when nobody reads (or `fd` is -1)."""
     if fd < 0:

@@ -10,7 +10,6 @@ agent before its first game: the counters of its cgroups, and what /proc says of
 
 import json
 import os
-import select
 import socket
 import subprocess
 import sys
@@ -28,7 +27,7 @@ from typing import Any
 from judge.sandbox import inside
 from judge.sandbox.cgroup import UNIFIED, parse_mounts
 from judge.sandbox.interference import is_ordered_frozen
-from judge.sandbox.pipes import CHUNK
+from judge.sandbox.pipes import CHUNK, await_readable
 from judge.sandbox.procfs import stat_fields, status_fields
 
 PATIENCE_S = 5.0
@@ -200,7 +199,7 @@ class Renewal:
 
     def prove_alone(self) -> None:
         """PID 1 is there, alone, has one thread, and nobody stops it."""
-        if select.select([self.handle], [], [], 0)[0]:
+        if await_readable(self.handle, 0):
             raise UncleanError("its PID 1 has ended")
         if is_ordered_frozen(self.groups):
             raise UncleanError("somebody has frozen it")
