@@ -4,6 +4,7 @@ import atexit
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 
 
 @contextmanager
@@ -32,11 +33,34 @@ def importing() -> Iterator[None]:
     atexit.register(gc.freeze)
 
 
+class _Exemption:
+    """What the blocks of several threads have together: it lasts from the first one's begin to the last one's end."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._blocks = 0
+
+    def begin(self) -> None:
+        with self._lock:
+            if not self._blocks:
+                gc.freeze()
+            self._blocks += 1
+
+    def end(self) -> None:
+        with self._lock:
+            self._blocks -= 1
+            if not self._blocks:
+                gc.unfreeze()
+
+
+_EXEMPTION = _Exemption()
+
+
 @contextmanager
 def exempt() -> Iterator[None]:
-    """No collection in the block looks at what there is before it."""
-    gc.freeze()
+    """No collection in the block looks at what there is before it; of blocks in several threads, before the first."""
+    _EXEMPTION.begin()
     try:
         yield
     finally:
-        gc.unfreeze()
+        _EXEMPTION.end()

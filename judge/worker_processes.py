@@ -1,5 +1,8 @@
 """Worker processes: each does one task at a time, and can be killed without harm to any other.
 
+The workers of a crew have one process together, and a thread each: for many tasks that mostly wait. Its memory is there
+once, and what one of them does another one finds in the processor's caches; if it is lost, so are all their tasks.
+
 A worker is a new interpreter, or a fork of a parent that has no other threads: that starts at once and shares what the
 parent has imported. It holds none of the parent's files. The kernel kills it when the thread that started it ends, and
 Ctrl-C at the terminal is left to its parent. Nothing in the parent wakes up while tasks run: `wait` sleeps in the
@@ -10,11 +13,12 @@ import ctypes
 import multiprocessing
 import os
 import pickle
+import resource
 import signal
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from itertools import chain, islice
@@ -24,7 +28,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from judge.garbage import exempt, importing
+from judge.garbage import importing
 
 Result = TypeVar("Result")
 Given = TypeVar("Given")
@@ -102,6 +106,10 @@ class Worker(Generic[Result]):
         """End the process now, and return when it is gone; its task, if it had not ended, is lost."""
         kill([self])
 
+    def reset(self) -> None:
+        """Have a new process for the next task: the last one failed, and left its own in a state that nobody knows."""
+        self.kill()
+
     def close(self) -> None:
         """Let the process exit, and return when it is gone; it must not be running a task."""
         if self._pipe is not None and self._process is not None:
@@ -110,27 +118,8 @@ class Worker(Generic[Result]):
         self.kill()
 
     def _new_process(self) -> tuple[BaseProcess, connection.Connection]:
-        ours, theirs = multiprocessing.Pipe()
-        # A daemon: a parent that ends without `close` does not wait for it.
-        process: BaseProcess
-        if self._fork:
-            arguments = (_open_files(), theirs, *self._initializer)
-            process = _FORK.Process(target=_serve_forked, args=arguments, daemon=True)
-        else:
-            process = _SPAWN.Process(target=_serve, args=(theirs, *self._initializer), daemon=True)
-            # The tracker's start lets SIGINT through again, so it comes first.
-            resource_tracker.ensure_running()
-        # The process hears neither before it has said what they mean to it.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-        try:
-            process.start()
-        except BaseException:
-            ours.close()
-            raise
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-            theirs.close()
-        return process, ours
+        process, (pipe,) = _start_process(1, self._initializer, fork=self._fork)
+        return process, pipe
 
     def _ended(self) -> tuple[Result | None, Exception | None]:
         if self._answer is None:
@@ -156,6 +145,78 @@ class Worker(Generic[Result]):
         if self._process is None or self._pipe is None:
             return []
         return [self._pipe, self._process.sentinel]
+
+
+class Crew(Generic[Result]):
+    """Workers that have one process together. It is started with the first task, and anew after it was lost."""
+
+    def __init__(
+        self, size: int, initializer: Callable[..., object] | None = None, *args: Any, fork: bool = False
+    ) -> None:
+        """`size` workers; for the rest see `Worker`."""
+        self.workers: Sequence[Worker[Result]] = [_Member(self, number) for number in range(size)]
+        self._initializer = (initializer, args)
+        self._fork = fork
+        self._process: BaseProcess | None = None
+        self._pipes: Sequence[connection.Connection] = ()
+
+    def join(self, number: int) -> tuple[BaseProcess, connection.Connection]:
+        """The process, and the pipe of one of the workers. Raises OSError where no process can be started."""
+        if self._process is None or not self._process.is_alive() or self._pipes[number].closed:
+            kill(self.workers)
+            self._process, self._pipes = _start_process(len(self.workers), self._initializer, fork=self._fork)
+        return self._process, self._pipes[number]
+
+
+class _Member(Worker[Result]):
+    """A worker of a crew: to kill it kills the process of all."""
+
+    def __init__(self, crew: Crew[Result], number: int) -> None:
+        super().__init__()
+        self._crew = crew
+        self._number = number
+
+    def reset(self) -> None:
+        """Go on: others have tasks in the process, and a task leaves nothing behind in it."""
+
+    def close(self) -> None:
+        """Leave the process, which exits when all have left it."""
+        if self._pipe is not None:
+            self._pipe.close()
+        if self._process is not None and all(pipe.closed for pipe in self._crew._pipes):
+            self._process.join(EXIT_S)
+            kill(self._crew.workers)
+
+    def _new_process(self) -> tuple[BaseProcess, connection.Connection]:
+        return self._crew.join(self._number)
+
+
+def _start_process(
+    pipes: int, initializer: tuple[Callable[..., object] | None, tuple[Any, ...]], *, fork: bool
+) -> tuple[BaseProcess, Sequence[connection.Connection]]:
+    """A new process with a thread for each pipe, and our ends of the pipes."""
+    ours, theirs = zip(*(multiprocessing.Pipe() for _ in range(pipes)), strict=True)
+    # A daemon: a parent that ends without `close` does not wait for it.
+    process: BaseProcess
+    if fork:
+        process = _FORK.Process(target=_serve_forked, args=(_open_files(), theirs, *initializer), daemon=True)
+    else:
+        process = _SPAWN.Process(target=_serve, args=(theirs, *initializer), daemon=True)
+        # The tracker's start lets SIGINT through again, so it comes first.
+        resource_tracker.ensure_running()
+    # The process hears neither before it has said what they mean to it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    try:
+        process.start()
+    except BaseException:
+        for pipe in ours:
+            pipe.close()
+        raise
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for pipe in theirs:
+            pipe.close()
+    return process, ours
 
 
 def wait(workers: Collection[AnyWorker], timeout_s: float) -> list[AnyWorker]:
@@ -247,19 +308,36 @@ def _how_it_ended(code: int | None) -> str:
 # --- in the process of a worker --------------------------------------------------------------------------------------
 
 
-def _serve(pipe: connection.Connection, initializer: Callable[..., object] | None, args: tuple[Any, ...]) -> None:
+def _serve(
+    pipes: Sequence[connection.Connection], initializer: Callable[..., object] | None, args: tuple[Any, ...]
+) -> None:
     _obey_parent()
-    os.set_inheritable(pipe.fileno(), False)  # no program that a task starts has it
-    try:
-        with importing():  # what the initializer and the first task need
-            if initializer is not None:
-                initializer(*args)
-            task, task_args, task_kwargs = pipe.recv()
-        while True:
-            _answer(pipe, task, task_args, task_kwargs)
-            task, task_args, task_kwargs = pipe.recv()
-    except EOFError:
-        return  # it was closed: there is no more to do
+    for pipe in pipes:
+        os.set_inheritable(pipe.fileno(), False)  # no program that a task starts has it
+    first: list[Any] = []
+    with importing():
+        if initializer is not None:
+            initializer(*args)
+        if len(pipes) == 1:
+            with suppress(EOFError):
+                first.append(pipes[0].recv())  # what it needs is imported here
+    if len(pipes) == 1:
+        _do_tasks(pipes[0], first)
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # the limit of old is for one task
+    threads = [Thread(target=_do_tasks, args=(pipe,)) for pipe in pipes]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _do_tasks(pipe: connection.Connection, first: Sequence[Any] = ()) -> None:
+    """Do the tasks of one worker, until its pipe is closed: there is no more to do."""
+    with suppress(EOFError):
+        for task in chain(first, iter(pipe.recv, None)):
+            _answer(pipe, *task)
 
 
 def _answer(
@@ -273,19 +351,21 @@ def _answer(
         pipe.send((None, _picklable(error)))
 
 
-def _serve_forked(files: Mapping[int, tuple[int, int]], pipe: connection.Connection, *initializer: Any) -> None:
+def _serve_forked(
+    files: Mapping[int, tuple[int, int]], pipes: Sequence[connection.Connection], *initializer: Any
+) -> None:
     """Serve in a copy of the parent, without its files; none of its objects is ever collected or closed here.
 
     Between the list of the files and the fork the parent may have closed one, and given its number to a pipe that
     tells it of this process's end.
     """
+    ours = {pipe.fileno() for pipe in pipes}
     for fd, identity in files.items():
-        if fd != pipe.fileno() and _identity(fd) == identity:
+        if fd not in ours and _identity(fd) == identity:
             os.close(fd)
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    with exempt():
-        _serve(pipe, *initializer)
+    _serve(pipes, *initializer)
 
 
 def _picklable(error: Exception) -> Exception:

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from judge.sandbox.procfs import started_ticks
-from judge.worker_processes import FEW, Worker, WorkerLostError, in_parallel, kill, wait
+from judge.worker_processes import FEW, Crew, Worker, WorkerLostError, in_parallel, kill, wait
 from tests.forked import start_anew
 from tests.patience import PATIENCE_S
 
@@ -182,6 +183,72 @@ def test_a_killed_task_is_lost_and_the_next_has_a_new_process(worker: Worker[Any
 
     worker.start(os.getpid)
     assert killed != worker.result()
+
+
+# --- a crew ----------------------------------------------------------------------------------------------------------
+
+_meeting = threading.Barrier(2)
+
+
+def meet() -> int:
+    _meeting.wait(PATIENCE_S)
+    return os.getpid()
+
+
+@pytest.fixture(params=[False, True], ids=["spawned", "forked"])
+def crew(request: pytest.FixtureRequest) -> Iterator[tuple[Worker[Any], Worker[Any]]]:
+    one, two = Crew[Any](2, fork=request.param).workers
+    yield one, two
+    kill([one, two])
+
+
+def test_the_workers_of_a_crew_work_at_the_same_time_in_one_process(crew: tuple[Worker[Any], Worker[Any]]) -> None:
+    for _ in range(2):
+        for worker in crew:
+            worker.start(meet)
+
+        assert 1 == len({worker.result() for worker in crew})
+
+
+def test_a_task_that_fails_leaves_the_others_of_a_crew_alone(crew: tuple[Worker[Any], Worker[Any]]) -> None:
+    one, two = crew
+    one.start(meet)
+    two.start(fail, "it failed")
+    with pytest.raises(ValueError, match="it failed"):
+        two.result()
+    two.reset()
+    two.start(meet)
+
+    assert one.result() == two.result()
+
+
+def test_a_crew_that_is_killed_loses_all_its_tasks_and_goes_on_in_a_new_process(
+    crew: tuple[Worker[Any], Worker[Any]],
+) -> None:
+    for worker in crew:
+        worker.start(time.sleep, 600)
+    killed = pid_of(crew[0])
+    crew[1].kill()
+
+    assert [WorkerLostError] * 2 == [type(worker.exception()) for worker in crew]
+    for worker in crew:
+        worker.start(meet)
+    assert {killed} != {worker.result() for worker in crew}
+
+
+def test_a_crew_exits_when_all_have_left(crew: tuple[Worker[Any], Worker[Any]]) -> None:
+    for worker in crew:
+        worker.start(meet)
+    pid = crew[0].result()
+    crew[1].result()
+    crew[0].close()
+    assert started_ticks(pid) is not None
+
+    crew[1].close()
+    assert started_ticks(pid) is None
+
+
+# --- ends ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_process_that_exits_is_lost_with_its_status(worker: Worker[Any]) -> None:

@@ -4,7 +4,7 @@ import os
 import select
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from judge.games.types import SEATS
 from judge.referee.transcript import EntryKind, Transcript
@@ -29,13 +29,11 @@ _AT_ONCE_NS = 1_000_000
 """A box that is frozen within this time is frozen at once: an honest one takes some microseconds."""
 
 _SPIN_NS = 60_000
-"""How long a box is checked without a pause: enough where its processor has nothing else to do."""
+"""How long a judge with a core of its own checks a box without a pause: enough where the box's core has nothing else to
+do."""
 
-_SHORT_NAP_S = 0.00005
-"""How often it is checked after that: where many games share a processor, the judge must not take it from them."""
-
-_NAP_S = 0.0005
-"""How often a box that is not frozen at once is checked."""
+_SHORT_NAP_S, _NAP_S = 0.00005, 0.0005
+"""How long the first pause is between two checks of a box, and how long the longest; each is twice the one before."""
 
 UNENDED_BYTES = 4096
 """A line without an end is reported when it has this many bytes."""
@@ -72,8 +70,9 @@ class LiveWire:
         """`use` reads how the slot's `cores` are used, where that can be told apart from the judge.
 
         For `spin_ns` of every wait the judge asks again instead of sleeping: with a core of its own that costs nobody
-        anything, and a core that sleeps takes longer to wake than an instant agent to answer. `stalls` tells of stalls
-        of the host; None where an agent could reach it.
+        anything, and a core that sleeps takes longer to wake than an instant agent to answer. Where it is 0 others want
+        the core, and the judge wakes up no more often than it must. `stalls` tells of stalls of the host; None where an
+        agent could reach it.
         """
         self._boxes = list(boxes)
         self._transcript = transcript
@@ -165,9 +164,9 @@ class LiveWire:
         box = self._boxes[seat]
         if box.freezer == NO_FREEZER or not box.is_busy():
             return
-        until, cpu = time.monotonic_ns() + _REST_NS, self._cpu(seat)
+        until, cpu, naps = time.monotonic_ns() + _REST_NS, self._cpu(seat), _naps()
         while time.monotonic_ns() < until and (cpu is None or (self._cpu(seat) or 0) - cpu < _REST_CPU_NS):
-            time.sleep(_SHORT_NAP_S)
+            next(naps)
             if not box.is_busy():
                 break
         self._looked_at = time.monotonic_ns()  # nobody's clock ran meanwhile
@@ -176,15 +175,8 @@ class LiveWire:
         """Check until the box is still: at first without a pause, which is enough for an honest one."""
         if self._stands[seat] is None and not self._replaced[seat]:
             return None
-        spin_until = time.monotonic_ns() + _SPIN_NS
-
-        def pause() -> None:
-            if time.monotonic_ns() < spin_until:
-                os.sched_yield()
-            else:
-                time.sleep(_SHORT_NAP_S)
-
-        if self._stands_within(seat, min(_AT_ONCE_NS, bound_ns), pause):
+        naps = _naps(_SPIN_NS if self._spin_ns else 0)
+        if self._stands_within(seat, min(_AT_ONCE_NS, bound_ns), lambda: next(naps)):
             return None
         began, cpu = time.monotonic_ns(), self._cpu(seat)
         stands = self._stands_within(seat, bound_ns, lambda: time.sleep(_NAP_S))
@@ -264,6 +256,7 @@ class LiveWire:
 
         For how many seconds each seat's processes ran on after they were killed.
         """
+        self._meter.end()
         first, second = (sum(box.leave() for box in (self._boxes[seat], *self._replaced[seat])) for seat in SEATS)
         return first, second
 
@@ -286,7 +279,7 @@ class LiveWire:
                 ready = self._poll_for(0.0)
             else:
                 self._meter.note_other()
-                is_idle = now >= idle_at
+                is_idle = now >= idle_at or not self._spin_ns
                 if is_idle:
                     self._transcript.spill()
                 wait_ns = min(until_ns, closer_at) if is_idle else min(until_ns, closer_at, idle_at)
@@ -462,3 +455,16 @@ class LiveWire:
             return 0
         self._loose_cpu[seat] = None
         return max(0, (self._boxes[seat].cpu_ns() or before) - before)
+
+
+def _naps(spin_ns: int = 0) -> Iterator[None]:
+    """Each step is a pause between two checks: for `spin_ns` just long enough to let others run, then longer ones."""
+    spin_until = time.monotonic_ns() + spin_ns
+    while time.monotonic_ns() < spin_until:
+        os.sched_yield()
+        yield
+    nap_s = _SHORT_NAP_S
+    while True:
+        time.sleep(nap_s)
+        nap_s = min(2 * nap_s, _NAP_S)
+        yield

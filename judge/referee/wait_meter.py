@@ -101,14 +101,14 @@ class WaitMeter:
         """A seat is waited for from now on."""
         self._asked, self._still_cpu, self._since, self._closer = seat, None, now, None
         if self._stalls is not None:
-            self._stalls.want(now)
+            self._stalls.want(now, self)
 
     def end(self) -> None:
         """Note for how long the seat that is asked was waited for, and for how much of that the host stalled."""
         since, self._since = self._since, 0
         if self._stalls is None or not since:
             return
-        self._stalls.want(0)
+        self._stalls.want(0, self)
         former, span = self._former[self._asked], time.monotonic_ns() - since
         former.ns += span
         if span >= STALL_NS:

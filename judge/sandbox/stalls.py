@@ -10,10 +10,12 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from multiprocessing.util import Finalize
 from pathlib import Path
+from threading import Lock
 
 from judge.sandbox import stall_probe
 from judge.sandbox.box import Nearby
@@ -30,15 +32,22 @@ NAP_S = 0.0005
 
 
 class StallWatch:
-    """The probe, and the pressure of the host. The probe ends with `close`, and with the judge's process."""
+    """The probe, and the pressure of the host; for several games at once, each in a thread.
+
+    The probe ends with `close`, and with the judge's process.
+    """
 
     def __init__(self, near: Iterable[Nearby]) -> None:
         """Start the probe near these boxes. Raises OSError where no process can be started."""
         places = list(near)
         self.cgroups = _cgroups_of(places)
         """Those that the probe was moved to, where that can be."""
+        self._lock = Lock()
+        """Of what follows."""
         self._disks: list[Disk] = []
         self._lists = 0
+        self._waiting: set[Hashable] = set()
+        """The games whose agents are waited for."""
         self._pressure = Pressure(HOST_PRESSURE)
         memory = os.memfd_create("judge-stalls", os.MFD_CLOEXEC)
         theirs, self._pipe = os.pipe2(os.O_CLOEXEC)
@@ -72,23 +81,30 @@ class StallWatch:
         """Whether the probe runs."""
         return self._process.poll() is None
 
-    def go_near(self, places: Iterable[Nearby]) -> None:
-        """Read the disks of other boxes from now on, in the same cgroups. Raises OSError where the probe is gone."""
-        self._close_disks()
-        self._disks = list(_disks(path for place in places for path in place.files))
-        data = list_of([disk.path for disk in self._disks])
-        while data:
-            data = data[os.write(self._pipe, data) :]
-        self._lists += 1
-        while not self._has_taken_lists():
+    def go_near(self, places: Iterable[Nearby], *, at_once: bool = True) -> None:
+        """Read the disks of other boxes from now on, in the same cgroups. Raises OSError where the probe is gone.
+
+        `at_once`: on return the probe has begun to.
+        """
+        disks = list(_disks(path for place in places for path in place.files))
+        with self._lock:
+            self._close_disks()
+            self._disks = disks
+            data = list_of([disk.path for disk in disks])
+            while data:
+                data = data[os.write(self._pipe, data) :]
+            self._lists += 1
+        while at_once and not self._has_taken_lists():
             time.sleep(NAP_S)
 
     def rest(self) -> bool:
         """Let go of all disks; False if the probe still reads one after a moment, or is gone."""
-        self.want(0)
         with suppress(OSError):
-            os.write(self._pipe, list_of([]))
-            self._lists += 1
+            with self._lock:
+                self._waiting.clear()
+                self._page.want(0)
+                os.write(self._pipe, list_of([]))
+                self._lists += 1
             until = time.monotonic_ns() + PATIENCE_NS
             while time.monotonic_ns() < until:
                 if self._has_taken_lists():
@@ -101,9 +117,14 @@ class StallWatch:
             raise ChildProcessError("the process that tells of stalls has ended")
         return self._page.lists_taken() == self._lists
 
-    def want(self, since: int) -> None:
-        """An agent is waited for since this moment; 0: none is."""
-        self._page.want(since)
+    def want(self, since: int, game: Hashable = None) -> None:
+        """An agent of a game is waited for since this moment; 0: none is. The probe works while one of any game is."""
+        with self._lock:
+            self._waiting.discard(game)
+            if not self._waiting:
+                self._page.want(since)
+            if since:
+                self._waiting.add(game)
 
     def stalled_ns(self, *, most: bool = False) -> int | None:
         """For how long the probe was stalled so far; None if it cannot tell.
@@ -122,12 +143,15 @@ class StallWatch:
             except (OSError, ValueError):
                 return None
             if is_asleep or most:
-                spent = self._disks[doing.disk - 1].spent_ns() if doing.disk else 0
-                return doing.total_ns(now, waited, spent)
+                return doing.total_ns(now, waited, self._spent_ns(doing.disk))
             if now >= until:
                 return doing.stalled_ns
             time.sleep(NAP_S)
         return None
+
+    def _spent_ns(self, disk: int) -> int:
+        with self._lock:
+            return self._disks[disk - 1].spent_ns() if 0 < disk <= len(self._disks) else 0
 
     def pressure_ns(self) -> int | None:
         """For how long whatever wanted to run on this host waited for memory or a disk instead; see `Pressure`."""
@@ -149,56 +173,89 @@ class StallWatch:
         self._disks = []
 
 
-class _Idle:
-    """The watches of this process that no game has; a fork has none of its parent's."""
+@dataclass(slots=True)
+class _Shared:
+    """A watch and the games that have it now, by what is near their boxes, the oldest first."""
+
+    watch: StallWatch
+    games: list[Sequence[Nearby]] = field(default_factory=list)
+
+
+class _Watches:
+    """The watches of this process, one for all its games in the same cgroups; a fork has none of its parent's.
+
+    A watch reads the disks of one of its games: agents' files are in one directory, and images are the Engine's. That
+    game's place takes another one when it ends. A watch that no game has is kept for the next one.
+    """
 
     def __init__(self) -> None:
-        self._watches: list[StallWatch] = []
+        self._lock = Lock()
+        self._shared: dict[frozenset[Path], _Shared] = {}
         self._process = 0
 
-    def take(self, places: Sequence[Nearby]) -> StallWatch | None:
-        """One that is near these boxes now; None if there is none that can be."""
+    def take(self, places: Sequence[Nearby]) -> _Shared:
+        """One near these boxes, or near those of a game that goes on. Raises OSError where none can be started."""
         cgroups = _cgroups_of(places)
-        while self._process == os.getpid() and self._watches:
-            watch = self._watches.pop()
-            if watch.is_running and watch.cgroups == cgroups:
-                with suppress(OSError):
-                    watch.go_near(places)
-                    return watch
-            watch.close()
-        return None
+        with self._lock:
+            if self._process != os.getpid():
+                self._process, self._shared = os.getpid(), {}
+                Finalize(None, self.close, exitpriority=0)  # at the end of a worker process too
+            shared = self._shared.get(cgroups)
+            if shared is None or not self._goes_on(shared, places):
+                shared = self._shared[cgroups] = _Shared(StallWatch(places))
+            shared.games.append(places)
+        return shared
 
-    def put(self, watch: StallWatch) -> None:
-        """Take one back, to be ended with this process."""
-        if not watch.rest():
-            watch.close()
-            return
-        if self._process != os.getpid():
-            self._process, self._watches = os.getpid(), []
-            Finalize(None, self.close, exitpriority=0)  # at the end of a worker process too
-        self._watches.append(watch)
+    def put(self, shared: _Shared, places: Sequence[Nearby]) -> None:
+        """A game has ended that had a watch."""
+        with self._lock:
+            was_near = shared.games[0] == places
+            shared.games.remove(places)
+            is_ours = self._shared.get(shared.watch.cgroups) is shared
+            if shared.games:
+                if was_near and is_ours:
+                    with suppress(OSError):
+                        shared.watch.go_near(shared.games[0], at_once=False)
+            elif not is_ours:
+                shared.watch.close()
+            elif not shared.watch.rest():
+                del self._shared[shared.watch.cgroups]
+                shared.watch.close()
 
     def close(self) -> None:
         """End all."""
-        while self._watches:
-            self._watches.pop().close()
+        with self._lock:
+            while self._shared:
+                self._shared.popitem()[1].watch.close()
+
+    @staticmethod
+    def _goes_on(shared: _Shared, places: Sequence[Nearby]) -> bool:
+        """Whether the watch can be that of one more game. If not it is closed, by the last game that has it."""
+        if shared.games:
+            return shared.watch.is_running
+        if shared.watch.is_running:
+            with suppress(OSError):
+                shared.watch.go_near(places)
+                return True
+        shared.watch.close()
+        return False
 
 
-_IDLE = _Idle()
+_WATCHES = _Watches()
 
 
 @contextmanager
 def watch_stalls(near: Iterable[Nearby]) -> Iterator[StallWatch]:
-    """A watch near these boxes, which may be one of a former game of this process: to start one takes 20 ms.
+    """A watch near these boxes, which games of this process have had before or have too: to start one takes 20 ms.
 
     Raises OSError where no process can be started.
     """
     places = list(near)
-    watch = _IDLE.take(places) or StallWatch(places)
+    shared = _WATCHES.take(places)
     try:
-        yield watch
+        yield shared.watch
     finally:
-        _IDLE.put(watch)
+        _WATCHES.put(shared, places)
 
 
 def _cgroups_of(places: Iterable[Nearby]) -> frozenset[Path]:

@@ -1,31 +1,44 @@
 """Many games at once on the same cores: agents that sleep, judged by a policy that says so."""
 
-import multiprocessing
+import itertools
 import os
+import select
 import statistics
+import subprocess
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from multiprocessing.synchronize import Barrier
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
+from threading import Barrier, Semaphore
+from typing import Any
 
+from judge.agents.agents import Agent
 from judge.errors import HostError
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
+from judge.referee.side import Ply
 from judge.referee.spec import MatchSpec
 from judge.referee.transcript import unseal
-from judge.worker_processes import Worker, kill
+from judge.sandbox.procfs import children_of, stat_fields
+from judge.worker_processes import Crew, kill
 from scripts.benchmarks.measuring import Bench, Figure, clock_errors_ms, share_of
 
 POLICY = "gomocup-oversubscribed"
 SMALL = ("game.options.width=12", "game.options.height=12", "box.start_timeout_s=600")
 """144 moves; and an Engine that is to start so many containers at once may take its time."""
 
-GAMES = 64
+GAMES = 128
 
 SLEEP_MS = 200
 """For how long an agent sleeps at most before it answers; half of it on average."""
+
+BARE_MOVES = 60
+"""Of each game where nothing is judged."""
+
+BEGINNING = 2
+"""How many games begin at the same time: in a contest, one begins when another one is over."""
 
 PATIENCE_S = 600
 """How long a game that is ready waits for the last one."""
@@ -33,46 +46,52 @@ PATIENCE_S = 600
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One game of the crowd: its judge's own CPU time and memory, and how exact its clocks were."""
+    """One game of the crowd: how exact its clocks were."""
 
     errors_ms: list[float]
-    moves: int
     late_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What the judge used for all games, its probe included: CPU time a move while all went on, and memory."""
+
     cpu_s: float
     memory_bytes: int
 
 
 def crowd(bench: Bench) -> Iterator[Figure]:
-    """Games of sleeping agents that all play at the same time."""
+    """Games of sleeping agents that all play at the same time, judged by one process as in a contest."""
     agent = bench.agent("house-stamp")
     policy = load_policy(POLICY, SMALL)
     seat = agent.seat(policy)
     sleeps = seat.model_copy(update={"command": (*seat.command, str(SLEEP_MS))})
     seats = tuple(sleeps.model_copy(update={"name": name}) for name in ("one", "two"))
     specs = [MatchSpec(seats=(seats[0], seats[1]), policy=policy, number=n).model_dump_json() for n in range(GAMES)]
-    barrier = multiprocessing.get_context("fork").Barrier(GAMES)
-    workers: list[Worker[Seen]] = [Worker(_join, barrier, fork=True) for _ in specs]
+    crew: Crew[Any] = Crew(GAMES, _join, GAMES, fork=True)
     try:
         with everywhere(bench.slot):
-            for worker, spec in zip(workers, specs, strict=True):
+            for worker, spec in zip(crew.workers, specs, strict=True):
                 worker.start(_play, spec, {agent.digest: agent.program}, bench.slot)
-            seen = [worker.result() for worker in workers]
+            seen: list[Seen] = [worker.result() for worker in crew.workers]
+            crew.workers[0].start(_used)
+            used: Used = crew.workers[0].result()
     finally:
-        kill(workers)
+        kill(crew.workers)
     errors = [error for game in seen for error in game.errors_ms]
     about = f"{GAMES} games at once"
+    bare_us = _bare_us(bench)
     yield Figure(f"{about}, charged minus true, median", statistics.median(errors), "ms")
     yield Figure(f"{about}, charged minus true, p99 of {len(errors)}", share_of(errors, 0.99), "ms")
     yield Figure(f"{about}, judge late, worst", max(game.late_ms for game in seen), "ms")
-    cpu_us = statistics.median(game.cpu_s / game.moves * 1e6 for game in seen)
-    yield Figure(f"{about}, the judge's CPU", cpu_us, "us/move")
-    memory = statistics.median(game.memory_bytes for game in seen)
-    yield Figure(f"{about}, the judge's memory", memory / 2**20, "MiB/game")
+    cpu_us = used.cpu_s * 1e6
+    yield Figure(f"{about}, the judge's CPU", cpu_us, "us/move", bare_us, cpu_us / bare_us)
+    yield Figure(f"{about}, the judge's memory", used.memory_bytes / GAMES / 2**20, "MiB/game")
 
 
 @contextmanager
 def everywhere(slot: Slot) -> Iterator[None]:
-    """Let so many processes begin on all cores; each goes to the judge's before its game."""
+    """Let so many games begin on all cores; each goes to the judge's before its first move."""
     mine = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {*mine, *slot.cores})
     try:
@@ -81,43 +100,129 @@ def everywhere(slot: Slot) -> Iterator[None]:
         os.sched_setaffinity(0, mine)
 
 
-# --- in the processes of the games -----------------------------------------------------------------------------------
+def _bare_us(bench: Bench) -> float:
+    """The CPU time of a move where nothing is judged: one process hands on what as many pairs of agents say."""
+    agent = bench.agent("house-stamp")
+    moves = 0
+    with ExitStack() as stack:
+        poll = stack.enter_context(select.epoll())
+        partner: dict[int, int] = {}
+        for _ in range(GAMES):
+            (one, ones), (two, twos) = (stack.enter_context(_bare_agent(agent, bench.slot)) for _ in range(2))
+            partner |= {ones: two, twos: one}
+            poll.register(ones, select.EPOLLIN)
+            poll.register(twos, select.EPOLLIN)
+            os.write(one, b"BEGIN\r\n")
+        began = time.process_time()
+        while moves < GAMES * BARE_MOVES:
+            for fd, _ in poll.poll():
+                os.write(partner[fd], b"TURN %b\r\n" % os.read(fd, 100).strip())
+                moves += 1
+        return (time.process_time() - began) / moves * 1e6
 
-_crowd: list[Barrier] = []
+
+@contextmanager
+def _bare_agent(agent: Agent, slot: Slot) -> Iterator[tuple[int, int]]:
+    """The ends of the pipes to an agent without a box that has answered START."""
+    command = [str(agent.program / "house-stamp"), str(SLEEP_MS)]
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, bufsize=0) as process:
+        try:
+            if process.stdin is None or process.stdout is None:
+                raise HostError("no pipes to a process of one's own")
+            if slot.cores:
+                os.sched_setaffinity(process.pid, slot.cores)
+            os.write(process.stdin.fileno(), b"START 12\r\n")
+            os.read(process.stdout.fileno(), 100)
+            yield process.stdin.fileno(), process.stdout.fileno()
+        finally:
+            process.kill()
 
 
-def _join(crowd: Barrier) -> None:
-    _crowd.append(crowd)
+# --- in the process of the judges ------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Turn:
-    """The time of a game from when all are ready, and what this process used in it."""
+class _Crowd:
+    """What all games of the crowd have together."""
 
-    cpu_s: float = 0.0
-    memory_bytes: int = field(default=0)
+    def __init__(self, games: int) -> None:
+        self.ready, self.over = Barrier(games), Barrier(games)
+        self.beginning = Semaphore(BEGINNING)
+        self.begun, self.ended, self.answers = itertools.count(1), itertools.count(1), itertools.count()
+        self.measured: list[tuple[int, float]] = []
+        """How many answers there were when the last game had begun and when the first one was over, and the CPU time
+        that was used by then."""
+
+    def measure(self) -> None:
+        """Note how far all games have come."""
+        self.measured.append((next(self.answers), _cpu_s()))
+
+
+_crowd: list[_Crowd] = []
+
+
+def _join(games: int) -> None:
+    _crowd[:] = [_Crowd(games)]
+
+
+class _Game:
+    """A game of the crowd: when all are ready a few begin at a time, and boxes are removed when all are over."""
+
+    def __init__(self) -> None:
+        self._crowd = _crowd[0]
+        self._begins = False
 
     @contextmanager
-    def __call__(self) -> Iterator[None]:
-        _crowd[0].wait(PATIENCE_S)
-        began = time.process_time()
-        yield
-        self.cpu_s = time.process_time() - began
-        self.memory_bytes = _own_memory_bytes()
-        _crowd[0].wait(PATIENCE_S)  # boxes are removed when nobody's clock runs any more
+    def turn(self) -> Iterator[None]:
+        """Its time at the slot."""
+        self._crowd.ready.wait(PATIENCE_S)
+        self._crowd.beginning.acquire()
+        self._begins = True
+        try:
+            yield
+        finally:
+            self._has_begun()
+            if next(self._crowd.ended) == 1:
+                self._crowd.measure()
+        self._crowd.over.wait(PATIENCE_S)
+
+    def watch(self, _ply: Ply) -> None:
+        """Count an answer; with the first one of the last game the measurement begins."""
+        next(self._crowd.answers)
+        if self._has_begun() and next(self._crowd.begun) == self._crowd.ready.parties:
+            self._crowd.measure()
+
+    def _has_begun(self) -> bool:
+        began, self._begins = self._begins, False
+        if began:
+            self._crowd.beginning.release()
+        return began
 
 
 def _play(spec: str, programs: Mapping[str, Path], slot: Slot) -> Seen:
     os.sched_setaffinity(0, slot.judge_cores)
-    turn = _Turn()
-    file = play(MatchSpec.model_validate_json(spec), programs, venue=Venue(slot, turn=turn))
+    game = _Game()
+    venue = Venue(slot, turn=game.turn, watch=game.watch)
+    file = play(MatchSpec.model_validate_json(spec), programs, venue=venue)
     if file.record.verdict == "void":
         raise HostError(f"a game of the measurement is void: {file.record.reason}")
-    errors = list(clock_errors_ms(unseal(file.transcript)))
-    return Seen(errors, len(errors), file.record.judge_late_ms, turn.cpu_s, turn.memory_bytes)
+    return Seen(list(clock_errors_ms(unseal(file.transcript))), file.record.judge_late_ms)
 
 
-def _own_memory_bytes() -> int:
-    """This process's memory; of what it shares with others, its part."""
-    lines = Path("/proc/self/smaps_rollup").read_text(encoding="ascii").splitlines()
+def _used() -> Used:
+    """What was used between the two moments; when all games are over."""
+    (first, before_s), (last, after_s) = _crowd[0].measured
+    own = os.getpid()
+    memory = sum(map(_memory_bytes, (own, *children_of(own))))
+    return Used((after_s - before_s) / (last - first), memory)
+
+
+def _cpu_s() -> float:
+    """This process's CPU time so far, and that of the processes that it has started."""
+    fields = (stat_fields(pid) for pid in children_of(os.getpid()))
+    return time.process_time() + sum(int(each[11]) + int(each[12]) for each in fields) / os.sysconf("SC_CLK_TCK")
+
+
+def _memory_bytes(pid: int) -> int:
+    """A process's memory; of what it shares with others, its part."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))

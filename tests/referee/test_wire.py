@@ -43,7 +43,7 @@ class ScriptedStalls:
         self._told = time.monotonic_ns()
         self.wanted: list[bool] = []
 
-    def want(self, since: int) -> None:
+    def want(self, since: int, game: object = None) -> None:
         self.wanted.append(since > 0)
 
     def pressure_ns(self) -> int | None:

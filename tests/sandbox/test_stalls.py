@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -105,17 +105,35 @@ def test_a_probe_goes_from_game_to_game(tmp_path: Path) -> None:
         places.append([Nearby((tmp_path / name,))])
     with watch_stalls(places[0]) as watch:
         first = watch.pid
-        with watch_stalls(places[0]) as beside:
-            assert first != beside.pid
-            second = beside.pid
-    with watch_stalls(places[1]) as watch:
-        assert watch.pid in (first, second)
-        os.kill(watch.pid, signal.SIGKILL)
-        until(lambda: watch.stalled_ns() is None)
-        killed = watch.pid
     with watch_stalls(places[1]) as watch, watch_stalls([Nearby((), tmp_path)]) as elsewhere:
-        assert watch.pid in {first, second} - {killed}
-        assert elsewhere.pid not in (first, second)
+        assert first == watch.pid != elsewhere.pid
+        os.kill(first, signal.SIGKILL)
+        until(lambda: watch.stalled_ns() is None)
+        with watch_stalls(places[0]) as anew:
+            assert anew.pid not in (first, elsewhere.pid)
+            assert anew.stalled_ns() is not None
+        assert watch.stalled_ns() is None
+
+
+def test_games_at_the_same_time_have_one_probe_until_the_last_one_ends(tmp_path: Path) -> None:
+    """It reads beside one of them, and beside another one when that has ended."""
+    places = []
+    for name in ("one", "two"):
+        (tmp_path / name).write_bytes(bytes(8192))
+        places.append([Nearby((tmp_path / name,))])
+    with ExitStack() as first:
+        watch = first.enter_context(watch_stalls(places[0]))
+        with watch_stalls(places[1]) as beside:
+            assert watch is beside
+            watch.want(5, "one")
+            watch.want(6, "two")
+            first.close()
+            watch.want(0, "one")
+            assert beside.is_running
+            assert 5 == beside._page.wanted_since()
+
+            beside.want(0, "two")
+            assert 0 == beside._page.wanted_since()
 
 
 def test_a_probe_that_somebody_stopped_is_not_stalled() -> None:
