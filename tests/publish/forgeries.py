@@ -93,6 +93,10 @@ def drop_game(rows: Any) -> None:
     row["state"] = "cancelled"
 
 
+def move_bye(rows: Any) -> None:
+    next(row for row in rows if row["second"] is None)["round"] += 1
+
+
 def other_record(directory: Path) -> None:
     (directory / "records/00001.json").write_bytes((directory / "records/00003.json").read_bytes())
 
@@ -107,6 +111,7 @@ FORGERIES: Mapping[str, Forgery] = {
     "a pair that never met": in_table("pairs", lambda rows: rows.append(dict(rows[0], opponent="nobody"))),
     "the winner of a game": in_table("games", hand_over),
     "the reason of a result": in_table("games", lambda rows: rows[0].update(reason="a blunder")),
+    "the number of a game": in_table("games", lambda rows: rows[0].update(number=99)),
     "the time of an agent": in_table("games", lambda rows: rows[0].update(first_charged_ms=1.0)),
     "a fault taken away": in_table("games", no_faults),
     "a game dropped": in_table("games", drop_game),

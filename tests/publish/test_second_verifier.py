@@ -13,7 +13,7 @@ from judge.publish.manifest import MANIFEST, write_manifest
 from judge.publish.verify_export import verify_export
 from tests.publish.browser import Browser
 from tests.publish.cups import STRONG_TO_WEAK, Cup
-from tests.publish.forgeries import FORGERIES, sign_again
+from tests.publish.forgeries import FORGERIES, in_table, move_bye, sign_again
 from tests.publish.public import Public
 
 VERIFIER = Path(__file__).parents[2] / "judge/publish/templates/verify.mjs"
@@ -106,7 +106,7 @@ def test_a_manifest_with_a_key_twice_is_refused(copy: Public) -> None:
     manifest.write_bytes(manifest.read_bytes().replace(b'"format":', b'"format":"x","format":', 1))
     (copy.directory / "manifest.sig").write_bytes(copy.key.sign(manifest.read_bytes()))
 
-    assert ['not an export that can be checked: manifest.json: the key "format" is there twice'] == problems(
+    assert ["not an export that can be checked: manifest.json: an object has a key twice"] == problems(
         copy.directory, copy.public_key
     )
 
@@ -137,6 +137,19 @@ def test_the_first_verifier_finds_it_too(forgery: str, copy: Public) -> None:
     sign_again(copy)
 
     assert verify_export(copy.directory, copy.public_key).problems
+
+
+def test_a_bye_in_another_round_is_found(tmp_path: Path) -> None:
+    """There are two then in one round, at one table."""
+    public = Public(tmp_path, make_key(tmp_path / "my.key"))
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, 'name = "swiss"\nrounds = 3\ngames = 2') as cup:
+        cup.play()
+        publish(cup.contest, public.directory, public.private, public.key)
+    in_table("pairings", move_bye)(public.directory)
+    sign_again(public)
+
+    assert verify_export(public.directory, public.public_key).problems
+    assert problems(public.directory, public.public_key)
 
 
 # --- in a browser ----------------------------------------------------------------------------------------------------
