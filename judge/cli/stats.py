@@ -9,15 +9,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judge.cli.contest.options import opened
 from judge.cli.options import JsonOption
 from judge.cli.output import interval, print_json
 from judge.errors import InputError
-from judge.publish.load import DOCUMENT, load_claimed, load_store
-from judge.publish.model import PublishedContest
+from judge.publish.former import load_any
 from judge.statistics.candidates import Candidate, compare_candidates
 from judge.statistics.cycles import RatingsCheck, check_ratings
-from judge.statistics.joined_ratings import JoinedRatings, RatedContest, Version, join_contests
+from judge.statistics.joined_ratings import JoinedRatings, Version, join_contests
 from judge.statistics.match_estimate import Interval
 from judge.statistics.ratings import Estimate, Rating, RatingModel
 from judge.text import printable
@@ -53,11 +51,11 @@ def stats(
     Agents with the same files are one agent in all contests, which joins their ratings. The tables of an export are
     taken as they are: verify it first.
     """
-    loaded = [_load(path) for path in contests]
+    loaded = [load_any(path) for path in contests]
     games = {contest.snapshot.policy.game.name for contest in loaded}
     if len(games) > 1:
         raise InputError(f"these contests are of {' and '.join(sorted(games))}: strength at one is none at the other")
-    rated = [_rated(contest) for contest in loaded]
+    rated = [contest.as_rated for contest in loaded]
     joined = join_contests(rated, _anchors(anchor or []), RatingModel(draws=draws))
     results = [row for contest in rated for row in contest.results]
     rings = check_ratings(results) if len(rated) == 1 else None
@@ -74,18 +72,6 @@ def stats(
         _show_rings(rings)
     if against is not None and candidates:
         _show_candidates(against, candidates)
-
-
-def _load(path: Path) -> PublishedContest:
-    if (path / DOCUMENT).is_file():
-        return load_claimed(path)
-    with opened(path) as found:
-        return load_store(found)
-
-
-def _rated(contest: PublishedContest) -> RatedContest:
-    programs = {entry.name: entry.seat.digest for entry in contest.snapshot.entries}
-    return RatedContest(contest.name, contest.snapshot.frozen_at, contest.counted, programs)
 
 
 def _anchors(words: list[str]) -> dict[str, float]:

@@ -1,6 +1,6 @@
 """contest.toml, read: what an organiser plans, every mistake in it named with its line before anything is played."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -63,6 +63,21 @@ class FoldersPlan(_Table):
     from_: str = Field(default="", alias="from")
     """A directory of folders, or another contest, from the file's own folder; empty: every agent begins with an empty
     one, unless folders were imported."""
+
+
+class RatingsPlan(_Table):
+    """Contests with which the ratings are joined on the pages, so that each agent has a history. It changes no game."""
+
+    with_: tuple[str, ...] = Field(default=(), alias="with", max_length=100)
+    """Other contests, or exports, from the file's own folder."""
+    anchors: Mapping[str, Annotated[float, Field(allow_inf_nan=False)]] = {}
+    """Agents whose joined ratings are given, by name."""
+
+    @model_validator(mode="after")
+    def _anchors_what_it_joins(self) -> Self:
+        if self.anchors and not self.with_:
+            raise ValueError("anchors hold joined ratings: name the other contests in with, or leave anchors out")
+        return self
 
 
 class FailuresPlan(_Table):
@@ -181,6 +196,7 @@ class Plan(_Table):
     openings: OpeningsPlan = OpeningsPlan()
     folders: FoldersPlan = FoldersPlan()
     failures: FailuresPlan = FailuresPlan()
+    ratings: RatingsPlan = RatingsPlan()
     slots: SlotsPlan = SlotsPlan()
     broadcast: BroadcastPlan = BroadcastPlan()
     intake: IntakePolicy = IntakePolicy()

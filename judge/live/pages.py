@@ -20,11 +20,14 @@ from judge.contest.contest import Contest, open_store
 from judge.contest.hosts import ContestHost, contest_hosts
 from judge.contest.plan import Planned
 from judge.contest.window_keeper import FileWindows
-from judge.errors import InputError
+from judge.errors import HostError, InputError
 from judge.live.certificate import Certificate
 from judge.live.page import SEQ, LivePage, kind_of
 from judge.live.paint import Painter
 from judge.live.running_pages import RunningPages
+from judge.logs import get_logger
+from judge.publish.former import read_joined
+from judge.publish.joined import JOINED, Joined
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store
 from judge.publish.log import LOG, WITNESSED, SignedLog, witnessed_files
 from judge.publish.match_files import read_stored
@@ -36,6 +39,8 @@ from judge.publish.tables import CERTIFICATE, certificate_files, tables
 from judge.referee.spec import public_part
 from judge.statistics.fairness import TIME
 from judge.translations.language import CODES, languages
+
+_log = get_logger()
 
 SCRIPT, WAITING_SCRIPT, RUNNING = "live.js", "waiting.js", "live.html"
 
@@ -83,6 +88,7 @@ class LivePages:
         self._lock = Lock()
         self._languages = languages(CODES)
         self._certificate = Certificate(planned.files)
+        self._joined = _joined(self._contest)
         self._windows = FileWindows(planned)
         self._hosts: tuple[float, Sequence[ContestHost]] = (-HOSTS_S, ())
         self._games = RunningPages(
@@ -197,9 +203,16 @@ class LivePages:
         edition = self._edition
         if edition is not None and (edition.version == version or now < self._load_at):
             return edition
-        contest = replace(load_store(self._contest), moments=self._windows.look().moments, stream=self._stream(live))
+        contest = replace(
+            load_store(self._contest),
+            moments=self._windows.look().moments,
+            stream=self._stream(live),
+            joined=self._joined,
+        )
         writers = dict(pages(contest, {}, self._languages))
         writers[DOCUMENT] = lambda: f"{contest.document}\n".encode()
+        if contest.joined is not None:
+            writers[JOINED] = contest.joined.encoded
         if contest.secret is not None and contest.snapshot.commitment is not None:
             writers[CHANCE] = lambda: _chance(contest)
         has_log = self.log.key is not None and contest.journal[0].number is not None
@@ -278,6 +291,21 @@ def log_page(log: SignedLog, path: str) -> LivePage | None:
     """A file of a contest's log; a tile does not change any more."""
     data = log.file(path)
     return None if data is None else LivePage(data, kind_of(path), is_fixed="/tile/" in path)
+
+
+def _joined(contest: Contest) -> Joined | None:
+    """What the ratings are joined with. A former contest that is not there any more stops no live page."""
+    try:
+        joined = read_joined(contest.planned)
+        if joined is None:
+            return None
+        # An anchor may be nobody, or several: that is known before a page asks.
+        agents = len(replace(load_store(contest), joined=joined).histories)
+    except (HostError, InputError) as error:
+        _log.warning("ratings are not joined with former contests", why=str(error))
+        return None
+    _log.info("ratings are joined with former contests", contests=len(joined.contests), agents=agents)
+    return joined
 
 
 def _chance(contest: PublishedContest) -> bytes:

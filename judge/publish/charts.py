@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from judge.publish.model import PublishedContest
 from judge.publish.pages import short_name
+from judge.statistics.joined_ratings import Version
 from judge.statistics.ratings import Rating
 from judge.text import number, plain_text, points_text
 from judge.translations.language import Language
@@ -86,7 +87,10 @@ def results_chart(contest: PublishedContest, language: Language) -> ResultsChart
 
 @dataclass(frozen=True, slots=True)
 class RatingRow:
-    """An agent's rating: the dot and the ends of its interval; an end that the games do not give is open."""
+    """A rating: the dot and the ends of its interval; an end that the games do not give is open.
+
+    `page` is the stem of the agent's page; empty: the name leads nowhere.
+    """
 
     y: float
     name: str
@@ -110,7 +114,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class RatingsChart:
-    """The chart of ratings, best first; `left_out` agents are not in it."""
+    """The chart of ratings, of agents or of contests; `left_out` of them are not in it."""
 
     height: float
     rows: Sequence[RatingRow]
@@ -124,8 +128,21 @@ def ratings_chart(contest: PublishedContest, language: Language) -> RatingsChart
     ratings = contest.ratings.ratings if contest.ratings else ()
     if not ratings:
         return None
-    shown = ratings[:MOST_ROWS]
-    ends = [end for rating in shown for end in (rating.elo, rating.low, rating.high) if end is not None]
+    shown = [(rating.agent, contest.by_name[rating.agent].stem, rating) for rating in ratings[:MOST_ROWS]]
+    pools = 1 + max(rating.pool for rating in ratings)
+    return _intervals(shown, len(ratings) - len(shown), pools, language)
+
+
+def history_chart(versions: Sequence[Version], language: Language) -> RatingsChart:
+    """The ratings of an agent in contests that are joined, the oldest first."""
+    shown = [(version.contest, "", version.rating) for version in versions[-MOST_ROWS:]]
+    pools = len({version.rating.pool for version in versions})
+    return _intervals(shown, len(versions) - len(shown), pools, language)
+
+
+def _intervals(shown: Sequence[tuple[str, str, Rating]], left_out: int, pools: int, language: Language) -> RatingsChart:
+    """A row for each rating, with its name and page."""
+    ends = [end for *_, rating in shown for end in (rating.elo, rating.low, rating.high) if end is not None]
     step = _step(max(ends) - min(ends))
     first, last = math.floor(min(ends) / step) * step, math.ceil(max(ends) / step) * step
     if first == last:
@@ -138,23 +155,22 @@ def ratings_chart(contest: PublishedContest, language: Language) -> RatingsChart
     rows = [
         RatingRow(
             at * ROW,
-            _short(rating.agent),
-            contest.by_name[rating.agent].stem,
+            _short(name),
+            page,
             x(rating.elo),
             NAMES if rating.low is None else x(rating.low),
             WIDTH - VALUES if rating.high is None else x(rating.high),
             rating.low is None,
             rating.high is None,
             number(rating.elo, 0),
-            f"{short_name(rating.agent)}: {number(rating.elo, 0)} ({interval_text(rating, language)})",
+            f"{short_name(name)}: {number(rating.elo, 0)} ({interval_text(rating, language)})",
         )
-        for at, rating in enumerate(shown)
+        for at, (name, page, rating) in enumerate(shown)
     ]
     ticks = [
         Tick(x(elo), number(elo, 0)) for elo in (first + step * at for at in range(round((last - first) / step) + 1))
     ]
-    pools = 1 + max(rating.pool for rating in ratings)
-    return RatingsChart(len(rows) * ROW, rows, ticks, len(ratings) - len(rows), pools)
+    return RatingsChart(len(rows) * ROW, rows, ticks, left_out, pools)
 
 
 def interval_text(rating: Rating, language: Language) -> str:

@@ -15,6 +15,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from judge.contest.contest import Contest
 from judge.errors import HostError, InputError
 from judge.matches import GameConditions
+from judge.publish.former import read_joined
+from judge.publish.joined import JOINED
 from judge.publish.keys import fingerprint, public_pem
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store
 from judge.publish.log import WITNESSED, ContestLog, witnessed_files
@@ -99,12 +101,14 @@ def _write(
         for folder in ("games", "agents", "rounds"):
             (target / PagePlace(f"{folder}/x", language, spoken).file).parent.mkdir(parents=True)
     private.mkdir(mode=0o700, parents=True)
-    published = load_store(contest)
+    published = replace(load_store(contest), joined=read_joined(contest.planned))
     snapshot, document = published.snapshot, f"{published.document}\n".encode()
     (target / DOCUMENT).write_bytes(document)
     if published.secret is not None and snapshot.commitment is not None:
         revealed = Revealed(contest=snapshot.name, commitment=snapshot.commitment, secret=published.secret)
         (target / CHANCE).write_text(f"{revealed.model_dump_json(indent=1)}\n")
+    if published.joined is not None:
+        (target / JOINED).write_bytes(published.joined.encoded())
     conditions: dict[int, GameConditions] = {}
     about: dict[str, Mapping[str, str]] = {}
     with (target / PGN).open("wb") as pgn:

@@ -21,6 +21,7 @@ from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.matches import Pairing, ResultRow
 from judge.parsing import parse_json, refuse_repeated_keys
+from judge.publish.joined import JOINED, LARGEST_JOINED, Joined
 from judge.publish.model import PublishedContest, PublishedMatch, UncountedAttempt
 from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
 from judge.referee.seeds import Key
@@ -120,7 +121,8 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     out = {row.agent: row.why for row in _read_table(directory, "disqualified", DisqualifiedRow)}
     journal = [JournalLine(*astuple(row)) for row in _read_table(directory, "journal", JournalRow)]
     document = document.removesuffix("\n")
-    return PublishedContest(snapshot, document, pairings, matches, out, journal, secret), problems
+    contest = PublishedContest(snapshot, document, pairings, matches, out, journal, secret)
+    return replace(contest, joined=_read_joined(directory / JOINED)), problems
 
 
 def load_claimed(directory: Path) -> PublishedContest:
@@ -175,6 +177,15 @@ def _read_secret(path: Path, snapshot: Snapshot) -> Key | None:
     if not is_own or commitment_to(revealed.secret) != snapshot.commitment:
         raise InputError(f"{path.name}: not the secret that {DOCUMENT} has committed to")
     return revealed.secret
+
+
+def _read_joined(path: Path) -> Joined | None:
+    """The former contests of an export, None if there are none."""
+    if not path.is_symlink() and not path.exists():
+        return None
+    data = read_bounded(path, LARGEST_JOINED)
+    refuse_repeated_keys(data, path.name)
+    return parse_json(Joined, data, f"{path.name}: not what ratings are joined with")
 
 
 def _read_table(directory: Path, name: str, kind: type[Row]) -> list[Row]:

@@ -14,9 +14,11 @@ from judge.contest.schedule import Table, Tournament
 from judge.contest.snapshot import Snapshot, SnapshotEntry
 from judge.contest.standings import TableLine
 from judge.matches import GameConditions, Match, MatchState, Pairing, ResultRow
+from judge.publish.joined import Joined
 from judge.referee.seeds import Key
 from judge.statistics.cycles import RatingsCheck, check_ratings
 from judge.statistics.fairness import FairnessTest, fairness_tests
+from judge.statistics.joined_ratings import RatedContest, Version, join_contests
 from judge.statistics.ratings import Rating, RatingList, rate
 from judge.store.types import JournalLine
 from judge.text import sentence
@@ -131,6 +133,8 @@ class PublishedContest:
     """When submissions open and close and it starts, in UTC, by `opens`, `closes`, `starts`; of a running one only."""
     stream: Stream | None = None
     """None: its pages are as they were written, as those of an export."""
+    joined: Joined | None = None
+    """The former contests with which its ratings are joined; None: with none."""
 
     @property
     def name(self) -> str:
@@ -232,6 +236,23 @@ class PublishedContest:
     def rated(self) -> Mapping[str, Rating]:
         """The ratings by agent."""
         return {rating.agent: rating for rating in self.ratings.ratings} if self.ratings else {}
+
+    @property
+    def as_rated(self) -> RatedContest:
+        """The contest as ratings of several contests take it."""
+        programs = {entry.name: entry.seat.digest for entry in self.snapshot.entries}
+        return RatedContest(self.name, self.snapshot.frozen_at, self.counted, programs)
+
+    @cached_property
+    def histories(self) -> Mapping[str, Sequence[Version]]:
+        """The ratings of each agent of this and the former contests, the oldest first; none if it is joined with none.
+
+        Raises InputError if an anchor is not one agent of them.
+        """
+        if self.joined is None:
+            return {}
+        former = [contest.rated for contest in self.joined.contests]
+        return join_contests([*former, self.as_rated], self.joined.anchors).histories
 
     @cached_property
     def fairness(self) -> Sequence[FairnessTest]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from judge.contest.results import FAILURES
 from judge.contest.standings import TableLine
-from judge.publish.charts import interval_text, ratings_chart, results_chart
+from judge.publish.charts import history_chart, interval_text, ratings_chart, results_chart
 from judge.publish.journal_page import journal_pages
 from judge.publish.model import Participant, PublishedContest, PublishedMatch, chance_words
 from judge.publish.pages import ASSETS, Page, PagePlace, asset, render_for
@@ -322,6 +322,7 @@ def _agent(
     return {
         "participant": agent,
         "line": contest.lines.get(agent.name),
+        "history": _history(contest, agent, language),
         "rating": rating,
         "interval": "" if rating is None else interval_text(rating, language),
         "facts": [
@@ -343,6 +344,19 @@ def _agent(
         if total > PER_PAGE
         else 0,
     }
+
+
+def _history(contest: PublishedContest, agent: Participant, language: Language) -> Mapping[str, Any] | None:
+    """The ratings of an agent in the joined contests; None if it played in one of them only."""
+    versions = contest.histories.get(agent.name, ())
+    if len(versions) < 2:
+        return None
+    rows = [
+        (version, before is not None and before.digest != version.digest, interval_text(version.rating, language))
+        for before, version in pairwise([None, *versions])
+        if version is not None
+    ]
+    return {"chart": history_chart(versions, language), "rows": rows}
 
 
 def _row(match: PublishedMatch, agent: str) -> Mapping[str, Any]:

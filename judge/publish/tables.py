@@ -19,6 +19,7 @@ from pydantic import ConfigDict
 from judge.contest.standings import TableLine
 from judge.publish.model import PublishedContest, PublishedMatch
 from judge.statistics.fairness import FairnessTest
+from judge.statistics.joined_ratings import Version
 from judge.text import plain_text
 
 LONGEST_CELL = 10_000
@@ -166,6 +167,21 @@ class FairnessRow(_Row):
     why: Annotated[str, "why nothing can be compared"]
 
 
+@dataclass(frozen=True, slots=True)
+class HistoryRow(_Row):
+    """An agent in one of the joined contests."""
+
+    agent: Annotated[str, "the agent's name in that contest; of agents that did not play in this contest, too"]
+    contest: Annotated[str, "the contest's name"]
+    began: Annotated[str, "when its entries were frozen, UTC"]
+    files: Annotated[str, "SHA-256 of the agent's files; the same files have one rating"]
+    games: Annotated[int, "games that count in that contest"]
+    elo: Annotated[float, "rating of these files from all contests, which anchors may hold"]
+    elo_low: Annotated[float | None, "lower end of the 95 % interval; empty if the games give none"]
+    elo_high: Annotated[float | None, "upper end of the 95 % interval; empty if the games give none"]
+    pool: Annotated[int, "ratings of two pools do not compare"]
+
+
 def _columns(row: type[_Row]) -> Mapping[str, str]:
     hints = get_type_hints(row, include_extras=True)
     return {field.name: hints[field.name].__metadata__[0] for field in fields(row)}
@@ -184,6 +200,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "attempts": _columns(AttemptRow),
     "journal": _columns(JournalRow),
     "fairness": _columns(FairnessRow),
+    "histories": _columns(HistoryRow),
 }
 """The columns of each table: the head of its CSV in this order, and the keys of its JSON."""
 
@@ -207,6 +224,10 @@ def tables(contest: PublishedContest) -> Mapping[str, bytes]:
         ],
         "journal": [JournalRow(line.at, line.event, line.match, line.attempt, line.text) for line in contest.journal],
     }
+    if contest.joined is not None:
+        rows_by_table["histories"] = [
+            _history(agent, version) for agent, versions in sorted(contest.histories.items()) for version in versions
+        ]
     for name, rows in rows_by_table.items():
         columns = [column for column in COLUMNS[name] if column != CRITERION]
         values = [{column: getattr(row, column) for column in columns} for row in rows]
@@ -241,6 +262,9 @@ README = "README.md"
 
 
 CERTIFICATE = ("fairness.csv", "fairness.json")
+
+HISTORIES = ("histories.csv", "histories.json")
+"""Of a contest whose ratings are joined with those of others."""
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------
@@ -287,6 +311,21 @@ def _fairness(test: FairnessTest) -> FairnessRow:
         effect=rounded(test.effect),
         found=rounded(test.found),
         why=test.why,
+    )
+
+
+def _history(agent: str, version: Version) -> HistoryRow:
+    rating = version.rating
+    return HistoryRow(
+        agent=agent,
+        contest=version.contest,
+        began=version.began,
+        files=version.digest,
+        games=version.games,
+        elo=round(rating.elo, 1) + 0.0,
+        elo_low=_elo(rating.low),
+        elo_high=_elo(rating.high),
+        pool=rating.pool,
     )
 
 

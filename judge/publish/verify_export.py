@@ -22,10 +22,11 @@ from judge.durable_files import read_bounded
 from judge.errors import InputError
 from judge.matches import MatchState, Pairing
 from judge.parsing import refuse_repeated_keys
+from judge.publish.joined import JOINED, FormerContest
 from judge.publish.load import CHANCE, LARGEST_TABLE, load_export
 from judge.publish.manifest import ManifestCheck, check_manifest
 from judge.publish.model import OPEN, PublishedContest, PublishedMatch, chance_words
-from judge.publish.tables import CERTIFICATE, README, tables
+from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables
 from judge.publish.verify_log import (
     ReadLog,
     draw_problems,
@@ -68,6 +69,8 @@ class VerificationReport:
     is_over: bool = False
     decisions: Sequence[str] = ()
     chance: str = ""
+    joined: Sequence[FormerContest] = ()
+    """The former contests from whose results, as the export has them, histories of ratings were computed again."""
     fairness: Sequence[FairnessTest] | None = None
     freeze: Freeze | None = None
     """The log that chance follows from too; None: before there were logs."""
@@ -141,6 +144,7 @@ def verify_export(
             *(() if log is None else drawn_without(contest.snapshot, log, old)),
         ],
         chance=chance_words(contest.snapshot, contest.secret),
+        joined=() if contest.joined is None else contest.joined.contests,
         fairness=contest.fairness if _has_certificate(directory) else None,
         freeze=contest.snapshot.freeze,
         log=None if log is None else log.checkpoint,
@@ -268,6 +272,9 @@ def _failure_problems(contest: PublishedContest) -> Iterator[str]:
 
 
 def _table_problems(directory: Path, contest: PublishedContest) -> Iterator[str]:
+    for name in HISTORIES if contest.joined is None else ():
+        if os.path.lexists(directory / "data" / name):
+            yield f"data/{name}: there is no {JOINED} that it follows from"
     for name, expected in tables(contest).items():
         if name == README or (name in CERTIFICATE and not _has_certificate(directory)):
             continue

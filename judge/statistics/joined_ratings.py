@@ -13,6 +13,7 @@ games.
 Only contests of one game, rules and times should be joined: strength at another clock is another strength.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -57,35 +58,37 @@ def join_contests(
     contests: Sequence[RatedContest], anchors: Mapping[str, float], model: RatingModel | None = None
 ) -> JoinedRatings:
     """Rate all contests at once. Raises InputError if an anchor has not played, or is the name of several programs."""
-    ordered = sorted(contests, key=lambda contest: (contest.began, contest.name))
+    ordered = [
+        (contest, _programs(contest)) for contest in sorted(contests, key=lambda contest: (contest.began, contest.name))
+    ]
     played = [
         row._replace(
             first=first, second=second, winner=None if row.winner is None else (first, second)[row.winner != row.first]
         )
-        for contest in ordered
+        for contest, programs in ordered
         for row in contest.results
-        for first, second in [(_program(contest, row.first), _program(contest, row.second))]
+        for first, second in [(programs[row.first], programs[row.second])]
     ]
     rated = rate(played, model)
-    names = {_program(contest, name): name for contest in ordered for name in contest.programs}
+    names = {program: name for _, programs in ordered for name, program in programs.items()}
     rated = _anchored(rated, _anchor_programs(names, anchors))
     by_program = {rating.agent: rating for rating in rated.ratings}
     histories: dict[str, list[Version]] = {}
-    for contest in ordered:
-        games = [agent for row in contest.results for agent in row.agents]
+    for contest, programs in ordered:
+        games = Counter(agent for row in contest.results for agent in row.agents)
         for name, digest in contest.programs.items():
-            rating = by_program.get(_program(contest, name))
-            if rating is not None and name in games:
-                version = Version(contest.name, contest.began, digest, games.count(name), replace(rating, agent=name))
+            rating = by_program.get(programs[name])
+            if rating is not None and games[name]:
+                version = Version(contest.name, contest.began, digest, games[name], replace(rating, agent=name))
                 histories.setdefault(name, []).append(version)
     shown = tuple(replace(rating, agent=names[rating.agent]) for rating in rated.ratings)
     return JoinedRatings(replace(rated, ratings=shown), histories)
 
 
-def _program(contest: RatedContest, name: str) -> str:
-    """The digest of an agent's files; with its name if others in the contest have the same files."""
-    digest = contest.programs[name]
-    return digest if list(contest.programs.values()).count(digest) == 1 else f"{digest} {name}"
+def _programs(contest: RatedContest) -> Mapping[str, str]:
+    """The digest of each agent's files; with its name if others in the contest have the same files."""
+    count = Counter(contest.programs.values())
+    return {name: digest if count[digest] == 1 else f"{digest} {name}" for name, digest in contest.programs.items()}
 
 
 def _anchor_programs(names: Mapping[str, str], anchors: Mapping[str, float]) -> Mapping[str, float]:

@@ -222,6 +222,7 @@ class Cup:
         drawn: Callable[[Store], object] | None = None,
         secret: str = CHANCE,
         submissions: Mapping[str, int] | None = None,
+        name: str = "spring-cup",
     ) -> None:
         """`openings` are played in their order; without them three are, in an order that chance decides.
 
@@ -230,7 +231,7 @@ class Cup:
         folder.mkdir(parents=True, exist_ok=True)
         agents = "".join(f'[[agents]]\npath = "{name}"\n' for name in cast)
         fixed = "" if seed is None else f"seed = {seed}"
-        plan = PLAN.format(name="spring-cup", about=about, format=form, agents=agents, more=more, seed=fixed)
+        plan = PLAN.format(name=name, about=about, format=form, agents=agents, more=more, seed=fixed)
         (folder / "contest.toml").write_text(plan)
         self.folder = folder
         self.cast = cast

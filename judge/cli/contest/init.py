@@ -69,6 +69,10 @@ $options# ranking = ["points", "direct", "sonneborn-berger", "wins"]
 # [folders]      # where the agents' persistent folders begin: empty, or as these are
 # from = "../last-cup"   # another contest, or a directory of folders: judge contest folders export
 
+# [ratings]      # pages show how each agent's rating went through these contests and this one
+# with = ["../last-cup"]           # other contests or exports, of the same game, rules and times
+# anchors = { house-renju = 1600 }   # agents whose rating is given, which holds the scale
+
 [failures]       # who fails by itself in more than this share of its games is disqualified
 limit = 0.1      # 1: nobody is
 after = 20       # games that it must have played before the share means something

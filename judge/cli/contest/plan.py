@@ -7,6 +7,8 @@ from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.contest.estimate import ContestEstimate, estimate_contest
 from judge.contest.executor import slots_on_host
 from judge.contest.plan import Planned, load_plan
+from judge.errors import InputError
+from judge.publish.former import read_joined
 from judge.text import duration, printable
 
 EXAMPLES = "Example: judge contest plan cup/contest.toml"
@@ -16,6 +18,7 @@ def plan(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the number of games, how long they can take on this machine, and problems. Exits with 1 if any."""
     planned = load_plan(contest)
     found = estimate_contest(planned)
+    found = dataclasses.replace(found, missing=[*found.missing, *_not_joined(planned)])
     slots = len(slots_on_host(planned.plan.slots.cores, sharing=planned.policy.box.sharing))
     if as_json:
         print(
@@ -55,6 +58,15 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
         print(f"           judge check AGENT --policy {planned.plan.policy} tries all that the contest will ask of it")
     if not found.missing:
         print(f"nothing is missing; judge contest run {planned.path}")
+
+
+def _not_joined(planned: Planned) -> list[str]:
+    """Why ratings cannot be joined with those of former contests."""
+    try:
+        read_joined(planned)
+    except InputError as error:
+        return [str(error)]
+    return []
 
 
 def _chance(planned: Planned) -> str:

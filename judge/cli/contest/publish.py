@@ -16,6 +16,7 @@ from judge.cli.options import HERE, ContestArgument
 from judge.cli.output import note
 from judge.errors import InputError
 from judge.publish.export import PageOptions, publish
+from judge.publish.joined import FormerContest
 from judge.publish.keys import fingerprint, load_key, make_key, public_pem
 from judge.publish.log import KEY_FILE, ContestLog
 from judge.publish.manager_files import write_for_manager
@@ -183,6 +184,8 @@ def verify(
         print(f"chance   {report.chance}")
     if report.freeze is not None:
         print(f"draw     follows from the entries and the first {report.freeze.leaves} leaves of the log too")
+    for former in report.joined:
+        print(f"joined   {_former_words(former)}")
     for line in _fairness_lines(report):
         print(f"fairness {line}")
     print(f"log      {_log_words(report, since)}")
@@ -210,6 +213,12 @@ def _fairness_lines(report: VerificationReport) -> Iterator[str]:
         yield "too few games, or no two slots, hosts, hours, orders or neighbours, to test anything"
     elif not any(test.has_effect for test in made):
         yield f"{len(made)} tests of slots, hosts, hours, order, neighbours and seats found nothing"
+
+
+def _former_words(former: FormerContest) -> str:
+    """What the histories of ratings rest on, and where that can be checked."""
+    source = "its store, which nobody sees" if former.manifest is None else f"its export, manifest {former.manifest}"
+    return f"{printable(former.name, 60)}: {former.games} games, not replayed here, as they were in {source}"
 
 
 def _log_words(report: VerificationReport, since: Path | None) -> str:

@@ -1,0 +1,116 @@
+"""`joined.json`: the former contests with which the ratings of a contest are joined.
+
+It has all that a rating needs of them, so that whoever has the export computes the histories of ratings again. That its
+results are those of the former contests is shown by their own exports, whose manifests it names.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from judge.games.types import Verdict
+from judge.matches import ResultRow
+from judge.statistics.joined_ratings import RatedContest
+
+JOINED = "joined.json"
+
+LARGEST_JOINED = 64 << 20
+"""Bytes."""
+
+MOST_CONTESTS = 100
+MOST_GAMES = 1_000_000
+"""Of all former contests together."""
+
+_Count = Annotated[int, Field(ge=0)]
+_Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PairResults(_Value):
+    """How many games two agents played in these seats, by who won them; a `faulty` one both lost by a fault."""
+
+    first: str
+    second: str
+    won: _Count
+    drawn: _Count
+    lost: _Count
+    faulty: _Count
+
+
+class FormerContest(_Value):
+    """A former contest: when it was frozen, the digest of each agent's files by its name, and the results that count.
+
+    `manifest` is the SHA-256 of the manifest of the export that it was read from; None: it was read from its store.
+    """
+
+    name: str
+    began: str
+    manifest: _Digest | None
+    programs: Mapping[str, _Digest]
+    results: tuple[PairResults, ...]
+
+    @classmethod
+    def of(cls, contest: RatedContest, manifest: str | None) -> "FormerContest":
+        """What is told of a contest."""
+        counts = Counter((row.first, row.second, _outcome(row)) for row in contest.results)
+        seats = sorted({(first, second) for first, second, _ in counts})
+        results = tuple(
+            PairResults(first=first, second=second, **{each: counts[first, second, each] for each in _OUTCOMES})
+            for first, second in seats
+        )
+        return cls(
+            name=contest.name, began=contest.began, manifest=manifest, programs=contest.programs, results=results
+        )
+
+    @property
+    def games(self) -> int:
+        """How many games count in it."""
+        return sum(pair.won + pair.drawn + pair.lost + pair.faulty for pair in self.results)
+
+    @property
+    def rated(self) -> RatedContest:
+        """The contest as it is rated."""
+        rows: list[ResultRow] = []
+        for pair in self.results:
+            first, second = pair.first, pair.second
+            rows += [ResultRow(first, second, first, Verdict.WIN)] * pair.won
+            rows += [ResultRow(first, second, None, Verdict.DRAW)] * pair.drawn
+            rows += [ResultRow(first, second, second, Verdict.WIN)] * pair.lost
+            rows += [ResultRow(first, second, None, Verdict.ILLEGAL)] * pair.faulty
+        return RatedContest(self.name, self.began, rows, self.programs)
+
+
+class Joined(_Value):
+    """The former contests, and the agents whose ratings are given."""
+
+    document: Literal["judge-joined-1"] = "judge-joined-1"
+    anchors: Mapping[str, Annotated[float, Field(allow_inf_nan=False)]]
+    contests: Annotated[tuple[FormerContest, ...], Field(max_length=MOST_CONTESTS)]
+
+    def encoded(self) -> bytes:
+        """Its file."""
+        return f"{self.model_dump_json(indent=1)}\n".encode()
+
+    @model_validator(mode="after")
+    def _rates_only_who_plays(self) -> "Joined":
+        if sum(contest.games for contest in self.contests) > MOST_GAMES:
+            raise ValueError(f"more than {MOST_GAMES} games")
+        for contest in self.contests:
+            if not {name for pair in contest.results for name in (pair.first, pair.second)} <= contest.programs.keys():
+                raise ValueError(f"{contest.name}: somebody played whose files are not named")
+        return self
+
+
+_OUTCOMES = ("won", "drawn", "lost", "faulty")
+
+
+def _outcome(row: ResultRow) -> str:
+    """For the first seat."""
+    if row.winner is not None:
+        return "won" if row.winner == row.first else "lost"
+    return "drawn" if row.is_draw else "faulty"
