@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from judge.publish.model import PublishedContest
 from judge.publish.pages import short_name
 from judge.statistics.joined_ratings import Version
+from judge.statistics.match_estimate import Interval
 from judge.statistics.ratings import Rating
 from judge.text import number, plain_text, points_text
 from judge.translations.language import Language
@@ -173,8 +174,8 @@ def _intervals(shown: Sequence[tuple[str, str, Rating]], left_out: int, pools: i
     return RatingsChart(len(rows) * ROW, rows, ticks, left_out, pools)
 
 
-def interval_text(rating: Rating, language: Language) -> str:
-    """The interval of a rating as text: `-12 to 34`."""
+def interval_text(rating: Rating | Interval, language: Language) -> str:
+    """The interval of a rating or of an estimate as text: `-12 to 34`."""
     low = language.gettext("no lower end") if rating.low is None else number(rating.low, 0)
     high = language.gettext("no upper end") if rating.high is None else number(rating.high, 0)
     return language.gettext("{low} to {high}").format(low=low, high=high)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cached_property
 
+from judge.contest.formats.sequential import Sequential
 from judge.contest.points import Points, points_table
 from judge.contest.results import without
 from judge.contest.schedule import Table, Tournament
@@ -16,10 +17,12 @@ from judge.contest.standings import TableLine
 from judge.matches import GameConditions, Match, MatchState, Pairing, ResultRow
 from judge.publish.joined import Joined
 from judge.referee.seeds import Key
+from judge.statistics.candidates import Candidate, compare_candidates
 from judge.statistics.cycles import RatingsCheck, check_ratings
 from judge.statistics.fairness import FairnessTest, fairness_tests
 from judge.statistics.joined_ratings import RatedContest, Version, join_contests
 from judge.statistics.ratings import Rating, RatingList, rate
+from judge.statistics.sprt import SprtState
 from judge.store.types import JournalLine
 from judge.text import sentence
 
@@ -236,6 +239,24 @@ class PublishedContest:
     def rated(self) -> Mapping[str, Rating]:
         """The ratings by agent."""
         return {rating.agent: rating for rating in self.ratings.ratings} if self.ratings else {}
+
+    @cached_property
+    def base(self) -> str | None:
+        """The agent that all others meet and are compared with; None if the format has none."""
+        return self.snapshot.format.base(self.tournament.entries())
+
+    @cached_property
+    def compared(self) -> Sequence[Candidate]:
+        """The comparison of each agent that met the base with it."""
+        return [] if self.base is None else compare_candidates(self.counted, self.base)
+
+    @cached_property
+    def test(self) -> SprtState | None:
+        """The state of the sequential test, in a contest of that format."""
+        chosen, entries = self.snapshot.format, self.tournament.entries()
+        if not isinstance(chosen, Sequential):
+            return None
+        return chosen.state(entries, self.tournament.played(self.pairings, self.results))
 
     @property
     def as_rated(self) -> RatedContest:

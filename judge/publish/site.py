@@ -151,6 +151,7 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
         "out": [participant for participant in contest.participants if participant.out],
         "results": results_chart(contest, language),
         "ratings": ratings_chart(contest, language),
+        "interval_of": partial(interval_text, language=language),
         "facts": _facts(contest, language),
     }
 

@@ -43,6 +43,10 @@ class TournamentFormat(BaseModel, ABC):
         All chance comes from `seed`: `numbers(seed, purpose)`, where the purpose names the format.
         """
 
+    def base(self, entries: Sequence[Competitor]) -> str | None:  # noqa: ARG002 most formats have none
+        """The agent that all others meet and are compared with; None if there is none."""
+        return None
+
     def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
         """All entries by the results in `played`, best first; entries of one inner list share a place."""
         return ranked(entries, played, self.ranking)

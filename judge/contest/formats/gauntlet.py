@@ -30,6 +30,10 @@ class Gauntlet(TournamentFormat):
         """Each challenger's next opponent, nobody twice in a round."""
         return next_playable(gauntlet(by_seed(entries), self.challengers), played)
 
+    def base(self, entries: Sequence[Competitor]) -> str | None:
+        """The challenger, if there is one alone."""
+        return by_seed(entries)[0].id if self.challengers == 1 else None
+
 
 def gauntlet(agents: Sequence[Competitor], challengers: int) -> list[list[Pair]]:
     """The rounds as pairs (first, second); a challenger sits first in every second round."""

@@ -44,6 +44,10 @@ class Sequential(TournamentFormat):
             return []
         return set_tables([(first.id, second.id, "")], number, earlier)
 
+    def base(self, entries: Sequence[Competitor]) -> str | None:
+        """The second seed: the test is of the first."""
+        return by_seed(entries)[1].id
+
     def state(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> SprtState:
         """What the test says of the first seed."""
         first = by_seed(entries)[0]
