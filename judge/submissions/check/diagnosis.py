@@ -56,6 +56,10 @@ _NO_FILE = re.compile(
     r"(?i)\b(?:can(?:no|'|)t|could(?: no|n')t|unable to|fail(?:ed|s)? to|error) (?:load|open|read|find)"
     r"|\bno such file\b|\bnot found\b|\bmissing\b|[\w-]\.(?:dll|so|exe|nnue|onnx)\b"
 )
+_NOT_OPENED = re.compile(
+    r"(?i)\b(?:can(?:no|'|)t|could(?: no|n')t|unable to|failed to) (?:open|load) \S|\bno such file or directory\b"
+)
+"""What a program says that ends for such a reason: narrower, for much else is not found when a program crashes."""
 _SEND_FILE = (
     "its own words say that it misses a file: send the file with the agent, and look for it beside the program; the "
     "working directory is another one"
@@ -91,6 +95,11 @@ _MISSING = (
         r"(?:ModuleNotFoundError|ImportError): No module named '?([^'.\s]+)",
         "module",
         "only Python's standard library is installed; add the module to your archive, if it is plain Python",
+    ),
+    (
+        r"NoClassDefFoundError: ([\w/$]+)",
+        "class",
+        "send its .jar with the agent, and name it in the command: java -cp .:lib/x.jar Main",
     ),
     (
         r"(?m)^(?:\S*/)?env: \W([\w.+-]+)\W: No such file|^\S+: (?:line )?\d+: ([\w.+-]+): (?:command )?not found",
@@ -159,6 +168,8 @@ def _cause(talk: RecordedTalk) -> str:
             if what == "module" and any((talk.program / entry).exists() for entry in (name, f"{name}.py")):
                 return _ELSEWHERE.format(printable(name, 60))
             return _missing(what, name, fix, policy)
+    if talk.side.fault is Verdict.CRASH and _NOT_OPENED.search(said):
+        return _SEND_FILE
     if talk.side.why.startswith("could not be run: No such file") and (interpreter := _interpreter(talk)):
         return _missing("program", interpreter, "send a program that needs no other", policy)
     return ""

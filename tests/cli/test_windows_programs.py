@@ -1,0 +1,151 @@
+"""Windows programs that others have built: what is said of them, and games of real brains where some are at hand.
+
+Those that are always there start other programs for Python's package managers: they are no brains, but real programs of
+a foreign compiler, for consoles and with windows, of 32 and 64 bits and for ARM.
+"""
+
+import os
+import shutil
+import sys
+import zipfile
+from collections.abc import Callable
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from judge.agents.agents import stage_agent
+from judge.agents.pe_format import has_window, is_dotnet, width_of
+from judge.errors import InputError
+from judge.host.build_images import build_images
+from tests.cli.conftest import QUICK, Judge
+from tests.sandbox.mingw import NEEDS_WINE, WIDTHS, packaged_programs
+
+Test = TypeVar("Test", bound=Callable[..., None])
+
+BRAINS = os.environ.get("JUDGE_TEST_BRAINS", "")
+"""A directory of archives with Gomocup brains, as Gomocup has them."""
+
+LAUNCHERS = {
+    "setuptools/cli-32.exe": (32, False),
+    "setuptools/cli-64.exe": (64, False),
+    "pip/_vendor/distlib/t32.exe": (32, False),
+    "pip/_vendor/distlib/t64.exe": (64, False),
+    "pip/_vendor/distlib/w32.exe": (32, True),
+    "pip/_vendor/distlib/w64.exe": (64, True),
+}
+"""Programs of two installed packages: their bits, and whether they are linked as programs with windows."""
+
+
+def launcher(name: str) -> Path:
+    path = Path(str(distribution(name.partition("/")[0]).locate_file(name)))
+    if not path.is_file():  # some distributions leave them out of their packages
+        pytest.skip(f"this Python's {name} is not there")
+    return path
+
+
+def needs_wine(test: Test) -> Test:
+    """Mark a test that runs such programs."""
+    for mark in NEEDS_WINE:
+        test = mark(test)
+    return test
+
+
+@pytest.fixture(scope="module")
+def wine() -> None:
+    """The runtime, which `judge images build` alone leaves out."""
+    build_images(["native", "wine"])
+
+
+@pytest.mark.parametrize("name", LAUNCHERS)
+def test_the_header_of_a_real_program_is_read(name: str) -> None:
+    path = launcher(name)
+
+    assert LAUNCHERS[name] == (width_of(path), has_window(path))
+    assert not is_dotnet(path)
+
+
+@pytest.mark.parametrize("name", ["setuptools/cli-arm64.exe", "pip/_vendor/distlib/t64-arm.exe"])
+def test_a_program_for_another_machine_is_refused_in_words(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="is a Windows program for ARM64: compile it for x86 or x86-64"):
+        stage_agent(str(launcher(name)), tmp_path)
+
+
+@needs_wine
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_real_program_that_ends_says_why(judge: Judge, wine: None, width: int) -> None:
+    """Nothing is missing but the file that it looks for."""
+    checked = judge("check", str(launcher(f"setuptools/cli-{width}.exe")), "--policy", "gomocup-freestyle", *QUICK)
+
+    assert 1 == checked.code, checked.err
+    assert f"Cannot open \\\\\\\\?\\\\Z:\\\\agent\\\\cli-{width}-script.py" in checked.out
+    assert "its own words say that it misses a file" in checked.out
+    assert "DLLs" not in checked.out
+
+
+@needs_wine
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_dlls_that_a_real_program_misses_are_named(judge: Judge, wine: None, width: int) -> None:
+    """A calculator of the distribution, without the two DLLs that its package has beside it."""
+    checked = judge("check", str(packaged_programs(width) / "mpicalc.exe"), "--policy", "gomocup-freestyle", *QUICK)
+
+    assert 1 == checked.code, checked.err
+    assert "these DLLs are missing: libgcrypt-20.dll, libgpg-error-0.dll; link them statically" in checked.out
+
+
+@needs_wine
+@pytest.mark.parametrize("width", WIDTHS)
+def test_with_its_dlls_it_starts_and_is_no_brain(judge: Judge, wine: None, tmp_path: Path, width: int) -> None:
+    folder = tmp_path / "mpicalc"
+    folder.mkdir()
+    for name in ("mpicalc.exe", "libgcrypt-20.dll", "libgpg-error-0.dll"):
+        shutil.copy(packaged_programs(width) / name, folder)
+    (folder / "agent.toml").write_text('name = "mpicalc"\nruntime = "wine"\ncommand = ["mpicalc.exe"]\n')
+
+    checked = judge("check", "mpicalc", "--policy", "gomocup-freestyle", *QUICK)
+
+    assert 1 == checked.code, checked.err
+    assert "it did not answer 'START 10'" in checked.out
+    assert "DLLs" not in checked.out
+
+
+CUP = """
+name = "cup"
+policy = "gomocup-freestyle"
+change = ["clock.turn_ms=300", "clock.match_ms=10000", "clock.starved_share=1"]
+[format]
+name = "round-robin"
+games = 1
+[[agents]]
+path = "house-instant"
+"""
+
+
+@needs_wine
+@pytest.mark.long
+@pytest.mark.timeout(3600)  # as many as there are
+def test_real_brains_are_submitted_and_play(judge: Judge, wine: None, tmp_path: Path) -> None:
+    """Each is accepted, and every game of it counts and verifies; or it is refused with the reason."""
+    if not BRAINS:
+        pytest.skip("JUDGE_TEST_BRAINS names no directory with archives of brains")
+    archives = [path for path in sorted(Path(BRAINS).iterdir()) if zipfile.is_zipfile(path)]
+    build_images(["native", "unpacker", "keeper"])
+    (tmp_path / "cup").mkdir()
+    (tmp_path / "cup" / "contest.toml").write_text(CUP)
+    accepted = 0
+    for archive in archives:
+        sent = judge("submit", str(archive), "cup", "--name", archive.stem.lower(), "--author", archive.stem)
+        sys.stdout.write(f"{archive.name}: {'accepted' if sent.code == 0 else sent.out + sent.err}\n")
+        assert (sent.code == 0) or (sent.code == 1 and "refused: " in sent.out)
+        accepted += sent.code == 0
+    assert accepted, f"no brain of {BRAINS} was accepted"
+
+    ran = judge("contest", "run", "cup")
+
+    assert 0 == ran.code, ran.err
+    sys.stdout.write(judge("contest", "standings", "cup").out)
+    for game in range(1, accepted * (accepted + 1) // 2 + 1):
+        assert 0 == judge("contest", "game", str(game), "cup", "--record", f"{game}.json").code
+        verified = judge("verify", f"{game}.json")
+        assert 0 == verified.code, verified.out + verified.err
