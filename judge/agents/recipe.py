@@ -5,6 +5,7 @@ any of them. What is played must be there afterwards; where nobody says what tha
 """
 
 import json
+import platform
 import re
 import tomllib
 from collections.abc import Callable
@@ -20,7 +21,20 @@ from judge.sandbox.hardening import HOME, SCRATCH
 from judge.text import quote
 
 Kind = Literal[
-    "c", "c++", "clang", "rust", "java", "python", "make", "cmake", "cargo", "go", "pascal", "c#", "javascript"
+    "c",
+    "c++",
+    "clang",
+    "rust",
+    "java",
+    "python",
+    "make",
+    "cmake",
+    "cargo",
+    "go",
+    "maven",
+    "pascal",
+    "c#",
+    "javascript",
 ]
 
 AT = f"{HOME}/tree"
@@ -70,17 +84,22 @@ _MARKS: dict[str, Kind] = {
     "CMakeLists.txt": "cmake",
     "Cargo.toml": "cargo",
     "go.mod": "go",
+    "pom.xml": "maven",
 }
 """Files at the top of a tree that tell how it is built, the first of them before the others."""
 NOT_BUILT = f"no source that is built here ({', '.join(get_args(Kind))}): send a program instead"
 """The refusal of a language that is not built."""
 _MOST_READ = 1 << 20
+_BUILT_AT = "2023-11-14T22:13:20Z"
 _MAIN = re.compile(r"\bstatic\s+(?:final\s+)?void\s+main\s*\(")
+_CRATES = ("dependencies", "build-dependencies", "dev-dependencies")
 _CALLS_CARGO = re.compile(r"(?m)^\t.*\bcargo\b")
 _PASCAL_PROGRAM = re.compile(r"(?im)^\s*program\s+\w+")
 _EXECUTABLE = re.compile(r"(?i)\badd_executable\s*\(\s*([\w.$\{\}-]+)")
 _PROJECT_NAME = re.compile(r"\$\{(?:CMAKE_)?PROJECT_NAME\}")
 _PROJECT = re.compile(r"(?i)\bproject\s*\(\s*([\w.-]+)")
+_MAIN_JAVA, _MAIN_RESOURCES = "src/main/java", "src/main/resources"
+"""Where projects of Maven and Gradle have what is played, beside its tests."""
 _PACKAGE = re.compile(r"(?m)^[ \t]*package[ \t]+([A-Za-z_][\w.]*)[ \t]*;")
 
 
@@ -179,10 +198,19 @@ def _is_missing(sources: Sources) -> bool:
     """Whether the command speaks of something that is not in the tree (yet)."""
     first = sources.command[0]
     if first == "java":
-        return not any(sources.tree.rglob("*.class")) and not any(sources.tree.rglob("*.jar"))
+        return _lacks_class(sources)
     if first == "mono":
         return not any(sources.tree.rglob("*.exe"))
     return first.startswith("./") and not (sources.tree / first).is_file()
+
+
+def _lacks_class(sources: Sources) -> bool:
+    """Whether nothing compiled is there, or only .jar files beside the source of the class that `java` is to run."""
+    if any(sources.tree.rglob("*.class")):
+        return False
+    sent = {file.removesuffix(".java").replace("/", ".") for file in sources.files("java")}
+    begins = any(source.endswith(f".{word}") for source in sent for word in sources.command[1:] if word)
+    return begins or not any(sources.tree.rglob("*.jar"))
 
 
 def _kind_of(sources: Sources) -> Kind | None:
@@ -257,19 +285,20 @@ def _go(sources: Sources) -> BuildRecipe:
 
 
 def _cargo(sources: Sources) -> BuildRecipe:
-    """A package with its crates in vendor/; the program is copied out of Cargo's own directory."""
+    """A package with its crates in vendor/; the program is copied out of Cargo's own directory.
+
+    Cargo is told the machine that it builds for, although that is its own: only then are the options for the program
+    not used for build scripts and macros, which cannot be static.
+    """
     _marked(sources, "cargo", "Cargo.toml")
     cargo = _cargo_file(sources.tree)
     package = cargo.get("package")
     if not isinstance(package, dict):
         raise InputError("Cargo.toml has no [package]: send the package of the program, not a workspace")
-    tables = ("dependencies", "build-dependencies", "target")
-    if any(cargo.get(table) for table in tables) and not _has_vendor(sources):
+    if _has_far_crates(cargo) and not _has_vendor(sources):
         raise InputError(
             "Cargo.toml has dependencies, and there is no network: run `cargo vendor`, and send vendor/ too"
         )
-    if package.get("build") or (sources.tree / "build.rs").is_file():
-        raise InputError("build.rs is not run: bring what it makes, or add a Makefile")
     bins = [str(each.get("name", "")) for each in cargo.get("bin", ()) if isinstance(each, dict)]
     name = sources.main or (bins[0] if len(bins) == 1 else str(package.get("name", "")))
     if not re.fullmatch(r"[\w-]+", name):
@@ -279,21 +308,26 @@ def _cargo(sources: Sources) -> BuildRecipe:
     config: tuple[str, ...] = ()
     if _has_vendor(sources):
         config = ("--config", 'source.crates-io.replace-with="sent"', "--config", 'source.sent.directory="vendor"')
-    scratch = f"{SCRATCH}/target"
-    build = (
-        "cargo",
-        "build",
-        "--release",
-        "--offline",
-        "--bin",
-        name,
-        "--target-dir",
-        scratch,
-        *config,
-        *sources.flags,
-    )
-    commands = (build, ("cp", f"{scratch}/release/{name}", f"./{sources.program}"))
+    scratch, target = f"{SCRATCH}/target", f"{platform.machine()}-unknown-linux-gnu"
+    where = ("--target", target, "--target-dir", scratch)
+    build = ("cargo", "build", "--release", "--offline", "--bin", name, *where, *config, *sources.flags)
+    commands = (build, ("cp", f"{scratch}/{target}/release/{name}", f"./{sources.program}"))
     return BuildRecipe("cargo", commands, sources.manifest("native", f"./{sources.program}"))
+
+
+def _has_far_crates(cargo: dict[str, Any]) -> bool:
+    """Whether a Cargo.toml wants crates that are not beside it; those are named by a `path`."""
+    places = [cargo, *_tables(cargo.get("target"))]
+    wanted = [place.get(key) for place in places for key in _CRATES]
+    return any("path" not in crate if isinstance(crate, dict) else True for table in wanted for crate in _values(table))
+
+
+def _tables(value: object) -> list[dict[str, Any]]:
+    return [table for table in _values(value) if isinstance(table, dict)]
+
+
+def _values(value: object) -> list[Any]:
+    return [*value.values()] if isinstance(value, dict) else []
 
 
 def _has_vendor(sources: Sources) -> bool:
@@ -352,9 +386,9 @@ def _edition(tree: Path) -> str:
     package = cargo.get("package")
     package = package if isinstance(package, dict) else {}
     if cargo.get("dependencies") or cargo.get("build-dependencies"):
-        raise InputError("Cargo.toml has dependencies, and there is no network: bring them as modules below src")
+        raise InputError('Cargo.toml has dependencies, which Cargo alone uses: say kind = "cargo"')
     if package.get("build") or (tree / "build.rs").is_file():
-        raise InputError("build.rs is not run: bring what it makes, or add a Makefile")
+        raise InputError('build.rs is run by Cargo alone: say kind = "cargo"')
     edition = str(package.get("edition", "2015"))
     if edition not in ("2015", "2018", "2021"):
         raise InputError(f"Cargo.toml, package.edition {edition[:20]!r}: there are 2015, 2018 and 2021")
@@ -369,11 +403,47 @@ def _cargo_file(tree: Path) -> dict[str, Any]:
 
 
 def _java(sources: Sources) -> BuildRecipe:
+    """All classes and the .jar files that were sent are on one path; of Maven's and Gradle's layout, what is played.
+
+    Processors of annotations are in .jar files, and without any javac shall look for none.
+    """
     files = _needed(sources, "java")
-    flags = ("-encoding", "UTF-8", "-proc:none", "-g:none", "-d", ".")
+    if (sources.tree / _MAIN_JAVA).is_dir():
+        files = [file for file in files if file.startswith(f"./{_MAIN_JAVA}/")] or files
+    files = [file for file in files if Path(file).name != "module-info.java"] or files
+    jars = _jars(sources.tree)
+    resources = [_MAIN_RESOURCES] if (sources.tree / _MAIN_RESOURCES).is_dir() else []
+    path = ":".join([".", *resources, *jars])
+    needs = ("-cp", path) if jars else ("-proc:none",)
+    flags = ("-encoding", "UTF-8", *needs, "-g:none", "-d", ".")
     main = sources.main or ("" if sources.command else _main_class(sources, files))
     commands = (("javac", *flags, *sources.flags, *files),)
-    return BuildRecipe("java", commands, sources.manifest("java", "java", "-cp", ".", main))
+    return BuildRecipe("java", commands, sources.manifest("java", "java", "-cp", path, main))
+
+
+def _maven(sources: Sources) -> BuildRecipe:
+    """A project of one module: its classes play, with the libraries that they need, which Maven copies beside them."""
+    _marked(sources, "maven", "pom.xml")
+    files = [file for file in sources.files("java") if file.startswith(f"./{_MAIN_JAVA}/")]
+    main = sources.main or ("" if sources.command else _main_class(sources, files))
+    one_time = (
+        f"-Dproject.build.outputTimestamp={_BUILT_AT}"  # of all that is in a .jar, so that same sources make same bytes
+    )
+    mvn = ("mvn", "--quiet", "-Dmaven.test.skip=true", one_time, *sources.flags)
+    package, path = (*mvn, "package"), "./target/classes"
+    if "<dependency>" not in _read(sources.tree / "pom.xml"):
+        return BuildRecipe("maven", (package,), sources.manifest("java", "java", "-cp", path, main))
+    libraries = "target/dependency"
+    copy = (*mvn, "dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={libraries}")
+    there = (("mkdir", "-p", libraries), ("cp", "pom.xml", libraries))  # so that the folder is never missing, nor empty
+    command = ("java", "-cp", f"{path}:{libraries}/*", main)
+    return BuildRecipe("maven", (package, copy, *there), sources.manifest("java", *command))
+
+
+def _jars(tree: Path) -> list[str]:
+    """The .jar files of a tree, in order of name, but for those with which Maven and Gradle start themselves."""
+    found = (path.relative_to(tree) for path in tree.rglob("*.jar") if path.is_file())
+    return sorted(path.as_posix() for path in found if "wrapper" not in path.parts and ":" not in path.as_posix())
 
 
 def _main_class(sources: Sources, files: list[str]) -> str:
@@ -417,6 +487,7 @@ _RECIPES: dict[Kind, Callable[[Sources], BuildRecipe]] = {
     "c++": _cpp,
     "rust": _rust,
     "java": _java,
+    "maven": _maven,
     "python": _python,
     "make": _make,
     "clang": _clang,

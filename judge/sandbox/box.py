@@ -190,6 +190,9 @@ class Tenant:
     cpu_shares: int = 1024
     """Its part of the processors where others want them too; 1,024 is what a container of the Engine's has."""
     environment: tuple[tuple[str, str], ...] = ()
+    runs_scratch: bool = False
+    """Whether programs in its scratch space may be run, and loaded as libraries: for builds that need it, never for an
+    agent."""
     digest: str = ""
     """SHA-256 of the agent's files; empty: its box is kept for nobody."""
     uid: int | None = None

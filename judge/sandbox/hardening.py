@@ -20,6 +20,8 @@ SCRATCH = "/tmp"  # noqa: S108 - a mount point inside the container
 PIPES = "/io"
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a mount point inside the container
 MOUNT_FLAGS = "rw,nosuid,nodev,noexec"
+RUNS_FLAGS = "rw,nosuid,nodev,exec"
+"""Of the scratch space of a build that runs what it has built."""
 
 MASKED = (
     # the Engine's own list, of all its versions: a list that is given replaces it
@@ -99,20 +101,37 @@ def command_in_box(tenant: Tenant, program: str) -> tuple[str, ...]:
     writes them.
 
     The name of a folder stays a word unless it begins with a dot: `java -cp . Main` means the program's own folder.
+    A list of paths with colons between them, such as a class path (`.:lib/x.jar:more/*`), is made a list of such paths
+    if the program has all of them, folders too.
     """
     staged = tenant.program.resolve()
     return tuple(_word(word, staged, program, tenant.runtime) for word in tenant.command)
 
 
 def _word(word: str, staged: Path, program: str, runtime: str) -> str:
+    if file := _inside(word, staged, takes_folders=word.startswith(".")):
+        return path_for(runtime, str(PurePosixPath(program) / file))
+    paths = [_listed(part, staged) for part in word.split(":")] if ":" in word else []
+    if paths and None not in paths:
+        return ":".join(str(PurePosixPath(program) / path) for path in paths if path is not None)
+    return word
+
+
+def _listed(part: str, staged: Path) -> PurePosixPath | None:
+    """What a part of a list of paths names, relative to the program; None if it has no such file or folder."""
+    folder = part.removesuffix("/*")
+    found = _inside(folder, staged, takes_folders=True)
+    return found / "*" if found is not None and folder != part else found
+
+
+def _inside(word: str, staged: Path, *, takes_folders: bool) -> PurePosixPath | None:
+    """The file that a word names, relative to the program; None if it names none there."""
     if not word or word.startswith("/") or "\0" in word:
-        return word
+        return None
     file = (staged / word).resolve()
-    names = file.is_file() or (word.startswith(".") and file.is_dir())
-    inside = names and file.is_relative_to(staged)
-    if not inside:
-        return word
-    return path_for(runtime, str(PurePosixPath(program) / file.relative_to(staged)))
+    if not file.is_relative_to(staged) or not (file.is_file() or (takes_folders and file.is_dir())):
+        return None
+    return PurePosixPath(file.relative_to(staged))
 
 
 def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:
@@ -173,6 +192,8 @@ def _files(tenant: Tenant, limits: Limits, pipes: Path | None, uid: int) -> dict
         if kind in tenant.folders:
             mounts.append(_volume(tenant.folders[kind], path))
     tmpfs = {path: f"{MOUNT_FLAGS},{options}" for path, options in _tmpfs(tenant, limits, uid).items()}
+    if tenant.runs_scratch and SCRATCH in tmpfs:
+        tmpfs[SCRATCH] = tmpfs[SCRATCH].replace(MOUNT_FLAGS, RUNS_FLAGS, 1)
     return {
         "Mounts": mounts,
         "Tmpfs": tmpfs,
@@ -183,7 +204,7 @@ def _files(tenant: Tenant, limits: Limits, pipes: Path | None, uid: int) -> dict
 def writable(config: Mapping[str, Any]) -> Mapping[str, str]:
     """Every file system of a container that its agent can write to and that is gone with it: mount options by path.
 
-    All are mounted with `MOUNT_FLAGS`; `config` is as `container_config` makes it.
+    All are mounted with `MOUNT_FLAGS`; `config` is as `container_config` makes it for an agent.
     """
     host = config["HostConfig"]
     found = {path: options.removeprefix(f"{MOUNT_FLAGS},") for path, options in host["Tmpfs"].items()}

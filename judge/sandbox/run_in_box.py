@@ -58,6 +58,8 @@ class Command:
     """How much of stderr is returned: its first half and its last."""
     environment: tuple[tuple[str, str], ...] = ()
     cores: tuple[int, ...] = ()
+    runs_scratch: bool = False
+    """Whether what it writes to its scratch space may be run there."""
 
 
 @dataclass(slots=True)
@@ -124,6 +126,7 @@ def run_in_box(command: Command, policy: BoxPolicy, output: BinaryIO) -> Command
         cores=command.cores,
         cpu_shares=CPU_SHARES,
         environment=command.environment,
+        runs_scratch=command.runs_scratch,
     )
     with closing(DockerBox(tenant, command.limits, policy)) as box, closing(select.epoll()) as epoll:
         box.prepare()

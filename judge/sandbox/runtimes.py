@@ -88,6 +88,8 @@ class ImageFile(RuntimeFile):
     """Builds the file system; its folder has all that it needs."""
     builds: tuple[str, ...] = ()
     """The kinds of sources that are built in it."""
+    runs_built: bool = False
+    """Whether a build in it runs programs that it has built in /tmp, as Cargo does with build scripts and macros."""
 
 
 class BuiltRuntime(_Model):
@@ -131,6 +133,7 @@ class ImageRecipe:
     seccomp: str = ""
     is_windows: bool = False
     builds: tuple[str, ...] = ()
+    runs_built: bool = False
     about: str = ""
     provides: tuple[str, ...] = ()
     document: str = ""
@@ -194,6 +197,7 @@ def _recipe_of(name: str, file: ImageFile, files: dict[str, ImageFile]) -> Image
         seccomp=file.seccomp,
         is_windows=file.paths == "windows",
         builds=file.builds,
+        runs_built=file.runs_built,
         about=file.about,
         provides=file.provides,
     )

@@ -7,7 +7,7 @@ from judge.agents.agents import INFO, MANIFEST, brains_of, info_words, read_sent
 from judge.agents.recipe import AT, BuildRecipe, Sources, recipe_for
 from judge.sandbox.box import ProcessReport
 from judge.sandbox.run_in_box import CommandEnd, CommandResult
-from judge.sandbox.runtimes import image_that_builds
+from judge.sandbox.runtimes import image_that_builds, recipes
 from judge.submissions.build_in_box import UNFIT
 from judge.submissions.complaints import advice, first_error
 from judge.submissions.limits import BuildLimits, IntakeLimits
@@ -47,10 +47,11 @@ def recipe_of(tree: Path, upload_name: str) -> BuildRecipe | None:
 
 def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimits, host: TaskHost) -> Built:
     """Make the new directory `target`: `tree` as the recipe's commands leave it. Raises HostError."""
+    image = image_that_builds(recipe.kind)
     task = SandboxTask(
         name="build",
         program="build_in_box.py",
-        image=image_that_builds(recipe.kind),
+        image=image,
         job={"commands": recipe.commands, "at": AT, "bounds": limits.tree.model_dump()},
         input=tree,
         limits=limits.build.box(),
@@ -58,6 +59,7 @@ def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimi
         stderr_bytes=limits.build.log_bytes,
         log_bytes=limits.build.kept_log_bytes,
         environment=ENVIRONMENT,
+        runs_scratch=recipes()[image].runs_built,
     )
     result, refusal = run_task(task, host, target, limits.tree)
     log = str(result.stderr)

@@ -16,7 +16,15 @@ PYTHON_2_ERROR = (
 )
 """What Python 3 says of a program for Python 2."""
 
-_ERROR = re.compile(r"(?i)(?:\berror(?:\[\w+\])?:|\bundefined reference to\b|^\w*Error: )")
+_NOT_IN_REPOSITORY = (
+    "there is no network, and Maven has the distribution's plugins: leave out the versions of plugins, or run "
+    "`mvn -Dmaven.repo.local=repository package`, and send repository/ too"
+)
+"""The fix where Maven finds something neither here nor in what was sent."""
+
+_ERROR = re.compile(
+    r"(?i)(?:\berror(?:\[\w+\])?:|\bundefined reference to\b|^\w*Error: |^\[ERROR\] (?!COMPILATION ERROR))"
+)
 _FAILED = re.compile(
     r"^make: \*\*\* (?!\[)|: (?:command )?not found$|: (?:No such file or directory|Permission denied)$"
 )
@@ -34,6 +42,7 @@ _NO_TOOL = re.compile(r"(?m)^(?:\S*sh: (?:line )?\d+|make): ([\w+-]+): (?:(?:com
 _KINDS = {
     "cmake": "cmake",
     "cargo": "cargo",
+    "mvn": "maven",
     "go": "go",
     "fpc": "pascal",
     "mcs": "c#",
@@ -48,10 +57,19 @@ _KNOWN = (
     (r"unmappable character", '[build] flags = ["-encoding", "ISO-8859-1"]'),
     (PYTHON_2_ERROR, PYTHON_2),
     (
+        r"no matching package named",
+        "crates that were not sent are needed: run `cargo vendor`, and send vendor/ too",
+    ),
+    (
+        r"(?i)Could not (?:resolve|find) .*artifact|Plugin \S+ or one of its dependencies could not be resolved",
+        _NOT_IN_REPOSITORY,
+    ),
+    (
         r"error\[E0658\]|edition 2024|let\.\.\.else",
         "the rustc here is older: write it for an older one",
     ),
 )
+_JAVA_PACKAGE = re.compile(r"(?m)(?:error:|\[ERROR\] .*\]) package ([\w.]+) does not exist")
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".rs", ".java", ".py")
 _LOOKED_AT = 2000
 """How many files are looked at for the cause."""
@@ -75,6 +93,12 @@ def advice(log: str, tree: Path) -> str:
             return fix
     if found := _HEADER.search(log):
         return _of_header(found[1], tree)
+    if found := _JAVA_PACKAGE.search(log):
+        name = printable(found[1], 60)
+        return (
+            f"{name} is neither of Java nor in what was sent: send its .jar files with the sources (Maven: "
+            "mvn dependency:copy-dependencies -DoutputDirectory=lib)"
+        )
     return ""
 
 

@@ -51,6 +51,8 @@ class SandboxTask:
     stderr_bytes: int
     log_bytes: int
     environment: Mapping[str, str] = field(default_factory=dict)
+    runs_scratch: bool = False
+    """Whether what it writes to its scratch space may be run there."""
 
 
 def run_task(task: SandboxTask, host: TaskHost, target: Path, tree: TreeLimits) -> tuple[CommandResult, str]:
@@ -78,6 +80,7 @@ def run_task(task: SandboxTask, host: TaskHost, target: Path, tree: TreeLimits) 
                 log_bytes=task.log_bytes,
                 environment=tuple(task.environment.items()),
                 cores=host.cores,
+                runs_scratch=task.runs_scratch,
             )
             result = run_in_box(command, host.policy, stream)
             if result.is_success:

@@ -1,5 +1,6 @@
 """Which build applies to what was sent."""
 
+import platform
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,7 @@ def words(found: BuildRecipe | None) -> tuple[str, ...]:
         ({"Cargo.toml": "[package]\nname = 'x'", "src/main.rs": ""}, "cargo"),
         ({"go.mod": "module x", "main.go": "", "c.c": ""}, "go"),
         ({"a.go": "", "b.go": "", "train.py": ""}, "go"),
+        ({"pom.xml": "", "src/main/java/p/Main.java": MAIN.format("Main")}, "maven"),
         ({"Brain.cs": "", "page.js": ""}, "c#"),
         ({"a.c": "", "Tool.cs": "", "x.pas": ""}, "c"),
         ({"brain.pas": "program brain;", "board.pas": "unit board;"}, "pascal"),
@@ -141,7 +143,18 @@ def test_the_table_decides_where_there_is_one(tmp_path: Path) -> None:
             {},
             "run `cargo vendor`",
         ),
-        ({"src/main.rs": "", "Cargo.toml": "[package]\nname = 'x'", "build.rs": ""}, {}, "build.rs is not run"),
+        (
+            {"src/main.rs": "", "Cargo.toml": "[package]\nname = 'x'", "build.rs": ""},
+            {"kind": "rust"},
+            'build.rs is run by Cargo alone: say kind = "cargo"',
+        ),
+        (
+            {"src/main.rs": "", "Cargo.toml": "[package]\nname = 'x'\n[target.x.dev-dependencies]\nrand = '1'"},
+            {},
+            "run `cargo vendor`",
+        ),
+        ({"a.java": ""}, {"kind": "maven"}, "there is no pom.xml"),
+        ({"pom.xml": ""}, {}, "no class has a main method"),
         ({"src/main.rs": "", "Cargo.toml": "[workspace]\nmembers = ['x']"}, {}, "has no .package."),
         ({"Cargo.toml": "[package]\nname = '../x'"}, {}, "package.name '../x'"),
         ({"go.mod": "module x\nrequire y v1.0.0", "main.go": ""}, {}, "run `go mod vendor`"),
@@ -184,7 +197,58 @@ def test_crates_that_were_sent_are_used(tmp_path: Path) -> None:
     assert found
     build, copy = found.commands
     assert 'source.sent.directory="vendor"' in build
-    assert ("cp", "/tmp/target/release/x", "./bin/run") == copy
+    target = f"{platform.machine()}-unknown-linux-gnu"
+    assert ("--target", target) == build[build.index("--target") :][:2]
+    assert ("cp", f"/tmp/target/{target}/release/x", "./bin/run") == copy
+
+
+def test_crates_beside_a_package_need_no_vendor_folder(tmp_path: Path) -> None:
+    cargo = "[package]\nname = 'x'\n[dependencies]\nboard = {path = 'board'}\n[build-dependencies.tool]\npath = 'tool'"
+
+    assert recipe(tmp_path, {"Cargo.toml": cargo, "src/main.rs": "", "build.rs": ""})
+
+
+def test_libraries_that_were_sent_are_on_the_path_of_java(tmp_path: Path) -> None:
+    files = {"p/Main.java": f"package p;\n{MAIN.format('Main')}", "lib/a.jar": "", "gradle/wrapper/w.jar": ""}
+
+    found = recipe(tmp_path, files)
+
+    assert ("-cp", ".:lib/a.jar") == words(found)[3:5]
+    assert found
+    assert 'command = ["java", "-cp", ".:lib/a.jar", "p.Main"]' in found.manifest
+
+
+def test_of_the_usual_layout_tests_are_not_built_and_resources_are_found(tmp_path: Path) -> None:
+    files = {
+        "src/main/java/Main.java": MAIN.format("Main"),
+        "src/main/java/module-info.java": "module x {}",
+        "src/main/resources/book.txt": "",
+        "src/test/java/MainTest.java": MAIN.format("MainTest"),
+    }
+
+    found = recipe(tmp_path, files)
+
+    assert ["./src/main/java/Main.java"] == [word for word in words(found) if word.endswith(".java")]
+    assert found
+    assert '["java", "-cp", ".:src/main/resources", "Main"]' in found.manifest
+
+
+def test_sources_beside_libraries_are_built_for_the_class_that_is_to_run(tmp_path: Path) -> None:
+    files = {"p/Bot.java": "", "lib/a.jar": ""}
+
+    assert recipe(tmp_path, files, "java", "-cp", ".:lib/a.jar", "p.Bot")
+    assert recipe(tmp_path, files, "java", "-jar", "lib/a.jar") is None
+
+
+def test_maven_copies_the_libraries_that_a_project_needs(tmp_path: Path) -> None:
+    files = {"pom.xml": "<dependency>", "src/main/java/p/Bot.java": f"package p;\n{MAIN.format('Bot')}"}
+
+    found = recipe(tmp_path, files)
+
+    assert found
+    assert "package" == found.commands[0][-1]
+    assert "dependency:copy-dependencies" in found.commands[1]
+    assert '["java", "-cp", "./target/classes:target/dependency/*", "p.Bot"]' in found.manifest
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,10 @@
 """A program in each language is built in its image and plays a game in its runtime, where the policy admits it."""
 
 import tarfile
+import zipfile
 from pathlib import Path
 from shutil import copytree
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -13,6 +15,7 @@ from judge.sandbox import BoxPolicy
 from judge.sandbox.images import missing_images
 from judge.sandbox.owner import owned_directory
 from judge.sandbox.runtimes import image_that_builds
+from judge.sandbox.static_builds import compile_java
 from judge.submissions.build import build_tree, recipe_of
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.sandbox_task import TaskHost
@@ -60,16 +63,40 @@ SOURCES: dict[str, Kind] = {
     "pascal": "pascal",
     "mono": "c#",
     "node": "javascript",
+    "java": "java",
+    "maven": "maven",
 }
 """The kinds of sources, by their folder."""
+
+
+def complete(tree: Path, folder: str) -> None:
+    """Add to a copy of the sources what cannot lie beside them: a library, compiled, for those in Java."""
+    if folder == "node":
+        (tree / "agent.toml").unlink()  # it makes the folder one that is played as it is
+    elif folder == "java":
+        add_library(tree / "lib" / "words.jar")
+    elif folder == "maven":
+        copytree(HERE / "java", tree / "src" / "main" / "java")
+        place = tree / "repository" / "org" / "example" / "words" / "1.0"
+        add_library(place / "words-1.0.jar")
+        who = "<groupId>org.example</groupId><artifactId>words</artifactId><version>1.0</version>"
+        (place / "words-1.0.pom").write_text(f"<project><modelVersion>4.0.0</modelVersion>{who}</project>")
+
+
+def add_library(jar: Path) -> None:
+    """Compile the library that the sources in Java use."""
+    jar.parent.mkdir(parents=True)
+    with TemporaryDirectory() as folder:
+        compile_java([HERE / "words" / "words" / "Words.java"], Path(folder))
+        with zipfile.ZipFile(jar, "w") as archive:
+            archive.write(Path(folder) / "words" / "Words.class", "words/Words.class")
 
 
 @pytest.mark.parametrize("folder", SOURCES)
 def test_sources_are_built_and_what_is_made_of_them_plays(judge: Judge, tmp_path: Path, folder: str) -> None:
     tree = tmp_path / folder
     copytree(HERE / folder, tree)
-    if folder == "node":
-        (tree / "agent.toml").unlink()  # it makes the folder one that is played as it is
+    complete(tree, folder)
     recipe = recipe_of(tree, folder)
     assert recipe
     assert SOURCES[folder] == recipe.kind

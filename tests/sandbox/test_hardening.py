@@ -135,6 +135,13 @@ def test_folders_end_at_the_byte_and_run_nothing() -> None:
     assert config()["WorkingDir"] == "/home/agent"
 
 
+def test_a_build_that_runs_what_it_has_built_runs_it_in_its_scratch_space_alone() -> None:
+    tmpfs = host(tenant=replace(TENANT, runs_scratch=True))["Tmpfs"]
+
+    assert tmpfs["/tmp"].startswith("rw,nosuid,nodev,exec,size=")
+    assert tmpfs["/home/agent"].startswith("rw,nosuid,nodev,noexec,size=")
+
+
 def test_a_folder_of_no_bytes_cannot_be_written_rather_than_without_end() -> None:
     """To a tmpfs, a size of 0 is no limit."""
     assert host(limits=Limits(temporary_bytes=0, scratch_bytes=0))["Tmpfs"] == {}
@@ -217,6 +224,12 @@ def staged(tmp_path: Path) -> Path:
         (("brain", "out"), ("/agent/brain", "out")),
         (("brain", "../x", "lib/../main.py"), ("/agent/brain", "../x", "/agent/main.py")),
         (("/usr/bin/env", ""), ("/usr/bin/env", "")),
+        (("java", "-cp", ".:lib/book.bin", "Main"), ("java", "-cp", "/agent:/agent/lib/book.bin", "Main")),
+        (("java", "-cp", "lib:lib/*", "Main"), ("java", "-cp", "/agent/lib:/agent/lib/*", "Main")),
+        (
+            ("brain", "lib:../x", "lib:", "lib:gone", "lib:out"),
+            ("/agent/brain", "lib:../x", "lib:", "lib:gone", "lib:out"),
+        ),
     ],
 )
 def test_words_that_name_files_of_the_program_become_paths(

@@ -48,6 +48,11 @@ def test_each_kind_of_sources_is_built_in_one_image(kind: str) -> None:
     assert [image_that_builds(kind)] == [name for name, recipe in recipes().items() if kind in recipe.builds]
 
 
+def test_what_was_built_runs_in_one_image_in_which_no_agent_plays() -> None:
+    assert ["toolchain-cargo"] == [name for name, recipe in recipes().items() if recipe.runs_built]
+    assert recipes()["toolchain-cargo"].builds
+
+
 def test_an_organisers_file_says_what_its_runtime_is_made_of(tmp_path: Path) -> None:
     path = written(tmp_path, 'extends = "python"\npackages = ["sqlite3"]\n[environment]\nTHREADS = "1"\n')
 
@@ -67,6 +72,7 @@ def test_an_organisers_file_says_what_its_runtime_is_made_of(tmp_path: Path) -> 
         ('package = ["x"]', r"runtime\.toml, line 1: unknown key 'package'; did you mean 'packages'\?"),
         ('\npackages = ["--add"]', r"runtime\.toml, line 2: packages\.0: "),
         ('script = "mine.sh"', "line 1: unknown key 'script'"),
+        ("runs_built = true", "line 1: unknown key 'runs_built'"),
         ('extends = "wine"', r"extends: there is no 'wine' to extend; .*native.*python"),
         ('extends = "base"', "there is no 'base' to extend"),
         (WHEEL, r'wheels: they are for Python 3: say extends = "python"'),

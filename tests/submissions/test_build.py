@@ -126,6 +126,10 @@ COMPLAINTS: dict[str, tuple[dict[str, bytes], str]] = {
         {"Main.java": "class Main { String é; public static void main(String[] w) {} }".encode("latin-1")},
         '[build] flags = ["-encoding", "ISO-8859-1"]',
     ),
+    "a library in Java": (
+        {"Main.java": b"class Main { org.example.Words w; public static void main(String[] a) {} }"},
+        "org.example is neither of Java nor in what was sent: send its .jar files",
+    ),
     "a makefile elsewhere": (
         {"Makefile": b"all: x.o\nx.o: x.cpp\n", "src/x.cpp": "int main() {}".encode("utf-16")},
         "make: *** No rule to make target 'x.cpp'",

@@ -1,53 +1,74 @@
-//! Plays the first free square of a Gomocup board.
+//! Plays the free square of a Gomocup board that is nearest to its middle.
 
 use first_free::first_free;
-use std::collections::HashSet;
+use read_words::ReadWord;
 use std::io::BufRead;
+
+include!(concat!(env!("OUT_DIR"), "/squares.rs"));
+
+#[derive(ReadWord)]
+enum Word {
+    Start,
+    Restart,
+    About,
+    Turn,
+    Begin,
+    Board,
+    End,
+}
 
 struct Player {
     size: i32,
-    taken: HashSet<(i32, i32)>,
+    taken: [bool; SQUARES.len()],
 }
 
 impl Player {
+    fn new(size: i32) -> Self {
+        let taken = SQUARES.map(|(x, y)| x >= size || y >= size);
+        Player { size, taken }
+    }
+
     fn play(&mut self) {
-        let Some((x, y)) = first_free(self.size, &self.taken) else { return };
-        self.taken.insert((x, y));
+        let Some(place) = first_free(&self.taken) else { return };
+        self.taken[place] = true;
+        let (x, y) = SQUARES[place];
         println!("{x},{y}");
     }
 
     fn take(&mut self, text: &str) {
         let mut numbers = text.trim().split(',').filter_map(|number| number.parse().ok());
         if let (Some(x), Some(y)) = (numbers.next(), numbers.next()) {
-            self.taken.insert((x, y));
+            if let Some(place) = SQUARES.iter().position(|&square| square == (x, y)) {
+                self.taken[place] = true;
+            }
         }
     }
 }
 
 fn main() {
-    let mut player = Player { size: 20, taken: HashSet::new() };
+    let mut player = Player::new(20);
     let mut lines = std::io::stdin().lock().lines().map_while(Result::ok);
     while let Some(line) = lines.next() {
         let (word, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
-        match word {
-            "START" | "RESTART" => {
-                player = Player { size: rest.parse().unwrap_or(player.size), taken: HashSet::new() };
+        match Word::read(word) {
+            Some(Word::Start | Word::Restart) => {
+                player = Player::new(rest.parse().unwrap_or(player.size));
                 println!("OK");
             }
-            "ABOUT" => println!("name=\"cargo\""),
-            "TURN" => {
+            Some(Word::About) => println!("name=\"cargo\""),
+            Some(Word::Turn) => {
                 player.take(rest);
                 player.play();
             }
-            "BEGIN" => player.play(),
-            "BOARD" => {
+            Some(Word::Begin) => player.play(),
+            Some(Word::Board) => {
                 for stone in lines.by_ref().take_while(|line| line.trim() != "DONE") {
                     player.take(&stone);
                 }
                 player.play();
             }
-            "END" => return,
-            _ => {}
+            Some(Word::End) => return,
+            None => {}
         }
     }
 }

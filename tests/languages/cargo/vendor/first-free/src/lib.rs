@@ -1,7 +1,12 @@
-//! The first square that nobody took.
+//! Where the first free place is.
 
-use std::collections::HashSet;
+extern "C" {
+    fn first_free_of(taken: *const bool, count: usize) -> usize;
+}
 
-pub fn first_free(size: i32, taken: &HashSet<(i32, i32)>) -> Option<(i32, i32)> {
-    (0..size).flat_map(|x| (0..size).map(move |y| (x, y))).find(|square| !taken.contains(square))
+/// The first place that is not taken; none if all are.
+pub fn first_free(taken: &[bool]) -> Option<usize> {
+    // SAFETY: the C function reads `count` values from there.
+    let place = unsafe { first_free_of(taken.as_ptr(), taken.len()) };
+    (place < taken.len()).then_some(place)
 }

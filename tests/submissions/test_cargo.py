@@ -1,0 +1,147 @@
+"""Build scripts and macros of crates run where they are built, and reach no more than compilers do."""
+
+import dataclasses
+
+import pytest
+
+from judge.agents.agents import program_digest
+from judge.agents.recipe import Sources, recipe_for
+from judge.sandbox.images import missing_images
+from judge.sandbox.runtimes import recipes
+from judge.submissions.build import Built, build_tree
+from judge.submissions.limits import BuildLimits, IntakeLimits
+from judge.submissions.sandbox_task import TaskHost
+
+pytestmark = pytest.mark.docker
+
+IMAGE = "toolchain-cargo"
+PACKAGE = '[package]\nname = "player"\nversion = "1.0.0"\nedition = "2021"\n'
+MAIN = 'include!(concat!(env!("OUT_DIR"), "/made.rs"));\nfn main() { println!("{MADE}"); }\n'
+MADE = 'std::fs::write(std::env::var("OUT_DIR").unwrap() + "/made.rs", "static MADE: i32 = 1;").unwrap();'
+
+
+@pytest.fixture(autouse=True)
+def cargo() -> None:
+    """The image takes half a minute to build."""
+    if missing_images([IMAGE]):
+        pytest.skip(f"needs the image {IMAGE}: ./scripts/test --languages")
+
+
+def built(task_host: TaskHost, script: str, limits: IntakeLimits | None = None, to: str = "built") -> Built:
+    """What comes of a package whose build script does this first."""
+    tree = task_host.room / f"sent-{to}"
+    (tree / "src").mkdir(parents=True)
+    (tree / "Cargo.toml").write_text(PACKAGE)
+    (tree / "src" / "main.rs").write_text(MAIN)
+    (tree / "build.rs").write_text(f"fn main() {{\n{script}\n{MADE}\n}}\n")
+    recipe = recipe_for(Sources(tree, "bot"))
+    assert recipe
+    return build_tree(tree, recipe, task_host.room / to, limits or IntakeLimits(), task_host)
+
+
+def limited(**build: object) -> IntakeLimits:
+    return IntakeLimits(build=BuildLimits.model_validate(build))
+
+
+def test_the_same_sources_make_the_same_agent(task_host: TaskHost) -> None:
+    for to in ("first", "second"):
+        come = built(task_host, "", to=to)
+        assert "" == come.failure, come.log
+
+    assert program_digest(task_host.room / "first") == program_digest(task_host.room / "second")
+
+
+def test_without_the_right_to_run_what_was_built_no_script_runs(
+    task_host: TaskHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The control: the right comes from the image's file, and from nothing else."""
+    without = recipes() | {IMAGE: dataclasses.replace(recipes()[IMAGE], runs_built=False)}
+    monkeypatch.setattr("judge.submissions.build.recipes", lambda: without)
+
+    come = built(task_host, "")
+
+    assert "Permission denied" in come.log
+    assert come.failure.startswith("the build failed: ")
+
+
+REACHES = r"""
+    use std::{fs, net, process::Command};
+    let say = |what: &str, found: Result<String, std::io::Error>| println!("cargo:warning={what}: {found:?}");
+    say("network", net::TcpStream::connect("127.0.0.1:80").map(|_| "connected".into()));
+    say("shadow", fs::read_to_string("/etc/shadow"));
+    say("engine", fs::metadata("/var/run/docker.sock").map(|_| "there".into()));
+    say("input", fs::write("/agent/input/Cargo.toml", "x").map(|_| "written".into()));
+    say("system", fs::write("/usr/bin/cc", "x").map(|_| "written".into()));
+    fs::copy("/bin/true", "/home/agent/tree/true").unwrap();
+    say("tree", Command::new("/home/agent/tree/true").status().map(|_| "run".into()));
+    fs::remove_file("/home/agent/tree/true").unwrap();
+    let id = Command::new("id").arg("-u").output().unwrap();
+    println!("cargo:warning=user: {}", String::from_utf8_lossy(&id.stdout).trim());
+"""
+
+
+def test_a_build_script_reaches_nothing(task_host: TaskHost) -> None:
+    come = built(task_host, REACHES)
+
+    assert "" == come.failure, come.log
+    said = dict(
+        line.partition("warning: ")[2].partition("@")[2].partition(": ")[2].split(": ", 1)
+        for line in come.log.splitlines()
+        if line.startswith("warning: player@")
+    )
+    user = int(said.pop("user"))
+    assert user in range(task_host.policy.uid, task_host.policy.uid + task_host.policy.uids)
+    assert {"network", "shadow", "engine", "input", "system", "tree"} == set(said)
+    assert all(answer.startswith("Err(") for answer in said.values()), said
+    assert "PermissionDenied" in said["tree"]
+
+
+def test_a_build_script_without_end_is_ended(task_host: TaskHost) -> None:
+    come = built(task_host, "loop {}", limited(seconds=5))
+
+    assert "the build took more than 5 s" == come.failure
+
+
+def test_a_build_script_cannot_use_more_memory_than_a_build(task_host: TaskHost) -> None:
+    script = "let mut all = Vec::new();\nloop { all.push(vec![1u8; 1 << 24]); }"
+    come = built(task_host, script, limited(memory_bytes=400 << 20, work_bytes=64 << 20, scratch_bytes=64 << 20))
+
+    assert "took more memory" in come.failure or "SIGKILL" in come.log, (come.failure, come.log)
+
+
+def test_what_a_build_script_leaves_running_is_gone_with_the_build(task_host: TaskHost) -> None:
+    """`task_host` looks for what is left."""
+    script = """
+    use std::process::Stdio;
+    for _ in 0..5 {
+        let mut sleep = std::process::Command::new("sleep");
+        sleep.arg("100000").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    }"""
+
+    come = built(task_host, script)
+
+    assert "" == come.failure, come.log
+
+
+def test_a_build_script_that_kills_all_fails_its_own_build(task_host: TaskHost) -> None:
+    come = built(task_host, 'std::process::Command::new("bash").args(["-c", "kill -9 -1"]).status().unwrap();')
+
+    assert come.failure
+    assert not (task_host.room / "built").exists()
+
+
+def test_crates_that_were_not_sent_are_asked_for(task_host: TaskHost) -> None:
+    """They are wanted by a crate that was sent."""
+    tree = task_host.room / "sent"
+    for name, more in (("src", ""), ("near/src", "")):
+        (tree / name).mkdir(parents=True)
+        (tree / name / "lib.rs").write_text(more)
+    (tree / "src" / "main.rs").write_text("fn main() {}")
+    (tree / "Cargo.toml").write_text(f'{PACKAGE}[dependencies]\nnear = {{ path = "near" }}\n')
+    (tree / "near" / "Cargo.toml").write_text(f'{PACKAGE.replace("player", "near")}[dependencies]\nrand = "0.8"\n')
+    recipe = recipe_for(Sources(tree, "bot"))
+    assert recipe
+
+    come = build_tree(tree, recipe, task_host.room / "built", IntakeLimits(), task_host)
+
+    assert "run `cargo vendor`, and send vendor/ too" in come.failure, come.log
