@@ -22,9 +22,9 @@ from judge.sandbox.interference import FirstProcess, is_ordered_frozen, release
 from judge.sandbox.meters import EngineMeter, Meter
 from judge.sandbox.owner import Owner, make_directory
 from judge.sandbox.pipes import NamedPipes
-from judge.sandbox.procfs import PROC
+from judge.sandbox.procfs import PROC, apparmor_label
 from judge.sandbox.renewal import Renewal, UncleanError, helper
-from judge.sandbox.requirements import refuse_unmet
+from judge.sandbox.requirements import refuse_stack, refuse_unmet
 from judge.sandbox.users import claim_user
 
 log = get_logger()
@@ -537,6 +537,8 @@ class DockerBox:
             report = ProcessReport.decode(said)
         except ValueError as error:
             raise HostError(f"PID 1 said {said!r}, which is no report: rebuild the image ({self})") from error
+        if report.kind == "started" and self._container.first:
+            refuse_stack(apparmor_label(self._container.first.pid))
         self._over = self._over or report.kind != "started"
         self._ended = self._ended or report.kind in ("exited", "signalled")
         return report

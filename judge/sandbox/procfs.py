@@ -47,6 +47,13 @@ def status_fields(pid: int) -> dict[str, str]:
     return {name: value.strip() for name, _, value in (line.partition(":") for line in text.splitlines())}
 
 
+def apparmor_label(pid: int) -> str:
+    """How AppArmor confines a process, such as `docker-default (enforce)`; empty where it does not."""
+    with suppress(OSError):
+        return (PROC / str(pid) / "attr/apparmor/current").read_text(encoding="utf-8", errors="replace").strip()
+    return ""
+
+
 def memory_bytes(pid: int | str, name: str = "VmHWM") -> int:
     """A field of /proc/PID/status that counts memory, by default the peak; 0 if there is none."""
     words = status_field(pid, name).split()

@@ -1,4 +1,7 @@
-"""What a policy demands of the host, held against what the Engine says it has: no game starts with less than that."""
+"""What a policy demands of the host, held against what the Engine says it has: no game starts with less than that.
+
+And what no box may be made with: two profiles of AppArmor at once.
+"""
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -53,6 +56,24 @@ def unmet(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[str]:
             f"box.runtime = {policy.runtime!r}, but this Engine has {', '.join(sorted(runtimes))}: "
             "add it to the runtimes of /etc/docker/daemon.json and restart the Engine"
         )
+
+
+def refuse_stack(label: str) -> None:
+    """Raise HostError if this label of AppArmor, of a box's PID 1, is a stack of profiles: `crun//&docker-default`.
+
+    The Engine's profile allows signals to processes whose label is its own name alone. In a stack there are none, so an
+    agent could not end its own children, nor PID 1 what an agent left. It happens where the host has a profile for the
+    runtime too, and the runtime forbids new privileges before it changes to the Engine's: crun does, runc does not.
+    """
+    stack, _, _ = label.partition(" ")
+    if "//&" not in stack:
+        return
+    runtime = stack.partition("//&")[0]
+    raise HostError(
+        f"AppArmor confines boxes here by two profiles at once, {stack}, so their processes may not signal one "
+        f"another: disable the profile of the runtime (ln -s /etc/apparmor.d/{runtime} /etc/apparmor.d/disable/ and "
+        f"apparmor_parser -R /etc/apparmor.d/{runtime}), or use runc"
+    )
 
 
 def security_options(info: Mapping[str, Any]) -> set[str]:

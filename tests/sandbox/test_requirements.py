@@ -8,7 +8,7 @@ import pytest
 
 from judge.errors import HostError, InputError
 from judge.sandbox import BoxPolicy
-from judge.sandbox.requirements import require, security_options, unmet
+from judge.sandbox.requirements import refuse_stack, require, security_options, unmet
 from tests.sandbox.conftest import Lodge
 
 BARE = {"SecurityOptions": ["name=seccomp,profile=default"], "Runtimes": {"runc": {"path": "runc"}}}
@@ -58,6 +58,16 @@ def test_what_a_host_lacks_is_said_with_the_fix(policy: BoxPolicy, info: dict[st
     (sentence,) = unmet(policy, info)
     assert key in sentence
     assert fix in sentence
+
+
+@pytest.mark.parametrize("label", ["", "unconfined", "docker-default (enforce)", "runc (unconfined)"])
+def test_one_profile_of_apparmor_is_fine(label: str) -> None:
+    refuse_stack(label)
+
+
+def test_a_stack_of_profiles_is_refused_with_the_fix() -> None:
+    with pytest.raises(HostError, match=r"crun//&docker-default, so .*apparmor_parser -R /etc/apparmor\.d/crun\)"):
+        refuse_stack("crun//&docker-default (mixed)")
 
 
 @pytest.mark.docker
