@@ -43,8 +43,9 @@ AHEAD = 4
 """How many chunks each process has, the one that it works on included."""
 MOST_PROCESSES = 32
 
-EXIT_S = 5.0
-"""How long a process that has closed its pipe, or was told that there is no more to do, may take to exit."""
+EXIT_S = 60.0
+"""How long a process that has closed its pipe, or was told that there is no more to do, may take to exit: one that keeps
+boxes has the Engine remove them, which may be slow."""
 
 _PR_SET_PDEATHSIG = 1
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}
