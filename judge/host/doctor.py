@@ -185,7 +185,9 @@ def _isolation(host: Host) -> Iterator[HostFinding]:
     )
     runsc = "runsc is available: box.runtime = 'runsc' gives agents a kernel of their own, and lets them earn voids"
     shared = "agents share the host's kernel; runsc (gVisor) would give them their own: see SECURITY.md before"
-    yield HostFinding("runtimes", Light.GREEN, runsc if "runsc" in (host.engine.get("Runtimes") or {}) else shared)
+    runtimes = host.engine.get("Runtimes") or {}
+    crun = "; with box.runtime = 'crun' boxes start a fifth sooner" if "crun" in runtimes else ""
+    yield HostFinding("runtimes", Light.GREEN, (runsc if "runsc" in runtimes else shared) + crun)
 
 
 # --- limits --------------------------------------------------------------------------------------
