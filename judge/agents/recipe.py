@@ -93,7 +93,8 @@ _MOST_READ = 1 << 20
 _BUILT_AT = "2023-11-14T22:13:20Z"
 _MAIN = re.compile(r"\bstatic\s+(?:final\s+)?void\s+main\s*\(")
 _CRATES = ("dependencies", "build-dependencies", "dev-dependencies")
-_CALLS_CARGO = re.compile(r"(?m)^\t.*\bcargo\b")
+_CALLS_CARGO = re.compile(r"(?m)^(?:\t.*|[ \t]*\w+[ \t]*[:?]{0,2}=[ \t]*)\bcargo\b")
+"""In a Makefile: a line of commands, or a variable such as `CARGO = cargo`, by which the lines of commands call it."""
 _PASCAL_PROGRAM = re.compile(r"(?im)^\s*program\s+\w+")
 _EXECUTABLE = re.compile(r"(?i)\badd_executable\s*\(\s*([\w.$\{\}-]+)")
 _PROJECT_NAME = re.compile(r"\$\{(?:CMAKE_)?PROJECT_NAME\}")

@@ -41,6 +41,18 @@ def words(found: BuildRecipe | None) -> tuple[str, ...]:
         ({"Makefile": "", "a.c": "", "B.java": ""}, "make"),
         ({"Makefile": "", "CMakeLists.txt": ""}, "make"),
         ({"Makefile": "all:\n\tcargo build", "Cargo.toml": "[package]\nname = 'x'", "src/main.rs": ""}, "cargo"),
+        (
+            {
+                "Makefile": "CARGO\t\t=\tcargo\r\n\r\nall:\r\n\t$(CARGO) build --release\r\n",
+                "Cargo.toml": "[package]\nname = 'x'",
+                "src/main.rs": "",
+            },
+            "cargo",
+        ),
+        (
+            {"Makefile": "C := cargo\nall:\n\t$C build", "Cargo.toml": "[package]\nname = 'x'", "src/main.rs": ""},
+            "cargo",
+        ),
         ({"Makefile": "all:\n\trustc main.rs", "Cargo.toml": "[package]\nname = 'x'", "main.rs": ""}, "make"),
         ({"CMakeLists.txt": "", "a.cpp": "", "tool.go": ""}, "cmake"),
         ({"Cargo.toml": "[package]\nname = 'x'", "src/main.rs": ""}, "cargo"),
