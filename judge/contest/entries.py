@@ -69,8 +69,10 @@ def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]
 
 def _seeded(planned: Planned, found: Sequence[Entrant], miss: Callable[[InputError], None]) -> Sequence[Entrant]:
     order = {name: place for place, name in enumerate(planned.plan.seeds)}
-    for name in order.keys() - {each.name for each in found}:
-        miss(InputError(f"{planned.path}: seeds names {name}, which does not take part"))
+    taking_part = {each.name for each in found}
+    for name in planned.plan.seeds:
+        if name not in taking_part:
+            miss(InputError(f"{planned.path}: seeds names {name}, which does not take part"))
     return sorted(found, key=lambda each: order.get(each.name, len(order)))
 
 

@@ -9,6 +9,7 @@ import pytest
 from judge.agents.agents import program_digest
 from judge.agents.store import AgentStore
 from judge.contest.contest import begin, open_store
+from judge.contest.entries import entrants
 from judge.contest.plan import Planned, load_plan
 from judge.contest.seeds import commitment_to, contest_key
 from judge.contest.snapshot import Snapshot, ranks_of, read_snapshot, take_snapshot
@@ -124,6 +125,18 @@ def test_agents_that_the_file_names_as_seeds_come_first(planned: Planned) -> Non
 def test_a_seed_that_does_not_take_part_is_named(planned: Planned) -> None:
     with pytest.raises(InputError, match=r"contest\.toml: seeds names tree, which does not take part"):
         snapshot(planned, seeds=("three", "tree"))
+
+
+def test_all_seeds_that_do_not_take_part_are_named_in_the_order_of_the_file(planned: Planned, tmp_path: Path) -> None:
+    plan = planned.plan.model_copy(update={"seeds": ("nine", "three", "seven", "eight", "five", "six")})
+    missed: list[InputError] = []
+
+    entrants(replace(planned, plan=plan), tmp_path, missed.append)
+
+    assert [
+        f"{planned.path}: seeds names {name}, which does not take part"
+        for name in ("nine", "seven", "eight", "five", "six")
+    ] == [str(error) for error in missed]
 
 
 @pytest.mark.docker
