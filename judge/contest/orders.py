@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from judge.contest.contest import Contest, find_match
-from judge.contest.runner import STOPPED
+from judge.contest.runner import SET_ASIDE, STOPPED
 from judge.contest.schedule import Table
 from judge.errors import InputError
 from judge.matches import Match, MatchState
@@ -47,14 +47,32 @@ def pause(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def resume(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Open a contest that was paused or stopped, and play the games again that were stopped after too many voids."""
+    """Open a contest that was paused or stopped, and play the games again that were stopped after too many voids.
+
+    Games that were set aside before a pause stay so, as if there had been none: they are tried after all others.
+    """
+    aside = _set_aside(contest)
 
     def do(store: Store) -> str:
-        released = store.release(contest.name, order.why)
+        released = store.release(contest.name, order.why, but=aside)
         store.set_state(contest.name, "open", order.why)
         return f"{contest.name} is open{f', {released} held games are played again' if released else ''}"
 
     return contest.store.carry_out(contest.name, order, do)
+
+
+def _set_aside(contest: Contest) -> set[str]:
+    """The games of a contest that is paused which are to be tried after all others: those that were set aside since
+    voids stopped it, if they did."""
+    if contest.store.state(contest.name) != "paused":
+        return set()
+    aside: set[str] = set()
+    for line in contest.store.journal(contest.name):
+        if line.event == SET_ASIDE and line.match is not None:
+            aside.add(line.match)
+        elif line.event == STOPPED:
+            aside.clear()
+    return {match.id for match in contest.store.matches(contest.name) if match.state is MatchState.HELD} & aside
 
 
 def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
@@ -117,11 +135,14 @@ def effect_of_pause(contest: Contest) -> Effect:
 def effect_of_resume(contest: Contest) -> Effect:
     """What `resume` would change now."""
     counts = contest.store.counts(contest.name)
-    waiting, held = counts[MatchState.PENDING], counts[MatchState.HELD]
-    return Effect(
-        f"{waiting} games that wait can be started, and {held} that were stopped after too many voids are played "
-        "again. No place changes."
+    aside = len(_set_aside(contest))
+    waiting, held = counts[MatchState.PENDING], counts[MatchState.HELD] - aside
+    words = (
+        f"{waiting} games that wait can be started, and {held} that were stopped after too many voids are played again."
     )
+    if aside:
+        words += f" {aside} that were set aside are tried after all others."
+    return Effect(f"{words} No place changes.")
 
 
 def effect_of_replay(contest: Contest, word: str) -> tuple[Match, Effect]:

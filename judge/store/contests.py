@@ -339,15 +339,15 @@ class Store(Reader):
             _cancel(connection, row.contest)
             return MatchState(_match(connection, match).state)
 
-    def release(self, contest: str, why: str, match: str | None = None) -> int:
+    def release(self, contest: str, why: str, match: str | None = None, but: Collection[str] = ()) -> int:
         """Make the held matches pending again, or that one alone, because the organiser has fixed the cause; returns
-        how many.
+        how many. Those of `but` stay held.
 
         Earlier void attempts still count: one more, and the match is held again.
         """
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
-            held = (matches.c.contest == contest) & (matches.c.state == MatchState.HELD)
+            held = (matches.c.contest == contest) & (matches.c.state == MatchState.HELD) & matches.c.id.not_in(but)
             if match is not None:
                 held &= matches.c.id == match
             released = connection.execute(update(matches).where(held).values(state=MatchState.PENDING)).rowcount
