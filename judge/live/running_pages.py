@@ -134,7 +134,7 @@ class RunningPages:
             "sides": sides,
             "swatches": swatches,
             "clocks": _clocks(game),
-            "left": [language.measure(_left(game, seat)) for seat in (0, 1)],
+            "left": [language.measure(_left(game, seat)) if game.is_playing else "" for seat in (0, 1)],
             "search": [" · ".join(last_words(game, seat)) for seat in (0, 1)],
             "last": ""
             if last is None

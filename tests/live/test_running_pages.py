@@ -53,6 +53,25 @@ def test_a_script_that_has_the_boards_is_sent_those_of_new_games_alone() -> None
     assert b'data-game="1" data-attempt="1" hidden></article>' in new
 
 
+def test_clocks_are_shown_as_soon_as_the_game_is_played() -> None:
+    """While it is made ready nothing is left or used yet."""
+    file = recorded.gomoku()
+    seats, began = file.record.seats, next(each for each in events_of_record(file, 1) if isinstance(each, Playing))
+    painter, live = Painter(file.record.spec.policy), Live()
+
+    def empty_clocks() -> list[int]:
+        pages = RunningPages("cup", painter)
+        all_games = pages.all(live, 0, 1, PagePlace("live.html"))
+        one = pages.one(live.games[1], live, 0, PagePlace("games/00001.html"))
+        return [page.data.count(b'role="timer" aria-live="off"></time>') for page in (all_games, one)]
+
+    live.apply(GameStarted(game=1, attempt=1, at=began.at, first=seats[0].name, second=seats[1].name))
+    assert [2, 2] == empty_clocks()
+
+    live.apply(began)
+    assert [0, 0] == empty_clocks()
+
+
 def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:
     policy = recorded.gomoku().record.spec.policy
     here, lost, other = (
