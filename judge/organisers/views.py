@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.authors.submissions import submission_values
+from judge.contest.contest import Contest
 from judge.contest.hosts import contest_hosts
 from judge.contest.run_lock import player_of
 from judge.host.doctor import SETTINGS, HostFinding, run_checks, worst_light
@@ -17,6 +18,7 @@ from judge.matches import MatchState
 from judge.organisers.console import Console
 from judge.sandbox.core_locks import holders_here
 from judge.sandbox.cores import on_all_given
+from judge.store.types import JournalLine
 
 WAITING = 10
 """Games of the queue that are shown."""
@@ -62,7 +64,7 @@ def overview(console: Console) -> Mapping[str, Any]:
         "hosts": contest_hosts(store, name),
         "waiting": store.listed(name, MatchState.PENDING, limit=WAITING),
         "held": store.listed(name, MatchState.HELD, limit=LAST),
-        "voids": store.last_lines(name, LAST, "void"),
+        "voids": _with_games(contest, store.last_lines(name, LAST, "void")),
         "lines": standing.table.lines,
         "out": standing.out,
     }
@@ -93,9 +95,14 @@ def journal(console: Console, before: int | None) -> Mapping[str, Any]:
     """A page of the contest's log, newest first, with who gave the orders."""
     contest = console.begun()
     found = contest.store.journal_before(contest.name, before, JOURNAL)
-    numbers = {match.id: match.number for match in contest.store.schedule_rows(contest.name)}
-    lines = [(line, numbers.get(line.match or "")) for _, line in found]
+    lines = _with_games(contest, [line for _, line in found])
     return {"lines": lines, "next": found[-1][0] if len(found) == JOURNAL else None, "before": before}
+
+
+def _with_games(contest: Contest, lines: Sequence[JournalLine]) -> list[tuple[JournalLine, int | None]]:
+    """Lines of the log, each with the number of its game if it is of one."""
+    numbers = {match.id: match.number for match in contest.store.schedule_rows(contest.name)} if lines else {}
+    return [(line, numbers.get(line.match or "")) for line in lines]
 
 
 def orders(console: Console) -> Mapping[str, Any]:

@@ -47,7 +47,7 @@ def test_the_first_page_says_what_runs_what_waits_and_what_went_wrong(own: Offic
     assert f"<td><bdi>{issued.first}</bdi></td><td><bdi>{issued.second}</bdi></td>" in page
     assert "<bdi>host-7</bdi></td><td>cores 2, 3</td>" in page
     assert '<bdi>host-7</bdi></th><td class="num">3</td><td class="num">1</td>' in page
-    assert "the Engine was gone" in page
+    assert re.search(r"Game \d+, attempt 1: <bdi>the Engine was gone</bdi>", page)
     assert re.search(r"<b>[\d.]+</b> of [\d.]+ GiB of the disk left", page)
     assert "No judge of this machine plays it now" in page
     assert f"order.html?action=void&amp;target={issued.number}" in page
