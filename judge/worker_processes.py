@@ -44,8 +44,8 @@ AHEAD = 4
 MOST_PROCESSES = 32
 
 EXIT_S = 60.0
-"""How long a process that has closed its pipe, or was told that there is no more to do, may take to exit: one that keeps
-boxes has the Engine remove them, which may be slow."""
+"""How long a process that has closed its pipe, or was told that there is no more to do, may take to exit: it may keep
+boxes that the Engine removes, which may be slow."""
 
 _PR_SET_PDEATHSIG = 1
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}
