@@ -1,4 +1,4 @@
-"""A wheel of the judge is installed without a checkout, and does all that a checkout does."""
+"""A wheel of the judge, plain or compiled, is installed without a checkout, and does all that a checkout does."""
 
 import os
 import shutil
@@ -21,6 +21,8 @@ from judge.resources import BUILD_DIRECTORY, IMAGES
 from tests.cli.conftest import SHORT
 
 ROOT = Path(__file__).parents[1]
+PIP = (sys.executable, "-m", "pip", "--quiet", "--isolated", "--disable-pip-version-check")
+ALONE = ("--no-deps", "--no-index")
 SOURCES = ("pyproject.toml", "README.md", "LICENSE", "judge", "images", "policies")
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.xdist_group("wheel")]
@@ -61,16 +63,27 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """The wheel of this checkout, installed; its dependencies are those that the tests run with."""
     build_images()
     place = tmp_path_factory.mktemp("wheel")
-    source, wheels, environment = place / "source", place / "wheels", place / "environment"
+    source, wheels = place / "source", place / "wheels"
     _copy_sources(source)
-    pip = [sys.executable, "-m", "pip", "--quiet", "--isolated", "--disable-pip-version-check"]
-    alone = ["--no-deps", "--no-index"]
-    _run(*pip, "wheel", *alone, "--no-build-isolation", "--wheel-dir", str(wheels), str(source))
+    _run(*PIP, "wheel", *ALONE, "--no-build-isolation", "--wheel-dir", str(wheels), str(source))
     shutil.rmtree(source)
+    return _installed(wheels, place)
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """The wheel of `./scripts/compile`."""
+    place = tmp_path_factory.mktemp("compiled")
+    _run(str(ROOT / "scripts" / "compile"), str(place / "wheels"))
+    return _installed(place / "wheels", place)
+
+
+def _installed(wheels: Path, place: Path) -> Installed:
+    environment = place / "environment"
     venv.create(environment, symlinks=True)
     python = environment / "bin" / "python"
     (wheel,) = wheels.iterdir()
-    _run(*pip, "--python", str(python), "install", *alone, "--no-compile", str(wheel))
+    _run(*PIP, "--python", str(python), "install", *ALONE, "--no-compile", str(wheel))
     # The last place where Python looks, and one whose own .pth files, this checkout among them, it does not read.
     packages = _run(str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))")
     ours = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
@@ -136,6 +149,21 @@ def test_it_builds_plays_and_checks(installed: Installed, tmp_path: Path) -> Non
     assert "pass" == installed.run("judge", "check", "mine", *policy).splitlines()[-1]
 
     assert files == installed.files()
+
+
+def test_a_compiled_one_is_the_same_judge(compiled: Installed) -> None:
+    """It plays in containers with the compiled modules; this checkout finds the same in its record."""
+    file = compiled.run("python", "-c", "import judge.referee.match; print(judge.referee.match.__file__)")
+    assert ".so" == Path(file.strip()).suffix
+    compiled.run("judge", "images", "build")
+
+    policy = ("--policy", "gomocup-freestyle", *SHORT)
+    played = compiled.run("judge", "match", "house-instant", "house-strong", *policy, "--quiet")
+
+    assert played.splitlines()[1].startswith("house-strong wins (win): 5 in a row")
+    (record,) = (compiled.directory / "records").glob("*.json")
+    assert "ok: win, house-strong wins" in compiled.run("judge", "verify", str(record))
+    assert "ok: win, house-strong wins" in _run(sys.executable, "-m", "judge.cli", "verify", str(record))
 
 
 def _digests(folder: Path, staging: Path) -> dict[str, str]:
