@@ -99,7 +99,7 @@ static void let_children_burn(void) {
 /* --- A9: thinking in the opponent's time ---------------------------------------------------------
  *
  * A helper burns all the time, the main thread is quiet. Expected: plays on, `denied pondering FREEZER`: between the
- * answer and the next request the helper had less than a fifth of the time that passed. The opponent takes its time.
+ * answer and the next request the helper had less than a tenth of the time that passed. The opponent takes its time.
  */
 static volatile long *helper_ns; /* the helper's processor time, in memory that it shares */
 static long helper_before, answered_at;
@@ -145,7 +145,7 @@ static void note_answer(void) {
 
 static void tell_of_pondering(void) {
     long used = (*helper_ns - helper_before) / 1000000, passed = now_ms() - answered_at;
-    if (5 * used > passed)
+    if (10 * used > passed)
         got("pondering");
     else
         held("pondering", "FREEZER");

@@ -180,22 +180,23 @@ class _Game:
         try:
             yield
         finally:
-            self._has_begun()
+            self._note_begin()
             if next(self._crowd.ended) == 1:
                 self._crowd.measure()
         self._crowd.over.wait(PATIENCE_S)
 
     def watch(self, _ply: Ply) -> None:
-        """Count an answer; with the first one of the last game the measurement begins."""
+        """Count an answer; with the first one the game has begun."""
         next(self._crowd.answers)
-        if self._has_begun() and next(self._crowd.begun) == self._crowd.ready.parties:
-            self._crowd.measure()
+        self._note_begin()
 
-    def _has_begun(self) -> bool:
-        began, self._begins = self._begins, False
-        if began:
+    def _note_begin(self) -> None:
+        """Once: let another game begin. When the last one has begun, so does the measurement."""
+        if self._begins:
+            self._begins = False
             self._crowd.beginning.release()
-        return began
+            if next(self._crowd.begun) == self._crowd.ready.parties:
+                self._crowd.measure()
 
 
 def _play(spec: str, programs: Mapping[str, Path], slot: Slot) -> Seen:
@@ -203,8 +204,8 @@ def _play(spec: str, programs: Mapping[str, Path], slot: Slot) -> Seen:
     game = _Game()
     venue = Venue(slot, turn=game.turn, watch=game.watch)
     file = play(MatchSpec.model_validate_json(spec), programs, venue=venue)
-    if file.record.verdict == "void":
-        raise HostError(f"a game of the measurement is void: {file.record.reason}")
+    if any(seat.fault for seat in file.record.seats) or file.record.verdict == "void":
+        raise HostError(f"a game of the measurement did not end by the rules: {file.record.reason}")
     return Seen(list(clock_errors_ms(unseal(file.transcript))), file.record.judge_late_ms)
 
 
