@@ -168,6 +168,16 @@ class Crew(Generic[Result]):
             self._process, self._pipes = _start_process(len(self.workers), self._initializer, fork=self._fork)
         return self._process, self._pipes[number]
 
+    def leave(self, number: int) -> None:
+        """One of the workers has no more tasks, or never had one; when all have left, the process is gone on return."""
+        if self._process is None:
+            return
+        self._pipes[number].close()
+        if all(pipe.closed for pipe in self._pipes):
+            self._process.join(EXIT_S)
+            kill(self.workers)
+            self._process = None
+
 
 class _Member(Worker[Result]):
     """A worker of a crew: to kill it kills the process of all."""
@@ -182,11 +192,7 @@ class _Member(Worker[Result]):
 
     def close(self) -> None:
         """Leave the process, which exits when all have left it."""
-        if self._pipe is not None:
-            self._pipe.close()
-        if self._process is not None and all(pipe.closed for pipe in self._crew._pipes):
-            self._process.join(EXIT_S)
-            kill(self._crew.workers)
+        self._crew.leave(self._number)
 
     def _new_process(self) -> tuple[BaseProcess, connection.Connection]:
         return self._crew.join(self._number)

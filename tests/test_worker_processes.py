@@ -236,16 +236,17 @@ def test_a_crew_that_is_killed_loses_all_its_tasks_and_goes_on_in_a_new_process(
     assert {killed} != {worker.result() for worker in crew}
 
 
-def test_a_crew_exits_when_all_have_left(crew: tuple[Worker[Any], Worker[Any]]) -> None:
-    for worker in crew:
-        worker.start(meet)
-    pid = crew[0].result()
-    crew[1].result()
-    crew[0].close()
+def test_a_crew_exits_when_all_have_left_that_had_tasks_or_none(crew: tuple[Worker[Any], Worker[Any]]) -> None:
+    busy, idle = crew
+    busy.start(os.getpid)
+    pid = busy.result()
+    busy.close()
     assert started_ticks(pid) is not None
 
-    crew[1].close()
+    idle.close()
     assert started_ticks(pid) is None
+    busy.start(os.getpid)
+    assert pid != busy.result()
 
 
 # --- ends ------------------------------------------------------------------------------------------------------------
