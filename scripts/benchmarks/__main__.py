@@ -32,6 +32,7 @@ from judge.sandbox.owner import owned_directory
 from scripts.benchmarks.against import compare, read_figures, show_changes
 from scripts.benchmarks.cluster import cluster
 from scripts.benchmarks.contest import contest
+from scripts.benchmarks.crowd import crowd
 from scripts.benchmarks.large import large
 from scripts.benchmarks.live import live
 from scripts.benchmarks.measuring import GOMOKU, RUNS, SHORT, Bench, Figure, clock_errors_ms, figure_of, share_of
@@ -205,6 +206,7 @@ MEASURES = {
     "reuse": reuse,
     "freeze": freeze,
     "contest": contest,
+    "crowd": crowd,
     "large": large,
     "live": live,
     "service": service,
@@ -215,7 +217,9 @@ MEASURES = {
 def bench(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="relay, clock, start, reuse, freeze, contest, large, live, service, cluster; all if none."),
+        typer.Argument(
+            help="relay, clock, start, reuse, freeze, contest, crowd, large, live, service, cluster; all if none."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     peer: Annotated[list[str] | None, typer.Option(help="c-gomoku-cli=PATH: run a peer too.")] = None,

@@ -23,7 +23,6 @@ from judge.referee.transcript import unseal
 from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.types import AttemptState, EntryRow
-from scripts.benchmarks.crowd import crowd
 from scripts.benchmarks.measuring import GOMOKU, RUNS, SHORT, Bench, Figure, clock_errors_ms, figure_of, share_of
 from scripts.benchmarks.tables import large_tables
 
@@ -50,7 +49,6 @@ def contest(bench: Bench) -> Iterator[Figure]:
     yield from short_games(bench)
     yield from busy_slot(bench)
     yield from disturbance(bench)
-    yield from crowd(bench)
     yield from large_tables(bench)
 
 
