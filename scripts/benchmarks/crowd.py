@@ -61,7 +61,7 @@ class Used:
 
 
 def crowd(bench: Bench) -> Iterator[Figure]:
-    """Games of sleeping agents that all play at the same time, judged by one process as in a contest."""
+    """Games of sleeping agents that all play at the same time, judged by one process, which contests do not do yet."""
     agent = bench.agent("house-stamp")
     policy = load_policy(POLICY, SMALL)
     seat = agent.seat(policy)
