@@ -28,7 +28,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from judge.garbage import importing
+from judge.garbage import exempt, importing
 
 Result = TypeVar("Result")
 Given = TypeVar("Given")
@@ -372,7 +372,9 @@ def _serve_forked(
             os.close(fd)
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    _serve(pipes, *initializer)
+    # What the parent dropped and had not collected yet would close files here by numbers that others have now.
+    with exempt():
+        _serve(pipes, *initializer)
 
 
 def _picklable(error: Exception) -> Exception:

@@ -1,5 +1,6 @@
 """A worker does one task after the other; a task that is killed is lost, and costs no other and no process more."""
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from judge.garbage import exempt, uncollected
 from judge.sandbox.procfs import started_ticks
 from judge.worker_processes import FEW, Crew, Worker, WorkerLostError, in_parallel, kill, wait
 from tests.forked import start_anew
@@ -183,6 +185,37 @@ def test_a_killed_task_is_lost_and_the_next_has_a_new_process(worker: Worker[Any
 
     worker.start(os.getpid)
     assert killed != worker.result()
+
+
+class _File:
+    """A file that is closed when the garbage collector finds it."""
+
+    def __init__(self) -> None:
+        self.fd = os.open("/dev/null", os.O_RDONLY)
+        self.itself = self
+
+    def __del__(self) -> None:
+        with suppress(OSError):
+            os.close(self.fd)
+
+
+def _closed_by_garbage() -> list[int]:
+    """The files of this process that are closed when it collects garbage after a game."""
+    files = [os.open("/dev/null", os.O_RDONLY) for _ in range(64)]
+    with exempt():
+        pass
+    gc.collect()
+    return [fd for fd in files if not Path(f"/proc/self/fd/{fd}").exists()]
+
+
+def test_what_the_parent_dropped_closes_no_file_of_a_fork() -> None:
+    with uncollected(), closing(Worker[list[int]](fork=True)) as worker:
+        for _ in range(8):
+            _File()
+        worker.start(_closed_by_garbage)
+
+        assert [] == worker.result()
+    gc.collect()
 
 
 # --- a crew ----------------------------------------------------------------------------------------------------------
