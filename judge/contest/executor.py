@@ -1,7 +1,9 @@
 """Slots own whole cores and two processes each, which take turns: one plays while the other makes its game ready.
 
-A process plays one game at a time, so a killed one breaks one game only. Whose turn it is a lock on a file says, which
-the kernel takes back from a process that is gone. A game that plays has the locks of its cores too, see
+A process plays one game at a time, so a killed one breaks one game only. Slots that share their cores (`box.sharing`)
+are the exception: one process plays all their games, each in a thread, for so many processes that only wake up now and
+then would take a core by that. Whose turn it is a lock on a file says, which the kernel takes back from a process that
+is gone. A game that plays has the locks of its cores too, see
 `judge.sandbox.core_locks`, so that no other judge of this host plays on them meanwhile; another one may between two
 games.
 """
@@ -21,7 +23,7 @@ from judge.referee.play import Slot
 from judge.sandbox.core_locks import is_free
 from judge.sandbox.cores import place_slots, whole_cores
 from judge.sandbox.owner import owned_directory
-from judge.worker_processes import Worker, kill, wait
+from judge.worker_processes import Crew, Worker, kill, wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +113,20 @@ class LocalExecutor:
             _Slot(_name(number, slot), slot, locks / f"slot-{number}", self.holds_cores)
             for number, slot in enumerate(self.slots)
         ]
-        self._idle = [
-            _Process(slot, Worker(log_to, self.log, fork=self.fork)) for slot in each for _ in range(self._games(slot))
-        ]
+        self._idle = []
+        shared: dict[tuple[int, ...], list[_Slot]] = {}
+        for slot in each:
+            shared.setdefault(slot.cores.cores, []).append(slot)
+        for cores, sharing in shared.items():
+            places = [slot for slot in sharing for _ in range(self._games(slot))]
+            workers = self._crew(len(places)) if cores and len(sharing) > 1 else map(self._worker, places)
+            self._idle += map(_Process, places, workers)
+
+    def _worker(self, _slot: _Slot) -> Worker[JobResult]:
+        return Worker(log_to, self.log, fork=self.fork)
+
+    def _crew(self, size: int) -> Sequence[Worker[JobResult]]:
+        return Crew[JobResult](size, log_to, self.log, fork=self.fork).workers
 
     def _games(self, slot: _Slot) -> int:
         """How many games a slot may have at once: one plays."""
@@ -158,7 +171,7 @@ class LocalExecutor:
         match = self._running.pop(process)
         error = process.worker.exception()
         if error is not None:
-            process.worker.kill()  # it is gone, or in a state that nobody knows
+            process.worker.reset()
         self._idle.append(process)
         return JobEnd(match, None if error is not None else process.worker.result(), error)
 

@@ -61,7 +61,7 @@ class Used:
 
 
 def crowd(bench: Bench) -> Iterator[Figure]:
-    """Games of sleeping agents that all play at the same time, judged by one process, which contests do not do yet."""
+    """Games of sleeping agents that all play at the same time, judged by one process as in a contest."""
     agent = bench.agent("house-stamp")
     policy = load_policy(POLICY, SMALL)
     seat = agent.seat(policy)
@@ -204,7 +204,7 @@ def _play(spec: str, programs: Mapping[str, Path], slot: Slot) -> Seen:
     game = _Game()
     venue = Venue(slot, turn=game.turn, watch=game.watch)
     file = play(MatchSpec.model_validate_json(spec), programs, venue=venue)
-    if file.record.verdict == "void":
+    if any(seat.fault for seat in file.record.seats) or file.record.verdict == "void":
         raise HostError(f"a game of the measurement did not end by the rules: {file.record.reason}")
     return Seen(list(clock_errors_ms(unseal(file.transcript))), file.record.judge_late_ms)
 

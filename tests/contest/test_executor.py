@@ -124,6 +124,31 @@ def test_no_game_is_made_ready_where_the_judge_has_no_core_for_it() -> None:
         assert 1 == alone.free
 
 
+def test_slots_that_share_their_cores_have_one_process(house: House) -> None:
+    """And whoever kills it breaks the games of all of them, which can be played again."""
+    slot = Slot(cores=(0,), judge_cores=(0,))
+    slots = LocalExecutor([slot, slot], log=house.folder / "judge.log", fork=True, holds_cores=True)
+    try:
+        for name in ("one", "two"):
+            slots.start(house.held(name))
+        for name in ("one", "two"):
+            house.wait_for(name)
+        process = {pids(slots)[name] for name in ("one", "two")}
+        assert 1 == len(process)
+
+        os.kill(process.pop(), signal.SIGKILL)
+        assert {"one", "two"} == {name for name, end in ended(slots).items() if end.error is not None}
+
+        for name in ("one", "two"):
+            house.let_go(name)
+            slots.start(house.held(name))
+        assert ["win", "win"] == [verdict(end) for end in ended(slots).values()]
+    finally:
+        slots.kill()
+        slots.close()
+        reap(containers=False)
+
+
 # --- kills ---------------------------------------------------------------------------------------
 
 
