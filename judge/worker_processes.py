@@ -361,18 +361,22 @@ def _answer(
 def _serve_forked(
     files: Mapping[int, tuple[int, int]], pipes: Sequence[connection.Connection], *initializer: Any
 ) -> None:
-    """Serve in a copy of the parent, without its files; none of its objects is ever collected or closed here.
+    """Serve in a copy of the parent, without its files.
+
+    Their numbers stay taken, by /dev/null: an object of the parent's that goes here (a mapping, a socket) closes a file
+    by number, and the number must be nobody else's. Garbage of the parent is not collected: it may do other harm.
 
     Between the list of the files and the fork the parent may have closed one, and given its number to a pipe that
     tells it of this process's end.
     """
     ours = {pipe.fileno() for pipe in pipes}
+    nothing = os.open(os.devnull, os.O_RDWR)
     for fd, identity in files.items():
         if fd not in ours and _identity(fd) == identity:
-            os.close(fd)
+            os.dup2(nothing, fd, inheritable=False)
+    os.close(nothing)
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    # What the parent dropped and had not collected yet would close files here by numbers that others have now.
     with exempt():
         _serve(pipes, *initializer)
 

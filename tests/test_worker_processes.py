@@ -1,6 +1,7 @@
 """A worker does one task after the other; a task that is killed is lost, and costs no other and no process more."""
 
 import gc
+import mmap
 import multiprocessing
 import os
 import signal
@@ -187,34 +188,35 @@ def test_a_killed_task_is_lost_and_the_next_has_a_new_process(worker: Worker[Any
     assert killed != worker.result()
 
 
-class _File:
-    """A file that is closed when the garbage collector finds it."""
-
-    def __init__(self) -> None:
-        self.fd = os.open("/dev/null", os.O_RDONLY)
-        self.itself = self
-
-    def __del__(self) -> None:
-        with suppress(OSError):
-            os.close(self.fd)
+_kept: list[object] = []
 
 
-def _closed_by_garbage() -> list[int]:
-    """The files of this process that are closed when it collects garbage after a game."""
+def _closed_with_objects_of_the_parent() -> list[int]:
+    """The files of this process that are closed when what its parent had is dropped, and garbage is collected."""
     files = [os.open("/dev/null", os.O_RDONLY) for _ in range(64)]
+    _kept.clear()
     with exempt():
         pass
     gc.collect()
     return [fd for fd in files if not Path(f"/proc/self/fd/{fd}").exists()]
 
 
-def test_what_the_parent_dropped_closes_no_file_of_a_fork() -> None:
-    with uncollected(), closing(Worker[list[int]](fork=True)) as worker:
+@pytest.mark.parametrize("is_garbage", [True, False], ids=["garbage", "dropped"])
+def test_objects_of_the_parent_close_no_file_of_a_fork(tmp_path: Path, is_garbage: bool) -> None:
+    """A mapping closes its file by number, whoever has the number by then."""
+    (tmp_path / "mapped").write_bytes(bytes(8192))
+    with uncollected(), closing(Worker[list[int]](fork=True)) as worker, (tmp_path / "mapped").open("r+b") as file:
         for _ in range(8):
-            _File()
-        worker.start(_closed_by_garbage)
+            held: list[object] = [mmap.mmap(file.fileno(), 4096)]
+            if is_garbage:
+                held.append(held)
+            else:
+                _kept.append(held)
+            del held
+        worker.start(_closed_with_objects_of_the_parent)
 
         assert [] == worker.result()
+    _kept.clear()
     gc.collect()
 
 
