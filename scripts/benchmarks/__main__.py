@@ -38,6 +38,7 @@ from scripts.benchmarks.live import live
 from scripts.benchmarks.measuring import GOMOKU, RUNS, SHORT, Bench, Figure, clock_errors_ms, figure_of, share_of
 from scripts.benchmarks.service import service
 from scripts.benchmarks.start import new_box, say_start, start
+from scripts.benchmarks.taken import Taken
 
 PINGS = 2000
 FREEZES = 500
@@ -240,11 +241,11 @@ def bench(
     figures: list[Figure] = []
     with owned_directory() as staging, slot_alone("docker") as slot:
         bench_ = Bench(slot, staging, peers, *([sorted(games)] if games else []))
-        began = _cpu_ticks()
+        taken = Taken.so_far()
         for name in names or MEASURES:
             note(f"measuring {name} ...")
             figures += MEASURES[name](bench_)
-        figures.append(Figure("time that a hypervisor took from this host", _stolen_percent(began), "%"))
+        figures += taken.figures()
     if as_json:
         print(json.dumps([asdict(figure) for figure in figures], indent=2))
     else:
@@ -254,17 +255,6 @@ def bench(
         show_changes(changes)
         if any(change.is_worse for change in changes):
             raise typer.Exit(1)
-
-
-def _cpu_ticks() -> list[int]:
-    """The fields of the first line of /proc/stat, up to steal."""
-    return list(map(int, Path("/proc/stat").read_text(encoding="ascii").split()[1:9]))
-
-
-def _stolen_percent(began: list[int]) -> float:
-    """The share of its processors' time that this host did not get since: much of it, and the figures mean little."""
-    spent = [now - then for now, then in zip(_cpu_ticks(), began, strict=True)]
-    return 100 * spent[7] / max(1, sum(spent))
 
 
 def _peer(text: str) -> tuple[str, str]:

@@ -6,6 +6,7 @@ measured again with crun, where the Engine has it.
 
 import os
 import select
+import shutil
 import statistics
 import subprocess
 import time
@@ -16,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from judge.agents.agents import Agent, stage_agent
 from judge.errors import HostError
 from judge.referee.policy import load_policy
 from judge.sandbox import docker_box, open_box
@@ -28,6 +30,9 @@ ROUNDS = 2 * RUNS
 
 SLOT_FREE_MS = 20.0
 """How long the end of both boxes may keep a slot from its next game."""
+
+WEIGHTS_MIB = 128
+"""Beside the executable of a large program."""
 
 TICK_MS = 1000 / os.sysconf("SC_CLK_TCK")
 """The unit of /proc/stat."""
@@ -59,6 +64,7 @@ def start(bench: Bench) -> Iterator[Figure]:
     rest = [life.start_ms - sum(parts) for life, parts in zip(ours, known, strict=True)]
     yield figure_of("start: the rest, until the agent has said OK", rest, "ms")
     yield from _other_runtimes(bench)
+    yield from _large_program(bench)
     cpu, least = (statistics.fmean(life.cpu_ms for life in lives) for lives in (ours, bare))
     yield Figure("start and end, CPU of the whole host", cpu, "ms", least, cpu / least)
     yield figure_of(
@@ -84,14 +90,30 @@ def _other_runtimes(bench: Bench) -> Iterator[Figure]:
             yield figure_of(f"start with {runtime}, created to OK", ours, "ms", bare)
 
 
+def _large_program(bench: Bench) -> Iterator[Figure]:
+    """The start of a program with weights, compared with the same one without; and what comes before its first game."""
+    source = bench.staging / "large-program"
+    shutil.copytree(bench.agent("house-instant").program, source)
+    with (source / "weights.bin").open("wb") as weights:
+        for _ in range(WEIGHTS_MIB):
+            weights.write(os.urandom(1 << 20))
+    began = time.perf_counter()
+    agent = stage_agent(str(source), bench.staging)
+    about = f"a program with {WEIGHTS_MIB} MiB of weights"
+    yield Figure(f"{about}: copied, and its digest taken", (time.perf_counter() - began) * 1000, "ms")
+    pairs = [(_box_life(bench), _box_life(bench, agent=agent)) for _ in range(ROUNDS)]
+    small, large = zip(*pairs, strict=True)
+    yield figure_of(f"{about}: start, created to OK", large, "ms", small)
+
+
 def _measured(live: Callable[[], float]) -> _Life:
     before = _busy_ms()
     start_ms = live()
     return _Life(start_ms, _busy_ms() - before)
 
 
-def _box_life(bench: Bench, *overrides: str) -> float:
-    with new_box(bench, *overrides) as box:
+def _box_life(bench: Bench, *overrides: str, agent: Agent | None = None) -> float:
+    with new_box(bench, *overrides, agent=agent) as box:
         began = time.perf_counter()
         _run(box)
         return (time.perf_counter() - began) * 1000
@@ -140,9 +162,9 @@ def say_start(box: Box) -> None:
 
 
 @contextmanager
-def new_box(bench: Bench, *overrides: str) -> Iterator[Box]:
-    """A box of an agent that answers at once, made but not prepared."""
-    agent, policy = bench.agent("house-instant"), load_policy(GOMOKU, overrides)
+def new_box(bench: Bench, *overrides: str, agent: Agent | None = None) -> Iterator[Box]:
+    """A box, made but not prepared; unless told otherwise, of an agent that answers at once."""
+    agent, policy = agent or bench.agent("house-instant"), load_policy(GOMOKU, overrides)
     tenant = Tenant(
         name="bench",
         program=agent.program,
