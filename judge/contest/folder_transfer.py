@@ -233,10 +233,10 @@ def _of_contest(path: Path) -> Sequence[AgentFolder]:
 
     planned = load_plan(path)
     if planned.has_no_store:
-        raise InputError(f"the contest {planned.name!r} of {planned.path} has not begun")
+        raise planned.not_begun()
     with closing(Store(planned.store_url)) as store:
         if planned.name not in store.contest_names():
-            raise InputError(f"the contest {planned.name!r} of {planned.path} has not begun")
+            raise planned.not_begun()
         refuse_while_running(store, planned)
         return left_by(store, read_snapshot(store.document(planned.name)), Files(planned.files))
 

@@ -305,6 +305,10 @@ class Planned:
         start, name = "sqlite:///", self.store_url.removeprefix("sqlite:///")
         return self.store_url.startswith(start) and not Path(name).exists()
 
+    def not_begun(self) -> InputError:
+        """The error for what there is only of a contest that has begun."""
+        return InputError(f"the contest {self.name!r} has not begun; judge contest run {self.path} begins it")
+
     def openings(self) -> list[Opening]:
         """The openings of the file, or the empty one; InputError that names its line."""
         return openings_of(self.path, self.plan.openings, self.policy)

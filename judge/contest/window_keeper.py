@@ -31,6 +31,9 @@ WHO = "the clock"
 
 LOOK_S = 1.0
 
+NEVER = -1
+"""A moment at which no file was changed."""
+
 RUN_LOG = "run.log"
 """In the contest's folder: what `judge contest run` says when a service has started it."""
 
@@ -90,7 +93,7 @@ class FileWindows:
     def __init__(self, planned: Planned) -> None:
         self._path = planned.path
         self._windows = planned.plan.windows
-        self._read_at = _changed_at(planned.path)
+        self._read_at = NEVER  # the plan may be older than the file is by now
 
     def look(self) -> Windows:
         """The moments that hold; the file is read again if it was changed."""

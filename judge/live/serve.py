@@ -17,7 +17,6 @@ from judge.contest.plan import Planned, load_plan
 from judge.contest.snapshot import read_snapshot
 from judge.contest.store_changes import stamp_of
 from judge.contest.window_keeper import ContestProcess, FileWindows, WindowKeeper, remembered
-from judge.errors import InputError
 from judge.intake.app import PATHS as INTAKE_PATHS
 from judge.intake.connections import uvicorn_options
 from judge.intake.middleware import Asgi, Middleware
@@ -45,7 +44,7 @@ GRACE_S = 5
 def hub_of(planned: Planned) -> Hub:
     """The events of a contest; none are read yet. Raises InputError if it has not begun."""
     if planned.has_no_store:
-        raise InputError(f"{planned.name} has not begun: judge contest run {planned.path} begins it")
+        raise planned.not_begun()
     with closing(Reader(planned.store_url)) as reader:
         snapshot = read_snapshot(reader.document(planned.name))
     return Hub(planned.folder, snapshot.policy)

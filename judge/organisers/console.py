@@ -9,7 +9,6 @@ from typing import Any
 
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import Planned
-from judge.errors import InputError
 from judge.intake.app import AppState
 from judge.store.orders import Orders
 from judge.store.submission_types import NotNowError
@@ -46,7 +45,7 @@ class Console:
         """The contest. Raises InputError if it has not begun."""
         contest = self.contest()
         if contest is None:
-            raise InputError(f"{self.planned.name} has not begun; judge contest run {self.planned.path} begins it")
+            raise self.planned.not_begun()
         return contest
 
     def written(self, task: Callable[..., str], *given: Any) -> str:

@@ -27,7 +27,7 @@ def load_any(path: Path) -> PublishedContest:
         with closing(open_store(planned)) as store:
             if has_begun(store, planned):
                 return load_store(Contest(store, planned))
-    raise InputError(f"the contest {planned.name!r} of {planned.path} has not begun")
+    raise planned.not_begun()
 
 
 def read_joined(planned: Planned) -> Joined | None:

@@ -64,6 +64,7 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     before = judge("contest", "status", "cup")
     assert (2, "") == (before.code, before.out)
     assert f"has not begun; {GO_ON}" in before.err
+    assert before.err == judge("contest", "log", "cup").err
     assert ["contest.toml"] == [path.name for path in (tmp_path / "cup").iterdir()]
     planned = judge("contest", "plan", "cup", "--json")
     assert (0, 2, []) == (planned.code, document(planned)["games"], document(planned)["missing"])

@@ -83,6 +83,18 @@ SHOWN = {
 }
 
 
+def test_a_file_that_was_changed_before_its_pages_began_shows_its_moments(tmp_path: Path) -> None:
+    with Cup(tmp_path, STRONG_TO_WEAK, more=MOMENTS) as cup:
+        cup.planned.path.write_text(
+            cup.planned.path.read_text().replace("2027-03-31T23:59:59Z", "2027-04-02T12:00:00Z")
+        )
+
+        closes = FileWindows(cup.planned).look().closes
+
+        assert closes is not None
+        assert (4, 2) == (closes.month, closes.day)
+
+
 def test_everybody_sees_the_moments_before_and_while_it_is_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from judge.cli.contest.admin import announce
+from judge.cli.contest.tables import log
 from judge.contest.plan import load_plan
 from judge.contest.seeds import Freeze, commitment_to, contest_key
 from judge.errors import InputError
@@ -118,6 +119,8 @@ def test_a_contest_is_announced_once_and_begins_as_it_was_announced(
     assert first == second
     checkpoint = read_checkpoint("".join(note).encode(), "it")
     assert (1, True) == (checkpoint.size, checkpoint.is_signed(key.public_key()))
+    log(tmp_path)
+    assert capsys.readouterr().out.endswith("  announced\n")
     with closing(Store(load_plan(tmp_path).store_url)) as store:
         assert f"commitment {commitment_to(store.announced_secret('cup') or '')}\n" == first
     plan.write_text(f"seed = 5\n{plan.read_text()}")

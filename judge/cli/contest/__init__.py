@@ -19,7 +19,7 @@ app = lazy_group(
         ),
         "cosign": (
             "judge.cli.contest.cosign:cosign",
-            "Have the [[witnesses]] of a contest sign its log as it is now, or take what one has signed by itself.",
+            "Have the witnesses of a contest sign its log as it is now, or take what one has signed by itself.",
         ),
         "run": ("judge.cli.contest.run:run", "Play a contest to its end, or continue it. The first run freezes it."),
         "watch": (

@@ -32,7 +32,7 @@ def cosign(
         Path | None, typer.Option("--from", metavar="FILE", help="A checkpoint that judge witness has signed.")
     ] = None,
 ) -> None:
-    """Have the [[witnesses]] of a contest sign its log as it is now, or take what one has signed by itself."""
+    """Have the witnesses of a contest sign its log as it is now, or take what one has signed by itself."""
     planned = load_plan(contest)
     witnesses = Witnesses(planned)
     if not witnesses.all:

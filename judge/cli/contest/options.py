@@ -6,7 +6,6 @@ from pathlib import Path
 
 from judge.contest.contest import Contest, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
-from judge.errors import InputError
 
 
 @contextmanager
@@ -15,7 +14,7 @@ def opened(path: Path) -> Iterator[Contest]:
     planned = load_plan(path)
     with opened_if_begun(planned) as contest:
         if contest is None:
-            raise InputError(f"the contest {planned.name!r} has not begun; judge contest run {planned.path} begins it")
+            raise planned.not_begun()
         yield contest
 
 

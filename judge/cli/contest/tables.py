@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from typing import Annotated, Any
 
 import typer
@@ -14,10 +15,11 @@ from rich.text import Text
 from judge.cli.contest.options import opened
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.cli.output import interval
-from judge.contest.contest import Contest, Standing
+from judge.contest.contest import Contest, Standing, open_store
 from judge.contest.crosstable import Cell
 from judge.contest.formats.sequential import Sequential
 from judge.contest.hosts import contest_hosts
+from judge.contest.plan import load_plan
 from judge.contest.standings import TableLine
 from judge.matches import MatchState
 from judge.publish.model import chance_words
@@ -263,9 +265,14 @@ def _cell_document(cell: Cell | None) -> dict[str, Any] | None:
 
 def log(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the contest's log: time, actor, event, and the reason of every void."""
-    with opened(contest) as found:
-        lines = found.store.journal(found.name)
-        number = {match.id: match.number for match in found.store.matches(found.name)}
+    planned = load_plan(contest)
+    if planned.has_no_store:
+        raise planned.not_begun()
+    with closing(open_store(planned)) as store:
+        lines = store.journal(planned.name)
+        number = {match.id: match.number for match in store.matches(planned.name)}
+    if not lines:
+        raise planned.not_begun()
     if as_json:
         print(json.dumps([dataclasses.asdict(line) for line in lines]))
         return

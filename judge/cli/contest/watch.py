@@ -52,7 +52,7 @@ def watch(
     """Show the running games of a contest, its standings and its last results, by the events of the live page."""
     planned = load_plan(contest)
     if planned.has_no_store:
-        raise InputError(f"{planned.name} has not begun: judge contest run {planned.path} begins it")
+        raise planned.not_begun()
     with (
         closing(open_store(planned)) as store,
         closing(Followed(Contest(store, planned), game)) as followed,

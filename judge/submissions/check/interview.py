@@ -92,23 +92,27 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     """Ask all questions; behind one that ended the agent's process the next ones are put to a new one.
 
     A contest has a new process for every game: what goes wrong late in a conversation is asked once more, in a process
-    of its own, and is a warning where that goes well. Where the first question fails, and where an agent is silent or
-    ends for the first time, lines that do not end in `ending` but in the other way are tried; where that goes well, all
-    is asked so from the beginning (`Examinee.line_ending`). That is left out where the protocol has one way alone, and
-    `ending` is empty.
+    of its own, and is a warning where that goes well. Where it does not understand a question for the first
+    time, and where an agent is silent or ends for the first time, lines that do not end in `ending` but in the
+    other way are tried; where that goes well, all is asked so from the beginning (`Examinee.line_ending`). That is left
+    out where the protocol has one way alone, and `ending` is empty.
     """
     before = len(examinee.talks)
     results = QuestionResults()
     questions, plain = examinee.questions.asked, examinee.questions.plain
     left = list(questions)
+    has_refused = False
     while left and len(results.stopped) < MAX_FAULTS:
         # If one process fails again and again, each question gets one of its own: a failure costs a whole wait.
         batch = left if len(results.late) < MAX_FAULTS else left[:1]
         talk = examinee.ask(batch, policy, options=plain)
-        if ending and not results.talks and results.ending is None and _failed_at_once(talk):
-            results.ending = _other_ending(examinee, questions[0], talk, policy, ending)
-            if results.ending is not None:
+        refused = _not_understood(talk, batch[0])
+        if ending and not has_refused and results.ending is None and refused is not None:
+            has_refused = True
+            found = _other_ending(examinee, refused, talk, policy, ending)
+            if found is not None:
                 del examinee.talks[before:]
+                results, left = QuestionResults(ending=found), list(questions)
                 continue
         results.add(talk)
         fault, question = talk.side.fault, talk.question
@@ -138,12 +142,15 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     return results
 
 
-def _failed_at_once(talk: RecordedTalk) -> bool:
-    """Whether it did not start, or did not answer the first question at all: perhaps it never saw a line's end."""
-    if talk.answers:
-        fault = talk.answers[0].fault
-        return fault is not None and fault.verdict in _NOT_UNDERSTOOD
-    return talk.side.fault in (Verdict.START_TIME, Verdict.TURN_TIME, *_NOT_UNDERSTOOD)
+def _not_understood(talk: RecordedTalk, first: Question) -> Question | None:
+    """The question whose lines the agent could not read, perhaps as it never saw where one ends; None if there is none.
+
+    It is the first one if the agent did not start or answered nothing at all.
+    """
+    if not talk.answers:
+        return first if talk.side.fault in (Verdict.START_TIME, Verdict.TURN_TIME, *_NOT_UNDERSTOOD) else None
+    faults = ((answer.question, answer.fault) for answer in talk.answers if answer.fault is not None)
+    return next((question for question, fault in faults if fault.verdict in _NOT_UNDERSTOOD), None)
 
 
 def _other_ending(
@@ -159,7 +166,7 @@ def _other_ending(
     if again.has_stopped or not again.answers or again.answers[0].fault is not None:
         return None
     examinee.line_ending = other
-    first = talk.side.why or next((_say_fault(answer) for answer in talk.answers), "")
+    first = talk.side.why or next((_say_fault(answer) for answer in talk.answers if answer.fault is not None), "")
     awaited = f" {talk.awaited!r}" if talk.awaited else ""
     what = f"it does not understand lines that end in {_NAMES[ending]}"
     return Diagnosis(

@@ -173,6 +173,17 @@ FLAWS = {
         "with LF alone it answers",
         'line_ending = "lf"',
     ),
+    "reads a board only where its lines end in LF alone": (
+        flawed.answering(
+            "print('ERROR no number' if sys.kept == 'DONE\\r\\n' else answer, flush=True)"
+        ).replace(
+            "filter(None, map(str.strip, sys.stdin))",
+            "(setattr(sys, 'kept', l) or l.strip() for l in open(0, newline='\\n'))",
+        ),
+        {"line-ending": FAIL},
+        "it does not understand lines that end in CR LF",
+        'line_ending = "lf"',
+    ),
     "leaks where it begins again": (
         flawed.hearing(
             "kept.append(bytearray(b'x') * (20 << 20)) if command in ('RESTART', 'BOARD') else None"
