@@ -7,14 +7,13 @@ order writes again what is not there, and notes what is.
 import hashlib
 import shutil
 from contextlib import closing
-from importlib.util import find_spec
 from pathlib import Path
 
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.errors import HostError
 from judge.organisers.console import Console, Publish
-from judge.publish.export import PageOptions, publish
+from judge.publish.export import publish
 from judge.publish.keys import load_key
 from judge.publish.log import KEY_FILE
 from judge.publish.manifest import MANIFEST
@@ -53,7 +52,7 @@ def write_export(plan: str, directory: str) -> str:
         with closing(open_store(planned)) as store:
             contest = Contest(store, planned)
             key = load_key(planned.folder / KEY_FILE)
-            publish(contest, public, private, key, PageOptions(pictures=find_spec("PIL") is not None))
+            publish(contest, public, private, key)
     digest = hashlib.sha256((public / MANIFEST).read_bytes()).hexdigest()
     place = f"{EXPORTS}/{target.name}"
     return f"{place}/public is for everybody, {place}/private for the authors; manifest {digest}"

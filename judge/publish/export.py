@@ -48,13 +48,11 @@ class ExportSummary:
 class PageOptions:
     """How the pages are written.
 
-    `address` is where the site will be, such as `https://example.org/cup/`: readers of links need it to find the
-    picture of a game. `pictures`: a PNG for each game; they need Pillow. `languages` are codes; the pages of the first
-    one are at the top.
+    `address` is where the site will be, such as `https://example.org/cup/`: each game then has a picture, which readers
+    of links find by it; that needs Pillow. `languages` are codes; the pages of the first one are at the top.
     """
 
     address: str = ""
-    pictures: bool = True
     languages: Sequence[str] = CODES
 
 
@@ -172,7 +170,6 @@ def _write_matches(
             before=before,
             after=after,
             address=options.address,
-            has_picture=options.pictures,
             languages=options.languages,
         )
         return MatchJob(files, record, context, target, (private / match.first, private / match.second))

@@ -56,7 +56,7 @@ def publish_match(job: MatchJob) -> MatchFiles:
     places = [PagePlace(f"games/{match.stem}.html", language, spoken) for language in spoken]
     for place, page in zip(places, match_pages(replay, public.record, context, places), strict=True):
         (job.target / place.file).write_bytes(page)
-    if context.has_picture:
+    if context.address:
         (job.target / match.picture_path).write_bytes(match_picture(replay, public.record, context.contest))
     about = {seat.name: dict(seat.about) for seat in file.record.seats}
     return MatchFiles(_pgn(public, context), about, conditions_of(file.record))

@@ -42,8 +42,8 @@ class MatchContext:
     """What the page of a match shows of the contest: its name, the schedule's row, and the pages to link to.
 
     `agents` are the stems of the agents' pages by seat; `before` and `after` are those of the neighbouring matches.
-    `address` is that of the site, such as `https://example.org/cup/`, empty if it is not known. `has_picture`: there is
-    a picture of the last position for links to the page. `languages` are the codes of the site's.
+    `address` is that of the site, such as `https://example.org/cup/`: links to the page find a picture of the last
+    position there. It is empty if there is none. `languages` are the codes of the site's.
     """
 
     contest: str
@@ -52,7 +52,6 @@ class MatchContext:
     before: str = ""
     after: str = ""
     address: str = ""
-    has_picture: bool = False
     stream: Stream | None = None
     languages: Sequence[str] = ("en",)
 
@@ -100,7 +99,6 @@ def match_pages(
         "match": context.match,
         "before": context.before,
         "after": context.after,
-        "has_picture": context.has_picture,
         "agents": context.agents,
         "names": names,
         "score": score_text(record.verdict, record.winner),
@@ -116,7 +114,7 @@ def match_pages(
     for place in places:
         language = place.language
         in_language = {
-            "address": context.address or place.top,
+            "address": context.address,
             "painted": {name: _token_words(token, view, language) for name, token in film.painted.items()},
             "board": _board(view, language),
             "moves": _moves(replay, figures, language),

@@ -51,7 +51,7 @@ def held(
         cup.play(1, void)
         cup.store.remark("spring-cup", "note", "a power cut")
         cup.play()
-        publish(cup.contest, public.directory, public.private, key, PageOptions(pictures=False, languages=("en",)))
+        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
     return public
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.cli.contest.tables import sequential
-from judge.publish.export import PageOptions, publish
+from judge.publish.export import publish
 from judge.publish.keys import make_key
 from judge.publish.load import load_store
 from judge.statistics.candidates import compare_candidates
@@ -27,7 +27,7 @@ def published(form: str, folder: Path) -> tuple[str, Public, Cup]:
     cup = Cup(folder / "cup", cast, text)
     cup.play()
     public = Public(folder, make_key(folder / "my.key"))
-    publish(cup.contest, public.directory, public.private, public.key, PageOptions(pictures=False))
+    publish(cup.contest, public.directory, public.private, public.key)
     page = (public.directory / "index.html").read_text().replace("\N{MINUS SIGN}", "-").replace("&nbsp;", " ")
     return page.partition('<section aria-labelledby="compared">')[2].partition("</section>")[0], public, cup
 

@@ -14,7 +14,7 @@ from judge.cli.contest.publish import verify
 from judge.errors import InputError
 from judge.live.pages import LivePages
 from judge.live.serve import hub_of
-from judge.publish.export import PageOptions, publish
+from judge.publish.export import publish
 from judge.publish.former import load_any, read_joined
 from judge.publish.joined import JOINED
 from judge.publish.keys import make_key
@@ -42,7 +42,7 @@ class NewAnna(Cup):
 def exported_of(cup: Cup, folder: Path) -> Public:
     folder.mkdir()
     public = Public(folder, make_key(folder / "my.key"))
-    publish(cup.contest, public.directory, public.private, public.key, PageOptions(pictures=False))
+    publish(cup.contest, public.directory, public.private, public.key)
     return public
 
 

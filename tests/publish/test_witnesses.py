@@ -110,9 +110,7 @@ def held(folder: Path, service: Service, does: Callable[[Cup, Witnesses], object
         witnesses = Witnesses(cup.planned)
         cup.play()
         does(cup, witnesses)
-        publish(
-            cup.contest, public.directory, public.private, public.key, PageOptions(pictures=False, languages=("en",))
-        )
+        publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
     return public
 
 

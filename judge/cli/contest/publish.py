@@ -144,10 +144,9 @@ def _page_options(address: str, languages: Sequence[str]) -> PageOptions:
             raise InputError(f"--language {printable(code, 20)}: {suggest(code, CODES)}")
     if address and not re.fullmatch(r"https?://[!-~]{1,200}", address):
         raise InputError(f"--address {printable(address, 60)}: not an address; write it as https://example.org/cup/")
-    has_pillow = find_spec("PIL") is not None
-    if not has_pillow:
-        note("judge: no pictures of games for links: they need Pillow: pip install 'judge[pictures]'")
-    return PageOptions(f"{address.rstrip('/')}/" if address else "", has_pillow, tuple(dict.fromkeys(languages)))
+    if address and find_spec("PIL") is None:
+        raise InputError("--address: the pictures of games for links need Pillow: pip install 'judge[pictures]'")
+    return PageOptions(f"{address.rstrip('/')}/" if address else "", tuple(dict.fromkeys(languages)))
 
 
 def verify(
