@@ -20,6 +20,7 @@ from judge.submissions.build import build_tree, recipe_of
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.sandbox_task import TaskHost
 from tests.cli.conftest import Judge
+from tests.cli.test_windows_programs import launcher
 
 HERE = Path(__file__).parents[1] / "languages"
 PLAYERS = {"numpy": HERE / "numpy", "node": HERE / "node", "python2": HERE / "python2" / "player"}
@@ -107,6 +108,32 @@ def test_sources_are_built_and_what_is_made_of_them_plays(judge: Judge, tmp_path
         assert "" == done.failure, done.log
         agent = read_manifest(room / "built" / "agent.toml")
         match(judge, room / "built", agent.runtime)
+
+
+def test_a_dotnet_program_that_needs_a_library_of_windows_is_told_so(judge: Judge, tmp_path: Path) -> None:
+    """Its own words say only that the library is not found, and it lies beside the program."""
+    tree = tmp_path / "tree"
+    copytree(HERE / "mono", tree)
+    source = tree / "Player.cs"
+    source.write_text(source.read_text().replace('"OK"', '"ERROR file rules.dll not found."'))
+    recipe = recipe_of(tree, "mono")
+    assert recipe
+    built("toolchain-mono", "mono")
+
+    with owned_directory() as room:
+        done = build_tree(tree, recipe, room / "built", IntakeLimits(), TaskHost(BoxPolicy(freeze="none"), (), room))
+        assert "" == done.failure, done.log
+        _write_library(room / "built" / "rules.dll")
+        checked = judge("check", str(room / "built"), "--policy", "gomocup-freestyle")
+
+    assert "fix: rules.dll is a library of Windows, which .NET cannot load here" in checked.out
+
+
+def _write_library(path: Path) -> None:
+    """A library of Windows: a program, but for the bit that says so."""
+    data = bytearray(launcher("setuptools/cli-64.exe").read_bytes())
+    data[int.from_bytes(data[60:64], "little") + 23] |= 0x20
+    path.write_bytes(data)
 
 
 @pytest.mark.parametrize("command", ["check", "match"])

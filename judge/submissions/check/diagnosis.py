@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from judge.agents.agents import MONO
+from judge.agents.pe_format import is_dll, is_dotnet
 from judge.agents.programs import first_line
 from judge.games.types import Verdict
 from judge.referee.policy import Policy
@@ -158,6 +160,8 @@ def _cause(talk: RecordedTalk) -> str:
     if dlls := _DLL.findall(said):
         names = ", ".join(printable(name, 60) for name in dict.fromkeys(dlls))
         return f"these DLLs are missing: {names}; link them statically (-static), or send them beside the program"
+    if name := _foreign_library(talk, f"{talk.side.why}\n{said}"):
+        return f"{printable(name, 60)} is a library of Windows, which .NET cannot load here: do without it"
     for pattern, fix in _CAUSES:
         if found := re.search(pattern, said):
             return fix.format(*(printable(group, 60) for group in found.groups()))
@@ -173,6 +177,14 @@ def _cause(talk: RecordedTalk) -> str:
     if talk.side.why.startswith("could not be run: No such file") and (interpreter := _interpreter(talk)):
         return _missing("program", interpreter, "send a program that needs no other", policy)
     return ""
+
+
+def _foreign_library(talk: RecordedTalk, said: str) -> str:
+    """The DLL beside a .NET program that its words name and that is no .NET itself; empty where there is none."""
+    if talk.record.spec.seats[talk.seat].runtime != MONO:
+        return ""
+    beside = (path for path in sorted(talk.program.rglob("*")) if path.is_file() and path.suffix.lower() == ".dll")
+    return next((path.name for path in beside if path.name in said and is_dll(path) and not is_dotnet(path)), "")
 
 
 def _interpreter(talk: RecordedTalk) -> str:
