@@ -210,8 +210,12 @@ def _state_problems(contest: PublishedContest) -> Iterator[str]:
     for match in contest.matches:
         if match.state not in (*OPEN, MatchState.DONE, MatchState.CANCELLED):
             yield f"game {match.number}: {match.state!r} is not a state of a game"
-        if match.state == MatchState.CANCELLED and not {match.first, match.second} & set(contest.out):
+        out = [agent for agent in (match.first, match.second) if agent in contest.out]
+        if match.state == MatchState.CANCELLED and not out:
             yield f"game {match.number}: cancelled, and nobody is disqualified"
+        why = [f"{agent} is disqualified: {contest.out[agent]}" for agent in out]
+        if match.state not in OPEN and match.why not in ([""] if match.state == MatchState.DONE else why):
+            yield f"game {match.number}: {match.why!r:.80} is not why it is {match.state}"
 
 
 def _pairing_problems(contest: PublishedContest) -> Iterator[str]:

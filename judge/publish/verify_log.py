@@ -196,7 +196,8 @@ class _Story:
         self._out: list[str] = []
         self._running: dict[str, int] = {}
         self._last: dict[str, int] = {}
-        self._ended: dict[str, dict[int, tuple[str, str | None]]] = {match: {} for match in self._matches}
+        self._ended: dict[str, dict[int, JournalLine]] = {match: {} for match in self._matches}
+        """The line that each attempt ended with; of one that was annulled, with the digest of its record."""
 
     def take(self, line: JournalLine) -> Iterator[str]:
         """The next line, and what is wrong with it."""
@@ -215,9 +216,10 @@ class _Story:
             case "disqualified":
                 self._out.append(line.text)
             case "started" | "accepted" | "void" | "abandoned" | "superseded" | "annulled":
-                yield from self._of_attempt(line.event, line.match or "", line.attempt or 0, line.digest)
+                yield from self._of_attempt(line, line.match or "", line.attempt or 0)
 
-    def _of_attempt(self, event: str, match: str, attempt: int, digest: str | None) -> Iterator[str]:
+    def _of_attempt(self, line: JournalLine, match: str, attempt: int) -> Iterator[str]:
+        event = line.event
         if match not in self._matches:
             yield f"there is no match {match!r}"
         elif event == "started":
@@ -227,14 +229,15 @@ class _Story:
         elif attempt > self._last.get(match, 0):
             yield f"attempt {attempt} was not started"
         elif event == "superseded":
-            self._ended[match][attempt] = event, digest
+            self._ended[match][attempt] = line
         elif event == "annulled":
             self._running.pop(match, None)
-            self._ended[match][attempt] = event, self._ended[match].get(attempt, ("", None))[1]
+            before = self._ended[match].get(attempt)
+            self._ended[match][attempt] = replace(line, digest=None if before is None else before.digest)
         elif self._running.pop(match, None) != attempt:
             yield f"attempt {attempt} was not being played"
         else:
-            self._ended[match][attempt] = event, digest
+            self._ended[match][attempt] = line
 
     def end(self, records: Attempts) -> Iterator[str]:
         """What the tables have and the log has not, and the other way round."""
@@ -248,19 +251,21 @@ class _Story:
         for match in self._schedule:
             yield from self._of_match(match, self._ended[match.id], records)
 
-    def _of_match(
-        self, match: PublishedMatch, ended: Mapping[int, tuple[str, str | None]], records: Attempts
-    ) -> Iterator[str]:
+    def _of_match(self, match: PublishedMatch, ended: Mapping[int, JournalLine], records: Attempts) -> Iterator[str]:
         """The attempts of a match: that which counts, and the others that have a record."""
         listed: dict[int, str] = {attempt.number: attempt.state for attempt in match.uncounted}
         if match.state == MatchState.DONE:
             listed[match.attempt] = AttemptState.ACCEPTED
         for attempt, state in listed.items():
-            event, digest = ended.get(attempt, ("nothing", None))
-            if event != state:
-                yield f"game {match.number}: attempt {attempt} is {event} in the log, {state} in the tables"
-            elif digest != records.get((match.number, attempt)):
+            line = ended.get(attempt)
+            if line is None or line.event != state:
+                told = "nothing" if line is None else line.event
+                yield f"game {match.number}: attempt {attempt} is {told} in the log, {state} in the tables"
+            elif line.digest != records.get((match.number, attempt)):
                 yield f"game {match.number}: the record of attempt {attempt} is another one than the log has"
-        for attempt, (event, digest) in ended.items():
-            if digest is not None and attempt not in listed:
-                yield f"game {match.number}: the tables lack attempt {attempt}, which is {event} in the log"
+        for each in match.uncounted:
+            if each.number in ended and ended[each.number].text != each.why:
+                yield f"game {match.number}: the log has another reason of attempt {each.number} than the tables"
+        for attempt, line in ended.items():
+            if line.digest is not None and attempt not in listed:
+                yield f"game {match.number}: the tables lack attempt {attempt}, which is {line.event} in the log"

@@ -18,12 +18,10 @@ from judge.store.types import JournalLine
 from judge.transparency.tiles import read_leaves
 from tests.contest.cups import CHANCE
 from tests.publish.cups import Cast, Cup, player
-from tests.publish.forgeries import sign_again
-from tests.publish.public import Public
+from tests.publish.public import Public, sign_again
 from tests.publish.test_second_verifier import problems as problems_by_node
 
 PAIR: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.6)}
-OTHER: Cast = {"anna": player("anna", 0.1), "bert": player("bert", 0.9)}
 
 OLD_SIZE = 7
 """Leaves at the old checkpoint: announced, frozen, created, scheduled, started, void, a remark of the organiser."""
@@ -39,16 +37,14 @@ def nothing(_store: Store) -> None:
 def held(
     folder: Path,
     key: Ed25519PrivateKey,
-    cast: Cast = PAIR,
-    void: Sequence[int] = (1,),
     between: Callable[[Store], object] = nothing,
     secret: str = CHANCE,
 ) -> Public:
     """A contest of one pairing from its beginning to its export."""
     folder.mkdir(exist_ok=True)
     public = Public(folder, key)
-    with Cup(folder / "cup", cast, drawn=between, secret=secret) as cup:
-        cup.play(1, void)
+    with Cup(folder / "cup", PAIR, drawn=between, secret=secret) as cup:
+        cup.play(1, [1])
         cup.store.remark("spring-cup", "note", "a power cut")
         cup.play()
         publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
@@ -69,6 +65,11 @@ def rewrite(public: Public, how: Callable[[list[JournalLine]], Any]) -> None:
     """Change the journal, and make tables, log, checkpoint and manifest fit, as only the organiser can."""
     lines = lines_of(public.directory)
     how(lines)
+    write_log(public, lines)
+
+
+def write_log(public: Public, lines: Sequence[JournalLine]) -> None:
+    """A journal with its tables, its log, its checkpoint and a manifest."""
     rows = [{name: getattr(line, name) for name in JournalRow.__slots__} for line in lines]
     (public.directory / "data/journal.json").write_bytes(write_json(rows))
     (public.directory / "data/journal.csv").write_bytes(write_csv(list(JournalRow.__slots__), rows))

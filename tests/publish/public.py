@@ -1,11 +1,15 @@
 """An export in a test."""
 
+import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.publish.keys import public_pem
+from judge.publish.manifest import MANIFEST, write_manifest
 
 
 class Public:
@@ -21,3 +25,16 @@ class Public:
     def copy_to(self, folder: Path) -> "Public":
         shutil.copytree(self.directory, folder / "public")
         return Public(folder, self.key)
+
+
+def sign_again(public: Public) -> None:
+    """As the organiser would: the manifest lists the forged files."""
+    contest = json.loads((public.directory / MANIFEST).read_bytes())["contest"]
+    write_manifest(public.directory, contest, public.key)
+
+
+def change(path: Path, how: Callable[[Any], object]) -> None:
+    """Change a document of JSON."""
+    document = json.loads(path.read_bytes())
+    how(document)
+    path.write_text(json.dumps(document))

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.publish.verify_export import verify_export
-from tests.publish.forgeries import sign_again
-from tests.publish.public import Public
+from tests.publish.public import Public, sign_again
 
 TRIED = os.environ.get("JUDGE_CLAIMS", "12")
 

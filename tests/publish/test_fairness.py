@@ -8,8 +8,7 @@ import pytest
 from judge.cli.contest.publish import verify
 from judge.publish.manifest import write_manifest
 from judge.publish.verify_export import verify_export
-from tests.publish.forgeries import change
-from tests.publish.public import Public
+from tests.publish.public import Public, change
 
 
 def rows(public: Public) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,7 @@ from judge.publish.verify_export import verify_export
 from judge.statistics.joined_ratings import join_contests
 from tests.publish.browser import Browser
 from tests.publish.cups import Cast, Cup, player
-from tests.publish.forgeries import Forgery, change, in_table, sign_again
-from tests.publish.public import Public
+from tests.publish.public import Public, change, sign_again
 from tests.publish.test_second_verifier import problems as problems_by_node
 
 LAST_YEAR: Cast = {"anna": player("anna", 0.5), "bert": player("bert", 0.6), "zoe": player("zoe", 0.9)}
@@ -150,9 +149,16 @@ def one_more_win(document: Any) -> None:
     document["contests"][0]["results"][0]["won"] += 1
 
 
+Forgery = Callable[[Path], None]
+
+
 def other(key: str, value: object) -> tuple[Forgery, str]:
     """Another value in the table."""
-    return in_table("histories", lambda rows: rows[1].update({key: value})), "data/histories.json"
+
+    def forge(directory: Path) -> None:
+        change(directory / "data/histories.json", lambda rows: rows[1].update({key: value}))
+
+    return forge, "data/histories.json"
 
 
 FORGERIES: dict[str, tuple[Forgery, str]] = {

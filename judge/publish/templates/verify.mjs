@@ -422,6 +422,7 @@
       const data = await read(name);
       for (let at = 0, end = 0; at < data.length; at = end) {
         end = at + 2 + data[at] * 256 + data[at + 1];
+        if (!(end <= data.length)) throw new Error(`${name}: a leaf is cut off`);
         leaves.push(data.slice(at + 2, end));
       }
     }
@@ -444,19 +445,20 @@
     const created = lines.filter(({ event }) => event === "created").map(({ digest }) => digest);
     report.compare(`${DOCUMENT} in the log`, created, [await sha256(await read(DOCUMENT))]);
     const ended = new Map();
-    for (const [number, { event, match, attempt, digest }] of lines.entries()) {
+    for (const [number, { event, match, attempt, digest, text }] of lines.entries()) {
       const key = `${match} ${attempt}`, before = ended.get(key);
-      if (event === "annulled") ended.set(key, { event, digest: before?.digest ?? null });
+      if (event === "annulled") ended.set(key, { event, digest: before?.digest ?? null, text });
       else if (ENDS.has(event)) {
         report.expect(!before || event === "superseded", `leaf ${number} of the log: the attempt ended before`);
-        ended.set(key, { event, digest });
+        ended.set(key, { event, digest, text });
       }
     }
     const matches = new Map(tables.games.map((row) => [row.number, row.match]));
     const counting = tables.games.filter((row) => row.state === "done").map((row) => ({ ...row, state: "accepted" }));
-    for (const { number, attempt, state, record } of [...tables.attempts, ...counting]) {
+    for (const { number, attempt, state, record, why } of [...tables.attempts, ...counting]) {
       const key = `${matches.get(number)} ${attempt}`;
       const expected = { event: state, digest: await sha256(await read(record)) };
+      if (state !== "accepted") expected.text = why;
       report.compare(`game ${number}, attempt ${attempt}, in the log`, ended.get(key), expected);
       ended.delete(key);
     }
