@@ -55,6 +55,11 @@ def is_fixed(form: Form) -> bool:
     return form.is_fixed
 
 
+def is_by_results(form: Form) -> bool:
+    """Its places follow from results alone; verify.mjs knows no stages and no ratings."""
+    return "knockout" not in form.plan and "elo" not in form.plan
+
+
 def is_long(form: Form) -> bool:
     """Its machines are compared."""
     return form.is_long
@@ -90,7 +95,7 @@ def sign_as_another(forger: Forger) -> None:
 # --- a table, a record or a document ---------------------------------------------------------------------------------
 
 FROM_RESULTS = {
-    "standings": ("place", "agent", "points", "games", "wins", "draws", "losses", "byes", "failures", "replies"),
+    "standings": ("agent", "points", "games", "wins", "draws", "losses", "byes", "failures", "replies"),
     "pairs": ("agent", "opponent", "points", "games", "wins", "draws", "losses"),
 }
 """What of a table follows from the results alone."""
@@ -143,7 +148,7 @@ LISTS = ("standings", "pairs", "games", "pairings", "journal")
 
 def change_crosstable(forger: Forger) -> None:
     def forge(table: Any) -> None:
-        row = forger.chance.choice(table["points"])
+        row = forger.chance.choice([row for row in table["points"] if any(points is not None for points in row)])
         at = forger.chance.choice([number for number, points in enumerate(row) if points is not None])
         row[at] += 0.5
 
@@ -565,6 +570,7 @@ FORGERIES: Mapping[str, Forgery] = {
     "signed by another key": Forgery(lambda _: None, BOTH, sign_as_another),
     # In one place, and signed.
     "a value of the standings": Forgery(change_cell("standings", FROM_RESULTS["standings"]), BOTH),
+    "a place in the standings": Forgery(change_cell("standings", ["place"]), BOTH, suits=is_by_results),
     "a value of a pair": Forgery(change_cell("pairs", FROM_RESULTS["pairs"]), BOTH),
     "a value of a game": Forgery(change_cell("games", OF_RECORD), BOTH),
     "a cell of the crosstable": Forgery(change_crosstable, BOTH),
