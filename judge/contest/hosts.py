@@ -99,10 +99,12 @@ def contest_hosts(store: Reader, contest: str, tests: Sequence[FairnessTest] = (
 
 
 def _effect_words(test: FairnessTest, effect: float) -> str:
-    size, p = f"{100 * effect:+.1f} %" if test.response == TIME else f"{effect:+.3f}", f"{test.adjusted:.2g}"
+    ends = (effect, test.low or 0.0, test.high or 0.0)
+    size, low, high = (f"{100 * end:+.1f} %" if test.response == TIME else f"{end:+.3f}" for end in ends)
+    p = f"{test.adjusted:.2g}"
     if test.response == TIME:
-        return sentence(f"{size} of time a move, p = {p}")
-    return sentence(f"{size} points of score, p = {p}")
+        return sentence(f"{size} of time a move (95 %: {low} to {high}), p = {p}")
+    return sentence(f"{size} points of score (95 %: {low} to {high}), p = {p}")
 
 
 def _test_voids(hosts: Sequence[ContestHost]) -> None:

@@ -154,7 +154,9 @@ class FairnessRow(_Row):
     """A test of the machines: whether a factor had an effect on scores or on times."""
 
     factor: Annotated[str, "slot, host, hour, order, neighbours or seat"]
-    response: Annotated[str, "score of the first seat in points, or time a move (an effect of 0.01 is 1 %)"]
+    response: Annotated[
+        str, "score of the first seat in points, or time a move (an effect of 0.01 is 1 % more, -0.5 half)"
+    ]
     levels: Annotated[int, "slots, hosts or hours that are compared; 1 for a number"]
     games: Annotated[int, "games that the test rests on"]
     p: Annotated[float | None, "probability of such a difference on fair machines; empty if nothing can be compared"]
@@ -163,6 +165,8 @@ class FairnessRow(_Row):
     ]
     level: Annotated[str, "the level that differs most from the others"]
     effect: Annotated[float | None, "by how much it differs; of a number, between its extremes"]
+    low: Annotated[float | None, "lower end of its 95 % interval, which holds for all levels at once"]
+    high: Annotated[float | None, "upper end of its 95 % interval"]
     found: Annotated[float | None, "an effect that would have been found with a probability of 90 % at least"]
     why: Annotated[str, "why nothing can be compared"]
 
@@ -309,6 +313,8 @@ def _fairness(test: FairnessTest) -> FairnessRow:
         adjusted=rounded(test.adjusted),
         level=test.level,
         effect=rounded(test.effect),
+        low=rounded(test.low),
+        high=rounded(test.high),
         found=rounded(test.found),
         why=test.why,
     )

@@ -14,8 +14,12 @@ as the games do; what is solved is as large as there are agents and levels.
 
 A factor is a set of levels (slot, host, hour of the day) or a number (order: when the game began, 0 for the first and 1
 for the last; neighbours: the number of other games on its host when it began). The p-values of all tests are
-adjusted by Holm's procedure, so that fair machines are called unfair in 5 % of contests. A difference of logarithms of
-0.01 is 1 % of time.
+adjusted by Holm's procedure, so that fair machines are called unfair in 5 % of contests. A difference of logarithms x
+is told as the share of time exp(x) - 1: log 2 is 100 % more, and - log 2 is 50 % less.
+
+The interval of an effect is Scheffe's, of 95 % (the same, 3.5): an estimate that is a sum of coefficients, off by its
+standard error times the root of the degrees times the 5 % point of their variance ratio. It holds for all levels at
+once, so also for the one that was chosen because it differs most; of one degree it is Student's.
 
 `found` is the power: an effect of this size at one level of average frequency (for a number, between its extremes)
 would have been found with a probability of 90 % or more, also as the first of all tests that Holm's procedure looks
@@ -32,7 +36,13 @@ import numpy as np
 import numpy.typing as npt
 
 from judge.matches import GameConditions, ResultRow
-from judge.statistics.significance import SIGNIFICANCE, chi_square_shift, holm, variance_ratio_tail
+from judge.statistics.significance import (
+    SIGNIFICANCE,
+    chi_square_shift,
+    holm,
+    variance_ratio_point,
+    variance_ratio_tail,
+)
 
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
@@ -59,10 +69,11 @@ FAIRNESS_WORDS = (*LEVELS, *NUMBERS, SEAT, SCORE, TIME, OTHERS, ALONE, FEW, ALIK
 
 @dataclass(frozen=True, slots=True)
 class FairnessTest:
-    """The test of one factor. Effects are of score (points of the first seat) or of time a move (a share, 0.01: 1 %).
+    """The test of one factor. Effects are of score (points of the first seat) or of time a move (a share: 0.01 is 1 %
+    more, 1 is twice the time, -0.5 is half of it).
 
     `p` is None if nothing can be compared, and `why` says why; `adjusted` is `p` among all tests. `level` has the
-    largest `effect`. `found` is what would have been found.
+    largest `effect`, whose 95 % interval goes from `low` to `high`. `found` is what would have been found.
     """
 
     factor: str
@@ -73,6 +84,8 @@ class FairnessTest:
     adjusted: float | None
     level: str
     effect: float | None
+    low: float | None
+    high: float | None
     found: float | None
     why: str = ""
 
@@ -177,11 +190,18 @@ def _levels(names: Sequence[str]) -> tuple[list[str], Codes]:
 
 @dataclass(frozen=True, slots=True)
 class _Fitted:
-    """Coefficients, the sum of squared residuals, and the rank of the equations."""
+    """Coefficients, the inverse of their normal equations, the sum of squared residuals, and the rank."""
 
     coefficients: Vector
+    inverse: Matrix
     squares: float
     rank: int
+
+    def off(self, weights: Vector, degrees: int, residual: int) -> tuple[float, float]:
+        """A sum of coefficients, and how far its interval reaches to either side."""
+        variance = self.squares / residual * float(weights @ self.inverse @ weights)
+        ratio = variance_ratio_point(SIGNIFICANCE, degrees, residual)
+        return float(weights @ self.coefficients), math.sqrt(degrees * ratio * max(0.0, variance))
 
 
 def _fit(columns: Sequence[tuple[Codes, Vector]], width: int, values: Vector) -> _Fitted:
@@ -196,13 +216,13 @@ def _fit(columns: Sequence[tuple[Codes, Vector]], width: int, values: Vector) ->
         for others, weights in columns:
             cells = np.bincount(codes * width + others, entries * weights, width * width)
             normal += cells.reshape(width, width)
-    inverse = np.linalg.pinv(normal, rcond=1e-10, hermitian=True)
+    inverse: Matrix = np.linalg.pinv(normal, rcond=1e-10, hermitian=True).astype(np.float64)
     coefficients = inverse @ right
     residuals = values.copy()
     for codes, entries in columns:
         residuals -= entries * coefficients[codes]
     rank = round(float(np.trace(inverse @ normal)))
-    return _Fitted(coefficients, float(residuals @ residuals), rank)
+    return _Fitted(coefficients, inverse, float(residuals @ residuals), rank)
 
 
 def _agent_columns(games: _Games, used: npt.NDArray[np.bool_], sign: float) -> list[tuple[Codes, Vector]]:
@@ -241,13 +261,18 @@ def _test_levels(
     mean_count = count / max(1, len(levels))
     p, found, why = _compare(without, fitted, count, mean_count * (1 - mean_count / max(1, count)))
     if p is None:
-        return FairnessTest(factor, response, len(levels), count, None, None, "", None, None, why)
+        return _unmade(factor, response, len(levels), count, why)
     effects = fitted.coefficients[games.agents :]
     # Against the mean of all other games.
     others = (of_level @ effects - of_level * effects) / np.maximum(1, count - of_level)
     off = np.where(of_level > 0, effects - others, 0.0)
     most = int(np.abs(off).argmax())
-    return FairnessTest(factor, response, len(levels), count, p, None, levels[most], float(off[most]), found)
+    weights = np.zeros(games.agents + len(levels))
+    weights[games.agents :] = -of_level / max(1, count - of_level[most])
+    weights[games.agents + most] = 1.0
+    off_by = fitted.off(weights, fitted.rank - without.rank, count - fitted.rank)
+    sizes = _sizes(response, *off_by, found)
+    return FairnessTest(factor, response, len(levels), count, p, None, levels[most], *sizes)
 
 
 def _test_number(
@@ -278,6 +303,26 @@ def _test_number(
     if p is not None and different < DIFFERENT:
         p, why = None, ALIKE
     if p is None:
-        return FairnessTest(factor, response, 1, count, None, None, "", None, None, why)
-    effect = float(fitted.coefficients[-1]) * extent
-    return FairnessTest(factor, response, 1, count, p, None, "", effect, found)
+        return _unmade(factor, response, 1, count, why)
+    weights = np.zeros(width + 1)
+    weights[-1] = extent
+    sizes = _sizes(response, *fitted.off(weights, 1, count - fitted.rank), found)
+    return FairnessTest(factor, response, 1, count, p, None, "", *sizes)
+
+
+def _unmade(factor: str, response: str, levels: int, games: int, why: str) -> FairnessTest:
+    """A test that was not made."""
+    return FairnessTest(factor, response, levels, games, None, None, "", None, None, None, None, why)
+
+
+_MOST = 50.0
+"""Of a logarithm: a share of 22 digits."""
+
+
+def _sizes(response: str, effect: float, reach: float, found: float | None) -> tuple[float, float, float, float | None]:
+    """An effect, the ends of its interval, and what would have been found: of times as shares, not as logarithms."""
+
+    def size(value: float) -> float:
+        return math.expm1(min(value, _MOST)) if response == TIME else value
+
+    return size(effect), size(effect - reach), size(effect + reach), None if found is None else size(found)

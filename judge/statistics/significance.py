@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 from judge.statistics.scales import NORMAL
 
@@ -64,6 +65,18 @@ def variance_ratio_tail(ratio: float, degrees: int, residual: int) -> float:
     tail = chi_square_tail(x, degrees)
     term = degrees * (degrees**2 - 4) / 48 / m**2 * (chi_square_tail(x, degrees + 4) - tail)
     return min(1.0, max(0.0, tail + term))
+
+
+@lru_cache
+def variance_ratio_point(level: float, degrees: int, residual: int) -> float:
+    """The variance ratio with this tail, 0 < `level` < 1; `degrees` and `residual` are at least 1."""
+    low, high = 0.0, 1.0
+    while variance_ratio_tail(high, degrees, residual) > level:
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if variance_ratio_tail(middle, degrees, residual) > level else (low, middle)
+    return high
 
 
 def student_tail(t: float, degrees: int) -> float:

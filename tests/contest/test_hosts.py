@@ -71,15 +71,15 @@ def test_a_host_whose_voids_times_or_results_stand_out_is_named(store: Store, tm
     for at, host in enumerate(("w1", "w2", "w3")):
         add_attempts(tmp_path, 100 * at + 1, host, *["accepted"] * 30, *["void"] * (12 if host == "w2" else 1))
     tests = [
-        FairnessTest("host", "time a move", 3, 90, 0.001, 0.01, "w3", 0.12, 0.01),
-        FairnessTest("host", "score", 3, 90, 0.5, 1.0, "w1", 0.1, 0.2),
-        FairnessTest("slot", "score", 3, 90, 0.001, 0.01, "w1 2", 0.1, 0.2),
+        FairnessTest("host", "time a move", 3, 90, 0.001, 0.01, "w3", 0.12, 0.02, 0.23, 0.01),
+        FairnessTest("host", "score", 3, 90, 0.5, 1.0, "w1", 0.1, -0.1, 0.3, 0.2),
+        FairnessTest("slot", "score", 3, 90, 0.001, 0.01, "w1 2", 0.1, 0.05, 0.15, 0.2),
     ]
 
     said = {host.name: host.stands_out for host in contest_hosts(store, "cup", tests)}
 
     assert [] == said["w1"]
-    assert ["+12.0 % of time a move, p = 0.01"] == said["w3"]
+    assert ["+12.0 % of time a move (95 %: +2.0 % to +23.0 %), p = 0.01"] == said["w3"]
     assert 1 == len(said["w2"])
     assert said["w2"][0].startswith("12 of its 42 games are void, p = 0.000")
 

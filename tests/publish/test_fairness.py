@@ -41,7 +41,7 @@ def test_it_is_computed_again(exported: Public) -> None:
     ]
 
 
-@pytest.mark.parametrize("column", ["p", "adjusted", "effect", "found"])
+@pytest.mark.parametrize("column", ["p", "adjusted", "effect", "low", "high", "found"])
 def test_a_number_that_was_made_nicer_is_found(column: str, copy: Public) -> None:
     def nicer(found: Any) -> None:
         row = next(row for row in found if row["p"] is not None)

@@ -13,7 +13,7 @@ import pytest
 
 from judge.matches import GameConditions, ResultRow
 from judge.statistics.fairness import SCORE, TIME, FairnessTest, fairness_tests
-from judge.statistics.significance import chi_square_shift, variance_ratio_tail
+from judge.statistics.significance import chi_square_shift, variance_ratio_point, variance_ratio_tail
 from tests.statistics.simulated_contests import play
 
 CONTESTS = int(os.environ.get("JUDGE_AA_CONTESTS", "40"))
@@ -92,6 +92,42 @@ def test_a_drift_is_an_effect_of_the_order() -> None:
     assert order.effect == pytest.approx(0.05, abs=0.01)
 
 
+@pytest.mark.parametrize("times", [0.5, 2.0, 10.0])
+def test_a_large_effect_on_times_is_a_share_of_time(times: float) -> None:
+    """Half of the time is 50 % less, and twice the time 100 % more; the logarithms differ by 69 % in both."""
+    tests = fairness_tests(*play(8, 600, agents=4, differ=0.5, hosts=2, slow={0: times, 2: times}))
+
+    slow, seat = of(tests, "host", TIME), of(tests, "seat", TIME)
+    assert slow.effect is not None
+    ends = sorted((times - 1, 1 / times - 1))
+    assert any(slow.effect == pytest.approx(end, rel=0.1) for end in ends)
+    assert slow.low is not None
+    assert slow.high is not None
+    assert -1 < slow.low < slow.effect < slow.high
+    assert any(slow.low < end < slow.high for end in ends)
+    assert slow.found is not None
+    assert seat.low is not None
+    assert seat.high is not None
+    assert seat.low < 0 < seat.high
+
+
+def test_an_interval_leaves_out_nothing_if_and_only_if_there_is_an_effect() -> None:
+    """Of one degree of freedom it is the set of effects that are not refused. Of two, it may have nothing in it where p
+    is small, since another comparison than of one level with the rest is meant."""
+    compared = 0
+    for seed in range(20):
+        for test in fairness_tests(*play(seed, 200, hosts=2)):
+            if test.p is None or test.low is None or test.high is None or test.effect is None:
+                continue
+            compared += 1
+            assert test.low <= test.effect <= test.high
+            if test.factor in ("host", "order", "neighbours", "seat"):
+                assert (test.low <= 0 <= test.high) == (test.p >= 0.05)
+            elif test.p >= 0.05:
+                assert test.low <= 0 <= test.high
+    assert compared > 200
+
+
 def test_an_agent_that_often_plays_on_one_slot_is_no_property_of_the_slot() -> None:
     """A slow agent that the schedule put there."""
     results, conditions = play(5, 1000, agents=4)
@@ -167,6 +203,12 @@ def test_work_grows_as_the_games_do() -> None:
 )
 def test_tails_of_the_variance_ratio_are_those_of_the_tables(ratio: float, degrees: int, residual: int) -> None:
     assert variance_ratio_tail(ratio, degrees, residual) == pytest.approx(0.05, abs=0.0005)
+
+
+def test_a_point_of_the_variance_ratio_has_its_tail() -> None:
+    for degrees, residual in ((1, 10), (3, 10), (23, 200)):
+        point = variance_ratio_point(0.05, degrees, residual)
+        assert variance_ratio_tail(point, degrees, residual) == pytest.approx(0.05)
 
 
 def test_the_power_is_what_simulations_give() -> None:

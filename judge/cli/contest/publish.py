@@ -206,8 +206,10 @@ def _fairness_lines(report: VerificationReport) -> Iterator[str]:
     made = [test for test in report.fairness if test.p is not None]
     for test in made:
         if test.has_effect and test.effect is not None:
-            of = f"{100 * test.effect:+.1f} %" if test.response == TIME else f"{test.effect:+.3f} points"
-            yield f"{test.factor} {printable(test.level, 60)}: {of} of {test.response}, p = {test.adjusted:.2g} of all"
+            ends = (test.effect, test.low or 0.0, test.high or 0.0)
+            sizes = [f"{100 * end:+.1f} %" if test.response == TIME else f"{end:+.3f} points" for end in ends]
+            of = f"{sizes[0]} ({sizes[1]} to {sizes[2]}) of {test.response}"
+            yield f"{test.factor} {printable(test.level, 60)}: {of}, p = {test.adjusted:.2g} of all"
     if not made:
         yield "too few games, or no two slots, hosts, hours, orders or neighbours, to test anything"
     elif not any(test.has_effect for test in made):
