@@ -123,7 +123,10 @@ def _show_ratings(joined: JoinedRatings) -> None:
     _print(table)
     print(f"sitting first   {_of_estimate(rated.advantage)} Elo")
     margin = "" if rated.draw_elo is None else f", margin {_of_estimate(rated.draw_elo)} Elo"
-    print(f"draws           {100 * rated.draw_share:.1f} % between equals{margin}")
+    share, low, high = (
+        None if end is None else 100 * end for end in (rated.draw_share, rated.draw_low, rated.draw_high)
+    )
+    print(f"draws           {interval(share, low, high, 1)} % between equals{margin}")
 
 
 def _of_rating(rating: Rating) -> str:
@@ -131,7 +134,7 @@ def _of_rating(rating: Rating) -> str:
 
 
 def _of_estimate(estimate: Estimate) -> str:
-    return f"{estimate.elo:+.1f} ± {1.96 * estimate.error:.1f}"
+    return interval(estimate.elo, estimate.low, estimate.high, 1)
 
 
 def _show_histories(joined: JoinedRatings) -> None:

@@ -174,10 +174,10 @@ def _intervals(shown: Sequence[tuple[str, str, Rating]], left_out: int, pools: i
     return RatingsChart(len(rows) * ROW, rows, ticks, left_out, pools)
 
 
-def interval_text(rating: Rating | Interval, language: Language) -> str:
+def interval_text(rating: Rating | Interval, language: Language, digits: int = 0) -> str:
     """The interval of a rating or of an estimate as text: `-12 to 34`."""
-    low = language.gettext("no lower end") if rating.low is None else number(rating.low, 0)
-    high = language.gettext("no upper end") if rating.high is None else number(rating.high, 0)
+    low = language.gettext("no lower end") if rating.low is None else number(rating.low, digits)
+    high = language.gettext("no upper end") if rating.high is None else number(rating.high, digits)
     return language.gettext("{low} to {high}").format(low=low, high=high)
 
 

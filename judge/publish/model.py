@@ -21,7 +21,7 @@ from judge.statistics.candidates import Candidate, compare_candidates
 from judge.statistics.cycles import RatingsCheck, check_ratings
 from judge.statistics.fairness import FairnessTest, fairness_tests
 from judge.statistics.joined_ratings import RatedContest, Version, join_contests
-from judge.statistics.ratings import Rating, RatingList, rate
+from judge.statistics.ratings import Rating, RatingList, RatingModel, rate
 from judge.statistics.sprt import SprtState
 from judge.store.types import JournalLine
 from judge.text import sentence
@@ -229,6 +229,11 @@ class PublishedContest:
     def ratings(self) -> RatingList | None:
         """The ratings; None if no results count."""
         return rate(self.counted) if self.counted else None
+
+    @cached_property
+    def davidson(self) -> RatingList | None:
+        """The same by Davidson's model of draws; the ratings are by Rao and Kupper's."""
+        return rate(self.counted, RatingModel(draws="davidson")) if self.counted else None
 
     @cached_property
     def ratings_check(self) -> RatingsCheck:

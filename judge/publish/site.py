@@ -18,6 +18,7 @@ from judge.publish.model import Participant, PublishedContest, PublishedMatch, c
 from judge.publish.pages import ASSETS, Page, PagePlace, asset, render_for
 from judge.referee.policy import ClockPolicy
 from judge.statistics.fairness import TIME
+from judge.statistics.match_estimate import Interval
 from judge.text import duration, plain_text
 from judge.translations.language import ENGLISH, Language
 
@@ -152,8 +153,47 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
         "results": results_chart(contest, language),
         "ratings": ratings_chart(contest, language),
         "interval_of": partial(interval_text, language=language),
+        "draw_models": _draw_models(contest),
         "facts": _facts(contest, language),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _DrawModel:
+    """What the results say by a model of draws: what sitting first is worth, in Elo, the parameter of draws, which is a
+    margin in Elo or has no unit, and how many games in a hundred equals draw."""
+
+    name: str
+    advantage: Interval
+    parameter: Interval
+    unit: str
+    share: Interval
+
+
+def _draw_models(contest: PublishedContest) -> Sequence[_DrawModel]:
+    models = []
+    for name, rated in (("Rao-Kupper", contest.ratings), ("Davidson", contest.davidson)):
+        if rated is None:
+            continue
+        share, margin = Interval(rated.draw_share, rated.draw_low, rated.draw_high), rated.draw_elo
+        models.append(
+            _DrawModel(
+                name,
+                Interval(rated.advantage.elo, rated.advantage.low, rated.advantage.high),
+                # Davidson's is how often equals draw, against how often one of them wins.
+                _scaled(share, lambda drawn: 2 * drawn / (1 - drawn))
+                if margin is None
+                else Interval(margin.elo, margin.low, margin.high),
+                "" if margin is None else "Elo",
+                _scaled(share, lambda drawn: 100 * drawn),
+            )
+        )
+    return models
+
+
+def _scaled(each: Interval, scale: Callable[[float], float]) -> Interval:
+    value, low, high = (None if end is None else scale(end) for end in (each.value, each.low, each.high))
+    return Interval(value, low, high)
 
 
 def _facts(contest: PublishedContest, language: Language) -> Mapping[str, tuple[str, bool]]:

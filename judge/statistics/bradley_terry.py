@@ -100,6 +100,11 @@ class Fit:
         self.advantage_error = math.sqrt(inverse[-2, -2])
         self.draw_error = math.sqrt(inverse[-1, -1])
 
+    def draw_shares(self, reach: float) -> tuple[float, float]:
+        """`draw_share` with the draw parameter so many standard errors less, and more."""
+        low, high = (self._draws.share(self.draw + side * reach * self.draw_error) for side in (-1, 1))
+        return max(0.0, low), high
+
     def chances(self) -> tuple[Vector, Vector, Vector]:
         """The probabilities that a game of each pair is won, drawn and lost by its first seat."""
         return self._draws.chances(self._leads(self._at)[1], self.draw)

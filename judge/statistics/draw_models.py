@@ -133,7 +133,7 @@ class Davidson:
 
     def share(self, d: float) -> float:
         """As `DrawModel.share`."""
-        return math.exp(d) / (2 + math.exp(d))
+        return float(share(d - math.log(2)))
 
     def _log_sum(self, u: Vector, d: float) -> Vector:
         return np.logaddexp(np.logaddexp(u / 2, -u / 2), d)

@@ -54,10 +54,15 @@ GOMOCUP_MODEL = RatingModel(advantage=0, draw_elo=0.01, mean=1600)
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A parameter of the model in Elo and its standard error, which is 0 if the parameter was given."""
+    """A parameter of the model in Elo and its standard error, which is 0 if the parameter was given.
+
+    `low` and `high` are the ends of its 95 % interval; None for one that only the prior holds.
+    """
 
     elo: float
     error: float
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,10 @@ class RatingList:
     """The draw margin; None for Davidson's model, which has none."""
     draw_share: float
     """How many games between equals are drawn where neither has an advantage, 0 to 1."""
+    draw_low: float | None
+    """The lower end of its 95 % interval; None if no game was drawn."""
+    draw_high: float | None
+    """The upper end; None if no game was drawn, or all were."""
 
     def of(self, agent: str) -> Rating:
         """The rating of an agent. Raises KeyError if it has no results."""
@@ -118,12 +127,29 @@ def rate(results: Iterable[ResultRow], model: RatingModel | None = None) -> Rati
             games, points = int(tally.games[at]), float(tally.scores[at])
             of_pool.append(Rating(agent, elo, low, high, games, points, number))
         ratings += sorted(of_pool, key=lambda rating: (-rating.elo, rating.agent))
+    won, drawn, lost = (bool(counts.any()) for counts in (tally.wins, tally.draws, tally.losses))
+    # If the first seat lost no game, the likelihood rises for ever with its advantage (and with the draws, if there are
+    # any); the same the other way round. If every game was drawn, it rises with the draws.
+    ends = (won, lost) if model.advantage is None else (True, True)
+    draw_ends = (drawn, drawn and (won or lost)) if model.draw_elo is None else (True, True)
+    low, high = fit.draw_shares(CONFIDENCE_95)
     return RatingList(
         tuple(ratings),
-        Estimate(fit.advantage * ELO, fit.advantage_error * ELO),
-        Estimate(fit.draw * ELO, fit.draw_error * ELO) if model.draws == "rao-kupper" else None,
+        _estimate(fit.advantage, fit.advantage_error, ends),
+        _estimate(fit.draw, fit.draw_error, draw_ends) if model.draws == "rao-kupper" else None,
         fit.draw_share,
+        low if draw_ends[0] else None,
+        high if draw_ends[1] else None,
     )
+
+
+def _estimate(value: float, error: float, ends: tuple[bool, bool]) -> Estimate:
+    """A parameter in logistic units as one in Elo; `ends` tells which ends its interval has."""
+    reach = CONFIDENCE_95 * error
+    low, high = (
+        end * ELO if has_end else None for end, has_end in zip((value - reach, value + reach), ends, strict=True)
+    )
+    return Estimate(value * ELO, error * ELO, low, high)
 
 
 def fit_games(

@@ -116,7 +116,7 @@ def hold(
         cup.play(3, [VOID])
         cup.store.remark("spring-cup", "note", "a power cut")
         cup.play()
-        publish(cup.contest, public.directory, public.private, key, PageOptions(pictures=False, languages=("en",)))
+        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
     return public
 
 

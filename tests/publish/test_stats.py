@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,12 @@ from typer.testing import CliRunner
 
 from judge.cli import app
 from judge.errors import InputError
+from judge.games.types import Verdict
+from judge.matches import ResultRow
+from judge.publish.load import load_store
+from judge.publish.site import pages
 from judge.statistics.ratings import rate
+from judge.translations.language import CODES, languages
 from tests.publish.cups import Cup
 from tests.publish.public import Public
 
@@ -66,9 +72,55 @@ def test_agents_are_compared_with_one(cup: Cup) -> None:
 def test_the_standings_say_what_sitting_first_is_worth(cup: Cup, exported: Public) -> None:
     page = (exported.directory / "index.html").read_text()
 
-    advantage = document("stats", cup.folder)["ratings"]["advantage"]["elo"]
-    assert f"Sitting first is worth {advantage:.0f} Elo" in page.replace("\N{MINUS SIGN}", "-")
+    for model, draws in (("Rao-Kupper", "rao-kupper"), ("Davidson", "davidson")):
+        rated = document("stats", cup.folder, "--draws", draws)["ratings"]
+        advantage, margin, shares = models_on(page)[model]
+        of = rated["advantage"]
+        assert (f"{of['elo']:.0f}", f"{of['low']:.0f} to {of['high']:.0f}") == advantage
+        # Nobody drew a game.
+        assert ("0 Elo" if draws == "rao-kupper" else "0", "") == margin
+        assert ("0 %", "") == shares
     assert "Ratings tell the results of all pairs" in page
+
+
+def models_on(page: str) -> dict[str, list[tuple[str, str]]]:
+    """Of each model of draws on a page, the estimates with their intervals."""
+    section = page.partition('<section aria-labelledby="tell">')[2].partition("</table>")[0]
+    plain = section.replace("\N{MINUS SIGN}", "-").replace("&nbsp;", " ")
+    assert "nan" not in plain.lower()
+    assert "inf" not in plain.lower()
+    rows = re.findall(r'<tr><th scope="row">(.+?)</th>(.+?)</tr>', plain)
+    return {name: re.findall(r'<td class="num">(.*?)</td><td>(.*?)</td>', cells) for name, cells in rows}
+
+
+PAGES = [("", "to", "no upper end"), ("cs/", "až", "bez horní meze"), ("zh/", "至", "无上限")]
+
+
+@pytest.mark.parametrize(("language", "to", "no_end"), PAGES)
+@pytest.mark.parametrize("drawn", ["none", "some", "all"])
+def test_the_standings_have_both_models_of_draws(drawn: str, language: str, to: str, no_end: str, cup: Cup) -> None:
+    """However many games are drawn. Where all are, nothing is known of the first move, and draws have no upper end."""
+    contest = load_store(cup.contest)
+    matches = [
+        replace(match, result=match.result and as_draw(match.result))
+        if drawn == "all" or (drawn == "some" and number % 3 == 0)
+        else match
+        for number, match in enumerate(contest.matches)
+    ]
+    written = pages(replace(contest, matches=matches), {}, languages(CODES))
+    models = models_on(written[f"{language}index.html"]().decode())
+
+    assert ["Rao-Kupper", "Davidson"] == list(models)
+    for advantage, parameter, share in models.values():
+        assert f" {to} " in advantage[1] or drawn == "all"
+        assert ("" == advantage[1]) == (drawn == "all")
+        assert ("" == parameter[1] == share[1]) == (drawn == "none")
+        assert (no_end in parameter[1] and no_end in share[1]) == (drawn == "all")
+        assert ("0 %" == share[0]) == (drawn == "none")
+
+
+def as_draw(result: ResultRow) -> ResultRow:
+    return result._replace(winner=None, verdict=Verdict.DRAW, faults=(None, None))
 
 
 def test_what_is_wrong_is_said(cup: Cup) -> None:
