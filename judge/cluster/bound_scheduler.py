@@ -6,7 +6,6 @@ name of its certificate.
 """
 
 import ipaddress
-from collections.abc import Mapping
 from typing import Any
 
 from distributed import Scheduler
@@ -20,9 +19,6 @@ from judge.logs import get_logger
 from judge.text import printable
 
 ASKED_BY_WORKERS = frozenset({"register-worker", "heartbeat_worker", "unregister"})
-STOLEN = "steal-response"
-"""By it a worker gives a task back that another one is to have."""
-
 LOGGED = "log-event"
 """By it a worker sends moves of a game that it plays."""
 
@@ -34,7 +30,6 @@ TOLD_BY_WORKERS = frozenset(
         "keep-alive",
         "worker-status-change",
         "close-stream",
-        STOLEN,
         LOGGED,
     }
 )
@@ -76,17 +71,9 @@ class BoundScheduler(Scheduler):
         setattr(comm, "read", checked)  # noqa: B010 - a method
 
     def _may_tell(self, worker: str, message: Any) -> bool:
-        """Whether the worker at this address may say this; it gives back only what it was asked for, and tells of the
-        games that it plays to their contest."""
-        if not isinstance(message, dict) or message["op"] not in (STOLEN, LOGGED):
+        """Whether the worker at this address may say this; it tells of the games that it plays to their contest."""
+        if not isinstance(message, dict) or message["op"] != LOGGED:
             return True
-        if message["op"] == LOGGED:
-            return self._may_log(worker, message)
-        task = self.tasks.get(str(message.get("key")))
-        asked = None if task is None else self.extensions["stealing"].in_flight.get(task)
-        return asked is not None and asked["victim"].address == worker and isinstance(message.get("state"), str | None)
-
-    def _may_log(self, worker: str, message: Mapping[str, Any]) -> bool:
         try:
             piece = PieceOfMoves.model_validate(message.get("msg"), strict=True)
         except ValidationError:

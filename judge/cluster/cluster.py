@@ -1,12 +1,13 @@
-"""The matches of a contest on many machines: dask places them, and plays them again where a worker is lost.
+"""The matches of a contest on many machines, which dask finds and brings them to.
 
-A worker announces slots as a resource of dask's, and each match takes one. What is ours: a worker's answer is data,
-which is checked before it counts (`judge.cluster.checkers`); a worker whose answer is refused gets no more matches;
+A worker announces slots as a resource of dask's, and each match takes one. What is ours: a match is given to a worker
+that has a free slot, and to another one when that worker is lost; a worker's answer is data, which is checked before
+it counts (`judge.cluster.checkers`); a worker whose answer is refused gets no more matches;
 what a worker lacks is sent to it (`judge.cluster.transfers`); and where the scheduler was lost, what it had is given to
 the next one. The store counts one result of each match, whatever was played twice.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection
 from concurrent.futures import Future as Check
 from contextlib import suppress
@@ -63,12 +64,16 @@ class _Given:
 
     job: Job
     at: float
+    worker: str = ""
+    """The address of the worker that has it; empty: it waits for a slot."""
     task: Future[Any] | None = None
-    """None: no worker may have it now."""
-    only: frozenset[str] | None = None
-    """The addresses of the workers that may have it; None: any."""
-    awaits: set[tuple[str, str]] = field(default_factory=set)
-    """The agents that must have been sent first: a worker's address and a digest each."""
+    """What dask has of it; None while its worker is sent the agents that it awaits."""
+    awaits: set[str] = field(default_factory=set)
+    """The digests of the agents that its worker must have been sent first."""
+    sent_to: str = ""
+    """The address of the worker that was sent its agents last."""
+    told: str = ""
+    """The name of the worker that is said to play it."""
     refused: int = 0
     searched: int = 0
     stopped: int = 0
@@ -82,11 +87,18 @@ class Cluster:
     """The slots of all workers of a scheduler: see `judge.contest.executor.Executor`."""
 
     def __init__(
-        self, address: Address, security: Security, parcels: Parcels, tell: Callable[[str], None] = lambda _: None
+        self,
+        address: Address,
+        security: Security,
+        parcels: Parcels,
+        tell: Callable[[str], None] = lambda _: None,
+        place: Callable[[Match, str], None] = lambda *_: None,
     ) -> None:
         """Connect. `parcels` are the contest's, and are closed with this; `tell` takes sentences about workers for its
-        journal. Raises HostError if no scheduler answers."""
+        journal, and `place` a match with the name of the worker that has it now, which is empty if none has. Raises
+        HostError if no scheduler answers."""
         self._parcels = parcels
+        self._place = place
         self._given: dict[str, _Given] = {}
         """By the match's id."""
         self._news: SimpleQueue[Callable[[], list[JobEnd]]] = SimpleQueue()
@@ -109,10 +121,12 @@ class Cluster:
     @property
     def free(self) -> int:
         """How many games could be started now."""
-        slots = self._slots(self._usable())
-        checked = sum(given.is_checked for given in self._given.values())
+        slots = self._free_slots()
+        waiting = sum(not given.worker for given in self._all())
+        checked = len(self._given) - len(self._all())
         # As many may wait for their check as are played: else answers pile up with the workers.
-        return max(0, slots - len(self._given) + min(checked, slots))
+        piled = max(0, checked - sum(self._roster.workers[address].slots for address in slots))
+        return max(0, sum(slots.values()) - waiting - piled)
 
     @property
     def running(self) -> int:
@@ -169,9 +183,12 @@ class Cluster:
         """The addresses of the workers that may have games: one that is sent an image can play none."""
         return self._roster.usable - self._transfers.receivers(self._parcels.images)
 
-    def _slots(self, addresses: Collection[str]) -> int:
-        """How many games these workers play at once."""
-        return sum(self._roster.workers[address].slots for address in addresses)
+    def _free_slots(self) -> dict[str, int]:
+        """How many more games each worker could have now that may have any, by address."""
+        taken = Counter(given.worker for given in self._all())
+        return {
+            address: max(0, self._roster.workers[address].slots - taken[address]) for address in sorted(self._usable())
+        }
 
     def _look(self) -> None:
         """Note who has come and gone; a new scheduler is given what the one before it had."""
@@ -189,11 +206,11 @@ class Cluster:
             self._scheduler = identity["id"]
             self._connection.listen()
             for given in self._all():
-                self._forget_task(given)
+                self._take_back(given)
         self._roster.meet(identity["workers"])
         for given in self._all():
-            if given.only is not None and not given.only & self._roster.workers.keys():
-                self._forget_task(given)
+            if given.worker not in self._roster.workers:
+                self._take_back(given)
         self._give_waiting()
 
     def _all(self) -> list[_Given]:
@@ -204,30 +221,46 @@ class Cluster:
 
     def _give(self, given: _Given) -> None:
         """Have an attempt played, also once more, as soon as a slot is free."""
-        self._forget_task(given)
+        self._take_back(given)
         given.is_checked = False
         self._give_waiting()
 
     def _give_waiting(self) -> None:
-        """Have the attempts played for which there was no slot, or no scheduler. They wait here: with dask one would
-        wait for one worker while others are free."""
-        usable = self._usable()
-        attempts = self._all()
-        free = self._slots(usable) - sum(given.task is not None for given in attempts)
-        for given in attempts:
-            if free <= 0:
-                return
-            if given.task is None and not given.awaits:
-                given.only = None if len(usable) == len(self._roster.workers) else usable
-                name, order = self._connection.new_task(), self._order(given.job)
-                if given.followed is not None:
-                    self._moves.follow(name, given.followed)
-                given.task = self._connection.submit(play, order, task=name, only=given.only, resources={SLOT: 1})
-                if given.task is None:
-                    self._moves.forget(name)
-                    return
-                self._await(given, given.task)
-                free -= 1
+        """Give the attempts that wait for a slot to workers that have one free. dask would give them to any worker, and
+        the game of a lost worker too, where it waits for another game while other workers are free."""
+        slots = self._free_slots()
+        for given in self._all():
+            if not given.worker and any(slots.values()):
+                is_sent = slots.get(given.sent_to, 0) > 0
+                address = given.sent_to if is_sent else max(slots, key=slots.__getitem__)
+                if not self._give_to(address, given):
+                    break
+                slots[address] -= 1
+        for given in self._all():
+            worker = self._roster.workers.get(given.worker)
+            name = worker.name if worker else ""
+            if name != given.told:
+                given.told = name
+                self._place(given.job.match, name)
+
+    def _give_to(self, address: str, given: _Given) -> bool:
+        """Have an attempt played by a worker; False if the connection is lost."""
+        name, order = self._connection.new_task(), self._order(given.job)
+        if given.followed is not None:
+            self._moves.follow(name, given.followed)
+        task = self._connection.submit(play, order, task=name, only=[address], resources={SLOT: 1})
+        if task is None:
+            self._moves.forget(name)
+            return False
+        given.worker, given.task = address, task
+        self._await(given, task)
+        return True
+
+    def _take_back(self, given: _Given) -> None:
+        """No worker has it; it waits for a slot."""
+        self._forget_task(given)
+        given.worker = ""
+        given.awaits.clear()
 
     def _forget_task(self, given: _Given) -> None:
         """No worker plays it. dask has a task done again whose worker is lost with the answer, until the task's future
@@ -289,7 +322,7 @@ class Cluster:
                 raise InputError("an answer of this worker was refused before")
             return self._judge(given, check.result(), worker)
         except (OSError, TimeoutError):
-            # Its worker may be lost: then dask has it played again.
+            # Its worker may be lost: then the next look takes it back.
             self._await(given, task)
             return []
         except CancelledError:
@@ -372,11 +405,11 @@ class Cluster:
         for name in images:
             if self._transfers.send(worker, name, partial(self._parcels.image, name)):
                 self._roster.note(f"worker {worker.name} is sent the image {name}")
-        self._forget_task(given)
         if images:
             self._give(given)
         else:
-            given.awaits = {(worker.address, digest) for digest in agents}
+            self._forget_task(given)
+            given.awaits = set(agents)
 
     def _sent(self, sent: TransferEnd) -> list[JobEnd]:
         """The end of a transfer."""
@@ -386,9 +419,10 @@ class Cluster:
         elif sent.why:
             self._roster.bar(sent.worker, sent.why)
         for given in self._all():
-            if given.awaits:
-                given.awaits.discard((sent.worker.address, sent.what))
+            if given.awaits and given.worker == sent.worker.address:
+                given.awaits.discard(sent.what)
                 if not given.awaits:
+                    given.sent_to = given.worker
                     self._give(given)
         return []
 
@@ -412,6 +446,11 @@ def open_cluster(
     security = security_of(where, keys)
     untold: deque[str] = deque()
 
+    def place(match: Match, worker: str) -> None:
+        """While the store is lost nobody asks who plays; at its end a game names its worker again."""
+        with suppress(StoreLostError):
+            store.played_by(match.id, match.attempt, worker)
+
     def tell(text: str) -> None:
         """What is said of workers while the store is lost is written when it is back."""
         untold.append(text)
@@ -421,4 +460,4 @@ def open_cluster(
                 untold.popleft()
 
     parcels = Parcels(folder / PARCELS, image_contents(runtimes) if runtimes else {})
-    return Cluster(where, security, parcels, tell)
+    return Cluster(where, security, parcels, tell, place)

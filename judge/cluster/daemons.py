@@ -94,7 +94,7 @@ async def _worker(machine: Machine, scheduler: Address, listen: Address | None, 
         worker = Worker(
             str(scheduler),
             name=machine.name,
-            nthreads=machine.slots,
+            nthreads=machine.slots + 1,  # for what it is sent while all slots play
             resources={SLOT: machine.slots},
             security=security,
             protocol=f"{scheduler.scheme}://",

@@ -11,6 +11,8 @@ LOGGERS = ("distributed", "tornado", "asyncio")
 
 SETTINGS = {
     "distributed.scheduler.active-memory-manager.start": False,
+    # A game has one worker; the contest gives it to another.
+    "distributed.scheduler.work-stealing": False,
     # No pages: they would be served without TLS.
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],

@@ -4,20 +4,25 @@ import gc
 import shutil
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from distributed import Client
 
+from judge.agents.agents import stage_agent
+from judge.agents.store import AgentStore
 from judge.cluster.cluster import Cluster
 from judge.contest.executor import JobEnd
+from judge.contest.hosts import contest_hosts
 from judge.contest.runner import StopReason
+from judge.contest.worker import Job
+from judge.matches import Match
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.procfs import started_ticks
 from judge.store.types import AttemptState
 from tests.cluster.machines import Cup, Machines, children, until
-from tests.patience import PATIENCE_S
 
 WORKERS = ("w1", "w2", "w3")
 
@@ -102,6 +107,40 @@ def test_a_game_waits_for_the_first_slot_that_is_free(cup: Cup, machines: Machin
         assert StopReason.FINISHED is cup.play(cluster, open_when_all_play)
 
     assert [3] == with_dask[:1]
+
+
+def test_a_worker_that_joins_gets_a_waiting_game_at_once(
+    cup: Cup, machines: Machines, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where one waits for an agent that is sent to a worker which plays another meanwhile."""
+    for name in WORKERS[1:]:
+        machines.workers[name].kill()
+        machines.workers[name].wait()
+    extra = stage_agent("house-python", cup.folder / "staging")
+    has = AgentStore(machines.folder / WORKERS[0] / "agents")
+    has.remove(extra.digest)
+    for agent in cup.agents:
+        has.put(agent.program)
+
+    def job(issued: Match) -> Job:
+        found = Cup.job(cup, issued)
+        return found if issued.number > 1 else replace(found, programs={**found.programs, extra.digest: extra.program})
+
+    monkeypatch.setattr(cup, "job", job)
+    cup.store.schedule("cup", cup.games(1, 3))
+    try:
+        cup.play_in_steps(
+            cluster,
+            (lambda: cup.waiting() == 1, lambda: machines.start_worker("latecomer")),
+            (lambda: cup.waiting() == 2, cup.open_gate),
+        )
+    finally:
+        latecomer = machines.workers.pop("latecomer")
+        latecomer.kill()
+        latecomer.wait()
+
+    assert {WORKERS[0], "latecomer"} == {host for *_, host in cup.attempts()}
+    assert {(1, "accepted")} == {row[1:3] for row in cup.attempts()}
 
 
 @pytest.mark.docker
@@ -198,23 +237,29 @@ def test_abandoned_games_end_on_the_workers(cup: Cup, machines: Machines, cluste
         )
 
 
-def test_the_answer_of_a_worker_that_has_just_come_counts(
-    cup: Cup, machines: Machines, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+def _playing(cup: Cup) -> list[tuple[str, int]]:
+    """The hosts that play now, each with its games, as a status shows them."""
+    return [(host.name, host.running) for host in contest_hosts(cup.store, "cup") if host.running]
+
+
+def test_the_game_of_a_lost_worker_is_played_by_one_that_has_just_come(
+    cup: Cup, machines: Machines, cluster: Cluster
 ) -> None:
-    """The game of a lost worker is played by one that came after the last look at who is there."""
+    """And a status shows which worker plays it."""
     for name in WORKERS[1:]:
         machines.workers[name].kill()
     cup.store.schedule("cup", cup.games(1, 1))
     cup.begin(cluster, 1)
-    monkeypatch.setattr("judge.cluster.cluster.LOOK_S", 1e9)
+    assert [(WORKERS[0], 1)] == _playing(cup)
     machines.workers[WORKERS[0]].kill()
     machines.start_worker("latecomer")
-    cup.open_gate()
 
     ends: list[JobEnd] = []
     try:
         while not ends:
-            ends += cluster.wait(PATIENCE_S)
+            ends += cluster.wait(1.0)
+            if [("latecomer", 1)] == _playing(cup):
+                cup.open_gate()
     finally:
         latecomer = machines.workers.pop("latecomer")
         latecomer.kill()

@@ -30,7 +30,7 @@ def test_the_game_of_a_worker_that_is_cut_off_is_played_elsewhere(
 def test_a_game_that_waits_for_a_slot_goes_to_a_worker_that_has_one(
     cables: list[Cable], joined: Machines, tmp_path: Path
 ) -> None:
-    """dask takes it back from the worker that got it beside its own, by an answer of that worker."""
+    """It is not given to one that plays its own."""
     joined.start_scheduler()
     for name, cable in zip(WORKERS, cables, strict=True):
         joined.join(name, cable.inside)
