@@ -11,7 +11,6 @@ from pathlib import Path
 from judge.agents.agents import Agent
 from judge.contest.entries import entrants
 from judge.contest.folder_transfer import brought, folder_words
-from judge.contest.formats import all_rounds
 from judge.contest.pairings import Competitor
 from judge.contest.plan import Planned
 from judge.contest.points import points_table
@@ -74,15 +73,18 @@ def estimate_contest(planned: Planned) -> ContestEstimate:
         missing += _why_not(lambda: folders.append(_folders_said(planned, agents)))
         for needed in _needed(planned, found):
             missing += _why_not(needed)
-    rounds = _rounds(planned, count)
-    pairs = [len([pair for pair in pairings if pair.second is not None]) for pairings in rounds]
+    draws = [
+        [len([pair for pair in pairings if pair.second is not None]) for pairings in rounds]
+        for rounds in _draws(planned, count)
+    ]
+    pairs = [number for rounds in draws for number in rounds]
     return ContestEstimate(
         agents=names,
-        rounds=len(rounds),
+        rounds=len(pairs),
         games=sum(pairs) * planned.plan.format.games,
         is_exact=planned.plan.format.in_advance,
         longest_s=longest_game_s(planned.policy),
-        waves=_waves(planned, pairs),
+        waves=_waves(planned, draws),
         missing=missing,
         folders="".join(folders),
         unchecked=[each.name for each in entered if not each.is_checked],
@@ -97,14 +99,13 @@ def _folders_said(planned: Planned, agents: Sequence[tuple[str, str]]) -> str:
     return folder_words(names, (), "") if planned.policy.folders.persistent else ""
 
 
-def _waves(planned: Planned, pairs: Sequence[int]) -> Sequence[tuple[int, int]]:
-    """From the pairings of each round. Where an agent's game starts from what the one before it left in its folders,
-    the games of a pairing wait for each other, and so do those of its rounds."""
+def _waves(planned: Planned, draws: Sequence[Sequence[int]]) -> Sequence[tuple[int, int]]:
+    """From the pairings of each round of each draw. Where an agent's game starts from what the one before it left in
+    its folders, the games of a pairing wait for each other, and so do those of its rounds."""
     folders, chosen = planned.policy.folders, planned.plan.format
     if folders.kept and folders.round == "each":
-        return [(count, chosen.games) for count in pairs]
-    at_once = [sum(pairs)] if chosen.in_advance else pairs
-    return [(count * chosen.games, 1) for count in at_once]
+        return [(count, chosen.games) for rounds in draws for count in rounds]
+    return [(sum(rounds) * chosen.games, 1) for rounds in draws]
 
 
 def longest_game_s(policy: Policy) -> float | None:
@@ -153,19 +154,17 @@ _ANY_SEED = 0
 """The number of matches does not depend on any lot."""
 
 
-def _rounds(planned: Planned, count: int) -> Sequence[Sequence[Pairing]]:
-    """The rounds of a contest in which the better seed wins everything."""
+def _draws(planned: Planned, count: int) -> Sequence[Sequence[Sequence[Pairing]]]:
+    """The rounds that are drawn at once, again and again, in a contest in which the better seed wins everything."""
     entries = [Competitor(f"{number:04}", number) for number in range(1, count + 1)]
     chosen = planned.plan.format
     if planned.lacks_agents(count) is not None:
         return []
-    if chosen.in_advance:
-        return all_rounds(chosen, entries, _ANY_SEED)
-    rounds, played = [], list[PlayedPairing]()
-    while pairings := chosen.next_round(entries, played, _ANY_SEED):
-        rounds.append(pairings)
-        played += [PlayedPairing(pairing, (), _points(pairing)) for pairing in pairings]
-    return rounds
+    draws, played = [], list[PlayedPairing]()
+    while rounds := chosen.next_rounds(entries, played, _ANY_SEED):
+        draws.append(rounds)
+        played += [PlayedPairing(pairing, (), _points(pairing)) for pairings in rounds for pairing in pairings]
+    return draws
 
 
 def _points(pairing: Pairing) -> tuple[float, float]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from judge.catalog.entry import NOT_TURNED, Opening
 from judge.contest.crosstable import Cell, crosstable
-from judge.contest.formats import all_rounds
 from judge.contest.openings import schedule, turns_of
 from judge.contest.pairings import Competitor, opening_number, seats
 from judge.contest.points import Scoring, points_table, score
@@ -25,7 +24,7 @@ from judge.referee.spec import MatchSpec
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnRound:
+class DrawnRounds:
     """Matches to be scheduled, and the pairings that they are of."""
 
     pairings: tuple[Pairing, ...]
@@ -72,21 +71,37 @@ class Tournament:
         results: Iterable[ResultRow],
         out: Collection[str] = (),
         lots: Seed | None = None,
-    ) -> DrawnRound:
-        """The next round, or all rounds if none depends on a result; empty if the contest is over.
+    ) -> DrawnRounds:
+        """The next round, and those after it that are the same whatever it brings; empty if the contest is over.
 
         `earlier` are all pairings so far, with all results that they will ever have; `out` are the disqualified. `lots`
         is the seed of what is drawn by lot if the contest's own is not known: it never decides the number of matches.
         """
-        snapshot, entries = self.snapshot, self.entries(out)
-        seed = self.seed if self.seed is not None else lots or 0
-        if snapshot.format.in_advance and not earlier:
-            rounds = all_rounds(snapshot.format, entries, seed)
-        else:
-            played = self.played(earlier, results)
-            rounds = [snapshot.format.next_round(entries, played, seed)]
+        rounds = self._next_rounds(earlier, results, out, lots)
         pairings = [pairing for each in rounds for pairing in each]
-        return DrawnRound(tuple(pairings), self.matches(pairings, len(earlier)))
+        return DrawnRounds(tuple(pairings), self.matches(pairings, len(earlier)))
+
+    def follows(
+        self,
+        earlier: Sequence[Pairing],
+        results: Iterable[ResultRow],
+        out: Collection[str] = (),
+        lots: Seed | None = None,
+    ) -> Sequence[Pairing]:
+        """The pairings that must come next: those of one round, or of all if the format knows them in advance.
+
+        Of a league's later rounds agents may be missing that are disqualified: an earlier judge drew them one by one.
+        The arguments are those of `next`.
+        """
+        rounds = self._next_rounds(earlier, results, out, lots)
+        due = rounds if self.snapshot.format.in_advance else rounds[:1]
+        return [pairing for each in due for pairing in each]
+
+    def _next_rounds(
+        self, earlier: Sequence[Pairing], results: Iterable[ResultRow], out: Collection[str], lots: Seed | None
+    ) -> Sequence[Sequence[Pairing]]:
+        seed = self.seed if self.seed is not None else lots or 0
+        return self.snapshot.format.next_rounds(self.entries(out), self.played(earlier, results), seed)
 
     def matches(self, pairings: Iterable[Pairing], earlier: int = 0) -> tuple[Match, ...]:
         """Every match of some pairings, before which `earlier` pairings have their numbers already."""

@@ -241,8 +241,8 @@ def _next_pairings(
     results = [result for result in contest.results if result.round in rounds]
     for count in range(gone, len(out) + 1):
         for lots in _LOTS if tournament.seed is None else (None,):
-            pairs = tournament.next(paired, results, out[:count], lots).pairings
-            if pairs and tuple(left[: len(pairs)]) == pairs:
+            pairs = tournament.follows(paired, results, out[:count], lots)
+            if pairs and list(left[: len(pairs)]) == pairs:
                 return count, pairs
     return None
 

@@ -88,6 +88,8 @@ def test_games_and_rounds_of_each_format(
         (AT_ONCE + '[format]\nname = "swiss"\nrounds = 3', 4, 3, 6),
         # Two agents whose games wait for each other, however many slots there are.
         ('[format]\nname = "round-robin"\ngames = 10', 2, 8, 10),
+        # Leagues wait for each other, and their rounds do not: one of six games and one of twelve.
+        (AT_ONCE + '[format]\nname = "leagues"\nsizes = [3]\npromoted = 1', 6, 3, 6),
         # Three rounds of two pairings side by side, two games in each.
         ('[format]\nname = "round-robin"', 4, 8, 6),
         ('change = ["folders.round=first"]\n[format]\nname = "round-robin"', 4, 4, 3),

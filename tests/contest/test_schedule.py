@@ -274,6 +274,33 @@ def test_the_best_of_a_league_join_the_one_above() -> None:
         assert {"1", "2", "3"} == in_first
 
 
+def test_a_league_is_scheduled_at_once_when_the_one_below_has_ended() -> None:
+    """A game that waits to be played again leaves others to be played, up to the end of its league."""
+    with cup(Leagues(games=2, sizes=(2, 4), promoted=1), 6) as contest:
+        assert {"2"} == {pair.group for pair in contest.store.pairings("cup")}
+        assert [1, 2, 3] == sorted({game.round for game in scheduled(contest)})
+        assert 12 == len(scheduled(contest))
+
+        play(contest, better_seed, 12)
+
+        assert contest.schedule_next()
+        assert [4, 5, 6] == sorted({game.round for game in scheduled(contest)} - {1, 2, 3})
+        assert 18 == len(scheduled(contest))
+
+
+def test_a_league_that_was_drawn_round_by_round_follows() -> None:
+    """As an earlier judge did, which left out of later rounds whoever was disqualified meanwhile."""
+    with cup(Leagues(games=2, sizes=(4,), promoted=1), 4) as contest:
+        pairings, tournament = contest.store.pairings("cup"), contest.tournament
+        first = [pair for pair in pairings if pair.round == 1]
+
+        assert first == tournament.follows([], [])
+        assert [pair for pair in pairings if pair.round == 2] == tournament.follows(first, [])
+        without = tournament.follows(first, [], ["4"])
+        assert [2] == [pair.round for pair in without]
+        assert "4" not in without[0].agents
+
+
 @pytest.mark.parametrize("chance", [{"seed": 1}, COMMITTED], ids=["seed", "secret"])
 def test_openings_come_shuffled_once_each_and_then_turned(chance: Mapping[str, Any]) -> None:
     """Eight games are four pairs: three openings in an order that chance decides, then the first of a new order."""

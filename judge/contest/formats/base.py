@@ -1,7 +1,7 @@
-"""A format: its options in a contest file, and the pairings of the next round by the entries and the results.
+"""A format: its options in a contest file, and the pairings of the next rounds by the entries and the results.
 
-`next_round` is pure. It is called when all matches of a round were played and returns the whole next round; an empty
-round means that the contest is over.
+`next_rounds` is pure. It is called when all matches that were scheduled are played, and returns all rounds that depend
+on no other result; none means that the contest is over.
 """
 
 from abc import ABC, abstractmethod
@@ -42,6 +42,16 @@ class TournamentFormat(BaseModel, ABC):
 
         All chance comes from `seed`: `numbers(seed, purpose)`, where the purpose names the format.
         """
+
+    def next_rounds(
+        self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed
+    ) -> list[list[Pairing]]:
+        """The round after `played`, and those after it that are the same whatever it brings; none if the contest is
+        over."""
+        if self.in_advance and not played:
+            return all_rounds(self, entries, seed)
+        pairings = self.next_round(entries, played, seed)
+        return [pairings] if pairings else []
 
     def base(self, entries: Sequence[Competitor]) -> str | None:  # noqa: ARG002 most formats have none
         """The agent that all others meet and are compared with; None if there is none."""

@@ -73,18 +73,25 @@ class _Staged(TournamentFormat):
     promoted: int = Field(default=2, ge=1)
     """How many of a group go on."""
 
-    def next_round(
+    def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
+        """The next round of the first stage that is not over."""
+        rounds = self.next_rounds(entries, played, seed)
+        return rounds[0] if rounds else []
+
+    def next_rounds(
         self,
         entries: Sequence[Competitor],
         played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002 nothing is drawn
-    ) -> list[Pairing]:
-        """The next round of the first stage that is not over."""
+    ) -> list[list[Pairing]]:
+        """All rounds of the first stage that is not over, which do not depend on each other's results."""
         earlier = [each.pairing for each in played]
-        for stage in self.stages(entries, played):
+        rounds: list[list[Pairing]] = []
+        for stage in self.stages(entries, played)[-1:]:
             for pairs in self._left_to_play(stage, played):
-                return set_tables(pairs, next_number(earlier), earlier)
-        return []
+                rounds.append(set_tables(pairs, next_number(earlier), earlier))
+                earlier += rounds[-1]
+        return rounds
 
     def stages(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[list[Group]]:
         """The stages whose members are known: all before the first that is not over, and that one."""

@@ -8,7 +8,8 @@ from pydantic import TypeAdapter, ValidationError
 from judge.contest.formats import FORMATS, AnyFormat, TournamentFormat, all_rounds
 from judge.contest.formats.groups import Leagues
 from judge.contest.formats.swiss import Swiss
-from tests.contest.rounds import entries, everything_is_drawn, play_out
+from judge.contest.results import PlayedPairing
+from tests.contest.rounds import better_seed_wins, entries, everything_is_drawn, play_out
 
 READER: TypeAdapter[AnyFormat] = TypeAdapter(AnyFormat)
 
@@ -51,6 +52,18 @@ def test_what_is_known_in_advance_does_not_depend_on_results(name: str) -> None:
 
     for play in (everything_is_drawn, lambda pairing: (2, 0)):
         assert known == [each.pairing for each in play_out(chosen, entries(7), play)]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_rounds_that_are_drawn_at_once_are_those_that_would_be_drawn_one_by_one(name: str) -> None:
+    chosen = READER.validate_python({"name": name, **SHORTEST[name]})
+    agents = entries(2 if name == "sprt" else 13)
+    played: list[PlayedPairing] = []
+    while rounds := chosen.next_rounds(agents, played, 0):
+        assert all(rounds)
+        played += [PlayedPairing(pairing, (), better_seed_wins(pairing)) for pairings in rounds for pairing in pairings]
+
+    assert play_out(chosen, agents) == played
 
 
 def test_options_stand_beside_the_name() -> None:
