@@ -18,7 +18,7 @@ from judge.contest.kept import share_files
 from judge.contest.plan import Planned, WitnessPlan
 from judge.contest.results import PlayedPairing
 from judge.contest.runner import ContestRunner
-from judge.contest.schedule import Table, Tournament
+from judge.contest.schedule import Table, ToCome, Tournament
 from judge.contest.seeds import Freeze, commitment_to, new_secret
 from judge.contest.snapshot import Snapshot, SnapshotEntry, read_snapshot, take_snapshot
 from judge.contest.worker import Job
@@ -192,6 +192,10 @@ class Contest:
         with uncollected():
             played = self.tournament.played(self.store.pairings(self.name), self.results())
             return Standing(self.tournament.table(played, out), played, out)
+
+    def to_come(self) -> ToCome:
+        """The matches that will be scheduled later."""
+        return self.tournament.to_come(self.store.pairings(self.name), self.results(), self.out())
 
     def is_over(self) -> bool:
         """Whether all games were played and no round follows."""

@@ -82,7 +82,7 @@ def estimate_contest(planned: Planned) -> ContestEstimate:
         agents=names,
         rounds=len(pairs),
         games=sum(pairs) * planned.plan.format.games,
-        is_exact=planned.plan.format.in_advance,
+        is_exact=planned.plan.format.counts_matches,
         longest_s=longest_game_s(planned.policy),
         waves=_waves(planned, draws),
         missing=missing,

@@ -32,6 +32,14 @@ class DrawnRounds:
 
 
 @dataclass(frozen=True, slots=True)
+class ToCome:
+    """How many matches will be scheduled later; `is_exact` is false if it may be more."""
+
+    matches: int
+    is_exact: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """The standings: lines best first, the names of their criteria, and the crosstable.
 
@@ -102,6 +110,12 @@ class Tournament:
     ) -> Sequence[Sequence[Pairing]]:
         seed = self.seed if self.seed is not None else lots or 0
         return self.snapshot.format.next_rounds(self.entries(out), self.played(earlier, results), seed)
+
+    def to_come(self, pairings: Sequence[Pairing], results: Iterable[ResultRow], out: Collection[str] = ()) -> ToCome:
+        """What will be scheduled after `pairings`, some of which may lack results; fewer if more are disqualified."""
+        form = self.snapshot.format
+        count = form.to_come(self.entries(out), self.played(pairings, results))
+        return ToCome(count * form.games, form.counts_matches)
 
     def matches(self, pairings: Iterable[Pairing], earlier: int = 0) -> tuple[Match, ...]:
         """Every match of some pairings, before which `earlier` pairings have their numbers already."""

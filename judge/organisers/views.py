@@ -60,6 +60,7 @@ def overview(console: Console) -> Mapping[str, Any]:
         "player": player_of(console.planned),
         "is_over": is_over,
         "counts": {each.value: count for each, count in store.counts(name).items() if count},
+        "to_come": contest.to_come(),
         "running": store.running(name),
         "hosts": contest_hosts(store, name),
         "waiting": store.listed(name, MatchState.PENDING, limit=WAITING),

@@ -11,7 +11,7 @@ from functools import cached_property
 from judge.contest.formats.sequential import Sequential
 from judge.contest.points import Points, points_table
 from judge.contest.results import without
-from judge.contest.schedule import Table, Tournament
+from judge.contest.schedule import Table, ToCome, Tournament
 from judge.contest.snapshot import Snapshot, SnapshotEntry
 from judge.contest.standings import TableLine
 from judge.matches import GameConditions, Match, MatchState, Pairing, ResultRow
@@ -203,6 +203,16 @@ class PublishedContest:
     def unfinished(self) -> Sequence[PublishedMatch]:
         """The matches that may still be played."""
         return [match for match in self.matches if match.state in OPEN]
+
+    @cached_property
+    def to_come(self) -> ToCome:
+        """The matches that will be scheduled later."""
+        return self.tournament.to_come(self.pairings, self.results, self.out)
+
+    @property
+    def all_matches(self) -> int:
+        """How many matches it has with those that will be scheduled later, and without those that are cancelled."""
+        return len(self.played) + len(self.unfinished) + self.to_come.matches
 
     @cached_property
     def is_over(self) -> bool:

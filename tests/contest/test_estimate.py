@@ -62,10 +62,10 @@ def test_agents_of_which_no_passed_check_is_known_are_named(tmp_path: Path) -> N
         ('"round-robin"\ncycles = 2', 5, 40, 10, True),
         ('"double-round-robin"', 4, 24, 6, True),
         ('"gauntlet"\nchallengers = 2', 6, 16, 4, True),
-        ('"swiss"\nrounds = 3\ngames = 4', 7, 36, 3, False),
+        ('"swiss"\nrounds = 3\ngames = 4', 7, 36, 3, True),
         ('"knockout"', 6, 10, 3, False),
-        ('"groups"\ngroups = 2\npromoted = 2', 6, 24, 6, False),
-        ('"leagues"\nsizes = [3, 2]\npromoted = 1', 6, 18, 6, False),
+        ('"groups"\ngroups = 2\npromoted = 2', 6, 24, 6, True),
+        ('"leagues"\nsizes = [3, 2]\npromoted = 1', 6, 18, 6, True),
         ('"sprt"\nrounds = 3', 2, 60, 3, False),
     ],
 )

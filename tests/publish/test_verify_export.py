@@ -253,7 +253,7 @@ def test_a_contest_that_goes_on_says_how_much_is_missing(tmp_path: Path) -> None
     assert () == tuple(report.problems)
     assert not report.is_over
     assert (6, 14) == (report.replayed, report.unfinished)
-    assert "14 of 20 scheduled games have no result" in (public.directory / "index.html").read_text()
+    assert "14 of 20 games have no result" in (public.directory / "index.html").read_text()
 
 
 def test_a_game_whose_result_was_taken_back_is_published_with_the_one_that_counts(

@@ -37,10 +37,13 @@ class RunTally:
         self.voids = 0
         self.failures: Counter[str] = Counter()
         self.counts: Mapping[MatchState, int] = contest.store.counts(contest.name)
+        self._to_come = contest.to_come()
 
     def add(self, event: MatchEvent) -> None:
         """Count a game that ended."""
-        self.counts = self._contest.store.counts(self._contest.name)
+        before, self.counts = self.counts, self._contest.store.counts(self._contest.name)
+        if _scheduled(before) != _scheduled(self.counts):
+            self._to_come = self._contest.to_come()
         if event.state is AttemptState.VOID:
             self.voids += 1
         if event.state is not AttemptState.ACCEPTED or event.outcome is None:
@@ -57,8 +60,13 @@ class RunTally:
 
     @property
     def left(self) -> int:
-        """Scheduled matches without a result; later rounds are not counted."""
-        return sum(self.counts.values()) - self.done - self.counts[MatchState.CANCELLED]
+        """Games without a result, also those that are scheduled later; at least so many unless it `is_exact`."""
+        return _scheduled(self.counts) - self.done + self._to_come.matches
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no game more can be scheduled than is known."""
+        return self._to_come.is_exact
 
     @property
     def per_minute(self) -> float:
@@ -67,8 +75,13 @@ class RunTally:
 
     @property
     def minutes_left(self) -> float | None:
-        """For what is scheduled, at this rate; None before the first game."""
+        """For what is left, at this rate; None before the first game."""
         return self.left / self.per_minute if self.finished else None
+
+
+def _scheduled(counts: Mapping[MatchState, int]) -> int:
+    """The games that are scheduled, without those that are cancelled."""
+    return sum(counts.values()) - counts[MatchState.CANCELLED]
 
 
 class Progress(Protocol):
@@ -119,6 +132,7 @@ def _line(event: MatchEvent, tally: RunTally) -> dict[str, Any]:
         "done": tally.done,
         "running": tally.counts[MatchState.RUNNING],
         "left": tally.left,
+        "is_exact": tally.is_exact,
         "voids": tally.voids,
         "per_minute": round(tally.per_minute, 2),
         "minutes_left": None if minutes is None else round(minutes, 1),
@@ -155,11 +169,12 @@ class Panel:
         tally = self._tally
         total = tally.done + tally.left
         minutes = tally.minutes_left
+        least = "" if tally.is_exact else "at least "
         heading = Text.assemble(
             (printable(self._contest.name), "bold"),
-            f"  {tally.done} of {total} games, {self._running()} running",
+            f"  {tally.done} of {least}{total} games, {self._running()} running",
             f", {tally.per_minute:.1f} a minute",
-            "" if minutes is None else f", {minutes:.0f} min to the end of what is scheduled",
+            "" if minutes is None else f", {least}{minutes:.0f} min to the end",
             f", {tally.voids} void" if tally.voids else "",
         )
         bar = Table.grid()  # a bar alone does not end its line

@@ -45,10 +45,13 @@ def status(
         print(json.dumps(document))
         return
     counts = document["games"]
-    total = sum(counts.values())
+    total = sum(counts.values()) - counts["cancelled"] + document["to_come"]
     state = "over" if document["is_over"] else document["state"]
-    print(f"{document['contest']}: {state}, {counts['done']} of {total} scheduled games done")
-    print("  " + ", ".join(f"{count} {state}" for state, count in counts.items() if count))
+    of = "of" if document["is_exact"] else "of at least"
+    print(f"{document['contest']}: {state}, {counts['done']} {of} {total} games done")
+    shown = [f"{count} {state}" for state, count in counts.items() if count]
+    shown += [f"{document['to_come']} to be drawn"] if document["to_come"] else []
+    print(f"  {', '.join(shown)}")
     print(f"  chance        {document['chance']['words']}")
     if document["folders"]:
         print(f"  {printable(document['folders'], 2000)}")
@@ -92,11 +95,14 @@ def _status(contest: Contest, games: bool, tested: bool) -> dict[str, Any]:
     tests = _fairness(contest) if tested else ()
     standing = contest.standing()
     listed = contest.store.matches(contest.name)
+    to_come = contest.to_come()
     document: dict[str, Any] = {
         "contest": contest.name,
         "state": contest.store.state(contest.name),
         "is_over": contest.is_over(),
         "games": {state.value: count for state, count in contest.store.counts(contest.name).items()},
+        "to_come": to_come.matches,
+        "is_exact": to_come.is_exact or contest.is_over(),
         "chance": _chance(contest),
         "folders": contest.folders_said,
         "hosts": [dataclasses.asdict(host) for host in contest_hosts(contest.store, contest.name, tests)],

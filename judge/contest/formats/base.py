@@ -28,6 +28,9 @@ class TournamentFormat(BaseModel, ABC):
     agents: ClassVar[tuple[int, int | None]] = (2, None)
     """How many it takes at least, and at most."""
 
+    counts_matches: ClassVar[bool] = True
+    """The number of matches depends on no result, unless somebody is disqualified."""
+
     places_by: ClassVar[str] = ""
     """A sentence that says what decides places where it is not the points of all games; empty: those do."""
 
@@ -52,6 +55,18 @@ class TournamentFormat(BaseModel, ABC):
             return all_rounds(self, entries, seed)
         pairings = self.next_round(entries, played, seed)
         return [pairings] if pairings else []
+
+    def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
+        """How many pairings will be drawn after `played`, byes not counted; at least so many unless it
+        `counts_matches`. Pairings in `played` may lack results."""
+        if self.in_advance and played:
+            return 0
+        count, all_played = 0, list(played)
+        while rounds := self.next_rounds(entries, all_played, 0):
+            drawn = [pairing for pairings in rounds for pairing in pairings]
+            count += sum(pairing.second is not None for pairing in drawn)
+            all_played += [PlayedPairing(pairing, (), (0, 0)) for pairing in drawn]
+        return count
 
     def base(self, entries: Sequence[Competitor]) -> str | None:  # noqa: ARG002 most formats have none
         """The agent that all others meet and are compared with; None if there is none."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -31,6 +31,8 @@ class Tie:
 class Knockout(TournamentFormat):
     """Pairings that end equal are played again, `replays` times at most; then the better seed goes on."""
 
+    counts_matches: ClassVar[bool] = False
+
     places_by = sentence(
         "Places are by the stage that an agent reached. The points in this table are of all games, so "
         "who has more of them may have the same place or a worse one."
@@ -56,6 +58,16 @@ class Knockout(TournamentFormat):
             if pairs:
                 return set_tables(pairs, next_number(earlier), earlier)
         return []
+
+    def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
+        """What is not drawn yet of the last stage that is known, and one less than it has after it; without replays."""
+        stages, met = self.stages(entries, played), {each.pairing.agents for each in played}
+        if not stages:
+            return 0
+        left = [tie for tie in stages[-1] if tie.top and tie.bottom and not tie.is_decided]
+        drawn = sum(frozenset({tie.top.id, tie.bottom.id}) in met for tie in left if tie.top and tie.bottom)
+        out = sum(tie.winner is not None and not tie.winner.active for tie in stages[-1])
+        return max(0, len(left) - drawn + len(stages[-1]) - 1 - out)
 
     def stages(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[list[Tie]]:
         """The bracket as far as it is known: one stage after another, up to the first that is not decided."""

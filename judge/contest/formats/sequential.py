@@ -18,6 +18,7 @@ class Sequential(TournamentFormat):
     """Two agents; after each round of `games` the test is asked whether to go on. Openings count by pairs of games."""
 
     agents: ClassVar[tuple[int, int | None]] = (2, 2)
+    counts_matches: ClassVar[bool] = False
 
     name: Literal["sprt"] = "sprt"
     games: int = Field(default=20, ge=2, multiple_of=2)
@@ -43,6 +44,10 @@ class Sequential(TournamentFormat):
         if self.state(entries, played).decision is not SprtDecision.GO_ON:
             return []
         return set_tables([(first.id, second.id, "")], number, earlier)
+
+    def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:  # noqa: ARG002
+        """The test may end after each round."""
+        return 0
 
     def base(self, entries: Sequence[Competitor]) -> str | None:
         """The second seed: the test is of the first."""

@@ -52,6 +52,11 @@ class Swiss(TournamentFormat):
         pairs = [(*field.seats(one, other, lot), "") for one, other in field.match()]
         return set_tables(pairs, number, earlier)
 
+    def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
+        """Everybody but one plays in each round that is left."""
+        left = self.rounds + 1 - next_number(each.pairing for each in played)
+        return max(0, left) * (sum(entry.active for entry in entries) // 2)
+
 
 @dataclass(slots=True)
 class _Standing:

@@ -1,6 +1,8 @@
 """Formats as a contest file gives them: a name, options, and what is refused."""
 
 import tomllib
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
@@ -64,6 +66,30 @@ def test_rounds_that_are_drawn_at_once_are_those_that_would_be_drawn_one_by_one(
         played += [PlayedPairing(pairing, (), better_seed_wins(pairing)) for pairings in rounds for pairing in pairings]
 
     assert play_out(chosen, agents) == played
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("count", [0, 1, 2, 6, 13])
+def test_what_is_still_to_be_drawn_is_known_or_at_least_so_much(name: str, count: int) -> None:
+    """Before and after the results of each draw; also when somebody is disqualified after the first one."""
+    chosen = READER.validate_python({"name": name, **SHORTEST[name]})
+    agents = entries(2 if name == "sprt" and count > 2 else count)
+    played: list[PlayedPairing] = []
+    said: list[int] = []
+
+    def all_of(pairings: Sequence[PlayedPairing]) -> int:
+        return sum(each.pairing.second is not None for each in pairings) + chosen.to_come(agents, pairings)
+
+    while rounds := chosen.next_rounds(agents, played, 0):
+        drawn = [pairing for pairings in rounds for pairing in pairings]
+        said.append(all_of([*played, *(PlayedPairing(pairing, (), (0, 0)) for pairing in drawn)]))
+        if not played:
+            agents, said = [replace(agent, active=agent.seed != 3) for agent in agents], []
+        played += [PlayedPairing(pairing, (), everything_is_drawn(pairing)) for pairing in drawn]
+        said.append(all_of(played))
+
+    assert 0 == chosen.to_come(agents, played)
+    assert all(each == all_of(played) if chosen.counts_matches else each <= all_of(played) for each in said)
 
 
 def test_options_stand_beside_the_name() -> None:

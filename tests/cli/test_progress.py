@@ -1,0 +1,39 @@
+"""How far a contest is: its games are counted to its end, also those that are drawn later."""
+
+from judge.cli.contest.progress import RunTally
+from judge.contest.formats.groups import Leagues
+from judge.contest.formats.knockout import Knockout
+from judge.contest.runner import MatchEvent
+from judge.store.types import AttemptState
+from tests.contest.cups import better_seed, cup, play
+
+
+def test_games_of_the_leagues_above_are_left_to_play() -> None:
+    """Six of the last league are drawn, and six of the first one are to come."""
+    with cup(Leagues(games=2, sizes=(2,), promoted=1), 5) as contest:
+        now = iter((0.0, 60.0, 120.0))
+        tally = RunTally(contest, lambda: next(now))
+        assert (12, True) == (tally.left, tally.is_exact)
+
+        for _ in range(3):
+            (match,) = play(contest, better_seed, 1)
+            tally.add(MatchEvent(match, better_seed(match), AttemptState.ACCEPTED, ""))
+
+        assert 9 == tally.left
+        assert 3.0 == tally.minutes_left
+
+
+def test_games_of_a_later_draw_are_counted_once() -> None:
+    with cup(Leagues(games=2, sizes=(2,), promoted=1), 5) as contest:
+        tally = RunTally(contest)
+        for match in play(contest, better_seed):
+            tally.add(MatchEvent(match, better_seed(match), AttemptState.ACCEPTED, ""))
+
+        assert (12, 0) == (tally.done, tally.left)
+
+
+def test_a_knockout_has_at_least_the_games_that_are_left_without_replays() -> None:
+    with cup(Knockout(games=2), 4) as contest:
+        tally = RunTally(contest)
+
+        assert (6, False) == (tally.left, tally.is_exact)
