@@ -172,7 +172,8 @@ def score(
         seats = {(pairing.first, pairing.second), (pairing.second, pairing.first)}
         if not seats.issuperset(game.agents for game in of_pairing):
             raise ValueError(f"{pairing} was not played by {of_pairing[0].agents}")
-        played.append(PlayedPairing(pairing, tuple(of_pairing), scoring.of(pairing, of_pairing, games)))
+        is_over = pairing.second is None or len(of_pairing) == games
+        played.append(PlayedPairing(pairing, tuple(of_pairing), scoring.of(pairing, of_pairing, games), is_over))
     if tables:
         raise ValueError(f"results of no pairing: (round, table) {sorted(tables)}")
     return played

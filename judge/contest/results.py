@@ -73,6 +73,8 @@ class PlayedPairing:
     pairing: Pairing
     games: tuple[ResultRow, ...]
     points: tuple[float, float]
+    is_over: bool = True
+    """Whether each of its games has a result."""
 
     @cached_property
     def sides(self) -> tuple[SideScore, SideScore]:

@@ -288,6 +288,25 @@ def test_a_league_is_scheduled_at_once_when_the_one_below_has_ended() -> None:
         assert 18 == len(scheduled(contest))
 
 
+def test_nobody_rises_before_all_games_of_its_league_are_over() -> None:
+    """But where a game of it is voided later, whoever has risen stays in the league above."""
+    with cup(Leagues(games=2, sizes=(2,), promoted=1), 5) as contest:
+
+        def best() -> list[str]:
+            return [line.agent for line in contest.standing().table.lines]
+
+        games = play(contest, better_seed, 5)
+        assert {"1", "2"} == set(best()[:2])
+
+        play(contest, better_seed, 1)
+        assert {"1", "2", "3"} == set(best()[:3])
+        assert [1] * 3 == [line.place for line in contest.standing().table.lines[:3]]
+
+        assert contest.schedule_next()
+        contest.store.annul(games[0].id, "the wrong opening")
+        assert [1] * 3 == [line.place for line in contest.standing().table.lines[:3]]
+
+
 def test_a_league_that_was_drawn_round_by_round_follows() -> None:
     """As an earlier judge did, which left out of later rounds whoever was disqualified meanwhile."""
     with cup(Leagues(games=2, sizes=(4,), promoted=1), 4) as contest:

@@ -94,12 +94,24 @@ class _Staged(TournamentFormat):
         return rounds
 
     def stages(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[list[Group]]:
-        """The stages whose members are known: all before the first that is not over, and that one."""
+        """All stages before the first of which pairings are not drawn, and that one."""
         stages: list[list[Group]] = []
         while (stage := self.stage_after(stages, entries, played)) is not None:
             stages.append(stage)
             if self._left_to_play(stage, played):
                 break
+        return stages
+
+    def reached(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[list[Group]]:
+        """The stages whose members are known: all that were drawn, and the next one if all games are over."""
+        stages = self.stages(entries, played)
+        active = {entry.id for entry in entries if entry.active}
+        drawn = {each.pairing.group for each in played}
+        running = {each.pairing.group for each in played if not each.is_over and each.pairing.agents <= active}
+        for number, stage in enumerate(stages, 1):
+            is_last = drawn.isdisjoint(group.name for later in stages[number:] for group in later)
+            if is_last and not running.isdisjoint(group.name for group in stage):
+                return stages[:number]
         return stages
 
     @abstractmethod
@@ -114,7 +126,7 @@ class _Staged(TournamentFormat):
 
     def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
         """By the last stage that an agent reached, then by its place there; equal places of two groups are shared."""
-        stages = self.stages(entries, played)
+        stages = self.reached(entries, played)
         tiers = self.yet_to_play(stages, entries)
         listed = {agent for tier in tiers for agent in tier}
         for stage in reversed(stages):
