@@ -74,6 +74,8 @@ class ScheduledGame(_Value):
     table: int
     first: str
     second: str
+    stage: str = ""
+    """What its group or league is called; empty if it is in none."""
 
 
 class Scheduled(_Told):
@@ -114,6 +116,8 @@ class StandingLine(_Value):
     wins: int
     draws: int
     losses: int
+    stage: str = ""
+    """What the group or league is called that the agent has reached; empty if there are none."""
 
 
 class TableChanged(_Event):

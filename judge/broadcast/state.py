@@ -111,6 +111,8 @@ class Live:
     """The last results, newest first, with the agents' names."""
     is_table_due: bool = False
     """Whether a result came after the last standings."""
+    stages: dict[int, str] = field(default_factory=dict)
+    """What the group or league of each game is called that is in one."""
     _waiting: dict[int, ScheduledGame] = field(default_factory=dict)
     _out: set[str] = field(default_factory=set)
     """The names of the disqualified agents, whose games are not played."""
@@ -138,6 +140,8 @@ class Live:
             case Scheduled():
                 for coming in event.games:
                     self._wait(coming)
+                    if coming.stage:
+                        self.stages[coming.game] = coming.stage
             case StateChanged():
                 self.state, self.reason = event.state, event.reason
             case TableChanged():

@@ -259,14 +259,24 @@ class Recorder:
         return self._games.get(match)
 
     def _schedule(self) -> list[ScheduledGame]:
-        for match in self._contest.store.schedule_rows(self._contest.name):
+        store, name = self._contest.store, self._contest.name
+        stage_name = self._contest.snapshot.format.stage_name
+        groups = {(each.round, each.table): each.group for each in store.pairings(name)}
+        for match in store.schedule_rows(name):
             self._games[match.id] = ScheduledGame(
-                game=match.number, round=match.round, table=match.table, first=match.first, second=match.second
+                game=match.number,
+                round=match.round,
+                table=match.table,
+                first=match.first,
+                second=match.second,
+                stage=stage_name(groups.get((match.round, match.table), "")),
             )
         return list(self._games.values())
 
     def _tell_table(self) -> None:
         began = time.monotonic()
+        standing = self._contest.standing()
+        stages = self._contest.tournament.stages(standing.played, standing.out)
         lines = tuple(
             StandingLine(
                 place=line.place,
@@ -276,8 +286,9 @@ class Recorder:
                 wins=line.done.wins,
                 draws=line.done.draws,
                 losses=line.done.losses,
+                stage=stages.get(line.agent, ""),
             )
-            for line in self._contest.standing().table.lines
+            for line in standing.table.lines
         )
         now = time.monotonic()
         self._table_at = now + max(TABLE_S, (now - began) / TABLE_SHARE)

@@ -192,6 +192,12 @@ class Tournament:
         """Each pairing with its results so far and their points; InputError for a result that no pairing has."""
         return score(pairings, results, self._scoring, self.snapshot.format.games)
 
+    def stages(self, played: Sequence[PlayedPairing], out: Collection[str] = ()) -> Mapping[str, str]:
+        """What the group or league is called that each agent has reached; empty if the format has none."""
+        form = self.snapshot.format
+        groups = form.groups_now(self.entries(out), played)
+        return {agent: form.stage_name(group) for agent, group in groups.items()}
+
     def table(self, played: Sequence[PlayedPairing], out: Collection[str] = ()) -> Table:
         """The standings. The matches of a disqualified agent count for nobody, and it is last."""
         entries = self.entries(out)

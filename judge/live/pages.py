@@ -252,7 +252,15 @@ class LivePages:
             public = public_part(read_stored(self._contest.planned.files, match.result.record))
             by_name = edition.contest.by_name
             agents = (by_name[match.first].stem, by_name[match.second].stem)
-            context = MatchContext(edition.contest.name, match, agents, before, after, stream=self._stream(live))
+            context = MatchContext(
+                edition.contest.name,
+                match,
+                agents,
+                before,
+                after,
+                stream=self._stream(live),
+                stage=edition.contest.stage_of(match),
+            )
             page = match_page(steps_of(public), public.record, context, place)
         self._stored[key] = page
         if len(self._stored) > MOST_STORED:

@@ -90,7 +90,8 @@ class RunningPages:
         values = {
             "here": "live",
             "contest_name": self._name,
-            "games": [self._card(game, least, place.language) for _, game in sorted(live.games.items())],
+            "games": [self._card(game, live, least, place.language) for _, game in sorted(live.games.items())],
+            "stages": live.stages,
             "viewers": viewers,
             "state": live.state,
             "reason": live.reason,
@@ -107,18 +108,18 @@ class RunningPages:
         values = {
             "here": "",
             "contest_name": self._name,
-            "game": {**self._shown(game, place.language), **self._whole(game, place.language)},
+            "game": {**self._shown(game, live, place.language), **self._whole(game, place.language)},
             "viewers": viewers,
         }
         return render("live_game.html", place, values, self._stream(live))
 
-    def _card(self, game: LiveGame, least: int, language: Language) -> Mapping[str, Any]:
+    def _card(self, game: LiveGame, live: Live, least: int, language: Language) -> Mapping[str, Any]:
         """What the page of all games shows of one; nothing of it where it has begun before event `least`."""
         if game.board is not None and game.seq < least:
             return {"number": game.game, "attempt": game.attempt, "is_known": True}
-        return {"is_known": False, **self._shown(game, language)}
+        return {"is_known": False, **self._shown(game, live, language)}
 
-    def _shown(self, game: LiveGame, language: Language) -> Mapping[str, Any]:
+    def _shown(self, game: LiveGame, live: Live, language: Language) -> Mapping[str, Any]:
         """What the templates show of a running game."""
         painter, _ = self._painter, language.gettext
         names = game.names
@@ -127,6 +128,7 @@ class RunningPages:
         last = game.moves[-1] if game.moves else None
         shown: dict[str, Any] = {
             "number": game.game,
+            "stage": live.stages.get(game.game, ""),
             "attempt": game.attempt,
             "stem": game.stem,
             "names": names,

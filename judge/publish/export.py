@@ -171,6 +171,7 @@ def _write_matches(
             after=after,
             address=options.address,
             languages=options.languages,
+            stage=contest.stage_of(match),
         )
         return MatchJob(files, record, context, target, (private / match.first, private / match.second))
 

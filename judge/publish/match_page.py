@@ -41,6 +41,7 @@ ALL_MESSAGES, LEAST_MESSAGES = 12_000, 40
 class MatchContext:
     """What the page of a match shows of the contest: its name, the schedule's row, and the pages to link to.
 
+    `stage` is what its group or league is called, empty if it is in none.
     `agents` are the stems of the agents' pages by seat; `before` and `after` are those of the neighbouring matches.
     `address` is that of the site, such as `https://example.org/cup/`: links to the page find a picture of the last
     position there. It is empty if there is none. `languages` are the codes of the site's.
@@ -54,6 +55,7 @@ class MatchContext:
     address: str = ""
     stream: Stream | None = None
     languages: Sequence[str] = ("en",)
+    stage: str = ""
 
 
 def match_picture(replay: Stepped, record: MatchRecord, contest: str) -> bytes:
@@ -97,6 +99,7 @@ def match_pages(
         "here": "",
         "contest_name": context.contest,
         "match": context.match,
+        "stage": context.stage,
         "before": context.before,
         "after": context.after,
         "agents": context.agents,

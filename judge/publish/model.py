@@ -225,6 +225,20 @@ class PublishedContest:
         return self.tournament.table(self.tournament.played(self.pairings, self.results), self.out)
 
     @cached_property
+    def stages(self) -> Mapping[str, str]:
+        """What the group or league is called that each agent has reached; empty if the format has none."""
+        return self.tournament.stages(self.tournament.played(self.pairings, self.results), self.out)
+
+    def stage_of(self, match: Match) -> str:
+        """What the group or league of a match is called; empty if it is in none."""
+        return self._stage_at.get((match.round, match.table), "")
+
+    @cached_property
+    def _stage_at(self) -> Mapping[tuple[int, int], str]:
+        name = self.snapshot.format.stage_name
+        return {(each.round, each.table): name(each.group) for each in self.pairings if each.group}
+
+    @cached_property
     def lines(self) -> Mapping[str, TableLine]:
         """The lines of the standings by agent."""
         return {line.agent: line for line in self.table.lines}

@@ -137,6 +137,7 @@ def _environment(language: Language) -> Environment:
         "measure": language.measure,
         "grouped": language.grouped,
         "verdict": language.word,
+        "stage": language.word,
         "unit": partial(language.pgettext, "unit"),
         "state": partial(language.pgettext, "state"),
         "fairness": partial(language.pgettext, "fairness"),

@@ -270,7 +270,7 @@ def _crosstable(contest: PublishedContest, language: Language) -> Mapping[str, A
 def _cell(contest: PublishedContest, agent: str, other: str, most: int, language: Language) -> _CrossCell | None:
     met = contest.meetings.get(frozenset({agent, other}), ()) if agent != other else ()
     scored = [
-        (match, score, _title(match, match.result.verdict, language))
+        (match, score, _title(match, contest.stage_of(match), match.result.verdict, language))
         for match in met
         if match.result is not None and (score := match.score_of(agent)) is not None
     ]
@@ -281,13 +281,14 @@ def _cell(contest: PublishedContest, agent: str, other: str, most: int, language
     return _CrossCell(shown, total, len(scored), contest.by_name[agent].stem, contest.by_name[other].number)
 
 
-def _title(match: PublishedMatch, verdict: str, language: Language) -> str:
-    return language.gettext("game {number}: {first} - {second}, {verdict}").format(
+def _title(match: PublishedMatch, stage: str, verdict: str, language: Language) -> str:
+    title = language.gettext("game {number}: {first} - {second}, {verdict}").format(
         number=match.number,
         first=plain_text(match.first, 30),
         second=plain_text(match.second, 30),
         verdict=language.word(verdict),
     )
+    return f"{language.word(stage)}, {title}" if stage else title
 
 
 # --- rounds ----------------------------------------------------------------------------------------------------------
@@ -300,6 +301,7 @@ def _rounds(contest: PublishedContest) -> Mapping[str, Any]:
         rounds.append(
             {
                 "number": number,
+                "stages": list(dict.fromkeys(contest.stage_of(match) for match in matches)),
                 "games": len(matches),
                 "played": len(results),
                 "first": sum(result.winner == result.first for result in results),

@@ -30,7 +30,7 @@ from judge.referee.transcript import Entry, EntryKind, seal, unseal
 from tests.broadcast.logs import PAIR, accept, events, of_games, play_next, recorder, shares, whole
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
-from tests.publish.cups import Cup
+from tests.publish.cups import STRONG_TO_WEAK, Cup
 
 KILLS = int(os.environ.get("JUDGE_TEST_KILLS", "5"))
 """How often the recorder is killed."""
@@ -91,6 +91,19 @@ def test_a_contest_is_told_from_its_entries_to_its_table(cup: Cup) -> None:
     games = [table["lines"][0]["games"] for table in tables]
     assert (0, 2) == (games[0], games[-1])
     assert sorted(set(games)) == games
+
+
+def test_games_and_standings_are_told_with_their_leagues(tmp_path: Path) -> None:
+    leagues = 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1'
+    with Cup(tmp_path, STRONG_TO_WEAK, leagues) as cup:
+        with recorder(cup) as log:
+            log.finish()
+        told = events(cup)
+
+    (games,) = (event["games"] for event in told if event["type"] == "scheduled")
+    assert ["League 2"] * 6 == [game["stage"] for game in games]
+    (lines,) = (event["lines"] for event in told if event["type"] == "table")
+    assert ["League 1"] * 2 + ["League 2"] * 3 == [line["stage"] for line in lines]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.4, 1.0])

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from judge.broadcast.events import GameStarted, Playing
+from judge.broadcast.events import GameStarted, Playing, Scheduled, ScheduledGame, StandingLine, TableChanged, Unscored
 from judge.broadcast.running import events_of_record
 from judge.broadcast.state import Live
 from judge.contest.hosts import ContestHost
@@ -97,3 +97,29 @@ def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:
     assert "ztracen od 2026-11-23 04:05:06 UTC" in all_three
     assert "neplatných partií 2 z 9, p = 0.01" in all_three
     assert "/a/path" not in all_three
+
+
+def test_each_game_and_each_agent_is_shown_with_its_league() -> None:
+    """In the language of the page; also a game that is played again."""
+    file = recorded.gomoku()
+    seats, began = file.record.seats, next(each for each in events_of_record(file, 1) if isinstance(each, Playing))
+    first, second = seats[0].name, seats[1].name
+    live, at = Live(agents={first: 1}), began.at
+    coming = [
+        ScheduledGame(game=game, round=1, table=game, first=first, second=second, stage="League 2") for game in (1, 2)
+    ]
+    line = StandingLine(place=1, agent=first, points=0, games=0, wins=0, draws=0, losses=0, stage="League 1")
+    live.apply(Scheduled(at=at, games=tuple(coming)))
+    live.apply(TableChanged(at=at, lines=(line,)))
+    live.apply(GameStarted(game=1, attempt=1, at=at, first=first, second=second))
+    live.apply(Unscored(game=1, attempt=1, at=at, state="void", reason=""))
+    live.apply(GameStarted(game=1, attempt=2, at=at, first=first, second=second))
+    found = languages(CODES)
+    words = {"en": ("League 1", "League 2"), "cs": ("1. liga", "2. liga"), "zh": ("第 1 级联赛", "第 2 级联赛")}
+    for language in found:
+        pages = RunningPages("cup", Painter(file.record.spec.policy))
+        page = pages.all(live, 0, 1, PagePlace("live.html", language, found)).data.decode()
+        one = pages.one(live.games[1], live, 0, PagePlace("games/00001.html", language, found)).data.decode()
+
+        assert (1, 2) == tuple(page.count(word) for word in words[language.code])
+        assert 1 == one.count(words[language.code][1])

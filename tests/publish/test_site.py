@@ -24,7 +24,7 @@ from judge.referee.spec import RecordFile, SeatSpec, public_part
 from judge.render.svg_player import spans, write_film
 from judge.store.types import JournalLine
 from judge.translations.language import CODES, languages
-from tests.publish.cups import Cup, player
+from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public
 from tests.records import recorded
 from tests.records.recorded import HOSTILE
@@ -216,6 +216,44 @@ def test_whatever_an_agent_says_in_a_game_stays_text(game: Callable[[], RecordFi
     page = match_page(replay, strange, context, PagePlace("games/00001.html"))
 
     assert_harmless(page.decode())
+
+
+# --- leagues ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_game_and_every_agent_has_its_league(tmp_path: Path) -> None:
+    """In each language, while the second league is played; and the games of the first one are counted."""
+    leagues = 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1'
+    spoken = languages(CODES)
+    words = {"en": ("League 1", "League 2"), "cs": ("1. liga", "2. liga"), "zh": ("第 1 级联赛", "第 2 级联赛")}
+    with Cup(tmp_path, STRONG_TO_WEAK, leagues) as cup:
+        cup.play(2)
+        contest = load_store(cup.contest)
+        match = contest.played[0]
+        assert match.result is not None
+        public = public_part(cup.contest.record(match.result.record))
+        pages = {path: data.decode() for path, data in site(contest, {}, Proof("", "", ()), spoken)}
+        for language in spoken:
+            folder = "" if language.code == "en" else f"{language.code}/"
+            first, second = words[language.code]
+            rows = pages[f"{folder}index.html"].partition("<tbody>")[2].partition("</tbody>")[0]
+            assert (2, 3) == (rows.count(f"<td>{first}</td>"), rows.count(f"<td>{second}</td>"))
+            cross = pages[f"{folder}crosstable.html"]
+            assert (2, 3) == (cross.count(f"<td>{first}</td>"), cross.count(f"<td>{second}</td>"))
+            assert 4 == cross.count(f'title="{second}, ')
+            assert 2 == pages[f"{folder}rounds/001.html"].count(f"<td>{second}</td>")
+            assert 3 == pages[f"{folder}rounds.html"].count(f"<td>{second}</td>")
+            agent = contest.by_name[match.first]
+            assert 4 == pages[f"{folder}agents/{agent.stem}.html"].count(f"<td>{second}</td>")
+            context = MatchContext("cup", match, ("001", "002"), stage=contest.stage_of(match))
+            place = PagePlace("games/00001.html", language, spoken)
+            assert f"{second}:" in match_page(steps_of(public), public.record, context, place).decode()
+    assert "10 of 12 games have no result" in pages["index.html"]
+
+
+def test_a_contest_without_leagues_has_no_column_for_them(exported: Public) -> None:
+    for name in ("index", "crosstable", "rounds", "rounds/001", "agents/001"):
+        assert "Stage" not in (exported.directory / f"{name}.html").read_text()
 
 
 # --- the film --------------------------------------------------------------------------------------------------------

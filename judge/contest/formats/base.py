@@ -5,7 +5,7 @@ on no other result; none means that the contest is over.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -71,6 +71,14 @@ class TournamentFormat(BaseModel, ABC):
     def base(self, entries: Sequence[Competitor]) -> str | None:  # noqa: ARG002 most formats have none
         """The agent that all others meet and are compared with; None if there is none."""
         return None
+
+    def stage_name(self, group: str) -> str:  # noqa: ARG002 most formats have none
+        """What people call the group or league of a pairing, such as `League 2`; empty if there are none."""
+        return ""
+
+    def groups_now(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Mapping[str, str]:  # noqa: ARG002
+        """The last group that each agent has reached, or the one that it will begin in; empty if there are none."""
+        return {}
 
     def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
         """All entries by the results in `played`, best first; entries of one inner list share a place."""

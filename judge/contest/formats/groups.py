@@ -7,7 +7,7 @@ played below does not count there.
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, Self
@@ -120,6 +120,15 @@ class _Staged(TournamentFormat):
     ) -> list[Group] | None:
         """The stage that follows when all of `stages` is played; None after the last."""
 
+    def groups_now(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Mapping[str, str]:
+        """The group of the last stage that an agent reached."""
+        return {
+            member.id: group.name
+            for stage in self.reached(entries, played)
+            for group in stage
+            for member in group.members
+        }
+
     def yet_to_play(self, stages: Sequence[list[Group]], entries: Sequence[Competitor]) -> Tiers:  # noqa: ARG002
         """Those whose first stage comes after `stages`, the best first: nobody, if all begin with the first one."""
         return []
@@ -163,6 +172,10 @@ class Groups(_Staged):
 
     name: Literal["groups"] = "groups"
     groups: int = Field(default=2, ge=2)
+
+    def stage_name(self, group: str) -> str:
+        """Groups have letters."""
+        return sentence("Final") if group == FINAL else sentence(f"Group {group}")
 
     def stage_after(
         self, stages: Sequence[list[Group]], entries: Sequence[Competitor], played: Sequence[PlayedPairing]
@@ -209,6 +222,16 @@ class Leagues(_Staged):
         name = str(number)
         risen = stages[-1][0].best(played, self.ranking, self.promoted, name) if stages else []
         return [Group(name, (*drawn[number - 1], *risen))]
+
+    def stage_name(self, group: str) -> str:
+        """Leagues have numbers, 1 for the first."""
+        return sentence(f"League {group}")
+
+    def groups_now(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Mapping[str, str]:
+        """The last league that an agent reached, or the one that it will begin in."""
+        drawn = enumerate(cut(by_seed(entries), self.sizes), 1)
+        begins = {entry.id: str(number) for number, league in drawn for entry in league}
+        return {**begins, **super().groups_now(entries, played)}
 
     def yet_to_play(self, stages: Sequence[list[Group]], entries: Sequence[Competitor]) -> Tiers:
         """The members of the leagues above, a place for each league."""
