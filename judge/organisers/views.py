@@ -50,6 +50,8 @@ def overview(console: Console) -> Mapping[str, Any]:
         return {**values, "state": "not begun", "entries": console.state.register.entries()}
     store, name = contest.store, contest.name
     state = store.state(name)
+    running = store.running(name)
+    places = [(game.host, game.slot) for game in running if game.slot]
     standing, is_over = contest.standing(), contest.is_over()
     reasons = store.last_lines(name, 1, "paused", "stopped", "open")
     return {
@@ -61,7 +63,8 @@ def overview(console: Console) -> Mapping[str, Any]:
         "is_over": is_over,
         "counts": {each.value: count for each, count in store.counts(name).items() if count},
         "to_come": contest.to_come(),
-        "running": store.running(name),
+        "running": running,
+        "shares_slots": len(set(places)) < len(places),
         "hosts": contest_hosts(store, name),
         "waiting": store.listed(name, MatchState.PENDING, limit=WAITING),
         "held": store.listed(name, MatchState.HELD, limit=LAST),

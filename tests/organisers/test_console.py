@@ -51,6 +51,9 @@ def test_the_first_page_says_what_runs_what_waits_and_what_went_wrong(own: Offic
     assert re.search(r"<b>[\d.]+</b> of [\d.]+ GiB of the disk left", page)
     assert "No judge of this machine plays it now" in page
     assert f"order.html?action=void&amp;target={issued.number}" in page
+    assert "is made ready while" not in page
+    assert own.cup.store.issue(own.cup.contest.name, "host-7", slot="cores 2, 3")
+    assert "is made ready while" in own.page("index.html")
 
 
 def test_a_watcher_sees_the_same_without_orders(seen: Office) -> None:
