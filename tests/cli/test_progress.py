@@ -1,11 +1,17 @@
 """How far a contest is: its games are counted to its end, also those that are drawn later."""
 
+from pathlib import Path
+
+import pytest
+
 from judge.cli.contest.progress import RunTally
+from judge.cli.contest.tables import status
 from judge.contest.formats.groups import Leagues
 from judge.contest.formats.knockout import Knockout
 from judge.contest.runner import MatchEvent
 from judge.store.types import AttemptState
 from tests.contest.cups import better_seed, cup, play
+from tests.publish.cups import STRONG_TO_WEAK, Cup
 
 
 def test_games_of_the_leagues_above_are_left_to_play() -> None:
@@ -37,3 +43,21 @@ def test_a_knockout_has_at_least_the_games_that_are_left_without_replays() -> No
         tally = RunTally(contest)
 
         assert (6, False) == (tally.left, tally.is_exact)
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ('name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1', "2 of 12 games done"),
+        ('name = "knockout"\ngames = 2', "2 of at least 8 games done"),
+    ],
+    ids=["leagues", "knockout"],
+)
+def test_a_status_counts_games_that_are_drawn_later(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str, said: str
+) -> None:
+    with Cup(tmp_path, STRONG_TO_WEAK, form) as found:
+        found.play(2)
+        status(found.planned.path)
+
+    assert f"spring-cup: open, {said}\n" in capsys.readouterr().out
