@@ -2,9 +2,9 @@
 
 A worker announces slots as a resource of dask's, and each match takes one. What is ours: a match is given to a worker
 that has a free slot, and to another one when that worker is lost; a worker's answer is data, which is checked before
-it counts (`judge.cluster.checkers`); a worker whose answer is refused gets no more matches;
-what a worker lacks is sent to it (`judge.cluster.transfers`); and where the scheduler was lost, what it had is given to
-the next one. The store counts one result of each match, whatever was played twice.
+it counts (`judge.cluster.checkers`); a worker whose answer is refused gets no more matches; what a worker lacks is sent
+to it (`judge.cluster.transfers`); and where the scheduler was lost, what it had is given to the next one. The store
+counts one result of each match, whatever was played twice.
 """
 
 from collections import Counter, deque
@@ -409,7 +409,7 @@ class Cluster:
             self._give(given)
         else:
             self._forget_task(given)
-            given.awaits = set(agents)
+            given.worker, given.awaits = worker.address, set(agents)
 
     def _sent(self, sent: TransferEnd) -> list[JobEnd]:
         """The end of a transfer."""
