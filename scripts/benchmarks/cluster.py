@@ -31,9 +31,9 @@ from judge.sandbox.images import image_contents
 from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.types import AttemptState, EntryRow
-from scripts.benchmarks.crowd import POLICY, SMALL, everywhere
+from scripts.benchmarks.crowd import POLICY, SMALL
 from scripts.benchmarks.large import prepare, real_game
-from scripts.benchmarks.measuring import Bench, Figure
+from scripts.benchmarks.measuring import Bench, Figure, everywhere
 from scripts.benchmarks.simulated_workers import READY
 from tests.cluster.cables import laid
 from tests.cluster.machines import Machines

@@ -23,7 +23,7 @@ from judge.referee.spec import MatchSpec
 from judge.referee.transcript import unseal
 from judge.sandbox.procfs import children_of, stat_fields
 from judge.worker_processes import Crew, kill
-from scripts.benchmarks.measuring import Bench, Figure, clock_errors_ms, share_of
+from scripts.benchmarks.measuring import Bench, Figure, clock_errors_ms, everywhere, share_of
 
 POLICY = "gomocup-oversubscribed"
 SMALL = ("game.options.width=12", "game.options.height=12", "box.start_timeout_s=600")
@@ -65,6 +65,7 @@ def crowd(bench: Bench) -> Iterator[Figure]:
     specs = [MatchSpec(seats=(seats[0], seats[1]), policy=policy, number=n).model_dump_json() for n in range(GAMES)]
     crew: Crew[Any] = Crew(GAMES, _join, GAMES, fork=True)
     try:
+        # So many games begin on all cores; each goes to the judge's before its first move.
         with everywhere(bench.slot):
             for worker, spec in zip(crew.workers, specs, strict=True):
                 worker.start(_play, spec, {agent.digest: agent.program}, bench.slot)
@@ -83,17 +84,6 @@ def crowd(bench: Bench) -> Iterator[Figure]:
     cpu_us = used.cpu_s * 1e6
     yield Figure(f"{about}, the judge's CPU", cpu_us, "us/move", bare_us, cpu_us / bare_us)
     yield Figure(f"{about}, the judge's memory", used.memory_bytes / GAMES / 2**20, "MiB/game")
-
-
-@contextmanager
-def everywhere(slot: Slot) -> Iterator[None]:
-    """Let so many games begin on all cores; each goes to the judge's before its first move."""
-    mine = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {*mine, *slot.cores})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, mine)
 
 
 def _bare_us(bench: Bench) -> float:

@@ -1,10 +1,12 @@
 """What measurements share: figures, the agents and the slot that they are taken with, and the peer."""
 
+import os
 import re
 import statistics
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -116,6 +118,17 @@ def peer_games(output: str) -> int:
     if sum(each) != total:
         raise HostError(f"c-gomoku-cli counts {total} games, and {sum(each)} results of them")
     return total
+
+
+@contextmanager
+def everywhere(slot: Slot) -> Iterator[None]:
+    """Use the slot's cores too."""
+    mine = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {*mine, *slot.cores})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, mine)
 
 
 def clock_errors_ms(entries: list[Entry]) -> Iterator[float]:
