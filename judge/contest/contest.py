@@ -193,6 +193,12 @@ class Contest:
             played = self.tournament.played(self.store.pairings(self.name), self.results())
             return Standing(self.tournament.table(played, out), played, out)
 
+    def stages_of_games(self) -> Mapping[int, str]:
+        """What the group or league of each game is called, by the game's number; empty if the format has none."""
+        groups = {(each.round, each.table): each.group for each in self.store.pairings(self.name) if each.group}
+        rows = self.store.schedule_rows(self.name) if groups else ()
+        return {row.number: self.snapshot.format.stage_name(groups[row.round, row.table]) for row in rows}
+
     def to_come(self) -> ToCome:
         """The matches that will be scheduled later."""
         return self.tournament.to_come(self.store.pairings(self.name), self.results(), self.out())

@@ -259,17 +259,15 @@ class Recorder:
         return self._games.get(match)
 
     def _schedule(self) -> list[ScheduledGame]:
-        store, name = self._contest.store, self._contest.name
-        stage_name = self._contest.snapshot.format.stage_name
-        groups = {(each.round, each.table): each.group for each in store.pairings(name)}
-        for match in store.schedule_rows(name):
+        stages = self._contest.stages_of_games()
+        for match in self._contest.store.schedule_rows(self._contest.name):
             self._games[match.id] = ScheduledGame(
                 game=match.number,
                 round=match.round,
                 table=match.table,
                 first=match.first,
                 second=match.second,
-                stage=stage_name(groups.get((match.round, match.table), "")),
+                stage=stages.get(match.number, ""),
             )
         return list(self._games.values())
 

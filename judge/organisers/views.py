@@ -64,6 +64,7 @@ def overview(console: Console) -> Mapping[str, Any]:
         "counts": {each.value: count for each, count in store.counts(name).items() if count},
         "to_come": contest.to_come(),
         "running": running,
+        "stages": contest.stages_of_games(),
         "shares_slots": len(set(places)) < len(places),
         "hosts": contest_hosts(store, name),
         "waiting": store.listed(name, MatchState.PENDING, limit=WAITING),
@@ -78,7 +79,12 @@ def games(console: Console, after: int) -> Mapping[str, Any]:
     """A page of the schedule."""
     contest = console.begun()
     found = contest.store.listed(contest.name, after=after, limit=GAMES)
-    return {"games": found, "next": found[-1].number if len(found) == GAMES else None, "after": after}
+    return {
+        "games": found,
+        "stages": contest.stages_of_games(),
+        "next": found[-1].number if len(found) == GAMES else None,
+        "after": after,
+    }
 
 
 def submissions(console: Console, before: int | None) -> Mapping[str, Any]:

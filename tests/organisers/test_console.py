@@ -14,7 +14,8 @@ from judge.matches import MatchState
 from judge.organisers import views
 from judge.publish.keys import load_key, public_pem
 from judge.publish.verify_export import verify_export
-from tests.organisers.office import FORM, Office, office, proof, submit
+from tests.organisers.office import CAST, FORM, PATIENCE, Office, office, office_of, proof, submit
+from tests.publish.cups import Cup
 
 PAGES = ("index", "games", "submissions", "orders", "journal")
 
@@ -54,6 +55,18 @@ def test_the_first_page_says_what_runs_what_waits_and_what_went_wrong(own: Offic
     assert "is made ready while" not in page
     assert own.cup.store.issue(own.cup.contest.name, "host-7", slot="cores 2, 3")
     assert "is made ready while" in own.page("index.html")
+
+
+def test_every_game_has_its_league_and_those_to_be_drawn_are_counted(tmp_path: Path) -> None:
+    leagues = 'name = "leagues"\ngames = 2\nsizes = [1]\npromoted = 1'
+    with Cup(tmp_path / "cup", CAST, leagues, PATIENCE.format(strangers=20)) as cup, office_of(cup) as found:
+        cup.store.issue(cup.contest.name, "host-7", slot="core 1")
+
+        page = found.page("index.html")
+
+        assert 2 == page.count("<td>League 2</td>")
+        assert "<b>2</b> to be drawn" in page
+        assert 2 == found.page("games.html").count("<td>League 2</td>")
 
 
 def test_a_watcher_sees_the_same_without_orders(seen: Office) -> None:
