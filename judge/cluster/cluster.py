@@ -209,7 +209,9 @@ class Cluster:
                 self._take_back(given)
         self._roster.meet(identity["workers"])
         for given in self._all():
-            if given.worker not in self._roster.workers:
+            if given.worker and given.worker not in self._roster.workers:
+                match = given.job.match
+                self._roster.note(f"game {match.number}, attempt {match.attempt}, of worker {given.told} begins again")
                 self._take_back(given)
         self._give_waiting()
 

@@ -266,4 +266,5 @@ def test_the_game_of_a_lost_worker_is_played_by_one_that_has_just_come(
         latecomer.wait()
 
     assert [("latecomer", None)] == [(end.host, end.error) for end in ends]
+    assert f"game 1, attempt 1, of worker {WORKERS[0]} begins again" in cup.journal()
     assert "refused" not in cup.journal()
