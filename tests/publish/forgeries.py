@@ -418,7 +418,7 @@ def change_tables(names: Iterable[str], how: Callable[[Forger, list[Row]], objec
 
 
 def better_rating(forger: Forger, rows: list[Row]) -> None:
-    forger.chance.choice(rows)["elo"] += 50
+    forger.chance.choice([row for row in rows if row["elo"] is not None])["elo"] += 50
 
 
 def fair_machines(forger: Forger, rows: list[Row]) -> None:
