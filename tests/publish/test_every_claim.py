@@ -3,15 +3,21 @@
 JUDGE_CLAIMS is the number of values that are tried, of some 400 kinds; `all` tries one of each kind.
 """
 
+import hashlib
 import json
 import os
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from judge.publish.load import DOCUMENT
 from judge.publish.verify_export import verify_export
+from judge.store.types import JournalLine
+from tests.publish.forgeries import other
+from tests.publish.log_forgeries import lines_of, write_log
 from tests.publish.public import Public, sign_again
 
 TRIED = os.environ.get("JUDGE_CLAIMS", "12")
@@ -43,15 +49,6 @@ def leaves(value: Any, path: Path_ = ()) -> Iterator[Path_]:
         yield path
 
 
-def other(value: Any) -> Any:
-    """Another value of its kind."""
-    if isinstance(value, bool):
-        return not value
-    if value is None:
-        return 1
-    return value + 1 if isinstance(value, int | float) else value[:-1] + ("y" if value.endswith("x") else "x")
-
-
 def kinds(directory: Path) -> dict[str, list[tuple[Path, Path_]]]:
     """The places of all values, by a name that leaves out the numbers of games and rows."""
     found: dict[str, list[tuple[Path, Path_]]] = {}
@@ -64,10 +61,29 @@ def kinds(directory: Path) -> dict[str, list[tuple[Path, Path_]]]:
     return found
 
 
+def fitted(public: Public, lines: Sequence[JournalLine], records: Mapping[tuple[str, int], str]) -> list[JournalLine]:
+    """Lines with the digests that the files have now."""
+
+    def digest(line: JournalLine) -> str | None:
+        name = DOCUMENT if line.event == "created" else records.get((line.match or "", line.attempt or 0))
+        if name is None or line.digest is None:
+            return line.digest
+        return hashlib.sha256((public.directory / name).read_bytes()).hexdigest()
+
+    return [replace(line, digest=digest(line)) for line in lines]
+
+
 def test_every_value_is_checked_or_known_to_be_a_claim(copy: Public) -> None:
+    """The log fits what was changed: its organiser writes it again."""
     chance = random.Random(TRIED)
     by_kind = kinds(copy.directory)
     tried = sorted(by_kind) if TRIED == "all" else chance.sample(sorted(by_kind), int(TRIED))
+    lines = lines_of(copy.directory)
+    games, attempts = (
+        json.loads((copy.directory / f"data/{name}.json").read_bytes()) for name in ("games", "attempts")
+    )
+    matches = {row["number"]: row["match"] for row in games}
+    records = {(matches[row["number"]], row["attempt"]): row["record"] for row in (*games, *attempts)}
     missed = []
     for kind in tried:
         file, path = chance.choice(by_kind[kind])
@@ -77,10 +93,14 @@ def test_every_value_is_checked_or_known_to_be_a_claim(copy: Public) -> None:
         for key in path[:-1]:
             place = place[key]
         place[path[-1]] = other(place[path[-1]])
-        file.write_text(json.dumps(document))
-        sign_again(copy)
+        file.write_text(f"{json.dumps(document)}\n")
+        if file.stem == "journal":
+            sign_again(copy)
+        else:
+            write_log(copy, fitted(copy, lines, records))
         if not verify_export(copy.directory, copy.public_key).problems and not UNCHECKED.fullmatch(kind):
             missed.append(f"{kind} {path}")
         file.write_bytes(raw)
+        write_log(copy, lines)
 
     assert [] == missed
