@@ -6,11 +6,13 @@ Every method is one transaction, and its changes are on disk when it returns.
 """
 
 import hashlib
+import heapq
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import asdict, replace
 from itertools import takewhile
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import Connection, Row, insert, select, update
@@ -204,13 +206,15 @@ class Store(Reader):
             if not str(contest_row(connection, contest, locked=True).state).startswith("open"):
                 return None
             busy = _playing(connection, contest) & alone
-            states = (MatchState.PENDING, MatchState.HELD) if alone else (MatchState.PENDING,)
-            pending = (
-                select(matches.c.id, matches.c.first, matches.c.second, matches.c.state)
-                .where(matches.c.contest == contest, matches.c.state.in_(states))
-                .order_by(matches.c.number)
+            of = matches.c
+            columns = (of.number, of.id, of.first, of.second, of.state)
+            # Each by itself: then an index has them in their order.
+            pending, held = (
+                select(*columns).where(of.contest == contest, of.state == state).order_by(of.number)
+                for state in (MatchState.PENDING, MatchState.HELD)
             )
-            for row in connection.execute(pending if alone else pending.limit(1)):
+            waiting = (pending, held) if alone else (pending.limit(1),)
+            for row in heapq.merge(*map(connection.execute, waiting), key=attrgetter("number")):
                 if row.state == MatchState.PENDING and not busy & {row.first, row.second}:
                     return self._start(connection, contest, _match(connection, row.id), host, slot)
                 busy |= {row.first, row.second} & set(alone)

@@ -86,10 +86,12 @@ matches = Table(
     Column("first", String(128), nullable=False),
     Column("second", String(128), nullable=False),
     Column("spec", Text, nullable=False),
-    Column("state", String(16), nullable=False, index=True),
+    Column("state", String(16), nullable=False),
     Column("attempt", Integer, nullable=False),
     Column("why", Text, nullable=False),
     UniqueConstraint("contest", "number"),
+    # The next match to be played is found without looking at the others.
+    Index("ix_matches_next", "contest", "state", "number"),
     # All that a table of the contest needs of a match, read without the spec beside it.
     Index("ix_matches_rows", "contest", "number", "id", "round", "table", "game", "first", "second"),
 )

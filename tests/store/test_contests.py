@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import sqlite3
 import stat
 import threading
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Connection, Engine, create_engine, inspect, text
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 
 from judge.errors import HostError, InputError
 from judge.matches import Match, MatchState, Outcome, SeatOutcome, schedule_digest
@@ -54,6 +56,22 @@ def test_a_game_is_issued_once_and_its_result_counts_once(store: Store) -> None:
     (result,) = store.results("cup")
     assert ended().row(game(1), 1) == result
     assert {"pending": 1, "running": 1, "done": 1, "held": 0, "cancelled": 0} == store.counts("cup")
+
+
+@pytest.mark.parametrize("alone", [(), ("a", "b")])
+def test_the_next_game_is_found_without_looking_at_all(tmp_path: Path, alone: tuple[str, ...]) -> None:
+    """Else what the last games of a contest wait for would grow with the number of all."""
+    url, asked = f"sqlite:///{tmp_path / 'round.db'}", []
+    with closing(Store(url)) as store:
+        begin(store, 3)
+        event.listen(store._engine, "before_cursor_execute", lambda *given: asked.append(given[2:4]))
+        assert store.issue("cup", "here", frozenset(alone)) is not None
+    queries = [(query, given) for query, given in asked if "ORDER BY matches.number" in query]
+    with closing(sqlite3.connect(tmp_path / "round.db")) as base:
+        plans = [base.execute(f"EXPLAIN QUERY PLAN {query}", given).fetchall() for query, given in queries]
+    assert (2 if alone else 1) == len(plans)
+    for ((*_, what),) in plans:
+        assert what.startswith("SEARCH matches USING INDEX ix_matches_next (contest=? AND state=?")
 
 
 def test_a_result_that_comes_twice_is_the_same_result(store: Store) -> None:
