@@ -70,5 +70,5 @@ def _private_entries(sealed: SealedTranscript) -> Iterator[tuple[int, PrivateEnt
     for number, block in enumerate(sealed.blocks):
         texts = iter(block.private or ())
         for at, (ns, seat, kind, text) in enumerate(block.entries):
-            if isinstance(text, int) and block.private is not None:
+            if not isinstance(text, str) and block.private is not None:
                 yield seat, PrivateEntry(at=(number, at), ns=ns, kind=kind, text=next(texts))

@@ -27,6 +27,8 @@ _HEADER = struct.Struct("<QbcI")
 SPILL_BYTES = 1 << 20
 BLOCK_ENTRIES = 1024
 
+_NO_ENDS = bytes(byte for byte in range(256) if byte not in b"\r\n")
+
 
 class EntryKind(StrEnum):
     """The kind of an entry."""
@@ -83,8 +85,13 @@ def decode_memory(data: bytes) -> int | None:
     return int(data)
 
 
+Withheld = int | tuple[int, str]
+"""What is known of a private text that is withheld: its length; with its line ends where these are not one line feed,
+by which the replay counts what an agent printed."""
+
+
 class Block(BaseModel):
-    """Some entries as JSON: `[ns, seat, kind, text]`, with the length in place of the text of a private one.
+    """Some entries as JSON: `[ns, seat, kind, text]`, with `Withheld` in place of the text of a private one.
 
     Bytes are written as Latin-1 text, one character a byte. `private` holds the private texts in order, or None when
     they are withheld; `private_sha256` is their digest either way.
@@ -92,7 +99,7 @@ class Block(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    entries: list[tuple[int, int, str, str | int]]
+    entries: list[tuple[int, int, str, str | Withheld]]
     private: list[str] | None
     private_sha256: str
 
@@ -211,7 +218,7 @@ def seal(entries: Iterable[Entry]) -> SealedTranscript:
 def unseal(sealed: SealedTranscript) -> list[Entry]:
     """The entries of a sealed transcript; InputError when its chain is broken.
 
-    The data of a withheld entry is spaces of the recorded length, ended by a line feed.
+    The data of a withheld entry is spaces and its line ends, together of the recorded length.
     """
     chain = hashlib.sha256()
     entries: list[Entry] = []
@@ -316,12 +323,27 @@ def _block(entries: Sequence[Entry]) -> Block:
     private = [entry.data.decode("latin-1") for entry in entries if entry.private]
     return Block(
         entries=[
-            (entry.ns, entry.seat, entry.kind.value, len(entry.data) if entry.private else entry.data.decode("latin-1"))
+            (
+                entry.ns,
+                entry.seat,
+                entry.kind.value,
+                _withheld(entry) if entry.private else entry.data.decode("latin-1"),
+            )
             for entry in entries
         ],
         private=private,
         private_sha256=_private_digest(private),
     )
+
+
+def _withheld(entry: Entry) -> Withheld:
+    ends = entry.data.translate(None, _NO_ENDS) if entry.kind is EntryKind.READ else b"\n"
+    return len(entry.data) if ends == b"\n" else (len(entry.data), ends.decode())
+
+
+def _parts(text: Withheld) -> tuple[int, bytes]:
+    """The length and the line ends of a withheld text."""
+    return (text, b"\n"[:text]) if isinstance(text, int) else (text[0], text[1].encode("latin-1"))
 
 
 def _entries(block: Block) -> Iterator[Entry]:
@@ -330,7 +352,8 @@ def _entries(block: Block) -> Iterator[Entry]:
         if isinstance(text, str):
             yield Entry(ns, seat, EntryKind(kind), text.encode("latin-1"))
         elif block.private is None:
-            yield Entry(ns, seat, EntryKind(kind), b" " * (text - 1) + b"\n"[: min(text, 1)], True)
+            length, ends = _parts(text)
+            yield Entry(ns, seat, EntryKind(kind), ends.rjust(length), True)
         else:
             yield Entry(ns, seat, EntryKind(kind), next(private).encode("latin-1"), True)
 
@@ -338,10 +361,14 @@ def _entries(block: Block) -> Iterator[Entry]:
 def _public_digest(block: Block) -> bytes:
     digest = hashlib.sha256()
     for ns, seat, kind, text in block.entries:
-        data = text.encode("latin-1") if isinstance(text, str) else b""
-        length = text if isinstance(text, int) else len(data)
-        digest.update(_HEADER.pack(ns, seat, kind.encode(), length) + data)
-        digest.update(b"p" if isinstance(text, int) else b"o")
+        if isinstance(text, str):
+            tag, data = b"o", text.encode("latin-1")
+            length = len(data)
+        elif isinstance(text, int):
+            tag, data, length = b"p", b"", text
+        else:
+            tag, (length, data) = b"e", _parts(text)
+        digest.update(_HEADER.pack(ns, seat, kind.encode(), length) + data + tag)
     return digest.digest()
 
 

@@ -8,7 +8,8 @@ from judge.games.types import Verdict
 from judge.referee.make_record import plies_of, result_line_of, verdict_of, winner_of
 from judge.referee.replay import ReplayWire, replaying
 from judge.referee.setup import build_replay
-from judge.referee.spec import MatchRecord, RecordFile
+from judge.referee.side import Side
+from judge.referee.spec import MatchRecord, RecordFile, SeatRecord
 from judge.referee.transcript import unseal
 
 
@@ -76,8 +77,10 @@ def _replay(file: RecordFile) -> list[str]:
     for seat, side in enumerate(referee.sides):
         stated = record.seats[seat]
         fault = None if side.fault is None else side.fault.verdict
-        if (fault, side.evidence) != (stated.fault, stated.evidence):
+        if fault != stated.fault:
             problems.append(f"seat {seat}: the replay finds fault {fault}, the record {stated.fault}")
+        elif side.evidence != stated.evidence:
+            problems.append(f"seat {seat}: the replay finds other evidence of its fault: {_other(side, stated)}")
         why = "" if side.fault is None else side.fault.reason
         for what, made, written in (
             ("why", why, stated.why),
@@ -92,3 +95,12 @@ def _replay(file: RecordFile) -> list[str]:
     if not wire.is_finished:
         problems.append("the record goes on where the game is over")
     return problems
+
+
+def _other(side: Side, stated: SeatRecord) -> str:
+    """The first reading that differs; empty evidence counts as one."""
+    if side.evidence is None or stated.evidence is None:
+        return "the record has none" if stated.evidence is None else "there is none"
+    made, written = side.evidence.model_dump(), stated.evidence.model_dump()
+    name = next(name for name in made if made[name] != written[name])
+    return f"{name} is {made[name]!r:.100}, not {written[name]!r:.100}"

@@ -71,7 +71,7 @@ class Player:
             return self._board(line)
         match word:
             case "START" | "RECTSTART":
-                return [Say(f"OK\r\nDEBUG {SECRET} {self._name}\r\n".encode(), 3)]
+                return [Say(f"OK\r\nDEBUG {SECRET} {self._name}\r\nDEBUG and more\r\n".encode(), 3)]
             case "ABOUT":
                 about = f'name="{self._name}", version="1.0"\r\nDEBUG {SECRET} {self._name}\r\n'
                 return [Say(about.encode())]

@@ -79,6 +79,10 @@ def test_both_parts_and_the_public_one_are_the_whole_record(file: RecordFile) ->
         b"7,7\nDEBUG ",
         b"7,7\nDEB",
         b"7,7\n \t",
+        b"DEBUG one\nDEBUG two\n",
+        b"DEBUG one\r\nDEBUG two\r\nDEB",
+        b"DEBUG one\rDEBUG two\n",
+        b"DEBUG x\n" * 20_000,
     ],
 )
 def test_no_way_to_say_something_private_keeps_the_rest_from_verifying(answer: bytes) -> None:

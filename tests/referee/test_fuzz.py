@@ -364,7 +364,7 @@ WILLS = st.builds(
         st.tuples(st.one_of(st.integers(1, 4), st.integers(1, 20)), st.integers(0, len(MISDEEDS) - 1)),
         max_size=4,
     ),
-    noise=st.one_of(st.just(b""), st.binary(max_size=40)),
+    noise=st.one_of(st.just(b""), st.binary(max_size=40), st.just(b"DEBUG a\nDEBUG b\r\nDEB")),
 )
 
 

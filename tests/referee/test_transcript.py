@@ -3,6 +3,7 @@
 import pytest
 
 from judge.errors import InputError
+from judge.referee.side import counted
 from judge.referee.transcript import (
     SPILL_BYTES,
     Entry,
@@ -78,7 +79,26 @@ def test_a_transcript_without_its_private_parts_still_fits_its_digest() -> None:
 
     assert sealed.sha256 == public.sha256
     assert "secret" not in public.model_dump_json()
-    assert [len(e.data) for e in unseal(sealed)] == [len(e.data) for e in unseal(public)]
+    assert [shape(e) for e in unseal(sealed)] == [shape(e) for e in unseal(public)]
+
+
+def shape(entry: Entry) -> tuple[int, bytes]:
+    """What the replay must know of an entry that is withheld."""
+    return len(entry.data), bytes(byte for byte in entry.data if byte in b"\r\n" and entry.kind is EntryKind.READ)
+
+
+@pytest.mark.parametrize(
+    "data", [b"DEBUG a\nDEBUG b\n", b"DEBUG a\r\nDEBUG b\r\n", b"DEBUG a", b"DEBUG\rDEBUG b\nDEBUG"]
+)
+def test_a_withheld_read_counts_as_many_lines_as_it_had(data: bytes) -> None:
+    """Else a replay of what is public finds another number of bytes in the turn of an agent that was at fault."""
+    sealed = seal([Entry(1, 0, EntryKind.READ, data, private=True)])
+
+    (shown,) = unseal(SealedTranscript.model_validate_json(withhold(sealed).model_dump_json()))
+
+    assert counted(data, 128) == counted(shown.data, 128)
+    assert data[-1:] in (shown.data[-1:], b"a", b"G")
+    assert unseal(sealed) == [Entry(1, 0, EntryKind.READ, data, private=True)]
 
 
 @pytest.mark.parametrize("what", ["text", "time", "private", "order", "missing"])

@@ -153,13 +153,15 @@
     const digests = [];
     for (const { entries, private_sha256 } of blocks) {
       const parts = entries.flatMap(([ns, seat, kind, text]) => {
-        const isPrivate = typeof text === "number";
+        // In place of a private text: its length, or that and its line ends.
+        const isPublic = typeof text === "string";
+        const [length, data, tag] = isPublic ? [text.length, text, "o"] : Array.isArray(text) ? [...text, "e"] : [text, "", "p"];
         const head = new DataView(new ArrayBuffer(14));
         head.setBigUint64(0, BigInt(ns), true);
         head.setInt8(8, seat);
         head.setUint8(9, kind.charCodeAt(0));
-        head.setUint32(10, isPrivate ? text : text.length, true);
-        return [new Uint8Array(head.buffer), latin1(isPrivate ? "p" : `${text}o`)];
+        head.setUint32(10, length, true);
+        return [new Uint8Array(head.buffer), latin1(`${data}${tag}`)];
       });
       digests.push(unhex(await sha256(joined(parts))), unhex(private_sha256));
     }
