@@ -89,7 +89,7 @@ def models_on(page: str) -> dict[str, list[tuple[str, str]]]:
     plain = section.replace("\N{MINUS SIGN}", "-").replace("&nbsp;", " ")
     assert "nan" not in plain.lower()
     assert "inf" not in plain.lower()
-    rows = re.findall(r'<tr><th scope="row">(.+?)</th>(.+?)</tr>', plain)
+    rows = re.findall(r'<tr><th scope="row"><bdi>(.+?)</bdi></th>(.+?)</tr>', plain)
     return {name: re.findall(r'<td class="num">(.*?)</td><td>(.*?)</td>', cells) for name, cells in rows}
 
 
