@@ -31,6 +31,9 @@ SMALL = ("game.options.width=12", "game.options.height=12", "box.start_timeout_s
 
 GAMES = 128
 
+COUNTED = 130
+"""The answers of the game that is first to give so many, with which the measurement ends: all games go on."""
+
 SLEEP_MS = 200
 """For how long an agent sleeps at most before it answers; half of it on average."""
 
@@ -133,10 +136,10 @@ class _Crowd:
     def __init__(self, games: int) -> None:
         self.ready, self.over = Barrier(games), Barrier(games)
         self.beginning = Semaphore(BEGINNING)
-        self.begun, self.ended = itertools.count(1), itertools.count(1)
+        self.begun, self.counted = itertools.count(1), itertools.count(1)
         self.games: list[_Game] = []
         self.cpu_s: list[float] = []
-        """The CPU time that was used when the last game had begun, and when the first one was over."""
+        """The CPU time that was used when the last game had begun, and when the first one was near its end."""
 
     def measure(self) -> None:
         """Note how far all games have come."""
@@ -160,7 +163,7 @@ class _Game:
         self._begins = False
         self.answers = 0
         self.measured: list[int] = []
-        """How many answers there were when the last game had begun, and when the first one was over."""
+        """How many answers there were when the last game had begun, and when the first one was near its end."""
         self._crowd.games.append(self)
 
     @contextmanager
@@ -173,14 +176,14 @@ class _Game:
             yield
         finally:
             self._note_begin()
-            if next(self._crowd.ended) == 1:
-                self._crowd.measure()
         self._crowd.over.wait(PATIENCE_S)
 
     def watch(self, _ply: Ply) -> None:
         """Count an answer; with the first one the game has begun."""
         self.answers += 1
         self._note_begin()
+        if self.answers == COUNTED and next(self._crowd.counted) == 1:
+            self._crowd.measure()
 
     def _note_begin(self) -> None:
         """Once: let another game begin. When the last one has begun, so does the measurement."""
