@@ -78,7 +78,7 @@ def crowd(bench: Bench) -> Iterator[Figure]:
     finally:
         kill(crew.workers)
     if not errors:
-        raise HostError("a game of the crowd was over before the last one had begun: this host starts too slowly")
+        raise HostError("a game of the crowd was near its end before the last one began: this host starts too slowly")
     about = f"{GAMES} games at once"
     bare_us = _bare_us(bench)
     yield Figure(f"{about}, charged minus true, median", statistics.median(errors), "ms")

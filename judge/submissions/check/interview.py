@@ -92,10 +92,10 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     """Ask all questions; behind one that ended the agent's process the next ones are put to a new one.
 
     A contest has a new process for every game: what goes wrong late in a conversation is asked once more, in a process
-    of its own, and is a warning where that goes well. Where it does not understand a question for the first
-    time, and where an agent is silent or ends for the first time, lines that do not end in `ending` but in the
-    other way are tried; where that goes well, all is asked so from the beginning (`Examinee.line_ending`). That is left
-    out where the protocol has one way alone, and `ending` is empty.
+    of its own, and is a warning where that goes well. Where an agent does not understand a question, is silent or ends,
+    for the first time each, lines that do not end in `ending` but in the other way are tried; where that goes well, all
+    is asked so from the beginning (`Examinee.line_ending`). That is left out where the protocol has one way alone, and
+    `ending` is empty.
     """
     before = len(examinee.talks)
     results = QuestionResults()
