@@ -203,6 +203,7 @@ class LivePages:
         edition = self._edition
         if edition is not None and (edition.version == version or now < self._load_at):
             return edition
+        shown_seq = live.seq  # before it is read: what comes meanwhile is not in it
         contest = replace(
             load_store(self._contest),
             moments=self._windows.look().moments,
@@ -221,7 +222,7 @@ class LivePages:
             for place in self.places("verify.html")
         }
         matches = {match.stem: match for match in contest.matches}
-        self._edition = _Edition(version, live.seq, contest, writers, matches)
+        self._edition = _Edition(version, shown_seq, contest, writers, matches)
         self._load_at = time.monotonic() + max(LOAD_S, (time.monotonic() - now) / LOAD_SHARE)
         return self._edition
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from judge.contest.contest import Contest
 from judge.errors import InputError
 from judge.live.pages import LivePages
 from judge.live.serve import follow, hub_of
@@ -22,6 +23,7 @@ from judge.publish.keys import make_key
 from judge.publish.load import load_store
 from judge.publish.log import KEY_FILE
 from judge.publish.match_files import read_stored
+from judge.publish.model import PublishedContest
 from judge.publish.tables import tables
 from judge.publish.witness import newest, reader_of, refusal
 from tests.broadcast.logs import PAIR, accept, events, play_next, recorder
@@ -156,3 +158,29 @@ def test_a_result_that_comes_while_the_contest_is_not_read_again_is_still_shown(
             monkeypatch.setattr(pages, "_load_at", 0.0)
             site.write(2)
             assert "controls" in (tmp_path / "public/games/00001.html").read_text()
+
+
+def test_a_page_does_not_claim_to_show_what_came_while_the_contest_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its script would not ask again: a result would be missing for good."""
+    with Cup(tmp_path / "cup", PAIR) as cup, recorder(cup) as log:
+        log.look()
+        with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
+            hub.catch_up()
+            before = hub.live.seq
+
+            def read_slowly(stored: Contest) -> PublishedContest:
+                contest = load_store(stored)
+                accept(cup, *play_next(cup))
+                log.finish()
+                hub.catch_up()
+                return contest
+
+            monkeypatch.setattr("judge.live.pages.load_store", read_slowly)
+            pages.get("crosstable.html", hub.live, 1)
+            monkeypatch.setattr(pages, "_load_at", math.inf)
+            page = pages.get("crosstable.html", hub.live, 2)
+            assert page is not None
+            assert hub.live.seq > before
+            assert f'data-seq="{before}"' in page.numbered(hub.live.seq).decode()
