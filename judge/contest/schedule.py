@@ -201,15 +201,15 @@ class Tournament:
     def table(self, played: Sequence[PlayedPairing], out: Collection[str] = ()) -> Table:
         """The standings. The matches of a disqualified agent count for nobody, and it is last."""
         entries = self.entries(out)
-        order = self.snapshot.format.order(entries, played)
+        form = self.snapshot.format
+        order = form.order(entries, played)
         tiers = [[agent for agent in tier if agent not in out] for tier in order]
         tiers = [tier for tier in (*tiers, sorted(out)) if tier]
         counted = without(played, out)
-        ranking = self.snapshot.format.ranking
         records = records_of([entry.id for entry in entries], counted)
-        lines = standings(tiers, records, ranking)
+        lines = standings(tiers, records, form.compared(entries, played))
         cells = crosstable([line.agent for line in lines], counted)
-        return Table(tuple(ranking), tuple(lines), tuple(map(tuple, cells)))
+        return Table(tuple(form.ranking), tuple(lines), tuple(map(tuple, cells)))
 
     def failed(self, results: Sequence[ResultRow], out: Collection[str] = ()) -> Mapping[str, float]:
         """The agents to be disqualified because they fail too often, with their shares; none of them is `out` yet."""

@@ -6,7 +6,7 @@ place.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from functools import cached_property
 from typing import Annotated
 
 from pydantic import AfterValidator
@@ -18,12 +18,15 @@ from judge.statistics.ratings import GOMOCUP_MODEL, rate
 Tiers = list[list[str]]
 """Agents best first; those of an inner list share a place."""
 
+Values = Mapping[str, tuple[float, ...]]
+"""Of each agent a number by each criterion of a ranking; more is better."""
+
 
 @dataclass(frozen=True, slots=True)
 class TableLine:
     """An agent's line of the table. `place` counts from 1; after a shared place the next ones are left out.
 
-    `done` sums up its matches; `values` are those of the criteria, in their order (more is better).
+    `done` sums up its matches; `values` are what it was ranked by (`compared`).
     """
 
     place: int
@@ -31,7 +34,7 @@ class TableLine:
     points: float
     byes: int
     done: SideScore
-    values: tuple[float, ...] = ()
+    values: tuple[float, ...]
 
 
 class Record:
@@ -52,7 +55,22 @@ class Record:
         return [(each, opponent) for each in self.played for opponent in each.pairing.agents if opponent != self.agent]
 
 
-Records = Mapping[str, Record]
+class Records(dict[str, Record]):
+    """Everybody's record, by agent."""
+
+    @cached_property
+    def elo(self) -> Mapping[str, float]:
+        """Gomocup's rating since 2017, from all matches; agents outside the largest pool are below it."""
+        games = {id(game): game for record in self.values() for each in record.played for game in each.games}
+        ratings = {rating.agent: rating for rating in rate(games.values(), GOMOCUP_MODEL).ratings}
+        return {
+            agent: round(ratings[agent].elo, _ELO_DECIMALS) - _POOLS_APART * ratings[agent].pool
+            if agent in ratings
+            else -_POOLS_APART * len(self)
+            for agent in self
+        }
+
+
 Criterion = Callable[[Records, Sequence[str]], Mapping[str, float]]
 """From everybody's records and the agents that are still equal to a number for each of these; more is better."""
 
@@ -114,15 +132,8 @@ def _time(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
 
 
 def _elo(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    """Gomocup's rating since 2017, from all matches; agents outside the largest pool are below it."""
-    games = {id(game): game for record in records.values() for each in record.played for game in each.games}
-    ratings = {rating.agent: rating for rating in rate(games.values(), GOMOCUP_MODEL).ratings}
-    return {
-        agent: round(ratings[agent].elo, _ELO_DECIMALS) - _POOLS_APART * ratings[agent].pool
-        if agent in ratings
-        else -_POOLS_APART * len(records)
-        for agent in equal
-    }
+    """Gomocup's rating since 2017."""
+    return {agent: records.elo[agent] for agent in equal}
 
 
 _ELO_DECIMALS = 6
@@ -164,28 +175,31 @@ def records_of(agents: Iterable[str], played: Iterable[PlayedPairing]) -> Record
     for each in played:
         for agent in each.pairing.agents:
             of_agent.setdefault(agent, []).append(each)
-    return {agent: Record(agent, its_own) for agent, its_own in sorted(of_agent.items())}
+    return Records((agent, Record(agent, its_own)) for agent, its_own in sorted(of_agent.items()))
 
 
 def rank(agents: Iterable[str], records: Records, ranking: Ranking) -> Tiers:
     """`agents` by their results, best first; agents that share a place are in the order of their ids."""
-    return _split(sorted(agents), records, ranking)
+    values = compared(agents, records, ranking)
+    return sorted(_equal(values), key=lambda tier: values[tier[0]], reverse=True)
 
 
-def _split(equal: list[str], records: Records, ranking: Ranking) -> Tiers:
-    if len(equal) <= 1 or not ranking:
-        return [equal] if equal else []
-    values = _asked(ranking[0], records, equal)
-    ordered = sorted(equal, key=lambda agent: (-values[agent], agent))
-    return [
-        tier
-        for _, still_equal in groupby(ordered, key=lambda agent: values[agent])
-        for tier in _split(list(still_equal), records, ranking[1:])
-    ]
+def compared(agents: Iterable[str], records: Records, ranking: Ranking) -> Values:
+    """What each of `agents` has by each criterion of `ranking`, asked among those that are equal in all before it."""
+    values: dict[str, tuple[float, ...]] = dict.fromkeys(agents, ())
+    for name in ranking:
+        for equal in _equal(values):
+            asked = CRITERIA[name](records, equal)
+            values |= {agent: (*values[agent], _rounded(asked[agent])) for agent in equal}
+    return values
 
 
-def _asked(name: str, records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    return {agent: _rounded(value) for agent, value in CRITERIA[name](records, equal).items()}
+def _equal(values: Values) -> Tiers:
+    """Those that have the same values, together, in the order of their ids."""
+    together: dict[tuple[float, ...], list[str]] = {}
+    for agent in sorted(values):
+        together.setdefault(values[agent], []).append(agent)
+    return list(together.values())
 
 
 def _rounded(value: float) -> float:
@@ -193,10 +207,8 @@ def _rounded(value: float) -> float:
     return round(value, DECIMALS) + 0.0
 
 
-def standings(tiers: Tiers, records: Records, ranking: Ranking) -> list[TableLine]:
-    """The lines of the table for agents in `tiers`; the criteria's values are those among all of them."""
-    listed = [agent for tier in tiers for agent in tier]
-    values = [_asked(name, records, listed) for name in ranking]
+def standings(tiers: Tiers, records: Records, values: Values) -> list[TableLine]:
+    """The lines of the table for agents in `tiers`, with the values by which they were ranked."""
     lines: list[TableLine] = []
     for tier in tiers:
         place = len(lines) + 1
@@ -207,7 +219,7 @@ def standings(tiers: Tiers, records: Records, ranking: Ranking) -> list[TableLin
                 points=records[agent].points,
                 byes=records[agent].byes,
                 done=records[agent].done,
-                values=tuple(asked[agent] for asked in values),
+                values=values[agent],
             )
             for agent in tier
         ]

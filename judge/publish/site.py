@@ -122,9 +122,12 @@ class _LanguagePages:
 
 
 def _criteria(language: Language) -> Mapping[str, tuple[str, str]]:
-    """The heads of the criteria's columns, and what they mean."""
+    """The heads of the criteria's columns, and what they mean. Points and wins have a column only where there are
+    stages, whose own decide there, and not those of all games."""
     _ = language.gettext
     return {
+        "points": (_("Points there"), _("points in the stage that the agent has reached")),
+        "wins": (_("Won there"), _("games won in the stage that the agent has reached")),
         "ratio": (_("Ratio"), _("games won divided by games lost")),
         "direct": (_("Direct"), _("points among the agents that are equal so far")),
         "sonneborn-berger": (
@@ -138,7 +141,7 @@ def _criteria(language: Language) -> Mapping[str, tuple[str, str]]:
 
 
 def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
-    hidden = {"points", "wins"} | ({"elo"} if contest.rated else set())
+    hidden = (set() if contest.stages else {"points", "wins"}) | ({"elo"} if contest.rated else set())
     shown = [(at, name) for at, name in enumerate(contest.table.ranking) if name not in hidden]
 
     def ranking_of(line: TableLine) -> Sequence[float]:

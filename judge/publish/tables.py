@@ -192,7 +192,11 @@ def _columns(row: type[_Row]) -> Mapping[str, str]:
 
 
 COLUMNS: Mapping[str, Mapping[str, str]] = {
-    "standings": {**_columns(StandingsRow), CRITERION: "a criterion of the ranking, in its order; more is better"},
+    "standings": {
+        **_columns(StandingsRow),
+        CRITERION: "a criterion of the ranking, in its order, among the agents that are equal in those before it; in "
+        "groups and leagues of the games of the last one that the agent reached; more is better",
+    },
     "crosstable": {
         "agent": "the row; rows and columns are in the order of the standings",
         "(a name)": "the row's points against that agent; empty if the two never met",

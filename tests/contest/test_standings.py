@@ -14,7 +14,9 @@ from judge.contest.standings import (
     BY_POINTS,
     BY_SWISS_POINTS,
     Ranking,
+    TableLine,
     Tiers,
+    compared,
     rank,
     records_of,
     standings,
@@ -51,13 +53,18 @@ def order(names: str, all_played: Sequence[PlayedPairing], *ranking: str) -> Tie
     return rank(names, records_of(names, all_played), ranking)
 
 
+def table(names: str, all_played: Sequence[PlayedPairing], *ranking: str) -> list[TableLine]:
+    records = records_of(names, all_played)
+    return standings(rank(names, records, ranking), records, compared(names, records, ranking))
+
+
 def test_who_is_equal_in_everything_shares_a_place() -> None:
     """Each of four won one game, drew one and lost one: 1.5 points, a Sonneborn-Berger of 1.5 + 1.5 / 2 = 2.25."""
     cup = played("a>b\na=c\na<d\nb>c\nb=d\nc>d")
     ranking = ("points", "sonneborn-berger")
 
     assert [["a", "b", "c", "d"]] == order("abcd", cup, *BY_POINTS)
-    lines = standings([list("abcd")], records_of("abcd", cup), ranking)
+    lines = table("abcd", cup, *ranking)
     assert [(1, (1.5, 2.25))] * 4 == [(line.place, line.values) for line in lines]
 
 
@@ -81,6 +88,18 @@ def test_a_direct_encounter_of_three_counts_among_the_three() -> None:
     assert [["a"], ["b"], ["c"]] == order("abc", cup, "points", "direct")
 
 
+def test_a_table_shows_the_points_among_those_that_are_equal() -> None:
+    """a and b have 2 points, and b beat a; c and d have 1, and d beat c. Nobody is equal to the others then."""
+    cup = played("a>c\na>d\nb>a\nb>d\nc>b\nd>c")
+
+    assert {"a": (2, 0), "b": (2, 1), "c": (1, 0), "d": (1, 1)} == {
+        line.agent: line.values for line in table("abcd", cup, "points", "direct")
+    }
+    assert {"a": 0, "b": 0, "c": 0, "d": 0} == {
+        line.agent: line.values[-1] for line in table("abcd", cup, "points", "sonneborn-berger", "direct")
+    }
+
+
 def test_a_direct_encounter_is_silent_where_not_all_have_met() -> None:
     """a beat b, and c met neither."""
     cup = played("a>b\nx>a\nb>x\nc>x")
@@ -91,13 +110,9 @@ def test_a_direct_encounter_is_silent_where_not_all_have_met() -> None:
 def test_buchholz_counts_a_bye_as_an_equal() -> None:
     """a beat b (1 point) and had a bye: 2 points, Buchholz 1 + 2. c beat d (0) and e (1): 2 points, Buchholz 1."""
     swiss = played("a>b\nb>d\na\nc>d\nc>e\ne")
-    lines = standings(
-        order("abcde", swiss, *BY_SWISS_POINTS),
-        records_of("abcde", swiss),
-        ("points", "buchholz"),
-    )
+    lines = table("abcde", swiss, *BY_SWISS_POINTS)
 
-    assert {"a": (2, 3), "c": (2, 1)} == {line.agent: line.values for line in lines if line.agent in "ac"}
+    assert {"a": (2, 3), "c": (2, 1)} == {line.agent: line.values[:2] for line in lines if line.agent in "ac"}
     assert ["a", "c"] == [line.agent for line in lines[:2]]
     assert {"a": 1, "b": 0, "c": 0, "d": 0, "e": 1} == {line.agent: line.byes for line in lines}
 
@@ -108,7 +123,7 @@ def test_gomocup_until_2016() -> None:
     a: 3 + 1 + 1 = 5 points. b: 0 + 3 + 1 = 4. c: 1 + 0 + 1 = 2. d: 1 + 1 + 1 = 3.
     """
     cup = played("a>b b<a\na>c c>a\nb>c c<b\na>d d>a\nb>d d>b\nc>d d>c", due=2, duel=Duel())
-    lines = standings(order("abcd", cup, *GOMOCUP_2016), records_of("abcd", cup), GOMOCUP_2016)
+    lines = table("abcd", cup, *GOMOCUP_2016)
 
     assert [("a", 5), ("b", 4), ("d", 3), ("c", 2)] == [(line.agent, line.points) for line in lines]
     assert SideScore(wins=4, losses=2) == lines[0].done
@@ -154,7 +169,7 @@ def test_a_line_counts_what_happened() -> None:
     both = ResultRow("a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL), replies=(3, 4))
     pairing = Pairing("a", "b", 1, 1)
     one = score([pairing], [both], Scoring(TABLE), games=1)
-    [first, second] = standings([["a", "b"]], records_of("ab", one), ("points",))
+    [first, second] = table("ab", one, "points")
 
     assert SideScore(losses=1, failures=1, replies=3) == first.done
     assert SideScore(losses=1, failures=1, replies=4) == second.done
@@ -162,7 +177,7 @@ def test_a_line_counts_what_happened() -> None:
 
 
 def test_a_shared_place_leaves_the_next_ones_out() -> None:
-    lines = standings([["a"], ["b", "c"], ["d"]], records_of("abcd", []), ())
+    lines = table("abcd", played("a>d\nb=c"), "points")
 
     assert [1, 2, 2, 4] == [line.place for line in lines]
 

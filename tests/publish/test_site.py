@@ -249,11 +249,15 @@ def test_every_game_and_every_agent_has_its_league(tmp_path: Path) -> None:
             place = PagePlace("games/00001.html", language, spoken)
             assert f"{second}:" in match_page(steps_of(public), public.record, context, place).decode()
     assert "10 of 12 games have no result" in pages["index.html"]
+    heads = re.findall(r"<abbr[^>]*>([^<]*)</abbr>", pages["index.html"])
+    assert ["Failed", "Points there", "Direct", "SB", "Won there"] == heads[:5]
 
 
 def test_a_contest_without_leagues_has_no_column_for_them(exported: Public) -> None:
     for name in ("index", "crosstable", "rounds", "rounds/001", "agents/001"):
-        assert "Stage" not in (exported.directory / f"{name}.html").read_text()
+        page = (exported.directory / f"{name}.html").read_text()
+        assert "Stage" not in page
+        assert "Points there" not in page
 
 
 # --- the film --------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judge.contest.pairings import Competitor, next_number, set_tables
 from judge.contest.results import PlayedPairing, without
-from judge.contest.standings import BY_POINTS, Ranking, Tiers, rank, records_of
+from judge.contest.standings import BY_POINTS, Ranking, Tiers, Values, compared, rank, records_of
 from judge.matches import Pairing
 from judge.referee.seeds import Seed
 
@@ -84,6 +84,10 @@ class TournamentFormat(BaseModel, ABC):
         """All entries by the results in `played`, best first; entries of one inner list share a place."""
         return ranked(entries, played, self.ranking)
 
+    def compared(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Values:
+        """What each entry has by the criteria of the ranking, where `order` compares it."""
+        return ranked_by(entries, played, self.ranking)
+
 
 def ranked(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
     """The entries in order of their results. The disqualified are last, and matches against them do not count."""
@@ -91,6 +95,14 @@ def ranked(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranki
     others = [entry.id for entry in entries if entry.id not in out]
     tiers = rank(others, records_of(others, without(played, out)), ranking)
     return [*tiers, out] if out else tiers
+
+
+def ranked_by(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking) -> Values:
+    """What `ranked` compares the entries by; the disqualified have no match that counts."""
+    out = [entry.id for entry in entries if not entry.active]
+    others = [entry.id for entry in entries if entry.active]
+    records = records_of([*others, *out], without(played, out))
+    return {**compared(out, records, ranking), **compared(others, records, ranking)}
 
 
 Pair = tuple[Competitor, Competitor]

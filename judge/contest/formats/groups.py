@@ -14,11 +14,11 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from judge.contest.formats.base import Pair, TournamentFormat, ranked
+from judge.contest.formats.base import Pair, TournamentFormat, ranked, ranked_by
 from judge.contest.formats.round_robin import berger
 from judge.contest.pairings import Competitor, by_seed, next_number, set_tables
 from judge.contest.results import PlayedPairing
-from judge.contest.standings import Ranking, Tiers
+from judge.contest.standings import Ranking, Tiers, Values
 from judge.matches import Pairing
 from judge.referee.seeds import Seed
 from judge.text import sentence
@@ -48,8 +48,15 @@ class Group:
 
     def order(self, played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
         """Its members by what was played in it, best first."""
-        own = [each for each in played if each.pairing.group == self.name]
-        return ranked(self.members, own, ranking)
+        return ranked(self.members, self.played_in(played), ranking)
+
+    def compared(self, played: Sequence[PlayedPairing], ranking: Ranking) -> Values:
+        """What its members have by each criterion, of what was played in it."""
+        return ranked_by(self.members, self.played_in(played), ranking)
+
+    def played_in(self, played: Sequence[PlayedPairing]) -> list[PlayedPairing]:
+        """What was played in it."""
+        return [each for each in played if each.pairing.group == self.name]
 
     def best(self, played: Sequence[PlayedPairing], ranking: Ranking, count: int, above: str) -> list[Competitor]:
         """The `count` members that advance to the group `above`; of those that share a place the better seed advances.
@@ -146,6 +153,14 @@ class _Staged(TournamentFormat):
                 tiers += [tier] if tier else []
         rest = sorted({entry.id for entry in entries} - listed)
         return [*tiers, rest] if rest else tiers
+
+    def compared(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Values:
+        """What each agent has in the last group that it reached."""
+        values = dict(ranked_by(entries, [], self.ranking))
+        for stage in self.reached(entries, played):
+            for group in stage:
+                values |= group.compared(played, self.ranking)
+        return values
 
     def _left_to_play(
         self, stage: Sequence[Group], played: Sequence[PlayedPairing]

@@ -60,6 +60,17 @@ def test_the_lowest_league_plays_first_and_its_best_move_up() -> None:
     assert [[str(seed)] for seed in range(1, 13)] == leagues.order(entries(12), played)
 
 
+def test_an_agent_is_compared_by_what_it_did_where_it_stands() -> None:
+    """10 has 2 * 2 points of the last league, and 2 of the third, for it beat 11, which came from below too."""
+    leagues = Leagues(sizes=(3, 3, 3), promoted=2, ranking=("points", "direct"))
+    played = [each for each in play_out(leagues, entries(12)) if each.pairing.group in "34"]
+
+    values = leagues.compared(entries(12), played)
+
+    assert {"9": 4, "10": 2, "11": 0, "12": 0} == {agent: values[agent][0] for agent in ("9", "10", "11", "12")}
+    assert (0, 0) == values["1"]
+
+
 def test_who_begins_in_a_league_above_stands_above_those_who_play() -> None:
     """While the last league plays, whose first has more points than anybody."""
     leagues = Leagues(sizes=(3, 3, 3), promoted=2)
