@@ -16,12 +16,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
-from typing import IO, Any, NamedTuple
+from typing import IO, Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from judge.errors import HostError, InputError
 from judge.games.types import SEATS
+from judge.referee.bounds import LARGEST_RECORD
 
 _HEADER = struct.Struct("<QbcI")
 SPILL_BYTES = 1 << 20
@@ -85,7 +86,14 @@ def decode_memory(data: bytes) -> int | None:
     return int(data)
 
 
-Withheld = int | tuple[int, str]
+Nanoseconds = Annotated[int, Field(ge=0, lt=1 << 64)]
+Seat = Annotated[int, Field(ge=-128, lt=128)]
+Length = Annotated[int, Field(ge=0, lt=1 << 32)]
+Latin1 = Annotated[str, Field(pattern="^[\\x00-\\xff]*$")]
+"""Bytes, one character a byte."""
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+Withheld = Length | tuple[Length, Latin1]
 """What is known of a private text that is withheld: its length; with its line ends where these are not one line feed,
 by which the replay counts what an agent printed."""
 
@@ -93,15 +101,15 @@ by which the replay counts what an agent printed."""
 class Block(BaseModel):
     """Some entries as JSON: `[ns, seat, kind, text]`, with `Withheld` in place of the text of a private one.
 
-    Bytes are written as Latin-1 text, one character a byte. `private` holds the private texts in order, or None when
+    `private` holds the private texts in order, or None when
     they are withheld; `private_sha256` is their digest either way.
     """
 
     model_config = ConfigDict(extra="forbid")
 
-    entries: list[tuple[int, int, str, str | Withheld]]
-    private: list[str] | None
-    private_sha256: str
+    entries: list[tuple[Nanoseconds, Seat, EntryKind, Latin1 | Withheld]]
+    private: list[Latin1] | None
+    private_sha256: Sha256
 
 
 class SealedTranscript(BaseModel):
@@ -216,12 +224,15 @@ def seal(entries: Iterable[Entry]) -> SealedTranscript:
 
 
 def unseal(sealed: SealedTranscript) -> list[Entry]:
-    """The entries of a sealed transcript; InputError when its chain is broken.
+    """The entries of a sealed transcript; InputError when its chain is broken or it withholds more than a record holds.
 
     The data of a withheld entry is spaces and its line ends, together of the recorded length.
     """
     chain = hashlib.sha256()
     entries: list[Entry] = []
+    withheld = sum(map(_withheld_bytes, sealed.blocks))
+    if withheld > LARGEST_RECORD:
+        raise InputError(f"the transcript withholds {withheld} bytes, and a record has at most {LARGEST_RECORD}")
     for number, block in enumerate(sealed.blocks):
         if block.private is not None and _private_digest(block.private) != block.private_sha256:
             raise InputError(f"transcript block {number}: the private part does not fit its digest")
@@ -326,7 +337,7 @@ def _block(entries: Sequence[Entry]) -> Block:
             (
                 entry.ns,
                 entry.seat,
-                entry.kind.value,
+                entry.kind,
                 _withheld(entry) if entry.private else entry.data.decode("latin-1"),
             )
             for entry in entries
@@ -346,16 +357,23 @@ def _parts(text: Withheld) -> tuple[int, bytes]:
     return (text, b"\n"[:text]) if isinstance(text, int) else (text[0], text[1].encode("latin-1"))
 
 
+def _withheld_bytes(block: Block) -> int:
+    """How much of it is withheld."""
+    if block.private is not None:
+        return 0
+    return sum(_parts(text)[0] for *_, text in block.entries if not isinstance(text, str))
+
+
 def _entries(block: Block) -> Iterator[Entry]:
     private = iter(block.private or ())
     for ns, seat, kind, text in block.entries:
         if isinstance(text, str):
-            yield Entry(ns, seat, EntryKind(kind), text.encode("latin-1"))
+            yield Entry(ns, seat, kind, text.encode("latin-1"))
         elif block.private is None:
             length, ends = _parts(text)
-            yield Entry(ns, seat, EntryKind(kind), ends.rjust(length), True)
+            yield Entry(ns, seat, kind, ends.rjust(length), True)
         else:
-            yield Entry(ns, seat, EntryKind(kind), next(private).encode("latin-1"), True)
+            yield Entry(ns, seat, kind, next(private).encode("latin-1"), True)
 
 
 def _public_digest(block: Block) -> bytes:

@@ -1,11 +1,13 @@
 """The transcript: complete, sealed, and still checkable when private parts are withheld."""
 
 import pytest
+from pydantic import ValidationError
 
 from judge.errors import InputError
 from judge.referee.side import counted
 from judge.referee.transcript import (
     SPILL_BYTES,
+    Block,
     Entry,
     EntryKind,
     SealedTranscript,
@@ -107,9 +109,9 @@ def test_any_change_breaks_the_chain(what: str) -> None:
     block = sealed.blocks[0]
     match what:
         case "text":
-            block.entries[1] = (5, 0, ">", "START 19\r\n")
+            block.entries[1] = (5, 0, EntryKind.WROTE, "START 19\r\n")
         case "time":
-            block.entries[1] = (6, 0, ">", "START 20\r\n")
+            block.entries[1] = (6, 0, EntryKind.WROTE, "START 20\r\n")
         case "private":
             block.private = ["DEBUG other!\r\n", *(block.private or [])[1:]]
         case "order":
@@ -119,6 +121,32 @@ def test_any_change_breaks_the_chain(what: str) -> None:
 
     with pytest.raises(InputError, match="digest"):
         unseal(sealed)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        '[-1,0,"<","a"]',
+        '[0,300,"<","a"]',
+        '[0,0,"q","a"]',
+        '[0,0,"<","\u015b"]',
+        '[0,0,"<",-1]',
+        '[0,0,"<",4294967296]',
+        '[0,0,"<",[1]]',
+    ],
+)
+def test_an_entry_that_no_judge_writes_is_refused_when_it_is_read(entry: str) -> None:
+    block = f'{{"entries":[{entry}],"private":null,"private_sha256":"{"00" * 32}"}}'
+
+    with pytest.raises(ValidationError, match=r"entries\.0"):
+        Block.model_validate_json(block)
+
+
+def test_no_memory_is_taken_for_a_length_that_no_record_has_room_for() -> None:
+    block = Block(entries=[(0, 0, EntryKind.STDERR, 1 << 28)] * 2, private=None, private_sha256="00" * 32)
+
+    with pytest.raises(InputError, match="withholds 536870912 bytes, and a record has at most 469762048"):
+        unseal(SealedTranscript(sha256="", blocks=[block]))
 
 
 def test_many_entries_make_many_blocks() -> None:
