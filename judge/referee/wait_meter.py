@@ -40,8 +40,8 @@ class _Look(NamedTuple):
     """What was counted of the slot at one moment, in nanoseconds since fixed ones."""
 
     ns: int
-    others_ns: int = 0
-    """Time of the slot's cores that neither agent used."""
+    others_ns: int | None = None
+    """Time of the slot's cores that neither agent used; None where the time of one is not known, which may be all."""
     stolen_ns: int = 0
     cpu_ns: tuple[int | None, int | None] = (None, None)
     """The CPU time of each seat."""
@@ -146,11 +146,11 @@ class WaitMeter:
         then, now = self._closer if seat == self._asked else None, self._look_closer(seat, {})
         first, look = self._snapshot, now.look
         if then is None:  # no wait that is long, or the judge did not run
-            others = self._others_share(first, look, 0) if self._use else None
+            others = self._others_share(first, look, 0)
             waited = slept = pressure = host_pressure = None
         else:
             span = look.ns - then.look.ns
-            others = self._others_share(then.look, look, self._caused_ns(then, now)) if self._use else None
+            others = self._others_share(then.look, look, self._caused_ns(then, now))
             # Of what a hypervisor steals the guest says that the agent has it.
             stolen = (look.stolen_ns - then.look.stolen_ns) // self._cores
             waited = _share_of(then.waited_ns, now.waited_ns, span, stolen) if self._use else None
@@ -171,8 +171,8 @@ class WaitMeter:
             host_pressure_share=host_pressure,
         )
 
-    def _others_share(self, then: _Look, now: _Look, caused_ns: int) -> float:
-        return _share(now.others_ns - then.others_ns - caused_ns, (now.ns - then.ns) * self._cores)
+    def _others_share(self, then: _Look, now: _Look, caused_ns: int) -> float | None:
+        return _share_of(then.others_ns, now.others_ns, (now.ns - then.ns) * self._cores, -caused_ns)
 
     def _caused_ns(self, then: _CloserLook, now: _CloserLook) -> int:
         """What others seem to have used for the agent: the kernel's own threads, and a hypervisor that works for its
@@ -191,10 +191,12 @@ class WaitMeter:
         now = time.monotonic_ns()
         if self._use is None and self._stalls is None:
             return _Look(now)
-        busy, stolen = self._use.now() if self._use else (0, 0)
+        busy, stolen = self._use.now() if self._use else (None, 0)
         cpu = self._boxes[0].cpu_ns(), self._boxes[1].cpu_ns()
+        known = [used for used in cpu if used is not None]
+        others = None if busy is None or len(known) < len(cpu) else busy - sum(known)
         stalled = self._stalls.stalled_ns(most=is_first) if self._stalls else None
-        return _Look(now, busy - sum(used or 0 for used in cpu), stolen, cpu, stalled)
+        return _Look(now, others, stolen, cpu, stalled)
 
     def _look_closer(self, seat: int, threads: Mapping[int, int]) -> _CloserLook:
         box, look = self._boxes[seat], self._look_around()

@@ -10,8 +10,10 @@ import select
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+from judge.logs import get_logger
 from judge.sandbox.box import Channel, Readings
 from judge.sandbox.procfs import BUSY_STATES
 
@@ -29,6 +31,8 @@ LONGEST_LISTING = 1 << 16
 
 UNIFIED = ""
 """The key of the unified (v2) hierarchy, where v1 hierarchies have the names of their controllers."""
+
+log = get_logger()
 
 
 def parse_memberships(text: str) -> dict[str, str]:
@@ -69,7 +73,8 @@ def locate(cgroup: str, mountinfo: str) -> dict[str, Path]:
 
 
 def find_cgroups(pid: int, container: str) -> dict[str, Path] | None:
-    """The cgroup directories of a container by its PID 1; None if the Engine's process numbers are not ours.
+    """The cgroup directories of a container by its PID 1 that this process sees; None if the Engine's process numbers
+    are not ours.
 
     A process of that number whose cgroups have the container's id proves that judge and Engine share a kernel.
     """
@@ -80,6 +85,16 @@ def find_cgroups(pid: int, container: str) -> dict[str, Path] | None:
         return locate(text, Path("/proc/self/mountinfo").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
+
+
+@cache
+def tell_hidden() -> None:
+    """Say once that no cgroup of the Engine's is visible, though it runs on this kernel."""
+    log.warning(
+        "the Engine's cgroups are hidden: what others take of an agent's cores is not known, so an agent that is "
+        "starved loses on time, and freezing is slow; show this process the host's /sys/fs/cgroup (ip netns exec "
+        "hides it, nsenter --net does not)"
+    )
 
 
 @dataclass(slots=True)

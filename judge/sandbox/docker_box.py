@@ -250,10 +250,12 @@ class DockerBox:
             self._drop_pipes()
         self.name = "docker-pipes" if self._uses_pipes else "docker-attach"
         self._container.groups = groups or {}
-        if groups is None:
-            self._meter = EngineMeter(engine, self._container.id)
-        else:
+        if groups:
             self._measure(groups)
+        else:
+            self._meter = EngineMeter(engine, self._container.id)
+            if groups is not None:
+                cgroup.tell_hidden()
         self._container.freezer = freezer.choose_freezer(self._policy.freeze, groups or {}, engine, self._container.id)
 
     def _measure(self, groups: Mapping[str, Path]) -> cgroup.CgroupMeter:
@@ -263,7 +265,8 @@ class DockerBox:
         return meter
 
     def _find_groups(self, pid: int) -> Mapping[str, Path] | None:
-        """The container's cgroups, and a handle of its PID 1; None if the Engine's processes are not ours."""
+        """The container's cgroups that are visible, and a handle of its PID 1; None if the Engine's processes are not
+        ours."""
         try:
             first = FirstProcess(pid, self._on_first_end)
         except (OSError, ValueError):

@@ -68,6 +68,10 @@ class PersonBox(Unmetered):
         """Not known."""
         return None
 
+    def cpu_ns(self) -> int:
+        """Nothing runs."""
+        return 0
+
     def readings(self) -> Readings:
         """There is nothing to read."""
         return Readings()

@@ -1,6 +1,7 @@
 """`judge match` and `judge verify`, whole, in real containers: each bad thing has its verdict and leaves nothing."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from tests.cli.brains import write_brain
 from tests.cli.conftest import QUICK, Judge, orphans
 from tests.cli.running import thinking
 from tests.forked import ForkedProcess
+from tests.patience import PATIENCE_S
 
 # A loaded test machine starves agents, which is void, and right: here nobody is starved, whatever else runs.
 NOT_STARVED = ("--set", "clock.starved_share=1")
@@ -71,6 +73,29 @@ def test_what_an_agent_does_wrong_is_its_own_fault(
     assert words in game["reason"]
     verified = judge("verify", game["record"])
     assert (0, True) == (verified.code, ": ok: " in verified.out), verified.out
+
+
+@pytest.mark.docker
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has a mount namespace of its own")
+@pytest.mark.usefixtures("nothing_left")
+def test_who_thinks_too_long_is_late_where_the_cgroups_are_hidden(tmp_path: Path) -> None:
+    """As `ip netns exec` hides them: what it used itself is not taken for what others took of its core."""
+    bad = write_brain(tmp_path, "burns", "while True: pass")
+    hide = ["unshare", "--mount", "sh", "-c", 'umount --lazy --recursive /sys/fs/cgroup && exec "$@"', "sh"]
+    options = ("--policy", "gomocup-fastgame", "--json", *QUICK)
+
+    ran = subprocess.run(
+        [*hide, sys.executable, "-m", "judge.cli", "match", bad, "house-instant", *options],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=True,
+    )
+
+    (game,) = json.loads(ran.stdout)["games"]
+    assert ("turn-time", 1) == (game["verdict"], game["winner"])
+    assert "the Engine's cgroups are hidden" in ran.stderr
 
 
 @pytest.mark.docker

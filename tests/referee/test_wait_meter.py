@@ -33,11 +33,11 @@ class ScriptedUse(CoreUse):
 class ScriptedBox:
     """In place of a box whose processes wait for a disk."""
 
-    def __init__(self) -> None:
-        self.pressed_ns = 0
+    def __init__(self, cpu_ns: int | None = 0) -> None:
+        self.pressed_ns, self.used_ns = 0, cpu_ns
 
-    def cpu_ns(self) -> int:
-        return 0
+    def cpu_ns(self) -> int | None:
+        return self.used_ns
 
     def waited_ns(self) -> int:
         return 0
@@ -94,3 +94,19 @@ def test_a_judge_that_did_not_run_measures_from_the_beginning(monkeypatch: pytes
     assert deadline == meter.look_closer(now[0], deadline)
 
     assert (0.5, None) == pytest.approx(meter.shares(0)[:2])
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_what_an_agent_uses_is_no_one_else_s_where_it_is_not_known(monkeypatch: pytest.MonkeyPatch, seat: int) -> None:
+    """Else whoever thinks too long would seem to be starved."""
+    now = [SPAN_NS]
+    monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
+    use, boxes = ScriptedUse(), [ScriptedBox(), ScriptedBox()]
+    boxes[seat] = ScriptedBox(None)
+    meter = WaitMeter(cast("list[Box]", boxes), use, 1, None)
+    meter.look()
+    meter.begin(0, now[0])
+    use.busy_ns = SPAN_NS
+    now[0] += SPAN_NS
+
+    assert meter.shares(0).others_share is None
