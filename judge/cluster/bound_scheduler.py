@@ -6,6 +6,7 @@ name of its certificate.
 """
 
 import ipaddress
+import time
 from typing import Any
 
 from distributed import Scheduler
@@ -41,6 +42,12 @@ log = get_logger()
 class BoundScheduler(Scheduler):
     """See above."""
 
+    def __init__(self, **options: Any) -> None:
+        """`options` are dask's."""
+        super().__init__(**options)
+        self._refused: dict[str, str] = {}
+        """Why a worker was not taken the last time, by the name of its certificate: it asks every second."""
+
     async def _handle_comm(self, comm: Comm) -> None:
         worker = _worker_of(comm)
         if worker is not None:
@@ -61,11 +68,19 @@ class BoundScheduler(Scheduler):
                 return [each for each in told if each is not None and self._may_tell(address, each)]
             why = self._refusal(comm, worker, message)
             if why:
-                log.warning("a worker is refused", worker=printable(worker, 80), why=why)
-                comm.abort()
+                if self._refused.get(worker) != why:
+                    log.warning("a worker is refused", worker=printable(worker, 80), why=why)
+                if is_registering(message):
+                    self._refused[worker] = why
+                    # As dask refuses a name that is taken; of a connection that ends a worker would learn nothing.
+                    await comm.write({"status": "error", "message": why, "time": time.time()})
+                    await comm.close()
+                else:
+                    comm.abort()
                 raise CommClosedError(why)
-            if message["op"] == "register-worker":
+            if is_registering(message):
                 address = str(message["address"])
+                self._refused.pop(worker, None)
             return message
 
         setattr(comm, "read", checked)  # noqa: B010 - a method
@@ -87,14 +102,21 @@ class BoundScheduler(Scheduler):
         if not isinstance(message, dict) or message.get("op") not in ASKED_BY_WORKERS:
             return "it asks what is not for workers"
         address, source = str(message.get("address")), get_address_host(comm.peer_address)
-        if message["op"] == "register-worker":
+        if is_registering(message):
             if message.get("name") != worker:
                 return f"its certificate is not of {printable(str(message.get('name')), 80)}"
-            if get_address_host(address) != source or (_is_ip(worker) and not _is_same(worker, source)):
-                return f"it calls from {source}"
+            if _is_ip(worker) and not _is_same(worker, source):
+                return f"it calls from {source} with the file of {worker}: invite that address, or a host name"
+            if (host := get_address_host(address)) != source:
+                return f"it calls from {source} and listens on {printable(host, 80)}: give --listen the former"
         elif (found := self.workers.get(address)) is not None and found.name != worker:
             return "it speaks for another worker"
         return ""
+
+
+def is_registering(message: Any) -> bool:
+    """Whether a worker asks to be taken."""
+    return isinstance(message, dict) and message.get("op") == "register-worker"
 
 
 def _listed(message: Any) -> Any:

@@ -1,9 +1,11 @@
 """The two processes of a cluster beside the contest's own: the scheduler, and the worker of a machine."""
 
 import asyncio
+import re
 import resource
 import signal
 import socket
+from functools import lru_cache
 from pathlib import Path
 
 from distributed import Worker
@@ -20,6 +22,7 @@ from judge.errors import HostError
 from judge.logs import get_logger
 from judge.sandbox.owner import owned_directory
 from judge.sandbox.reaper import reap
+from judge.text import printable
 
 ASKED_OF_BOTH = frozenset({"connection_stream", "gather", "identity"})
 ASKED_OF_SCHEDULER = ASKED_OF_BOTH | {"heartbeat_worker", "register-client", "register-worker", "unregister", "who_has"}
@@ -28,6 +31,9 @@ ASKED_OF_WORKER = ASKED_OF_BOTH | {"free_keys", "get_data", "ping", "terminate"}
 
 AGAIN_S = 1.0
 """How long a worker waits before it calls a scheduler again that did not answer, or has sent it away."""
+
+_SAID = re.compile(r"'message': ['\"](.*?)['\"], '")
+"""What a scheduler gives as the reason, in dask's text of its answer."""
 
 log = get_logger()
 
@@ -146,10 +152,19 @@ async def _begin(worker: Worker) -> bool:
         await worker
     except (OSError, ValueError, RuntimeError) as error:
         # A name that the scheduler still holds for this worker's predecessor is one of the reasons.
-        log.warning("the scheduler does not take this worker", why=str(error.__cause__ or error))
+        tell_refusal(str(error.__cause__ or error))
         return False
+    tell_refusal.cache_clear()
     log.info("worker serves", scheduler=worker.scheduler.address, at=worker.address)
     return True
+
+
+@lru_cache(maxsize=1)
+def tell_refusal(why: str) -> None:
+    """Say why this worker is not taken, unless it was said last: it is tried every second."""
+    if found := _SAID.search(why):
+        why = found[1]
+    log.warning("the scheduler does not take this worker", why=printable(why, 300))
 
 
 def address_towards(scheduler: Address) -> str:

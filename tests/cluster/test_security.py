@@ -201,22 +201,41 @@ def test_a_worker_can_speak_to_the_scheduler_for_itself_only(
     message = {key: at if value == "THE WORKER" else value for key, value in message.items()}
     before = (folder.parent / "scheduler.log").read_text().count(why)
 
-    assert asyncio.run(is_hung_up(f"tls://{host}:{port}", folder / "other.join", message))
+    assert asyncio.run(is_refused(f"tls://{host}:{port}", folder / "other.join", message))
 
     assert before + 1 == (folder.parent / "scheduler.log").read_text().count(why)
 
 
-async def is_hung_up(address: str, file: Path, message: dict[str, Any]) -> bool:
-    """Whether the scheduler ends the connection upon a message of a worker."""
+async def is_refused(address: str, file: Path, message: dict[str, Any]) -> bool:
+    """Whether the scheduler ends the connection upon a message of a worker, after the reason if it asks to be taken."""
     comm = await connect(address, 20, **read_join_file(file).security().get_connection_args("worker"))
     try:
         await comm.write(message)
+        if message["op"] == "register-worker":
+            answer = await asyncio.wait_for(comm.read(), 20)
+            assert "error" == answer["status"]
         await asyncio.wait_for(comm.read(), 20)
     except CommClosedError:
         return True
     finally:
         comm.abort()
     return False
+
+
+def test_a_worker_with_the_file_of_another_address_is_told_so(folder: Path, doors: list[tuple[str, int]]) -> None:
+    """Once: it asks again every second."""
+    machines = Machines(folder.parent / "elsewhere", scheme="tls")
+    (file,) = invite(folder, ["127.0.0.9"], parse_address(f"tls://127.0.0.1:{doors[0][1]}"), 1)
+    machines.folder.mkdir()
+    try:
+        machines.join("w9", file=file)
+        until(lambda: "it calls from 127.0.0.1 with the file of 127.0.0.9" in machines.says("w9"), "the reason")
+        read = read_join_file(file)
+        asked = {"name": read.name, "address": "tls://127.0.0.1:1"}
+        assert asyncio.run(is_refused(str(read.address), file, REGISTER | asked))
+        assert 1 == (folder.parent / "scheduler.log").read_text().count("with the file of 127.0.0.9")
+    finally:
+        machines.stop()
 
 
 def test_a_registered_worker_gives_out_no_tasks_and_tells_of_itself_only() -> None:
