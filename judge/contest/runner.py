@@ -7,6 +7,7 @@ is begun again from the store. What was running then is rolled back and played a
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from enum import StrEnum
 from threading import Event
 from time import monotonic
@@ -50,6 +51,17 @@ class StopReason(StrEnum):
     """Games are held for the organiser, and all others are done."""
     PAUSED = "paused"
     """The contest was paused or stopped in the store."""
+
+
+def again_at(store: Store, contest: str) -> str | None:
+    """When a running contest may try the matches once more that it has set aside, in UTC; None if it has to be resumed
+    for that."""
+    if store.state(contest) != "open":
+        return None
+    aside = [line.at for line in store.journal(contest) if line.event == SET_ASIDE]
+    if not aside:
+        return None
+    return (datetime.fromisoformat(aside[-1]) + timedelta(seconds=PAUSE_S)).isoformat(" ", "seconds")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,14 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from judge.agents.agents import Agent, stage_agent
 from judge.contest.executor import JobEnd, LocalExecutor
-from judge.contest.runner import ContestRunner, MatchEvent, StopReason
+from judge.contest.runner import PAUSE_S, ContestRunner, MatchEvent, StopReason, again_at
 from judge.contest.worker import Job
 from judge.host.house_agents import build_house_agents
 from judge.matches import Match, MatchState
@@ -195,6 +196,8 @@ def test_a_match_that_stays_void_is_set_aside_and_tried_once_more_after_the_othe
     journal = cup.store.journal("cup")
     (line,) = [line for line in journal if line.event == "set-aside"]
     assert line.text.startswith("void 2 times in a row: ")
+    at = datetime.fromisoformat(line.at).replace(microsecond=0) + timedelta(seconds=PAUSE_S)
+    assert (at.isoformat(" ") if is_fixed else None) == again_at(cup.store, "cup")
     assert 3 == tried.count(3)
     if alone:
         assert [1, 2, 3, 3, 3] == tried[:5]

@@ -20,6 +20,7 @@ from judge.contest.crosstable import Cell
 from judge.contest.formats.sequential import Sequential
 from judge.contest.hosts import contest_hosts
 from judge.contest.plan import load_plan
+from judge.contest.runner import again_at
 from judge.contest.standings import TableLine
 from judge.matches import MatchState
 from judge.publish.model import chance_words
@@ -65,6 +66,8 @@ def status(
         print(f"  disqualified  {printable(agent)}: {printable(why)}")
     for agent, count in document["failures"].items():
         print(f"  failures      {printable(agent)}: {count}")
+    if document["again_at"]:
+        print(f"  set aside     tried once more when nothing else can be played, not before {document['again_at']}")
     for game in document.get("list", []):
         print(
             f"  {game['number']:>5}  {game['match'][:8]}  round {game['round']:<3} {printable(game['first'], 24)} - "
@@ -96,6 +99,7 @@ def _status(contest: Contest, games: bool, tested: bool) -> dict[str, Any]:
     standing = contest.standing()
     listed = contest.store.matches(contest.name)
     to_come = contest.to_come()
+    held = [match.id for match in listed if match.state == MatchState.HELD]
     document: dict[str, Any] = {
         "contest": contest.name,
         "state": contest.store.state(contest.name),
@@ -109,8 +113,9 @@ def _status(contest: Contest, games: bool, tested: bool) -> dict[str, Any]:
         "cores": {} if contest.is_over() else {core: who for core, who in holders_here().items() if who},
         "disqualified": dict(standing.out),
         "failures": {line.agent: line.done.failures for line in standing.table.lines if line.done.failures},
+        "again_at": again_at(contest.store, contest.name) if held else None,
     }
-    shown = [match for match in listed if games or match.state == MatchState.HELD]
+    shown = [match for match in listed if games or match.id in held]
     if shown:
         document["list"] = [
             {
