@@ -17,6 +17,7 @@ from tests.broadcast.logs import PAIR, events
 from tests.broadcast.test_recorder import frames_of
 from tests.live.watching import Network, Watched, until, watched
 from tests.publish.browser import Browser
+from tests.publish.cups import STRONG_TO_WEAK
 
 BREAKS = int(os.environ.get("JUDGE_TEST_BREAKS", "2"))
 """How often the service is killed, and how often the network is cut."""
@@ -158,6 +159,23 @@ def test_the_page_of_all_games_shows_boards_results_and_what_comes_next(witness:
         points = "[...document.querySelectorAll('#table tr')].map((row) => row.cells[2].textContent).join()"
         assert witness.wait_for(f"{points} == '1,0' || {points} == '½,½'")
         assert "1" == witness.wait_for("document.getElementById('viewers').textContent")
+
+
+def test_the_standings_beside_the_boards_keep_their_columns_in_leagues(witness: Browser, tmp_path: Path) -> None:
+    widths = "[...document.querySelectorAll('#table tr')].forEach((row) => seenWidths.add(row.cells.length))"
+    leagues = 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1'
+    with watched(tmp_path, STRONG_TO_WEAK, form=leagues) as contest:
+        witness.visit(f"{contest.url}/live.html")
+        witness.ask(
+            f"window.seenWidths = new Set(), new MutationObserver(() => {widths}).observe("
+            "document.body, {childList: true, subtree: true})"
+        )
+        match, file, told = contest.play()
+        for _ in told:
+            pass
+        contest.end(match, file)
+        witness.wait_for("[...document.querySelectorAll('#table tr')].some((row) => row.cells[4].textContent == '1')")
+        assert [5] == witness.ask("[...seenWidths]")
 
 
 @pytest.mark.parametrize("page", ["live.html", "games/00001.html"])

@@ -71,10 +71,10 @@ class Watched:
 
 @contextmanager
 def watched(
-    folder: Path, cast: Cast, games: int = 2, delay: BroadcastPlan | None = None, more: str = ""
+    folder: Path, cast: Cast, games: int = 2, delay: BroadcastPlan | None = None, more: str = "", form: str = ""
 ) -> Iterator[Watched]:
-    """A contest that is watched."""
-    form = f'name = "round-robin"\ngames = {games}'
+    """A contest that is watched, of a format or else a round robin of so many games a pairing."""
+    form = form or f'name = "round-robin"\ngames = {games}'
     with Cup(folder / "cup", cast, form=form, more=f"[failures]\nafter = 1000\n{more}") as cup:
         found = Watched(cup, delay)
         try:
