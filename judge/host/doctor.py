@@ -196,11 +196,11 @@ def _isolation(host: Host) -> Iterator[HostFinding]:
 def _cgroups(host: Host) -> Iterator[HostFinding]:
     """The control group hierarchies that count and limit, and their controllers."""
     kind = cgroup_kind(host.files.get("/proc/self/mountinfo", ""))
-    if not kind and host.engine:
-        kind = f"v{host.engine.get('CgroupVersion', '1')}, as the Engine reports"
     if not kind:
-        fix = "mount /sys/fs/cgroup, or run this on the Engine's host"
-        yield HostFinding("cgroups", Light.YELLOW, "no hierarchy is visible", fix)
+        says = f"v{host.engine.get('CgroupVersion', '1')}, as the Engine reports" if host.engine else "none"
+        says += "; hidden from this process, so an agent that others starve of its core loses on time"
+        fix = "run the judge on the Engine's host, where /sys/fs/cgroup is mounted; ip netns exec hides it"
+        yield HostFinding("cgroups", Light.YELLOW, says, fix)
     else:
         fix = "boot with systemd.unified_cgroup_hierarchy=1"
         yield _finding("cgroups", kind != "v1", kind, "v1 only: an agent can delay its freezer", fix)
