@@ -102,17 +102,26 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     questions, plain = examinee.questions.asked, examinee.questions.plain
     left = list(questions)
     has_refused = False
+
+    def begins_again(question: Question, talk: RecordedTalk) -> bool:
+        """Whether the other line ending goes well: then all is asked with it."""
+        nonlocal results, left
+        if not ending or results.ending is not None:
+            return False
+        found = _other_ending(examinee, question, talk, policy, ending)
+        if found is not None:
+            del examinee.talks[before:]
+            results, left = QuestionResults(ending=found), list(questions)
+        return found is not None
+
     while left and len(results.stopped) < MAX_FAULTS:
         # If one process fails again and again, each question gets one of its own: a failure costs a whole wait.
         batch = left if len(results.late) < MAX_FAULTS else left[:1]
         talk = examinee.ask(batch, policy, options=plain)
         refused = _not_understood(talk, batch[0])
-        if ending and not has_refused and results.ending is None and refused is not None:
+        if refused is not None and not has_refused:
             has_refused = True
-            found = _other_ending(examinee, refused, talk, policy, ending)
-            if found is not None:
-                del examinee.talks[before:]
-                results, left = QuestionResults(ending=found), list(questions)
+            if begins_again(refused, talk):
                 continue
         results.add(talk)
         fault, question = talk.side.fault, talk.question
@@ -131,12 +140,8 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
                 results.late.append(_only_late(talk, question, fault))
                 continue
             talk, fault = alone, alone.side.fault or fault
-        if ending and results.ending is None and not results.stopped and fault in _UNHEARD:
-            found = _other_ending(examinee, question, talk, policy, ending)
-            if found is not None:
-                del examinee.talks[before:]
-                results, left = QuestionResults(ending=found), list(questions)
-                continue
+        if not results.stopped and fault in _UNHEARD and begins_again(question, talk):
+            continue
         results.stopped.append((question, fault, diagnose(talk)))
     _ask_late_faults_again(examinee, results, policy)
     return results
