@@ -40,11 +40,13 @@ from judge.transparency.merkle import Tree
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The table of a contest, what was played, and the disqualified agents with the reasons."""
+    """The table of a contest, what was played, the disqualified agents with the reasons, and the name of the group or
+    league that each agent has reached, if there are some."""
 
     table: Table
     played: Sequence[PlayedPairing]
     out: Mapping[str, str]
+    stages: Mapping[str, str]
 
 
 class Contest:
@@ -191,7 +193,7 @@ class Contest:
         # Among a hundred thousand counted matches a collection finds nothing, and takes a third of the time.
         with uncollected():
             played = self.tournament.played(self.store.pairings(self.name), self.results())
-            return Standing(self.tournament.table(played, out), played, out)
+            return Standing(self.tournament.table(played, out), played, out, self.tournament.stages(played, out))
 
     def stages_of_games(self) -> Mapping[int, str]:
         """What the group or league of each game is called, by the game's number; empty if the format has none."""

@@ -274,7 +274,6 @@ class Recorder:
     def _tell_table(self) -> None:
         began = time.monotonic()
         standing = self._contest.standing()
-        stages = self._contest.tournament.stages(standing.played, standing.out)
         lines = tuple(
             StandingLine(
                 place=line.place,
@@ -284,7 +283,7 @@ class Recorder:
                 wins=line.done.wins,
                 draws=line.done.draws,
                 losses=line.done.losses,
-                stage=stages.get(line.agent, ""),
+                stage=standing.stages.get(line.agent, ""),
             )
             for line in standing.table.lines
         )

@@ -151,7 +151,9 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
         standing = found.standing()
         title, test, words = found.name, sequential(found, standing), found.snapshot.format.places_by
     if as_json:
-        lines = [dataclasses.asdict(line) for line in standing.table.lines]
+        lines = [
+            dataclasses.asdict(line) | {"stage": standing.stages.get(line.agent, "")} for line in standing.table.lines
+        ]
         document = {"contest": title, "ranking": standing.table.ranking, "lines": lines}
         print(json.dumps(document | ({} if test is None else {"sprt": dataclasses.asdict(test)})))
         return
@@ -175,7 +177,7 @@ def sequential(contest: Contest, standing: Standing) -> SprtState | None:
 
 
 def standings_table(standing: Standing) -> Table:
-    """The table for a terminal."""
+    """The table for a terminal; groups and leagues one after another."""
     ratings = {each.agent: each for each in rate(_games(standing)).ratings}
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("", justify="right")
@@ -183,15 +185,21 @@ def standings_table(standing: Standing) -> Table:
     for heading in ("points", "games", "won", "drawn", "lost", "failed"):
         table.add_column(heading, justify="right")
     table.add_column("rating (95 %)")
+    by_stage: dict[str, list[TableLine]] = {}
     for line in standing.table.lines:
-        rating = ratings.get(line.agent)
-        table.add_row(
-            str(line.place) if line.agent not in standing.out else "-",
-            Text(printable(line.agent, 32)),
-            f"{line.points:g}",
-            *(str(n) for n in _counts(line)),
-            "" if rating is None else interval(rating.elo, rating.low, rating.high),
-        )
+        by_stage.setdefault(standing.stages.get(line.agent, ""), []).append(line)
+    for stage, lines in by_stage.items():
+        if stage:
+            table.add_row("", Text(stage, style="bold"))
+        for line in lines:
+            rating = ratings.get(line.agent)
+            table.add_row(
+                str(line.place) if line.agent not in standing.out else "-",
+                Text(printable(line.agent, 32)),
+                f"{line.points:g}",
+                *(str(n) for n in _counts(line)),
+                "" if rating is None else interval(rating.elo, rating.low, rating.high),
+            )
     return table
 
 
