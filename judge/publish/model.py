@@ -13,7 +13,7 @@ from judge.contest.points import Points, points_table
 from judge.contest.results import without
 from judge.contest.schedule import Table, ToCome, Tournament
 from judge.contest.snapshot import Snapshot, SnapshotEntry
-from judge.contest.standings import TableLine
+from judge.contest.standings import TableLine, Values
 from judge.matches import GameConditions, Match, MatchState, Pairing, ResultRow
 from judge.publish.joined import Joined
 from judge.referee.seeds import Key
@@ -223,6 +223,10 @@ class PublishedContest:
     def table(self) -> Table:
         """Standings and crosstable."""
         return self.tournament.table(self.tournament.played(self.pairings, self.results), self.out)
+
+    def former_values(self) -> Values:
+        """What judge 0.1.0 wrote of the criteria of the standings."""
+        return self.tournament.former_values(self.tournament.played(self.pairings, self.results), self.out)
 
     @cached_property
     def stages(self) -> Mapping[str, str]:

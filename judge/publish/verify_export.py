@@ -26,7 +26,7 @@ from judge.publish.joined import JOINED, FormerContest
 from judge.publish.load import CHANCE, LARGEST_TABLE, load_export
 from judge.publish.manifest import ManifestCheck, check_manifest
 from judge.publish.model import OPEN, PublishedContest, PublishedMatch, chance_words
-from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables
+from judge.publish.tables import CERTIFICATE, FORMER_CRITERION, HISTORIES, README, tables
 from judge.publish.verify_log import (
     ReadLog,
     draw_problems,
@@ -279,7 +279,7 @@ def _table_problems(directory: Path, contest: PublishedContest) -> Iterator[str]
     for name in HISTORIES if contest.joined is None else ():
         if os.path.lexists(directory / "data" / name):
             yield f"data/{name}: there is no {JOINED} that it follows from"
-    for name, expected in tables(contest).items():
+    for name, expected in tables(contest, has_former_criteria=_has_former_criteria(directory)).items():
         if name == README or (name in CERTIFICATE and not _has_certificate(directory)):
             continue
         try:
@@ -294,6 +294,14 @@ def _table_problems(directory: Path, contest: PublishedContest) -> Iterator[str]
 def _has_certificate(directory: Path) -> bool:
     """Whether the export has a fairness certificate; an export of judge 0.1.0 has none."""
     return any(os.path.lexists(directory / "data" / name) for name in CERTIFICATE)
+
+
+def _has_former_criteria(directory: Path) -> bool:
+    try:
+        table = read_bounded(directory / "data" / "standings.csv", LARGEST_TABLE)
+    except InputError:
+        return False  # which is a problem of its own
+    return FORMER_CRITERION.removesuffix("NAME").encode() in table.partition(b"\n")[0]
 
 
 def difference(name: str, table: bytes, expected: bytes) -> str:

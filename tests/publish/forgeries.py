@@ -127,6 +127,12 @@ def change_cell(table: str, columns: Iterable[str]) -> Callable[[Forger], None]:
     return forge
 
 
+def change_criterion(forger: Forger) -> None:
+    """Another value of what the agents were ranked by."""
+    columns = [column for column in forger.rows("standings")[0] if column.startswith("compared:")]
+    change_cell("standings", columns)(forger)
+
+
 def in_rows(how: Callable[[Forger, list[Row], int], object], *names: str) -> Callable[[Forger], None]:
     """Change the rows of a table, one of `names`, at some place."""
 
@@ -570,6 +576,7 @@ FORGERIES: Mapping[str, Forgery] = {
     "signed by another key": Forgery(lambda _: None, BOTH, sign_as_another),
     # In one place, and signed.
     "a value of the standings": Forgery(change_cell("standings", FROM_RESULTS["standings"]), BOTH),
+    "a criterion of the standings": Forgery(change_criterion, BOTH, suits=is_by_results),
     "a place in the standings": Forgery(change_cell("standings", ["place"]), BOTH, suits=is_by_results),
     "a value of a pair": Forgery(change_cell("pairs", FROM_RESULTS["pairs"]), BOTH),
     "a value of a game": Forgery(change_cell("games", OF_RECORD), BOTH),

@@ -32,7 +32,7 @@ def test_every_column_is_documented_in_both_formats(exported: Public, name: str)
     heads, *rows = rows_of(exported, name)
     document = json.loads((exported.directory / f"data/{name}.json").read_bytes())
 
-    assert documented == [head for head in heads if not head.startswith("criterion:")]
+    assert documented == [head for head in heads if not head.startswith("compared:")]
     assert len(rows) == len(document)
     for row in document:
         assert heads == list(row)

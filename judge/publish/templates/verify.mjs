@@ -294,7 +294,7 @@
   /** Lines that are equal so far in groups that share a place, best first; each gets its values. */
   function ranked(all, equal, [criterion, ...rest]) {
     if (criterion === undefined) return [equal];
-    const valueOf = CRITERIA[criterion](all, equal), column = `criterion:${criterion}`;
+    const valueOf = CRITERIA[criterion](all, equal), column = `compared:${criterion}`;
     for (const line of equal) line.values[column] = rounded(valueOf(line));
     const tiers = grouped(equal, (line) => line.values[column]);
     return [...tiers.keys()].sort((one, other) => other - one).flatMap((value) => ranked(all, tiers.get(value), rest));
@@ -333,7 +333,9 @@
       const place = right.size + 1;
       for (const { agent } of tier) right.set(agent, place);
     }
-    report.compare("criteria of standings.json", tables.standings, lines.map(({ values }) => values), SLACK);
+    const isFormer = known.some((each) => tables.standings.some((row) => Object.hasOwn(row, `criterion:${each}`)));
+    if (isFormer) report.unchecked.push("the criteria of the standings: judge 0.1.0 compared all agents at once");
+    else report.compare("criteria of standings.json", tables.standings, lines.map(({ values }) => values), SLACK);
     if (known.length < ranking.length) return void report.unchecked.push("the places: they need ratings");
     const places = tables.standings.map((row) => row.place);
     report.compare("places of standings.json", places, lines.map((line) => right.get(line.agent)));
