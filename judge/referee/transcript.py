@@ -101,8 +101,8 @@ by which the replay counts what an agent printed."""
 class Block(BaseModel):
     """Some entries as JSON: `[ns, seat, kind, text]`, with `Withheld` in place of the text of a private one.
 
-    `private` holds the private texts in order, or None when
-    they are withheld; `private_sha256` is their digest either way.
+    `private` holds the private texts in order, or None when they are withheld; `private_sha256` is their digest either
+    way.
     """
 
     model_config = ConfigDict(extra="forbid")

@@ -89,7 +89,7 @@ def find_cgroups(pid: int, container: str) -> dict[str, Path] | None:
 
 @cache
 def tell_hidden() -> None:
-    """Say once that no cgroup of the Engine's is visible, though it runs on this kernel."""
+    """Say, once in each process that plays, that no cgroup of the Engine's is visible, though it runs here."""
     log.warning(
         "the Engine's cgroups are hidden: what others take of an agent's cores is not known, so an agent that is "
         "starved loses on time, and freezing is slow; show this process the host's /sys/fs/cgroup (ip netns exec "
