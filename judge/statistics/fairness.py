@@ -3,14 +3,20 @@
 Each game gives two numbers: the score of its first seat, and the mean of the logarithms of its agents' times a move.
 Their models are sums:
 
-    score of the first seat = a half + strength of the first - strength of the second + advantage + effect of the factor
-    log time a move, mean   = slowness of the first + slowness of the second + effect of the factor
+    score of the first seat = a half + what the first scores against the second + advantage + effect of the factor
+    log time a move, mean   = what the two take against each other + effect of the factor
 
 and, for the seat, the logarithm of the first seat's time a move less that of the second's, of which the factor is the
 seat itself. They are fitted by least squares with and without the factor, which gives the variance ratio (F) of a
-linear hypothesis (Fisher; Scheffe, The Analysis of Variance, 1959, 2). So an agent that happened to play more on one
-slot is not taken for a property of the slot. Only sums over the games are needed for the equations, so the work grows
-as the games do; what is solved is as large as there are agents and levels.
+linear hypothesis (Fisher; Scheffe, The Analysis of Variance, 1959, 2). What two agents do against each other in the
+same seats is one unknown, a block, whose games are compared with each other alone. So agents that happened to play more
+on one slot, or late, are no property of the slot or of the order, however they think against each other. Where most
+blocks have one game, the two blocks of a pair are one, and the advantage is the same for all pairs, as it is for the
+test of the seat. Where most pairs meet once, each agent has one unknown: what the first scores against the second is
+the difference of two strengths, and what the two take is the sum of two slownesses.
+
+What belongs to blocks, pairs or agents is swept out of all columns first (Frisch and Waugh, Econometrica 1, 1933): what
+is solved is as large as there are levels, and the work grows as the games do.
 
 A factor is a set of levels (slot, host, hour of the day) or a number (order: when the game began, 0 for the first and 1
 for the last; neighbours: the number of other games on its host when it began). The p-values of all tests are
@@ -29,6 +35,7 @@ Results are taken as independent given the model. Deterministic agents that repe
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -188,6 +195,76 @@ def _levels(names: Sequence[str]) -> tuple[list[str], Codes]:
 # --- least squares ---------------------------------------------------------------------------------------------------
 
 
+class _Sweep(ABC):
+    """Takes out of a column what belongs to unknowns that no test is about."""
+
+    rank: int
+    """How many there are."""
+
+    def __call__(self, column: Vector) -> Vector:
+        """What is left of a column; nothing at all where only rounding is."""
+        left = self.left_of(column)
+        return left if float(left @ left) > 1e-12 * float(column @ column) else np.zeros(len(column))
+
+    @abstractmethod
+    def left_of(self, column: Vector) -> Vector:
+        """The column less its projection on theirs."""
+
+
+class _OfPairs(_Sweep):
+    """One unknown for each block or pair of agents. `side` is its sign in each game; 0: it is not there."""
+
+    def __init__(self, pair: Codes, side: Vector) -> None:
+        self._pair, self._side = pair, side
+        self._counts = np.bincount(pair, side**2)
+        self.rank = int((self._counts > 0).sum())
+
+    def left_of(self, column: Vector) -> Vector:
+        """The mean of each pair is taken out of its games."""
+        means = np.bincount(self._pair, self._side * column) / np.maximum(1.0, self._counts)
+        left: Vector = column - self._side * means[self._pair]
+        return left
+
+
+class _OfAgents(_Sweep):
+    """One unknown for each agent; `sign` is that of the second one's. Only sums over the games are kept."""
+
+    def __init__(self, agents: int, first: Codes, second: Codes, sign: float) -> None:
+        self._agents, self._first, self._second, self._sign = agents, first, second, sign
+        normal = np.zeros((agents, agents))
+        for one, own in ((first, 1.0), (second, sign)):
+            for other, its in ((first, 1.0), (second, sign)):
+                normal += own * its * np.bincount(one * agents + other, minlength=agents**2).reshape(agents, agents)
+        self._inverse: Matrix = np.linalg.pinv(normal, rcond=1e-10, hermitian=True).astype(np.float64)
+        self.rank = round(float(np.trace(self._inverse @ normal)))
+
+    def left_of(self, column: Vector) -> Vector:
+        """The residuals of least squares."""
+        sums = [np.bincount(agents, column, self._agents) for agents in (self._first, self._second)]
+        parts = self._inverse @ (sums[0] + self._sign * sums[1])
+        left: Vector = column - parts[self._first] - self._sign * parts[self._second]
+        return left
+
+
+_MOST_BLOCKS = 2 / 3
+"""How many blocks or pairs there may be for each game: a third of the games at least is left to compare."""
+
+
+def _sweep_of(games: _Games, used: npt.NDArray[np.bool_], sign: float, *, of_seats: bool) -> _Sweep:
+    """Of blocks, or of pairs or agents where these have too few games. `sign` is that of the second agent's part of a
+    value: 1 where the two add up, -1 where it is a difference. `of_seats`: not of blocks, which know no other seats."""
+    first, second = games.first[used], games.second[used]
+    low, high, count = np.minimum(first, second), np.maximum(first, second), len(first)
+    blocks, block = np.unique(first * games.agents + second, return_inverse=True)
+    if not of_seats and len(blocks) <= _MOST_BLOCKS * count:
+        return _OfPairs(block, np.ones(count))
+    pairs, pair = np.unique(low * games.agents + high, return_inverse=True)
+    if len(pairs) <= _MOST_BLOCKS * count:
+        # A difference changes its sign with the seats; an agent has none from itself.
+        return _OfPairs(pair, np.sign(second - first).astype(np.float64) if sign < 0 else np.ones(count))
+    return _OfAgents(games.agents, first, second, sign)
+
+
 @dataclass(frozen=True, slots=True)
 class _Fitted:
     """Coefficients, the inverse of their normal equations, the sum of squared residuals, and the rank."""
@@ -204,30 +281,15 @@ class _Fitted:
         return float(weights @ self.coefficients), math.sqrt(degrees * ratio * max(0.0, variance))
 
 
-def _fit(columns: Sequence[tuple[Codes, Vector]], width: int, values: Vector) -> _Fitted:
-    """Least squares on a matrix of `width` columns that has in each row, for each of `columns`, one entry.
-
-    An entry is its column and its value. The normal equations are sums over the games.
-    """
-    normal = np.zeros((width, width))
-    right = np.zeros(width)
-    for codes, entries in columns:
-        right += np.bincount(codes, entries * values, width)
-        for others, weights in columns:
-            cells = np.bincount(codes * width + others, entries * weights, width * width)
-            normal += cells.reshape(width, width)
+def _fit(sweep: _Sweep, columns: Sequence[Vector], values: Vector) -> _Fitted:
+    """Least squares on columns that are swept, as the values are."""
+    matrix: Matrix = np.array(columns).reshape(len(columns), len(values))
+    normal = matrix @ matrix.T
     inverse: Matrix = np.linalg.pinv(normal, rcond=1e-10, hermitian=True).astype(np.float64)
-    coefficients = inverse @ right
-    residuals = values.copy()
-    for codes, entries in columns:
-        residuals -= entries * coefficients[codes]
-    rank = round(float(np.trace(inverse @ normal)))
+    coefficients = inverse @ (matrix @ values)
+    residuals = values - coefficients @ matrix
+    rank = sweep.rank + round(float(np.trace(inverse @ normal)))
     return _Fitted(coefficients, inverse, float(residuals @ residuals), rank)
-
-
-def _agent_columns(games: _Games, used: npt.NDArray[np.bool_], sign: float) -> list[tuple[Codes, Vector]]:
-    ones = np.ones(int(used.sum()))
-    return [(games.first[used], ones), (games.second[used], sign * ones)]
 
 
 def _compare(without: _Fitted, fitted: _Fitted, games: int, spread: float) -> tuple[float | None, float | None, str]:
@@ -253,23 +315,23 @@ def _test_levels(
     levels, codes = names
     used = np.isfinite(values)
     count = int(used.sum())
-    agents, ones = _agent_columns(games, used, sign), np.ones(count)
-    everywhere = np.full(count, games.agents, dtype=np.intp)
-    without = _fit([*agents, (everywhere, ones)], games.agents + 1, values[used])
-    fitted = _fit([*agents, (games.agents + codes[used], ones)], games.agents + len(levels), values[used])
-    of_level = np.bincount(codes[used], minlength=len(levels))
-    mean_count = count / max(1, len(levels))
-    p, found, why = _compare(without, fitted, count, mean_count * (1 - mean_count / max(1, count)))
+    sweep, here = _sweep_of(games, used, sign, of_seats=False), codes[used]
+    swept = sweep(values[used])
+    columns = [sweep((here == level).astype(np.float64)) for level in range(len(levels))]
+    without, fitted = _fit(sweep, [sweep(np.ones(count))], swept), _fit(sweep, columns, swept)
+    of_level = np.bincount(here, minlength=len(levels))
+    # Of a level of average frequency, as far as it differs within the blocks.
+    spread = sum(float(column @ column) for column in columns) / max(1, len(levels))
+    p, found, why = _compare(without, fitted, count, spread)
     if p is None:
         return _unmade(factor, response, len(levels), count, why)
-    effects = fitted.coefficients[games.agents :]
+    effects = fitted.coefficients
     # Against the mean of all other games.
     others = (of_level @ effects - of_level * effects) / np.maximum(1, count - of_level)
     off = np.where(of_level > 0, effects - others, 0.0)
     most = int(np.abs(off).argmax())
-    weights = np.zeros(games.agents + len(levels))
-    weights[games.agents :] = -of_level / max(1, count - of_level[most])
-    weights[games.agents + most] = 1.0
+    weights = -of_level / max(1, count - of_level[most])
+    weights[most] = 1.0
     off_by = fitted.off(weights, fitted.rank - without.rank, count - fitted.rank)
     sizes = _sizes(response, *off_by, found)
     return FairnessTest(factor, response, len(levels), count, p, None, levels[most], *sizes)
@@ -287,24 +349,21 @@ def _test_number(
 ) -> FairnessTest:
     used = np.isfinite(values)
     count = int(used.sum())
-    columns = _agent_columns(games, used, sign)
-    width = games.agents
-    if intercept:
-        columns.append((np.full(count, width, dtype=np.intp), np.ones(count)))
-        width += 1
-    without = _fit(columns, width, values[used])
-    fitted = _fit([*columns, (np.full(count, width, dtype=np.intp), numbers[used])], width + 1, values[used])
-    here = numbers[used]
-    off = here - here.mean() if intercept and count else here
-    different = float((off**2).sum() ** 2 / max((off**4).sum(), 1e-300)) if intercept else count
+    sweep, here = _sweep_of(games, used, sign, of_seats=not intercept), numbers[used]
+    swept, column = sweep(values[used]), sweep(here)
+    before = [sweep(np.ones(count))] if intercept else []
+    without, fitted = _fit(sweep, before, swept), _fit(sweep, [*before, column], swept)
+    if intercept and count:  # what is left of it beside the advantage
+        column = column - (before[0] @ column / max(1e-300, float(before[0] @ before[0]))) * before[0]
+    squares = float((column**2).sum())
+    different = squares**2 / max(float((column**4).sum()), 1e-300) if intercept else count
     extent = 1.0 if not intercept else float(np.ptp(here)) if count else 0.0
-    spread = float((off**2).sum()) / extent**2 if extent else 0.0
-    p, found, why = _compare(without, fitted, count, spread)
+    p, found, why = _compare(without, fitted, count, squares / extent**2 if extent else 0.0)
     if p is not None and different < DIFFERENT:
         p, why = None, ALIKE
     if p is None:
         return _unmade(factor, response, 1, count, why)
-    weights = np.zeros(width + 1)
+    weights = np.zeros(len(fitted.coefficients))
     weights[-1] = extent
     sizes = _sizes(response, *fitted.off(weights, 1, count - fitted.rank), found)
     return FairnessTest(factor, response, 1, count, p, None, "", *sizes)

@@ -1,6 +1,7 @@
 """Contests of simulated games: agents with a strength and a time a move, on slots of which one may be slow."""
 
 from collections.abc import Mapping
+from itertools import combinations
 
 import numpy as np
 
@@ -64,4 +65,28 @@ def play(
         busy[slot] = began + seconds
         hour = f"{int(began // 60) % 24:02d}"
         conditions.append(GameConditions(f"host-{slot % hosts}", str(slot), began, seconds, hour))
+    return results, conditions
+
+
+def play_pairs(seed: int, agents: int, games: int) -> tuple[list[ResultRow], list[GameConditions]]:
+    """All games of a pair, then those of the next one; at the half another host takes over. Two agents take longer
+    against each other than each of them does, and what the first seat is worth depends on the two. The hosts are
+    fair."""
+    chance = np.random.default_rng(seed)
+    results, conditions = [], []
+    pairs = list(combinations(range(agents), 2))
+    slowness = chance.normal(0, 1, agents)
+    for number, pair in enumerate(pairs):
+        together, lead, advantage = chance.normal(0, 1), chance.uniform(0.2, 0.8), chance.uniform(-0.2, 0.2)
+        for game in range(games):
+            first, second = pair if game % 2 == 0 else pair[::-1]
+            names = f"agent-{first}", f"agent-{second}"
+            wins = (lead if game % 2 == 0 else 1 - lead) + advantage
+            charged = np.exp(4 + slowness[[first, second]] + together + SPREAD * chance.normal(size=2))
+            winner = names[int(chance.random() >= wins)]
+            times = float(charged[0]), float(charged[1])
+            results.append(ResultRow(*names, winner, Verdict.WIN, replies=(1, 1), charged_ms=times))
+            began = float(len(results))
+            host = f"host-{2 * number // len(pairs)}"
+            conditions.append(GameConditions(host, "0", began, 0.5, f"{len(results) // 100:02d}"))
     return results, conditions

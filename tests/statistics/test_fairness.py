@@ -14,7 +14,7 @@ import pytest
 from judge.matches import GameConditions, ResultRow
 from judge.statistics.fairness import SCORE, TIME, FairnessTest, fairness_tests
 from judge.statistics.significance import chi_square_shift, variance_ratio_point, variance_ratio_tail
-from tests.statistics.simulated_contests import play
+from tests.statistics.simulated_contests import play, play_pairs
 
 CONTESTS = int(os.environ.get("JUDGE_AA_CONTESTS", "40"))
 POWERS = int(os.environ.get("JUDGE_POWER_CONTESTS", "4"))
@@ -139,6 +139,20 @@ def test_an_agent_that_often_plays_on_one_slot_is_no_property_of_the_slot() -> N
         moved.append(row._replace(charged_ms=(times[0], times[1])))
 
     assert not of(fairness_tests(moved, slots), "slot", TIME).has_effect
+
+
+@pytest.mark.parametrize("games", [2, 4, 16])
+def test_what_two_do_against_each_other_is_no_property_of_order_hour_or_host(games: int) -> None:
+    """Where a pair's games follow each other, as in leagues of agents that keep folders."""
+    factors = ("order", "hour", "host", "slot")
+    times = [test for seed in range(CONTESTS) for test in fairness_tests(*play_pairs(seed, 8, games))]
+    found = [test.p for test in times if test.factor in factors and test.p is not None]
+    if games == 2:  # what the first seat is worth is one number then
+        found = [test.p for test in times if test.factor in factors and test.response == TIME and test.p is not None]
+
+    assert found
+    low = sum(p <= 0.05 for p in found)
+    assert low <= 0.05 * len(found) + 3 * math.sqrt(4 * 0.05 * 0.95 * len(found))
 
 
 # --- what cannot be compared -----------------------------------------------------------------------------------------
