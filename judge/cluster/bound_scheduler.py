@@ -70,7 +70,7 @@ class BoundScheduler(Scheduler):
             if why:
                 if self._refused.get(worker) != why:
                     log.warning("a worker is refused", worker=printable(worker, 80), why=why)
-                if is_registering(message):
+                if _is_registering(message):
                     self._refused[worker] = why
                     # As dask refuses a name that is taken; of a connection that ends a worker would learn nothing.
                     await comm.write({"status": "error", "message": why, "time": time.time()})
@@ -78,7 +78,7 @@ class BoundScheduler(Scheduler):
                 else:
                     comm.abort()
                 raise CommClosedError(why)
-            if is_registering(message):
+            if _is_registering(message):
                 address = str(message["address"])
                 self._refused.pop(worker, None)
             return message
@@ -102,7 +102,7 @@ class BoundScheduler(Scheduler):
         if not isinstance(message, dict) or message.get("op") not in ASKED_BY_WORKERS:
             return "it asks what is not for workers"
         address, source = str(message.get("address")), get_address_host(comm.peer_address)
-        if is_registering(message):
+        if _is_registering(message):
             if message.get("name") != worker:
                 return f"its certificate is not of {printable(str(message.get('name')), 80)}"
             if _is_ip(worker) and not _is_same(worker, source):
@@ -114,7 +114,7 @@ class BoundScheduler(Scheduler):
         return ""
 
 
-def is_registering(message: Any) -> bool:
+def _is_registering(message: Any) -> bool:
     """Whether a worker asks to be taken."""
     return isinstance(message, dict) and message.get("op") == "register-worker"
 

@@ -178,9 +178,8 @@ def records_of(agents: Iterable[str], played: Iterable[PlayedPairing]) -> Record
     return Records((agent, Record(agent, its_own)) for agent, its_own in sorted(of_agent.items()))
 
 
-def rank(agents: Iterable[str], records: Records, ranking: Ranking) -> Tiers:
-    """`agents` by their results, best first; agents that share a place are in the order of their ids."""
-    values = compared(agents, records, ranking)
+def tiers_of(values: Values) -> Tiers:
+    """Agents by what they were compared by, best first; those that share a place are in the order of their ids."""
     return sorted(_equal(values), key=lambda tier: values[tier[0]], reverse=True)
 
 

@@ -17,9 +17,9 @@ from judge.contest.standings import (
     TableLine,
     Tiers,
     compared,
-    rank,
     records_of,
     standings,
+    tiers_of,
 )
 from judge.games.types import Verdict
 from judge.matches import Pairing, ResultRow
@@ -50,12 +50,13 @@ def played(text: str, due: int = 1, duel: Duel | None = None) -> list[PlayedPair
 
 
 def order(names: str, all_played: Sequence[PlayedPairing], *ranking: str) -> Tiers:
-    return rank(names, records_of(names, all_played), ranking)
+    return tiers_of(compared(names, records_of(names, all_played), ranking))
 
 
 def table(names: str, all_played: Sequence[PlayedPairing], *ranking: str) -> list[TableLine]:
     records = records_of(names, all_played)
-    return standings(rank(names, records, ranking), records, compared(names, records, ranking))
+    values = compared(names, records, ranking)
+    return standings(tiers_of(values), records, values)
 
 
 def test_who_is_equal_in_everything_shares_a_place() -> None:

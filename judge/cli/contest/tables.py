@@ -99,7 +99,7 @@ def _status(contest: Contest, games: bool, tested: bool) -> dict[str, Any]:
     standing = contest.standing()
     listed = contest.store.matches(contest.name)
     to_come = contest.to_come()
-    held = [match.id for match in listed if match.state == MatchState.HELD]
+    held = {match.id for match in listed if match.state == MatchState.HELD}
     document: dict[str, Any] = {
         "contest": contest.name,
         "state": contest.store.state(contest.name),

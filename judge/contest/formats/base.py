@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judge.contest.pairings import Competitor, next_number, set_tables
 from judge.contest.results import PlayedPairing, without
-from judge.contest.standings import BY_POINTS, Ranking, Tiers, Values, compared, rank, records_of
+from judge.contest.standings import BY_POINTS, Ranking, Tiers, Values, compared, records_of, tiers_of
 from judge.matches import Pairing
 from judge.referee.seeds import Seed
 
@@ -92,8 +92,8 @@ class TournamentFormat(BaseModel, ABC):
 def ranked(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
     """The entries in order of their results. The disqualified are last, and matches against them do not count."""
     out = sorted(entry.id for entry in entries if not entry.active)
-    others = [entry.id for entry in entries if entry.id not in out]
-    tiers = rank(others, records_of(others, without(played, out)), ranking)
+    values = ranked_by(entries, played, ranking)
+    tiers = tiers_of({agent: found for agent, found in values.items() if agent not in out})
     return [*tiers, out] if out else tiers
 
 
