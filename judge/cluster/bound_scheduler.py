@@ -6,7 +6,6 @@ name of its certificate.
 """
 
 import ipaddress
-import time
 from typing import Any
 
 from distributed import Scheduler
@@ -72,8 +71,9 @@ class BoundScheduler(Scheduler):
                     log.warning("a worker is refused", worker=printable(worker, 80), why=why)
                 if _is_registering(message):
                     self._refused[worker] = why
-                    # As dask refuses a name that is taken; of a connection that ends a worker would learn nothing.
-                    await comm.write({"status": "error", "message": why, "time": time.time()})
+                    # As dask refuses a name that is taken; of a connection that ends a worker would learn nothing. It
+                    # compares the time with its own, which it has sent.
+                    await comm.write({"status": "error", "message": why, "time": message.get("now", 0.0)})
                     await comm.close()
                 else:
                     comm.abort()

@@ -10,10 +10,10 @@ and, for the seat, the logarithm of the first seat's time a move less that of th
 seat itself. They are fitted by least squares with and without the factor, which gives the variance ratio (F) of a
 linear hypothesis (Fisher; Scheffe, The Analysis of Variance, 1959, 2). What two agents do against each other in the
 same seats is one unknown, a block, whose games are compared with each other alone. So agents that happened to play more
-on one slot, or late, are no property of the slot or of the order, however they think against each other. Where most
-blocks have one game, the two blocks of a pair are one, and the advantage is the same for all pairs, as it is for the
-test of the seat. Where most pairs meet once, each agent has one unknown: what the first scores against the second is
-the difference of two strengths, and what the two take is the sum of two slownesses.
+on one slot, or late, are no property of the slot or of the order, however they think against each other. Where blocks
+leave too few games to compare, the two blocks of a pair are one, and the advantage is the same for all pairs, as it is
+for the test of the seat. Where pairs leave too few, as where most of them meet once, each agent has one unknown: what
+the first scores against the second is the difference of two strengths, and what the two take the sum of two slownesses.
 
 What belongs to blocks, pairs or agents is swept out of all columns first (Frisch and Waugh, Econometrica 1, 1933): what
 is solved is as large as there are levels, and the work grows as the games do.
@@ -246,8 +246,12 @@ class _OfAgents(_Sweep):
         return left
 
 
-_MOST_BLOCKS = 2 / 3
-"""How many blocks or pairs there may be for each game: a third of the games at least is left to compare."""
+_LEAST_LEFT, _LEAST_SHARE = 2 * FEWEST, 1 / 3
+"""What blocks or pairs have to leave to compare: so many games, and that share of all."""
+
+
+def _leaves_enough(unknowns: int, games: int) -> bool:
+    return games - unknowns >= max(_LEAST_LEFT, _LEAST_SHARE * games)
 
 
 def _sweep_of(games: _Games, used: npt.NDArray[np.bool_], sign: float, *, of_seats: bool) -> _Sweep:
@@ -256,10 +260,10 @@ def _sweep_of(games: _Games, used: npt.NDArray[np.bool_], sign: float, *, of_sea
     first, second = games.first[used], games.second[used]
     low, high, count = np.minimum(first, second), np.maximum(first, second), len(first)
     blocks, block = np.unique(first * games.agents + second, return_inverse=True)
-    if not of_seats and len(blocks) <= _MOST_BLOCKS * count:
+    if not of_seats and _leaves_enough(len(blocks), count):
         return _OfPairs(block, np.ones(count))
     pairs, pair = np.unique(low * games.agents + high, return_inverse=True)
-    if len(pairs) <= _MOST_BLOCKS * count:
+    if _leaves_enough(len(pairs), count):
         # A difference changes its sign with the seats; an agent has none from itself.
         return _OfPairs(pair, np.sign(second - first).astype(np.float64) if sign < 0 else np.ones(count))
     return _OfAgents(games.agents, first, second, sign)
