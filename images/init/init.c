@@ -30,7 +30,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -168,19 +167,18 @@ static int is_limited(void) {
 }
 
 /* Watches until the agent has ended and returns its wait status; one that meddles with us is ended. */
-static int watch(pid_t agent, int signals, int err) {
-    struct signalfd_siginfo signalled;
+static int watch(pid_t agent, int err) {
+    sigset_t none;
+    sigemptyset(&none);
     for (int status;;) {
-        struct pollfd on[] = {{.fd = STDIN_FILENO}, {.fd = signals, .events = POLLIN}, {.fd = err, .events = POLLIN}};
-        int blinded = poll(on, 3, -1) < 0 && errno != EINTR;
+        struct pollfd on[] = {{.fd = STDIN_FILENO}, {.fd = err, .events = POLLIN}};
+        int blinded = ppoll(on, 2, NULL, &none) < 0 && errno != EINTR; /* the only place where SIGCHLD arrives */
         if (blinded || is_limited())
             kill(-1, SIGKILL);
         if (on[0].revents)
             _exit(JUDGE_GONE);
-        if (on[2].revents && !relay(err))
+        if (on[1].revents && !relay(err))
             err = -1; /* poll passes over it */
-        if (on[1].revents)
-            must(read(signals, &signalled, sizeof signalled) == sizeof signalled);
         if (has_ended(agent, &status))
             return status;
     }
@@ -210,17 +208,18 @@ static void wait_for_the_judge(void) {
         errno = 0;
 }
 
-/* Closes /proc/1 to the agent and makes the ends of children readable as a file; no other signal does anything. */
-static int take_care(void) {
+static void interrupt(int number) { (void)number; }
+
+/* Closes /proc/1 to the agent and lets SIGCHLD interrupt `ppoll` in `watch`; no other signal has an effect. A signalfd
+ * would need a system call that agents are denied, and they have the same filter. */
+static void set_up_process(void) {
     sigset_t children;
     must(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0);
     signal(SIGPIPE, SIG_IGN);
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &children, NULL);
-    int signals = signalfd(-1, &children, SFD_CLOEXEC);
-    must(signals >= 0);
-    return signals;
+    must(sigprocmask(SIG_BLOCK, &children, NULL) == 0);
+    must(sigaction(SIGCHLD, &(struct sigaction){.sa_handler = interrupt}, NULL) == 0);
 }
 
 /* The streams that the judge's word means for the agent; *err is where its stderr is to be read, or -1. */
@@ -243,14 +242,14 @@ static void let_go(struct streams streams) {
 }
 
 /* Waits for the agent's end and tells it, once nothing else of it is left. */
-static void play(char word, int signals, rlim_t addresses, char **command) {
+static void play(char word, rlim_t addresses, char **command) {
     int status = 0, error = 0, err = -1;
     struct streams streams = streams_of(word, &err);
     pid_t agent = start(streams, addresses, command, &error);
     let_go(streams);
     if (agent) {
         report("started", 0);
-        status = watch(agent, signals, err);
+        status = watch(agent, err);
     }
     kill_all_and_reap();
     if (word == 'A') {
@@ -264,12 +263,9 @@ static void play(char word, int signals, rlim_t addresses, char **command) {
         report("exec-failed", error);
 }
 
-/* We hold nothing of a former agent: no child, no signal that waits, no directory that it wrote to. */
-static void clean(int signals) {
-    struct signalfd_siginfo signalled;
+/* Removes what is left of a former agent: its processes and the directory that it wrote to. */
+static void clean(void) {
     kill_all_and_reap();
-    while (poll(&(struct pollfd){.fd = signals, .events = POLLIN}, 1, 0) > 0)
-        must(read(signals, &signalled, sizeof signalled) == sizeof signalled);
     must(*home || getcwd(home, sizeof home));
     must(chdir("/") == 0);
     frame('C', "", 0);
@@ -280,18 +276,18 @@ int main(int argc, char **argv) {
 
     must(argc > 2);
     rlim_t addresses = strtoull(argv[1], NULL, 10);
-    int signals = take_care();
+    set_up_process();
     for (;;) {
         take(&word, 1);
         if (word == 'A')
             break;
         if (word == 'C')
-            clean(signals);
+            clean();
         else
-            play(word, signals, addresses, argv + 2);
+            play(word, addresses, argv + 2);
     }
     take(mark, sizeof mark);
-    play(word, signals, addresses, argv + 2);
+    play(word, addresses, argv + 2);
     make_blocking(STDOUT_FILENO);
     put(STDOUT_FILENO, mark, sizeof mark);
     wait_for_the_judge();
