@@ -17,5 +17,9 @@ class StoreLostError(HostError):
     """The database cannot be reached: nothing was written, or nobody knows whether it was; it may come back."""
 
 
+class StoreBusyError(StoreLostError):
+    """Another session has kept a lock of the database for too long: nothing was written, and a retry may succeed."""
+
+
 class NotReadyError(HostError):
     """The host lacks something that somebody must bring first, such as an image; the work can wait for it."""

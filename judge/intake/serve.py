@@ -4,6 +4,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 
 import uvicorn
@@ -26,6 +27,9 @@ from judge.store.tokens import Tokens
 from judge.submissions.pipeline import Processor
 from judge.submissions.practice import PracticeHost
 from judge.submissions.service import IntakeDirectory, working
+
+UNREGISTERED_AGE = timedelta(days=1)
+"""Age at which an uploaded file that no submission names is removed; a younger one may belong to a running upload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +122,7 @@ def running_intake(
         ExitStack() as stack,
     ):
         sweep(directory.uploads)
+        register.remove_unregistered(directory.files, datetime.now(UTC) - UNREGISTERED_AGE)
         played = directory.intake.practice_games if practice is not None else 0
         workers = Workers(directory, process, register, worker, played)
         games = stack.enter_context(closing(directory.practice_games()))

@@ -70,13 +70,11 @@ class Receiver:
             await run_in_threadpool(self._register.may_receive, *may)
             with await run_in_threadpool(Incoming, self._directory.uploads) as incoming:
                 await receive_body(request, incoming, limits)
-                # Again, before the file is stored: its size is known now, and other uploads may have arrived.
-                may = (author, name, incoming.size, limits.allowance)
-                await run_in_threadpool(self._register.may_receive, *may)
+                await run_in_threadpool(incoming.sync)
                 self.gate.check()
-                digest = await run_in_threadpool(incoming.keep)
-        upload = Upload(author, name, filename, digest, incoming.size)
-        received = await run_in_threadpool(self._register.receive, upload, limits.allowance)
+                # It checks again: the size is known now, and other uploads may have arrived.
+                upload = Upload(author, name, filename, incoming.digest, incoming.size)
+                received = await run_in_threadpool(self._register.receive, upload, limits.allowance, keep=incoming.keep)
         self._wake()
         return received
 

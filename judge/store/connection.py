@@ -15,7 +15,6 @@ from sqlalchemy import (
     Table,
     create_engine,
     event,
-    func,
     insert,
     inspect,
     make_url,
@@ -24,7 +23,11 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from judge.errors import HostError, InputError, StoreLostError
+from judge.store.advisory_locks import limit_lock_waits, lock_migration
 from judge.store.tables import metadata
+
+SQLITE_LOCK_TIMEOUT_S = 60.0
+"""Maximum wait of a transaction on SQLite, which has one writer at a time."""
 
 LOST_AFTER_S = 30
 """How long a silent host, or a silent PostgreSQL, is not yet taken for lost."""
@@ -63,11 +66,16 @@ def connect(url: str) -> Engine:
         _keep_to_owner(parsed.database)
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin)
+    limit_lock_waits(engine)
     try:
         with store_lost("contests"):
             _migrate(engine)
     except DBAPIError as error:
+        engine.dispose()
         raise HostError(f"store {parsed.render_as_string()}: {error.orig}") from None
+    except HostError:
+        engine.dispose()
+        raise
     return engine
 
 
@@ -101,9 +109,6 @@ def _keep_to_owner(database: str | None) -> None:
 _migrating = Lock()
 """alembic works with state of its own module: one thread at a time."""
 
-MIGRATION_KEY = 5003112
-"""Of PostgreSQL's advisory lock, so that of several judges that start at once one migrates; any number would do."""
-
 
 def _migrate(engine: Engine) -> None:
     """Make the tables of a new database, and migrate those of an older one.
@@ -111,8 +116,7 @@ def _migrate(engine: Engine) -> None:
     alembic is imported for an older one only: with it a judge would start twice as slowly.
     """
     with _migrating, engine.begin() as connection:
-        if engine.dialect.name == "postgresql":
-            connection.execute(select(func.pg_advisory_xact_lock(MIGRATION_KEY)))
+        lock_migration(connection)
         if not inspect(connection).has_table(_VERSION.name):
             metadata.create_all(connection, checkfirst=False)
             _VERSION.create(connection)
@@ -146,7 +150,7 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
         # A result that was accepted survives a power cut.
         "synchronous=FULL",
         "foreign_keys=ON",
-        "busy_timeout=60000",
+        f"busy_timeout={SQLITE_LOCK_TIMEOUT_S * 1000:.0f}",
     ):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from judge.durable_files import PARTIAL, write_durably
@@ -19,6 +20,8 @@ class Files:
         digest = hashlib.sha256(data).hexdigest()
         path = self.path(digest)
         if path.exists():
+            with suppress(OSError):
+                path.touch()  # it is in use, so it is not an old file that nothing names
             return digest
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

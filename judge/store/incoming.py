@@ -57,12 +57,24 @@ class Incoming:
         except OSError as error:
             raise self._failed(error) from None
 
-    def keep(self) -> str:
-        """Complete the file: move it into `Files` and return its digest. Raises HostError."""
-        digest = self._hash.hexdigest()
-        target = Files(self._folder).path(digest)
+    @property
+    def digest(self) -> str:
+        """The digest of what has been written."""
+        return self._hash.hexdigest()
+
+    def sync(self) -> None:
+        """Bring what has been written to the disk, so that `keep` takes little time; HostError."""
         try:
             sync_file(self._file)
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def keep(self) -> str:
+        """Complete the file: move it into `Files` and return its digest. Raises HostError."""
+        digest = self.digest
+        target = Files(self._folder).path(digest)
+        self.sync()
+        try:
             target.parent.mkdir(exist_ok=True)
             self._path.replace(target)
             sync(target.parent)

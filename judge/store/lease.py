@@ -16,10 +16,8 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from judge.errors import HostError, InputError, StoreLostError
+from judge.store.advisory_locks import AdvisoryLock
 from judge.store.connection import LOST_AFTER_S, store_lost
-
-LEASE_KEY = 5003113
-"""Of the advisory locks of contests; the second part of each is the hash of the contest's name."""
 
 _SETTINGS = {
     "tcp_keepalives_idle": LOST_AFTER_S // 3,
@@ -102,7 +100,7 @@ class Lease:
     def _take(self) -> str | None:
         """None if it is ours now; otherwise whose it is."""
         session = self._engine.connect()
-        which = {"key": LEASE_KEY, "contest": self._contest}
+        which = {"key": AdvisoryLock.LEASE.value, "contest": self._contest}
         try:
             with session.begin():
                 for name, value in (_SETTINGS | {"application_name": self._holder}).items():

@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, or_, select, update
 
+from judge.store.advisory_locks import AdvisoryLock, lock_until_commit
 from judge.store.connection import connect, read_one_moment
 from judge.store.submission_queries import authors_of, stamp
 from judge.store.submission_types import State
@@ -34,8 +35,6 @@ WAITING, SENT, GIVEN_UP = "waiting", "sent", "given up"
 FAILURES_IN_A_ROW = 3
 """After so many own failures one after the other an author is told of it."""
 _READ_AT_ONCE = 500
-NOTICES_KEY = 5003114
-"""The first key of PostgreSQL's advisory lock, beside a hash of the contest: one process derives at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +132,7 @@ class Notices:
         if not self._has_news():
             return 0
         with self._engine.begin() as connection:
-            if connection.dialect.name == "postgresql":
-                lock = func.pg_advisory_xact_lock(NOTICES_KEY, func.hashtext(self._contest))
-                connection.execute(select(lock))
+            lock_until_commit(connection, AdvisoryLock.NOTICES, self._contest)
             query = select(notice_readings).where(notice_readings.c.contest == self._contest)
             before = connection.execute(query).first()
             if before is None:

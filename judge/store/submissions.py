@@ -8,11 +8,13 @@ when and why. Every method is one transaction, and what it says has happened is 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, insert, or_, select, update
 
+from judge.store.advisory_locks import AdvisoryLock, lock_until_commit
+from judge.store.files import Files
 from judge.store.journal import tell
 from judge.store.orders import DoneOrder, OrganiserOrder, once
 from judge.store.practice_games import add_practice_games
@@ -34,10 +36,6 @@ from judge.store.tables import submission_journal, submission_steps, submissions
 
 JUDGE = "judge"
 """Who made a change that nobody asked for."""
-
-REGISTER_KEY = 5003113
-"""The first key of PostgreSQL's advisory lock, beside a hash of the contest: one writer at a time in a contest's
-register."""
 
 _HOUR = timedelta(hours=1)
 _LOGGED = (State.PASSED, State.REFUSED, State.APPROVED, State.WITHDRAWN, State.FAILED)
@@ -61,10 +59,12 @@ class Register(RegisterReader):
         upload: Upload,
         allowance: Allowance = Allowance(),  # noqa: B008 - a frozen value
         worker: str = "",
+        keep: Callable[[], object] = lambda: None,
     ) -> Submission:
         """Receive an upload. Raises TooMuchError or NameTakenError, and then nothing has changed.
 
-        `worker` processes it as its first attempt; empty: the next worker that takes it.
+        `worker` processes it as its first attempt; empty: the next worker that takes it. `keep` moves the file to its
+        place. It is called inside the transaction, after all checks, so no refused upload takes room on the disk.
         """
         with self._writing() as connection:
             self._check_allowance(connection, upload.author, upload.size, allowance)
@@ -90,7 +90,24 @@ class Register(RegisterReader):
             self._tell(connection, number, upload.author, State.RECEIVED, "")
             self._log(connection, State.RECEIVED, f"submission {number}", upload.upload)
             row = self._row(connection, number)
-            return self._taken(connection, row, worker) if worker else submission_of(row)
+            received = self._taken(connection, row, worker) if worker else submission_of(row)
+            keep()
+            return received
+
+    def remove_unregistered(self, files: Files, older_than: datetime) -> int:
+        """Remove the files that no submission names and that were written before `older_than`; how many.
+
+        A process that is killed between `keep` and the end of its transaction leaves such a file. No upload is
+        registered while this runs. Raises OSError.
+        """
+        with self._writing() as connection:
+            columns = (submissions.c.upload, submissions.c.log, submissions.c.report)
+            named = {digest for row in connection.execute(select(*columns)) for digest in row}
+            unnamed = (files.path(digest) for digest in files.digests() if digest not in named)
+            old = [path for path in unnamed if path.stat().st_mtime < older_than.timestamp()]
+            for path in old:
+                path.unlink()
+            return len(old)
 
     def _check_allowance(self, connection: Connection, author: str, size: int, allowance: Allowance) -> None:
         mine = self._of(author)
@@ -102,7 +119,8 @@ class Register(RegisterReader):
                     f"{recent} uploads in the last hour, and no more are taken: come back later",
                     int(_HOUR.total_seconds()) // allowance.uploads_per_hour,
                 )
-        underway = submissions.c.state.in_(_UNDERWAY)
+        is_retried = (submissions.c.state == State.FAILED) & submissions.c.due_at.is_not(None)
+        underway = or_(submissions.c.state.in_(_UNDERWAY), is_retried)
         if allowance.waiting and _count(connection, mine.where(underway)) >= allowance.waiting:
             raise TooMuchError(
                 f"{allowance.waiting} of your submissions wait already: see what comes of them first", 60
@@ -138,8 +156,8 @@ class Register(RegisterReader):
     def take(self, worker: str, only: int | None = None) -> Submission | None:
         """Give a worker the next submission that is due, as a new attempt; None if there is none.
 
-        The submissions of an author are processed in their order and one at a time, so that a long queue of one author
-        does not delay the others. `only` names the submission to take, in any order.
+        Authors take turns: the next one is the author whose last attempt began longest ago. The submissions of an
+        author are processed in their order and one at a time. `only` names the submission to take, in any order.
         """
         with self._writing() as connection:
             is_due = submissions.c.due_at <= self._stamp()
@@ -150,11 +168,11 @@ class Register(RegisterReader):
             query = self._all().where(due).order_by(submissions.c.id)
             if only is not None:
                 query = query.where(submissions.c.id == only)
-            busy = self._busy_authors(connection) if only is None else set()
-            for row in connection.execute(query):
-                if row.author not in busy:
-                    return self._taken(connection, row, worker)
-            return None
+            rows = connection.execute(query).all()
+            if only is None and rows:
+                busy, begun = self._busy_authors(connection), self._last_begun(connection)
+                rows = sorted((row for row in rows if row.author not in busy), key=lambda row: begun.get(row.author, 0))
+            return self._taken(connection, rows[0], worker) if rows else None
 
     def _taken(self, connection: Connection, row: Row[Any], worker: str) -> Submission:
         values = {"attempt": row.attempt + 1, "worker": worker, "due_at": None}
@@ -164,6 +182,16 @@ class Register(RegisterReader):
     def _busy_authors(self, connection: Connection) -> set[str]:
         processing = self._all().where(submissions.c.state == State.PROCESSING)
         return {row.author for row in connection.execute(processing)}
+
+    def _last_begun(self, connection: Connection) -> dict[str, int]:
+        """For each author the journal line at which the last attempt began."""
+        query = (
+            select(submissions.c.author, func.max(submission_journal.c.id))
+            .join(submission_journal, submission_journal.c.submission == submissions.c.id)
+            .where(submissions.c.contest == self._contest, submission_journal.c.state == State.PROCESSING)
+            .group_by(submissions.c.author)
+        )
+        return {row[0]: row[1] for row in connection.execute(query)}
 
     def step(self, number: int, step: ToldStep) -> None:
         """Keep a step of the current attempt; one of another attempt is left out."""
@@ -354,9 +382,7 @@ class Register(RegisterReader):
             return
         with self._engine.begin() as connection:
             # What is counted stays true until what follows from it is written. SQLite has one writer anyway.
-            if connection.dialect.name == "postgresql":
-                lock = func.pg_advisory_xact_lock(REGISTER_KEY, func.hashtext(self._contest))
-                connection.execute(select(lock))
+            lock_until_commit(connection, AdvisoryLock.REGISTER, self._contest)
             yield connection
 
     def _change(self, connection: Connection, row: Row[Any], who: str, state: State, why: str, **values: Any) -> None:

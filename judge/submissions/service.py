@@ -131,10 +131,11 @@ def receive_file(
                     )
             if not incoming.size:
                 raise InputError(f"{path}: the file is empty")
-            digest = incoming.keep()
+            incoming.sync()
+            upload = Upload(author, name, path.name, incoming.digest, incoming.size)
+            return register.receive(upload, worker=worker, keep=incoming.keep)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
-    return register.receive(Upload(author, name, path.name, digest, incoming.size), worker=worker)
 
 
 # --- through ---------------------------------------------------------------------------------------------------------

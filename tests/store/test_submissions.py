@@ -1,5 +1,6 @@
 """Receive, process, decide: every upload is kept, every change says who and why, no late worker changes anything."""
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -9,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from judge.errors import InputError
+from judge.errors import HostError, InputError
 from judge.store.contests import Store
+from judge.store.files import Files
 from judge.store.submission_types import (
     ENTERS,
     Allowance,
@@ -185,6 +187,70 @@ def test_an_authors_are_processed_in_their_order_and_one_at_a_time(register: Reg
     assert register.take("w") is None
     register.finish(first.id, 1, good())
     assert second.id == taken(register).id
+
+
+def test_authors_are_processed_in_turn(register: Register) -> None:
+    pile = [register.receive(upload("eve", "")).id for _ in range(4)]
+    ada, bob = register.receive(upload("ada", "")).id, register.receive(upload("bob", "")).id
+    order = []
+    while (work := register.take("w")) is not None:
+        order.append(work.id)
+        register.finish(work.id, work.attempt, bad(""))
+        if len(order) == 2:
+            ada_again = register.receive(upload("ada", "")).id
+    assert [pile[0], ada, bob, pile[1], ada_again, pile[2], pile[3]] == order
+
+
+def test_an_author_whose_submission_makes_the_host_fail_waits_for_a_turn_again(register: Register) -> None:
+    heavy, light = register.receive(upload("eve", "")).id, register.receive(upload("ada", "")).id
+    assert heavy == taken(register).id
+    register.fail(heavy, 1, "it took more than 3600 s", allowed=3, again_s=0)
+    assert light == taken(register).id
+
+
+def test_what_is_tried_again_counts_as_waiting(register: Register) -> None:
+    number = register.receive(upload(), Allowance(waiting=1)).id
+    register.fail(number, taken(register).attempt, "no Engine", allowed=2, again_s=60)
+    with pytest.raises(TooMuchError, match="1 of your submissions wait already"):
+        register.receive(upload(), Allowance(waiting=1))
+    with pytest.raises(TooMuchError, match="too many submissions wait already"):
+        register.receive(upload("bob"), Allowance(waiting_of_all=1))
+    again = register.take("w", number)
+    assert again is None  # not due yet
+    register.withdraw(number, "ada", "")
+    register.receive(upload(), Allowance(waiting=1))
+
+
+def test_a_file_is_kept_only_when_its_submission_is_registered(register: Register) -> None:
+    kept: list[str] = []
+    register.receive(upload(), Allowance(waiting=1), keep=lambda: kept.append("first"))
+    with pytest.raises(TooMuchError):
+        register.receive(upload(), Allowance(waiting=1), keep=lambda: kept.append("refused"))
+    assert ["first"] == kept
+
+    def full() -> None:
+        raise HostError("the disk is full")
+
+    with pytest.raises(HostError, match="the disk is full"):
+        register.receive(upload("bob"), keep=full)
+    assert 1 == len(register.submissions())
+
+
+def test_files_that_no_submission_names_are_removed_when_they_are_old(
+    register: Register, clock: Clock, tmp_path: Path
+) -> None:
+    files = Files(tmp_path / "submissions")
+    named, log, report, orphan = (files.put(word.encode()) for word in ("upload", "log", "report", "orphan"))
+    work = register.receive(Upload("ada", "five", "five.zip", named, 6), worker="w")
+    register.finish(work.id, work.attempt, Came("", "five", "d" * 64, "{}", log, report))
+    past = clock() - timedelta(days=2)
+    for digest in (named, log, report):
+        os.utime(files.path(digest), (past.timestamp(), past.timestamp()))
+
+    assert 0 == register.remove_unregistered(files, clock.now.replace(year=2000))
+    assert 1 == register.remove_unregistered(files, clock.now)
+    assert {named, log, report} == set(files.digests())
+    assert orphan not in set(files.digests())
 
 
 def test_a_failure_of_the_host_is_tried_again_later_and_later(register: Register, clock: Clock) -> None:

@@ -1,0 +1,185 @@
+"""Locks of the store: no two uses share one, and a wait for one ends with an error that names the cause."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from sqlalchemy import Connection, create_engine, text
+
+from judge.errors import StoreBusyError, StoreLostError
+from judge.store import advisory_locks, connection, submissions
+from judge.store.advisory_locks import AdvisoryLock
+from judge.store.contests import Store
+from judge.store.notices import Notices
+from judge.store.orders import OrganiserOrder
+from judge.store.practice_games import PracticeGames
+from judge.store.submission_types import Came, Upload
+from judge.store.submissions import Register
+from judge.store.types import EntryRow
+
+NAME = "cup"
+
+T = TypeVar("T", Store, Register, Notices)
+
+
+def write_all(url: str) -> None:
+    """Make every kind of write that a service and an organiser make."""
+    with (
+        closing(Register(url, NAME)) as register,
+        closing(Notices(url, NAME)) as notices,
+        closing(Store(url)) as store,
+        closing(PracticeGames(url, NAME)) as practice,
+    ):
+        number = register.receive(Upload("ada", "five", "five.zip", "a" * 64, 1)).id
+        taken = register.take("w")
+        assert taken is not None
+        assert number == taken.id
+        register.finish(number, taken.attempt, Came("", "five", "d" * 64, "{}", None, None), practice=1)
+        assert practice.take("w") is not None
+        notices.set_webhook("ada", "https://example.org/", "secret")
+        notices.derive()
+        register.carry_out(OrganiserOrder("Olga", "x", "", "why"), lambda _: "done")
+        store.set_state(NAME, "open", "why")
+        store.remark(NAME, "word", "text")
+
+
+def take_lease(store: Store) -> None:
+    with store.lease(NAME, "judge on one") as lease:
+        lease.check()
+        store.remark(NAME, "word", "with the lease")
+
+
+@contextmanager
+def session(url: str) -> Iterator[Connection]:
+    """A session of another process, in a transaction."""
+    engine = create_engine(url)
+    with engine.connect() as connected:
+        yield connected
+    engine.dispose()
+
+
+@pytest.fixture
+def cup(url: str) -> str:
+    """A store with a contest that has begun."""
+    with closing(Store(url)) as store:
+        store.create(NAME, "{}", [EntryRow("five", 1, "{}")])
+    return url
+
+
+on_postgresql = pytest.mark.parametrize(
+    "url", [pytest.param("postgresql", marks=pytest.mark.slow)], indirect=True, ids=["postgresql"]
+)
+
+
+def test_a_contest_that_runs_keeps_no_write_of_the_service_waiting(cup: str) -> None:
+    with closing(Store(cup)) as store, store.lease(NAME, "judge on one"):
+        write_all(cup)
+        store.remark(NAME, "word", "with the lease")
+
+
+@on_postgresql
+def test_with_one_key_for_both_a_contest_that_runs_blocks_every_upload(
+    cup: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(advisory_locks, "LOCK_TIMEOUT_S", 1)
+    lock = advisory_locks.lock_until_commit
+    monkeypatch.setattr(submissions, "lock_until_commit", lambda at, _, name: lock(at, AdvisoryLock.LEASE, name))
+    with closing(Store(cup)) as store, store.lease(NAME, "judge on one"), pytest.raises(StoreBusyError):
+        write_all(cup)
+
+
+@on_postgresql
+@pytest.mark.parametrize("lock", [AdvisoryLock.REGISTER, AdvisoryLock.NOTICES])
+def test_a_lock_of_the_service_refuses_no_run_of_the_contest(cup: str, lock: AdvisoryLock) -> None:
+    with session(cup) as other, closing(Store(cup)) as store:
+        other.execute(text("SELECT pg_advisory_xact_lock(:key, hashtext(:name))"), {"key": lock.value, "name": NAME})
+        take_lease(store)
+
+
+WAITS: dict[str, tuple[str, Callable[[str], object]]] = {
+    "register": (
+        f"SELECT pg_advisory_xact_lock({AdvisoryLock.REGISTER.value}, hashtext('{NAME}'))",
+        lambda url: closed(Register(url, NAME), lambda it: it.receive(Upload("ada", "", "five.zip", "a" * 64, 1))),
+    ),
+    "worker": (
+        f"SELECT pg_advisory_xact_lock({AdvisoryLock.REGISTER.value}, hashtext('{NAME}'))",
+        lambda url: closed(Register(url, NAME), lambda it: it.take("w")),
+    ),
+    "notices": (
+        f"SELECT pg_advisory_xact_lock({AdvisoryLock.NOTICES.value}, hashtext('{NAME}'))",
+        lambda url: closed(Notices(url, NAME), lambda it: it.derive()),
+    ),
+    "row": (
+        "SELECT * FROM contests FOR UPDATE",
+        lambda url: closed(Store(url), lambda it: it.remark(NAME, "word", "text")),
+    ),
+    "row in a lease": (
+        "SELECT * FROM contests FOR UPDATE",
+        lambda url: closed(Store(url), take_lease),
+    ),
+    "table": (
+        "LOCK TABLE submissions IN ACCESS EXCLUSIVE MODE",
+        lambda url: closed(Register(url, NAME), lambda it: it.submissions()),
+    ),
+    "migration": (
+        f"SELECT pg_advisory_xact_lock({AdvisoryLock.MIGRATION.value})",
+        lambda url: closed(Store(url), lambda it: it.contest_names()),
+    ),
+}
+
+
+def closed(opened: T, do: Callable[[T], object]) -> object:
+    with closing(opened):
+        return do(opened)
+
+
+@on_postgresql
+@pytest.mark.parametrize("wait", WAITS)
+def test_a_wait_for_a_lock_ends_with_an_error(cup: str, wait: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock, write = WAITS[wait]
+    monkeypatch.setattr(advisory_locks, "LOCK_TIMEOUT_S", 1)
+    monkeypatch.setattr(advisory_locks, "MIGRATION_TIMEOUT_S", 1)
+    with session(cup) as other:
+        other.execute(text(lock))
+        with pytest.raises(StoreBusyError, match="the store is busy: another process keeps it locked"):
+            write(cup)
+        other.rollback()
+        write(cup)
+
+
+@on_postgresql
+def test_without_a_limit_the_same_wait_has_no_end(cup: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock, write = WAITS["register"]
+    monkeypatch.setattr(connection, "limit_lock_waits", lambda _: None)
+    with session(cup) as other, session(cup) as watching:
+        other.execute(text(lock))
+        waiting = threading.Thread(target=write, args=(cup,), daemon=True)
+        waiting.start()
+        query = (
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory' "
+            "AND (SELECT setting FROM pg_settings WHERE name = 'lock_timeout') = '0'"
+        )
+        while watching.scalar(text(query)) == 0:
+            watching.rollback()
+        assert waiting.is_alive()
+        other.rollback()
+        waiting.join()
+
+
+def test_a_wait_for_sqlite_ends_with_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "SQLITE_LOCK_TIMEOUT_S", 0.1)
+    url = f"sqlite:///{tmp_path / 'cup.db'}"
+    with closing(Register(url, NAME)) as register, session(url) as other:
+        other.exec_driver_sql("BEGIN IMMEDIATE")
+        with pytest.raises(StoreLostError, match="the store is busy"):
+            register.receive(Upload("ada", "", "five.zip", "a" * 64, 1))
+        other.rollback()
+        register.receive(Upload("ada", "", "five.zip", "a" * 64, 1))
+
+
+def test_keys_are_unique() -> None:
+    assert len(AdvisoryLock) == len({lock.value for lock in AdvisoryLock})
+    assert len(AdvisoryLock) == len(AdvisoryLock.__members__)  # an alias is no member of its own
