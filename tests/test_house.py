@@ -66,8 +66,9 @@ MAY_IMPORT = {
         "referee", "store", "agents", "contest", "matches", "host", "broadcast",
     },
     "publish": {
-        "errors", "logs", "catalog", "parsing", "durable_files", "text", "worker_processes", "games", "sandbox",
-        "referee", "records", "render", "store", "contest", "matches", "translations", "statistics", "transparency",
+        "errors", "locks", "logs", "catalog", "parsing", "durable_files", "text", "worker_processes", "games",
+        "sandbox", "referee", "records", "render", "store", "contest", "matches", "translations", "statistics",
+        "transparency",
     },
     "intake": {
         "scheduling", "errors", "parsing", "durable_files", "logs", "worker_processes", "matches", "notices", "store",

@@ -3,16 +3,16 @@
 import re
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from judge.cli.output import note
 from judge.durable_files import read_bounded, write_durably
 from judge.errors import HostError, InputError
 from judge.publish.keys import load_key, load_public_key
-from judge.publish.witness import newest, reader_of, refusal
+from judge.publish.witness import DEADLINE_S, WitnessRefusal, newest, reader_of, refusal, sole_writer, within
 from judge.text import is_printable, printable
 from judge.transparency.checkpoint import COSIGNATURE, LARGEST_CHECKPOINT, Checkpoint, read_checkpoint, verifier_key
 
@@ -24,7 +24,8 @@ judge contest key witness.key
 judge witness https://example.org/cup/ cup.checkpoint --organiser organiser.pem --key witness.key --name example.net/ada
 
 Run it as often as you like, for example every ten minutes. judge contest verify --since takes FILE, and so does the
-organiser, by judge contest cosign --from. An organiser asks a judge witness-server by himself.
+organiser, by judge contest cosign --from. An organiser asks a judge witness-server by himself. FILE.lock keeps two runs
+from signing at the same time.
 
 Exit codes: 0 signed, 1 refused or the site does not answer, 2 the command was wrong.
 """
@@ -36,24 +37,45 @@ def witness(
     organiser: Annotated[Path, typer.Option(help="The organiser's public key, from another source than the site.")],
     key: Annotated[Path, typer.Option(help="Your private key; make one with judge contest key.")],
     name: Annotated[str, typer.Option(help="Your name, such as example.net/ada; no blank and no plus.")] = "witness",
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds for reading everything from the site.")] = DEADLINE_S,
 ) -> None:
-    """Sign the checkpoint of a contest's log if it goes on from the last one, or refuse with the reason."""
+    """Sign the checkpoint of a contest's log if it continues the last one, or refuse with the reason."""
     checked_name(name)
     signing, public = load_key(key), load_public_key(organiser)
-    old = _last(file)
     read = reader_of(site)
-    new = newest(read)
-    if why := refusal(read, new, old, public):
-        refused = file.with_name(f"{file.name}.refused")
-        _write(refused, new)
-        print(f"REFUSED: the checkpoint of {printable(new.origin)}: {printable(why, 300)}")
-        note(f"judge: {refused} has that checkpoint; with {file} it is the proof: show both to everybody")
-        raise SystemExit(1)
-    _write(file, new.cosigned(name, signing, int(time.time())))
+    with sole_writer(file):
+        old = _last(file, public)
+
+        def look() -> tuple[Checkpoint, WitnessRefusal | None]:
+            new = newest(read)
+            return new, refusal(read, new, old, public)
+
+        try:
+            new, refused = within(timeout, look)
+        except HostError as error:
+            raise HostError(f"{printable(site, 200)}: {error}; nothing was signed") from None
+        if refused is not None:
+            _refuse(file, new, refused)
+        if _last(file, public) != old:
+            raise HostError(f"{file}: it has changed during this run; nothing was signed, try again")
+        _write(file, new.cosigned(name, signing, int(time.time())))
     if old is None:
         note("judge: this is the first checkpoint that you sign: nothing before it is proved")
     print(f"{file}: {printable(new.origin)}, {new.size} leaves, signed by {printable(name)}")
     print_key(name, signing)
+
+
+def _refuse(file: Path, new: Checkpoint, refused: WitnessRefusal) -> NoReturn:
+    """Print why a checkpoint is not signed, keep it if it is proof, and exit."""
+    if refused.is_proof:
+        kept = file.with_name(f"{file.name}.refused")
+        _write(kept, new)
+        print(f"REFUSED: the checkpoint of {printable(new.origin)}: {printable(refused.why, 300)}")
+        note(f"judge: {kept} has that checkpoint; with {file} it is the proof: the organiser signed both; publish them")
+    else:
+        print(f"NOT SIGNED: the checkpoint of {printable(new.origin)}: {printable(refused.why, 300)}")
+        note("judge: this proves nothing against the organiser")
+    raise SystemExit(1)
 
 
 def checked_name(name: str) -> None:
@@ -67,9 +89,17 @@ def print_key(name: str, key: Ed25519PrivateKey) -> None:
     print(f"key      {verifier_key(name, COSIGNATURE, key.public_key())}", flush=True)
 
 
-def _last(file: Path) -> Checkpoint | None:
-    """The last checkpoint that was signed; None if there is none."""
-    return read_checkpoint(read_bounded(file, LARGEST_CHECKPOINT), str(file)) if file.exists() else None
+def _last(file: Path, organiser: Ed25519PublicKey) -> Checkpoint | None:
+    """The last checkpoint that was signed; None if the file is missing. Raises InputError for another organiser's."""
+    if not file.is_symlink() and not file.exists():
+        return None
+    last = read_checkpoint(read_bounded(file, LARGEST_CHECKPOINT), str(file))
+    if not last.is_signed(organiser):
+        raise InputError(
+            f"{file}: a checkpoint of {printable(last.origin, 100)!r} that this organiser has not signed; "
+            "give another --organiser, or another FILE for this contest"
+        )
+    return last
 
 
 def _write(file: Path, checkpoint: Checkpoint) -> None:

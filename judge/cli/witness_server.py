@@ -8,7 +8,8 @@ import typer
 from judge.cli.options import BeyondLoopbackOption, ListenOption, ProxyOption, of_web_extra
 from judge.cli.serve_intake import say_where
 from judge.cli.witness import checked_name, print_key
-from judge.errors import InputError
+from judge.errors import HostError, InputError
+from judge.locks import try_lock_directory
 from judge.publish.keys import load_key, load_public_key
 
 EXAMPLES = """
@@ -39,7 +40,13 @@ def witness_server(
     if not folder.is_dir():
         raise InputError(f"{folder}: not a directory; make it")
     witness = Witness(folder, contests, load_public_key(organiser), name, signing)
-    with listening_at(listen, beyond_loopback=beyond_loopback) as (listener, place):
+    try:
+        lock = try_lock_directory(folder)
+    except OSError as error:
+        raise HostError(f"{folder}: {error.strerror}") from None
+    if lock is None:
+        raise InputError(f"{folder}: another witness server uses this folder; end it, or give another folder and key")
+    with lock, listening_at(listen, beyond_loopback=beyond_loopback) as (listener, place):
         configure()
         print_key(name, signing)
 

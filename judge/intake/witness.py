@@ -20,9 +20,10 @@ from starlette.routing import Route
 
 from judge.contest.plan import NAME
 from judge.durable_files import read_bounded, write_durably
-from judge.errors import InputError
+from judge.errors import HostError, InputError
 from judge.intake.connections import uvicorn_options
 from judge.intake.middleware import Middleware
+from judge.publish.witness import sole_writer
 from judge.submissions.intake import IntakePolicy
 from judge.transparency.add_checkpoint import (
     LARGEST_REQUEST,
@@ -62,8 +63,11 @@ class Witness:
         file = self._files.get(request.new.origin)
         if file is None:
             return Refused(404, "a log of this name is not signed here")
-        with self._lock:
-            return self._answer(request, file)
+        try:
+            with self._lock, sole_writer(file):
+                return self._answer(request, file)
+        except HostError as error:
+            return Refused(503, str(error))
 
     def _answer(self, request: AddCheckpoint, file: Path) -> Checkpoint | Refused:
         last = read_checkpoint(read_bounded(file, LARGEST_CHECKPOINT), str(file)) if file.exists() else None

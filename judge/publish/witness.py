@@ -4,25 +4,88 @@ An organiser who shows two histories to two people must show one of them to no w
 """
 
 import re
+import threading
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
-from urllib.error import URLError
+from typing import TypeVar
+from urllib.error import HTTPError, URLError
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from judge.durable_files import read_bounded
 from judge.errors import HostError, InputError
+from judge.locks import try_lock
 from judge.publish.log import LOG
 from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, read_checkpoint
 from judge.transparency.merkle import Tree
 from judge.transparency.tiles import CHECKPOINT, WIDTH, read_hashes
 
-TIMEOUT_S = 30
+TIMEOUT_S = 10
+"""For one operation of a socket."""
+
+DEADLINE_S = 60
+"""For everything that is read from a site."""
+
+MOST_LEAVES = 1 << 23
+"""Of a log that is read; a contest of a million games has three million."""
 
 Read = Callable[[str, int], bytes]
 """Reads a file of a site, by its path and its largest size; HostError or InputError if it cannot."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class WitnessRefusal:
+    """Why a checkpoint is not signed. `is_proof`: the organiser has signed two histories of one log."""
+
+    why: str
+    is_proof: bool = False
+
+
+@contextmanager
+def sole_writer(file: Path) -> Iterator[None]:
+    """Hold the lock of a file of signed checkpoints, so that no two processes sign from one state of it.
+
+    Raises HostError if another process has the lock, or if the lock cannot be taken.
+    """
+    path = file.with_name(f"{file.name}.lock")
+    try:
+        lock = path.open("ab")
+    except OSError as error:
+        raise HostError(f"{path}: {error.strerror}") from None
+    with lock:
+        if not try_lock(lock):
+            raise HostError(f"{file}: another witness process is using it; try again when it has ended")
+        yield
+
+
+def within(seconds: float, work: Callable[[], T]) -> T:
+    """The result of `work`, which runs in a thread. Raises HostError after `seconds`; the thread is left behind.
+
+    A socket's timeout starts again with each byte, so it does not bound the whole.
+    """
+    results: list[T] = []
+    errors: list[Exception] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except Exception as error:  # noqa: BLE001 raised again in the caller's thread
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True, name="deadline")
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors.pop()
+    if not results:
+        raise HostError(f"no answer within {seconds:g} s")
+    return results[0]
 
 
 def reader_of(site: str) -> Read:
@@ -38,6 +101,9 @@ def _fetched(url: str, most: int) -> bytes:
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:  # noqa: S310 http or https
             data: bytes = answer.read(most + 1)
+    except HTTPError as error:
+        error.close()
+        raise HostError(f"{url}: {error}") from None
     except (URLError, HTTPException, OSError) as error:
         raise HostError(f"{url}: {error}") from None
     if len(data) > most:
@@ -51,25 +117,39 @@ def newest(read: Read) -> Checkpoint:
     return read_checkpoint(read(path, LARGEST_CHECKPOINT), path)
 
 
-def refusal(read: Read, new: Checkpoint, old: Checkpoint | None, key: Ed25519PublicKey) -> str:
-    """Why a checkpoint is not one that goes on from `old`, the last one that was signed; empty if it is.
+def refusal(read: Read, new: Checkpoint, old: Checkpoint | None, key: Ed25519PublicKey) -> WitnessRefusal | None:
+    """Why a checkpoint does not continue `old`, the last one that was signed; None if it does.
 
     `key` is the organiser's. Reads the hashes of all leaves from the site; raises InputError or HostError if it cannot.
+    Proof are only two checkpoints of one origin that the organiser has signed, of which the later one is known to have
+    other leaves. A wrong address, an outdated copy of a site and a damaged tile prove nothing.
     """
-    if not new.is_signed(key):
-        return "it is not signed by the organiser's key"
     if old is not None and old.origin != new.origin:
-        return f"it is of another log, {new.origin!r} instead of {old.origin!r}"
+        return WitnessRefusal(
+            f"it is of the log {new.origin!r}, and the last one was of {old.origin!r}: is the address right?"
+        )
+    if not new.is_signed(key):
+        return WitnessRefusal("it is not signed by the organiser's key: are the address and the key right?")
+    if new.size > MOST_LEAVES:
+        return WitnessRefusal(f"it has {new.size} leaves, and a contest has at most {MOST_LEAVES}")
     if old is not None and new.size < old.size:
-        return f"it has {new.size} leaves, and the last one had {old.size}: leaves were dropped"
+        return WitnessRefusal(
+            f"it has {new.size} leaves, and the last one had {old.size}: "
+            "the site is an outdated copy, or leaves were dropped; try again later"
+        )
+    if old is not None and new.size == old.size and new.root != old.root:
+        return WitnessRefusal(
+            f"its {new.size} leaves are not those of the last one: one at least was changed", is_proof=True
+        )
     tree = Tree()
     for hashed in read_hashes(lambda path: _tile(read, path), new.size):
         tree.append_hash(hashed)
     if tree.root() != new.root:
-        return "its root is not that of the leaves of the site"
+        return WitnessRefusal("its root is not that of the leaves of the site: the site is damaged or incomplete")
     if old is not None and tree.root(old.size) != old.root:
-        return f"the first {old.size} leaves are not those of the last one: one at least was dropped, added or changed"
-    return ""
+        why = f"the first {old.size} leaves are not those of the last one: one at least was dropped, added or changed"
+        return WitnessRefusal(why, is_proof=True)
+    return None
 
 
 def _tile(read: Read, path: str) -> bytes:

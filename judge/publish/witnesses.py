@@ -18,6 +18,7 @@ from judge.durable_files import read_bounded, write_durably
 from judge.errors import HostError, InputError
 from judge.logs import get_logger
 from judge.publish.log import KEY_FILE, WITNESS_FOLDER, ContestLog, organiser_key
+from judge.publish.witness import within
 from judge.store.queries import Reader
 from judge.transparency.add_checkpoint import PATH, AddCheckpoint
 from judge.transparency.checkpoint import (
@@ -139,22 +140,11 @@ def identity(witness: WitnessPlan) -> str:
 
 
 def _asked(witness: WitnessPlan, checkpoint: Checkpoint, tree: Tree) -> Checkpoint:
-    """Ask in a thread of its own: a witness that sends a byte now and then would otherwise hold the contest up."""
-    result: list[Checkpoint] = []
-    why = [f"no answer within {EACH_S} s"]
-
-    def ask() -> None:
-        try:
-            result.append(_ask(witness, checkpoint, tree))
-        except (HostError, InputError) as error:
-            why[0] = str(error)
-
-    thread = threading.Thread(target=ask, daemon=True, name="witness")
-    thread.start()
-    thread.join(EACH_S)
-    if not result:
-        raise HostError(f"{witness.url}: {why[0]}")
-    return result[0]
+    """The witness's signatures. A witness that sends a byte now and then does not block the contest."""
+    try:
+        return within(EACH_S, lambda: _ask(witness, checkpoint, tree))
+    except (HostError, InputError) as error:
+        raise HostError(f"{witness.url}: {error}") from None
 
 
 def _ask(witness: WitnessPlan, checkpoint: Checkpoint, tree: Tree) -> Checkpoint:

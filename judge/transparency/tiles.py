@@ -71,16 +71,15 @@ def read_leaves(read: Callable[[str], bytes], size: int, since: int = 0) -> list
     return leaves[since % WIDTH :] if size > since else []
 
 
-def read_hashes(read: Callable[[str], bytes], size: int) -> list[bytes]:
+def read_hashes(read: Callable[[str], bytes], size: int) -> Iterator[bytes]:
     """The hashes of the leaves of a log of `size` leaves, from the lowest tiles. Raises as `read_leaves`."""
-    hashes: list[bytes] = []
     for number, width in _tiles(size, 0):
         path = tile_path("0", number, width)
         data = read(path)
         if len(data) != 32 * width:
             raise InputError(f"{path}: not a tile of {width} hashes")
-        hashes += [data[at : at + 32] for at in range(0, len(data), 32)]
-    return hashes
+        for at in range(0, len(data), 32):
+            yield data[at : at + 32]
 
 
 def _bundled(leaves: Sequence[bytes]) -> bytes:

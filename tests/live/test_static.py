@@ -90,7 +90,7 @@ def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Pa
         follow(cup.planned, public, once=True)
         # A witness signs the log of the site, and what a service would answer is the same.
         read = reader_of(str(public))
-        assert (82, "") == (newest(read).size, refusal(read, newest(read), None, key.public_key()))
+        assert (82, None) == (newest(read).size, refusal(read, newest(read), None, key.public_key()))
         with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
             for name in ("log/checkpoint", "log/tile/0/000.p/82", "log/tile/entries/000.p/7"):
                 page = pages.get(name, hub.live, 0)

@@ -23,16 +23,19 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.cli.contest.cosign import cosign
 from judge.cli.witness import witness as judge_witness
+from judge.cli.witness_server import witness_server
 from judge.contest.contest import frozen
 from judge.contest.plan import load_plan
 from judge.contest.seeds import commitment_to
 from judge.errors import HostError, InputError
 from judge.intake.witness import Witness
+from judge.locks import try_lock_directory
 from judge.publish import witnesses as asking
 from judge.publish.export import PageOptions, publish
 from judge.publish.keys import make_key, public_pem
 from judge.publish.log import KEY_FILE, ContestLog, SignedLog
 from judge.publish.verify_export import VerificationReport, verify_export
+from judge.publish.witness import sole_writer
 from judge.publish.witnesses import Witnesses
 from judge.store.contests import Store
 from judge.store.types import UNWITNESSED, JournalLine
@@ -298,7 +301,7 @@ def test_a_witness_refuses_everything_else(service: Service, status: int, body: 
     answer = service.witness().sign(body)
     assert isinstance(answer, Refused)
     assert status == answer.status
-    assert not list(service.folder.iterdir())
+    assert not list(service.folder.glob("*.checkpoint"))
 
 
 def test_a_request_is_read_as_it_was_written(service: Service) -> None:
@@ -334,6 +337,31 @@ def test_a_witness_server_signs_over_http_and_goes_on_after_a_kill(
             finally:
                 server.kill()
         store.tell_once("spring-cup", "note", "power cut", "")
+
+
+def test_two_witness_services_on_one_folder_never_sign_two_histories(service: Service) -> None:
+    """A second process has the lock of the file: nothing is signed. Afterwards the other history is refused."""
+    anna, bert = (
+        Checkpoint("judge-contest/spring-cup", 1, Tree([text]).root()).signed(service.organiser)
+        for text in (b"anna won", b"bert won")
+    )
+    one, other = service.witness(), service.witness()
+    with sole_writer(service.folder / "spring-cup.checkpoint"):
+        refused = one.sign(AddCheckpoint(0, [], anna).body)
+    assert isinstance(refused, Refused)
+    assert 503 == refused.status
+    assert not list(service.folder.glob("*.checkpoint"))
+    assert isinstance(one.sign(AddCheckpoint(0, [], anna).body), Checkpoint)
+    assert Refused(409, "1") == other.sign(AddCheckpoint(0, [], bert).body)
+
+
+def test_a_second_witness_server_in_the_folder_is_refused(service: Service, tmp_path: Path) -> None:
+    (tmp_path / "o.pem").write_bytes(public_pem(service.organiser.public_key()))
+    key = service.folder.parent / "witness.key"
+    lock = try_lock_directory(service.folder)
+    assert lock is not None
+    with lock, pytest.raises(InputError, match="another witness server uses"):
+        witness_server(service.folder, ["cup"], tmp_path / "o.pem", key, listen="127.0.0.1:0")
 
 
 def test_witnesses_are_asked_while_a_contest_is_played_and_at_its_end(
