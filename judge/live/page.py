@@ -1,10 +1,11 @@
 """A file as the service sends it: its bytes, its type, and the number of the last event that it shows."""
 
 import gzip
+import secrets
 from dataclasses import dataclass
 
-SEQ = "@seq@"
-"""Where a page has the number of the last event that it shows."""
+SEQ = f"@seq-{secrets.token_hex(16)}@"
+"""Placeholder in a page for the number of the last event that it shows; random, so no agent can print it."""
 
 GZIP_LEVEL = 1
 """A page of 64 boards becomes a tenth of its size by it, in a few milliseconds."""
@@ -31,10 +32,12 @@ class LivePage:
 
     def numbered(self, seq: int) -> bytes:
         """The bytes with that number, or with the page's own."""
-        number = seq if self.seq is None else self.seq
-        return (
-            self.data.replace(SEQ.encode(), str(number).encode(), 1) if self.kind.startswith("text/html") else self.data
-        )
+        return numbered(self.data, self.kind, seq if self.seq is None else self.seq)
+
+
+def numbered(data: bytes, kind: str, seq: int) -> bytes:
+    """A page with that number; any other file, such as a record, unchanged."""
+    return data.replace(SEQ.encode(), str(seq).encode(), 1) if kind.startswith("text/html") else data
 
 
 _KINDS = {

@@ -279,7 +279,9 @@ class LivePages:
             if path not in found:
                 return None
             public = public_part(read_stored(self._contest.planned.files, found[path]))
-            return LivePage(public.to_json(as_read=True), kind_of(path), is_fixed=True)
+            # The record that counts changes if the result is annulled and the game is played again.
+            is_fixed = path != match.record_path
+            return LivePage(public.to_json(as_read=True), kind_of(path), is_fixed=is_fixed)
         return None
 
 

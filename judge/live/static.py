@@ -17,7 +17,7 @@ from pathlib import Path
 from judge.durable_files import PARTIAL
 from judge.errors import HostError, InputError
 from judge.live.hub import PLOTS_S, Hub, Topic
-from judge.live.page import SEQ
+from judge.live.page import kind_of, numbered
 from judge.live.pages import RUNNING, LivePages
 from judge.live.plots import plots_path
 
@@ -133,5 +133,5 @@ class StaticSite:
         place = self._directory / path
         place.parent.mkdir(parents=True, exist_ok=True)
         partial = place.with_name(place.name + PARTIAL)
-        partial.write_bytes(data.replace(SEQ.encode(), str(self._hub.live.seq).encode(), 1))
+        partial.write_bytes(numbered(data, kind_of(path), self._hub.live.seq))
         partial.replace(place)
