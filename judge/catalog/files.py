@@ -10,6 +10,7 @@ from judge.catalog.entry import GameEntry
 from judge.durable_files import write_durably
 from judge.errors import InputError
 from judge.records.formats import FileFormats
+from judge.records.text_files import GUESS, reencode
 from judge.referee.spec import RecordFile, read_record
 
 
@@ -20,14 +21,19 @@ class FileContent:
     entry: GameEntry
     formats: FileFormats[Any]
     games: Sequence[Any]
+    note: str = ""
+    """What a user should check, as a sentence; empty if nothing."""
 
 
-def read_games(path: Path) -> FileContent:
+def read_games(path: Path, encoding: str = "") -> FileContent:
     """The games of a record, or of a file in a format of an installed game, which is recognised by its content.
 
-    Raises InputError that names the file and, if it has lines, the line.
+    `encoding` names the encoding of the file, which need not name it then. Raises InputError that names the file and,
+    if it has lines, the line.
     """
     data = read_bytes(path)
+    if encoding and not is_record(data):
+        data = reencode(data, encoding, str(path))
     if is_record(data):
         file = read_record(path)
         entry = game_entry(file.record.spec.policy.game.name)
@@ -43,7 +49,9 @@ def read_games(path: Path) -> FileContent:
         endings = [f"{', '.join(formats.endings())} ({entry.name})" for entry, formats in _with_formats()]
         raise InputError(f"{path}: neither a record (.json) nor a game in a known format: {'; '.join(endings)}")
     entry, formats = found
-    return FileContent(entry, formats, formats.read(data, str(path)))
+    note = f"{path}: read as {GUESS}, because it names no encoding and is not UTF-8; if names are wrong, use --encoding"
+    games = formats.read(data, str(path))
+    return FileContent(entry, formats, games, note if formats.guesses_encoding(data) else "")
 
 
 def recognise(data: bytes) -> tuple[GameEntry, FileFormats[Any]] | None:

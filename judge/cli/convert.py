@@ -1,6 +1,7 @@
 """`judge convert`: finished games from a record, or from any format of their game, to another format of it."""
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -27,6 +28,9 @@ def convert(
     output: Annotated[
         str, typer.Option("-o", "--output", help="File for all games, or directory; else beside the source.")
     ] = "",
+    encoding: Annotated[
+        str, typer.Option(help="Encoding of the files, such as gbk or windows-1251, where they do not name it.")
+    ] = "",
     force: ForceOption = False,
 ) -> None:
     """Write finished games in another format.
@@ -35,7 +39,7 @@ def convert(
     """
     if to not in format_names():
         raise InputError(f"--to {printable(to)}: it is one of {', '.join(format_names())}")
-    sources = {path: read_games(path) for path in files}
+    sources = {path: read_games(path, encoding) for path in files}
     for path, content in sources.items():
         if to not in content.formats.by_name:
             names = ", ".join(content.formats.by_name)
@@ -47,6 +51,9 @@ def convert(
     for target, data in written.items():
         _write(target, data, force)
         print(f"{printable(str(target), 500)}: {_summary(planned[target])}")
+    notes = [content.note for content in sources.values() if content.note]
+    for note in [*notes, *_name_notes(planned, to)]:
+        print(printable(note, 500), file=sys.stderr)
 
 
 def _targets(sources: Mapping[Path, FileContent], to: str, output: str) -> Mapping[Path, FileContent]:
@@ -80,6 +87,15 @@ def _written(target: Path, content: FileContent, to: str) -> bytes:
         return content.formats.write(content.games, to)
     except InputError as error:
         raise InputError(f"{target}: {error}") from None
+
+
+def _name_notes(planned: Mapping[Path, FileContent], to: str) -> Iterator[str]:
+    """A sentence for each file in which a name is written with other letters."""
+    for target, content in planned.items():
+        changed = {name for game in content.games for name in content.formats.changed_names(game, to)}
+        if changed:
+            others = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+            yield f"{target}: {to} has no letters for the name {min(changed)}{others}: written with other letters"
 
 
 def _refuse_to_overwrite(targets: Mapping[Path, bytes]) -> None:

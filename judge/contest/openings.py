@@ -6,6 +6,7 @@ from pathlib import Path
 from judge.catalog import game_entry
 from judge.catalog.entry import NOT_TURNED, Opening, Openings, Turn
 from judge.errors import InputError
+from judge.records.text_files import decode_file
 from judge.referee.policy import Policy
 from judge.referee.seeds import Seed, numbers
 
@@ -55,8 +56,9 @@ def turns_of(policy: Policy) -> Sequence[Turn]:
 
 
 def _read_text(path: Path) -> str:
-    """The file's text, lines ended by LF; a comment in another encoding does not spoil the file."""
+    """The file's text, with LF for every line end."""
     try:
-        return path.read_text(encoding="utf-8-sig", errors="replace")
+        data = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    return decode_file(data, str(path))

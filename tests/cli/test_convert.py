@@ -103,6 +103,24 @@ def test_a_game_is_written_in_the_formats_of_its_own_kind(game: Path, tmp_path: 
         convert(game, path, "--to", "sgf")
 
 
+def test_encoding_option_reads_a_file_that_names_none(tmp_path: Path) -> None:
+    path = tmp_path / "old.pgn"
+    path.write_bytes('[White "Иванов"]\n[Black "b"]\n[Result "1-0"]\n\n1-0\n'.encode("cp1251"))
+    done = CliRunner().invoke(app, ["convert", str(path), "--to", "pgn", "-o", str(tmp_path / "new.pgn")])
+    assert (0, True) == (done.exit_code, "read as cp1252, because it names no encoding" in done.stderr)
+    convert(path, "--to", "pgn", "-o", tmp_path / "new.pgn", "--force", "--encoding", "windows-1251")
+    assert '[White "Иванов"]' in (tmp_path / "new.pgn").read_text(encoding="utf-8")
+    wrong = CliRunner().invoke(app, ["convert", str(path), "--to", "pgn", "--encoding", "klingon", "--force"])
+    assert "'klingon' is an unknown encoding" in str(wrong.exception)
+
+
+def test_name_that_a_format_cannot_hold_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_bytes(GOMOKU_FORMATS.write([replace(GAME, names=("中文", "plain"))], "sgf"))
+    done = CliRunner().invoke(app, ["convert", str(path), "--to", "psq"], catch_exceptions=False)
+    assert f"{tmp_path / 'game.psq'}: psq has no letters for the name 中文: written with other letters\n" == done.stderr
+
+
 def test_nothing_is_overwritten_unless_it_is_said(game: Path) -> None:
     target = game.with_suffix(".sgf")
     target.write_text("mine")

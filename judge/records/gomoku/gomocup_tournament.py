@@ -22,8 +22,8 @@ from judge.durable_files import read_bounded
 from judge.errors import InputError
 from judge.games.gomoku import Rule
 from judge.games.gomoku.opening_text import parse_opening
-from judge.records.gomoku.record import decode_text
 from judge.records.managers import ImportedAgent, ImportedContest
+from judge.records.text_files import decode_file
 from judge.referee.policy import load_policy
 from judge.text import quote, suggest
 
@@ -165,7 +165,7 @@ def _fields(path: Path) -> Mapping[str, _Field]:
 
 def _lines(path: Path, what: str) -> Sequence[str]:
     data = read_bounded(path, LARGEST_FILE, f"give the path of {what}", links=True)
-    return decode_text(data).split("\n")
+    return decode_file(data, str(path)).split("\n")
 
 
 def _name(file: _Tournament) -> str:

@@ -31,10 +31,14 @@ from textwrap import fill
 from judge.errors import InputError
 from judge.games.gomoku.requests import square_at, square_name
 from judge.games.types import Verdict
-from judge.records.gomoku.record import FiveRecord, Laying, Outcome, decode_text, iso_date, rule_word, verdict_word
+from judge.records.gomoku.record import FiveRecord, Laying, Outcome, iso_date, rule_word, verdict_word
+from judge.records.text_files import decode_file, head_of
 from judge.text import one_line, quote
 
 RESULTS: dict[str, Outcome] = {"1-0": "black", "0-1": "white", "1/2-1/2": "draw", "*": ""}
+
+_DRAWS = frozenset({"1/2-1/2", "1/2", "0.5-0.5", "0,5-0,5"})
+"""How programs write a draw, with plain dashes and without the character \N{VULGAR FRACTION ONE HALF}."""
 
 NO_DATE = "????.??.??"
 
@@ -113,30 +117,33 @@ class _Game:
 _TOKEN = re.compile(
     r"""
     (?P<skipped> \s+ | ^%[^\n]* | ;[^\n]* | \{[^}]*\} | \$[0-9]* | [!?]+ )
-    | \[ [ \t]* (?P<tag> [A-Za-z0-9_]+ ) [ \t]* "(?P<value> [^"\\\n]* (?: \\[^\n] [^"\\\n]* )* )" [ \t]* \]
-    | (?P<end> 1-0 | 0-1 | 1/2-1/2 | \* )
+    | \[ [ \t]* (?P<tag> [A-Za-z0-9_+\#=:.-]+ ) [ \t]*
+      (?: "(?P<value> [^"\\\n]* (?: \\[^\n] [^"\\\n]* )* )" | "(?P<raw> [^\n]*? )" ) [ \t]* \]
+    | (?P<end> (?: 1 [-\u2010-\u2015\u2212] 0 | 0 [-\u2010-\u2015\u2212] 1
+      | (?: 1/2 | \u00bd | 0[.,]5 ) [-\u2010-\u2015\u2212] (?: 1/2 | \u00bd | 0[.,]5 )
+      | 1/2 | \u00bd | \* ) (?![^\s({;\[]) )
     | (?P<number> [0-9]+\.* | \.+ )
     | (?P<variation> [()] )
     | (?P<move> [A-Za-z][A-Za-z0-9_+\#=:-]* )
     """,
     re.VERBOSE | re.MULTILINE,
 )
-_TAG = re.compile(r'\s*(?:%[^\n]*\n\s*|\{[^}]*\}\s*)?\[\s*[A-Za-z0-9_]+\s+"')
+_TAG = re.compile(r'\s*(?:%[^\n]*\n\s*|\{[^}]*\}\s*)?\[\s*[A-Za-z0-9_+#=:.-]+\s*"')
 _BOARD = re.compile(r"([1-9][0-9]{0,2})x([1-9][0-9]?)")
 
 
 def looks_like_pgn(data: bytes) -> bool:
     """Whether the text begins with a tag."""
-    return _TAG.match(decode_text(data)) is not None
+    return _TAG.match(head_of(data)) is not None
 
 
 def read_pgn(data: bytes, source: str = "pgn") -> tuple[FiveRecord, ...]:
     """The games of a file.
 
-    UTF-8 or Latin-1, any line end. InputError names `source`, the line and the fix: nothing of the
-    format, no tag, a result that is none, a stone that cannot lie there.
+    Any line end and encoding (`judge.records.text_files`). InputError names `source`, the line and the fix: text
+    outside the format, no tag, an unknown result, a stone that cannot lie there.
     """
-    games = tuple(_record(game, source) for game in _games(decode_text(data), source))
+    games = tuple(_record(game, source) for game in _games(decode_file(data, source), source))
     if not games:
         raise InputError(f'{source}, line 1: no game; one begins such as [Event "cup"]')
     return games
@@ -148,10 +155,14 @@ def _tokens(text: str, source: str) -> Iterator[tuple[int, re.Match[str]]]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise InputError(
-                f"{source}, line {line}: {quote(text[at : at + 20])} is nothing of PGN here;"
-                r' in the value of a tag write " as \" and \ as \\'
+            before = re.search(r"\S*\Z", text[max(0, at - 40) : at])
+            word = quote((before[0] if before else "") + re.split(r"\s", text[at : at + 80], maxsplit=1)[0], 60)
+            asked = (
+                'write a tag such as [White "a"]'
+                if text[at] == "["
+                else f"a game has squares, comments and one of {', '.join(RESULTS)}"
             )
+            raise InputError(f"{source}, line {line}: {word} is unknown in PGN; {asked}")
         if match["variation"]:
             depth = max(0, depth + (1 if match["variation"] == "(" else -1))
         elif depth == 0 and not (match["skipped"] or match["number"]):
@@ -170,13 +181,24 @@ def _games(text: str, source: str) -> Iterator[_Game]:
             game = None
         game = game or _Game(line)
         if tag:
-            game.tags[tag] = (line, re.sub(r"\\(.)", r"\1", token["value"]))
+            game.tags[tag] = (line, _unescaped(token["value"]) if token["raw"] is None else token["raw"])
         elif token["end"]:
-            game.end = token["end"]
+            game.end = _plain_result(token["end"])
         else:
             game.moves.append((line, token["move"]))
     if game is not None:
         yield game
+
+
+def _unescaped(text: str) -> str:
+    """PGN has two escapes: any other backslash is part of a path that a program wrote unescaped."""
+    return re.sub(r'\\(["\\])', r"\1", text)
+
+
+def _plain_result(text: str) -> str:
+    """A result in the words of `RESULTS`, if it is one."""
+    plain = re.sub("[\u2010-\u2015\u2212]", "-", "".join(text.split())).replace("\u00bd", "1/2")
+    return "1/2-1/2" if plain in _DRAWS else plain
 
 
 def _record(game: _Game, source: str) -> FiveRecord:
@@ -227,9 +249,10 @@ def _lay(laying: Laying, line: int, text: str, source: str) -> None:
 def _outcome(game: _Game, source: str) -> Outcome:
     """The tag's, which rating programs go by, or else that at the end of the moves."""
     line, text = game.tags.get("Result", (game.line, game.end or "*"))
-    if text not in RESULTS:
+    result = _plain_result(text)
+    if result not in RESULTS:
         raise InputError(f"{source}, line {line}: {quote(text, 20)} is no result; it is one of {', '.join(RESULTS)}")
-    return RESULTS[text]
+    return RESULTS[result]
 
 
 def _opening(game: _Game, moves: int, source: str) -> int:

@@ -2,8 +2,8 @@
 
 A stone of the opening has taken 0 ms, so the opening is the stones before the first with a time; a played first stone
 that took none is written as 1. Lines end in CR LF. What is written is ASCII, which is the same in every code page that
-a Windows program may open the file with; what is read is taken as Latin-1, in which no byte is an error. There is no
-escape, so a name is reduced to characters that mean nothing (`safe_name`).
+a Windows program may open the file with; for what is read see `judge.records.text_files`. There is no escape, so a name
+is reduced to characters that mean nothing (`safe_name`).
 
 The code says how a game ended, not who won: 0 by the rules, 15 by time, -2 by another fault (in both the side to move
 lost), -1 unknown. The winner of a game that ended by the rules is read from the stones (`outcome_on_board`).
@@ -43,8 +43,8 @@ _CODES = {
 Line = tuple[int, str]
 """A line's number in the file, from 1, and its text without blanks around it."""
 
-_MOVE = re.compile(r"([0-9]{1,3})\s*,\s*([0-9]{1,3})(?:\s*,\s*(-?[0-9]{1,12}))?")
-_MOVE_START = re.compile(r"[+-]?[0-9]+\s*,")
+_MOVE = re.compile(r"([0-9]{1,3})[ \t]*,[ \t]*([0-9]{1,3})(?:[ \t]*,[ \t]*(-?[0-9]{1,12}))?")
+_MOVE_START = re.compile(r"[+-]?[0-9]+[ \t]*,")
 _CODE = re.compile(r"-?[0-9]{1,9}")
 
 
@@ -106,11 +106,10 @@ def _winner_if_to_move_lost(record: FiveRecord) -> Outcome:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def split_lines(data: bytes) -> list[Line]:
-    """The lines that are not blank, with any line end."""
-    text = data.removeprefix(b"\xef\xbb\xbf").decode("latin-1")
-    # Not str.splitlines: it would split at bytes that Windows code pages use for letters.
-    numbered = enumerate(re.split(r"\r\n|\r|\n", text), 1)
+def split_lines(text: str) -> list[Line]:
+    """The lines that are not blank; `text` has LF for every line end."""
+    # str.splitlines would also split at control characters.
+    numbered = enumerate(text.split("\n"), 1)
     return [(number, line.strip(" \t")) for number, line in numbered if line.strip(" \t")]
 
 

@@ -37,6 +37,7 @@ from judge.records.gomoku.piskvork import (
     split_lines,
 )
 from judge.records.gomoku.record import WINNERS, FiveRecord, Laying, need_board, outcome_on_board
+from judge.records.text_files import decode_file, head_of
 from judge.text import one_line, quote
 
 
@@ -78,7 +79,7 @@ _FOOTER = re.compile(r"([012])\s*,\s*(.*)", re.DOTALL)
 
 def looks_like_psq(data: bytes) -> bool:
     """Whether the text begins with the header's first word."""
-    return data.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"Piskvorky")
+    return head_of(data).lstrip().startswith("Piskvorky")
 
 
 def read_psq(data: bytes, source: str = "psq") -> FiveRecord:
@@ -89,7 +90,7 @@ def read_psq(data: bytes, source: str = "psq") -> FiveRecord:
     board or taken before, a line that is nothing of the format. The stone on a taken square with which a player lost,
     which GomocupJudge keeps as the last one, is no stone of the game.
     """
-    header, *lines = split_lines(data) or [(1, "")]
+    header, *lines = split_lines(decode_file(data, source)) or [(1, "")]
     width, height, started = _read_header(header, source)
     lines, is_illegal = _without_illegal_end(lines)
     laying = Laying(width, height, source, lambda x, y: f"{x + 1},{y + 1}")

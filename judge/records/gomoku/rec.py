@@ -23,6 +23,7 @@ from judge.records.gomoku.piskvork import (
     split_lines,
 )
 from judge.records.gomoku.record import FiveRecord, Laying, need_board
+from judge.records.text_files import decode_file, head_of
 from judge.text import one_line, quote
 
 SIDE = 20
@@ -41,7 +42,7 @@ def write_rec(record: FiveRecord) -> bytes:
 
 def looks_like_rec(data: bytes) -> bool:
     """Whether two names and then a stone stand there, or a code where nobody placed one."""
-    lines = [text for _, text in split_lines(data)]
+    lines = [text for _, text in split_lines(head_of(data))]
     return len(lines) >= 3 and (is_move(lines[2]) or (len(lines) == 3 and is_code(lines[2])))
 
 
@@ -51,7 +52,7 @@ def read_rec(data: bytes, source: str = "rec") -> FiveRecord:
     InputError names `source`, the line and the fix: no names, a square off the board or taken
     before, a line that is nothing of the format.
     """
-    lines = split_lines(data)
+    lines = split_lines(decode_file(data, source))
     if len(lines) < 2:
         raise InputError(f"{source}, line {len(lines) + 1}: the names of black and white come first")
     laying = Laying(SIDE, SIDE, source, lambda x, y: f"{x},{y}")

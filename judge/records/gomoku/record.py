@@ -86,16 +86,6 @@ class Laying:
         self.moves.append((x, y, max(0, ms)))
 
 
-def decode_text(data: bytes) -> str:
-    """The text of a file: UTF-8, or else Latin-1, in which no byte is an error; lines end in LF."""
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        text = data.decode("latin-1")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
 def rule_word(text: str) -> str:
     """The rule that a file names by its word or by the number of INFO rule; empty for any other text."""
     word = text.strip().lower()

@@ -11,7 +11,8 @@ GC the verdict's word.
 
 Everything of a record is kept. Read are collections of games, FF[1] to FF[4], any property (unknown ones are passed
 over), set-up stones (AB and AW before the first move) for an opening; of variations the main line
-alone. No pass and no other game: GM, where it stands, must be 4. The parser goes through the text once, without
+alone. No pass and no other game: GM, if present, must be 4. CA names the encoding of a file; without it see
+`judge.records.text_files`. The parser goes through the text once, without
 recursion: the main line ends at the first closing parenthesis, because the first variation always comes first.
 """
 
@@ -27,12 +28,12 @@ from judge.records.gomoku.record import (
     FiveRecord,
     Laying,
     Outcome,
-    decode_text,
     iso_date,
     need_board,
     rule_word,
     verdict_word,
 )
+from judge.records.text_files import Encoding, decode_file, encoding_of, find_codec, head_of
 from judge.text import one_line, quote
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -128,24 +129,81 @@ _TREE = re.compile(r"\(\s*;")
 _WORD = re.compile(r"\s+|[();]|[A-Za-z]+|\[[^\\\]]*(?:\\.[^\\\]]*)*\]", re.DOTALL)
 _SIZE = re.compile(r"([0-9]{1,3})(?:\s*:\s*([0-9]{1,3}))?")
 _TIME = re.compile(r"([0-9]{1,12})\s*ms\b")
+_ENCODING = re.compile(r"\bCA\s*\[([^\]\\]{1,40})\]")
 _WON = re.compile(r"([BW])\s*\+\s*(.?)", re.IGNORECASE)
 
 
 def looks_like_sgf(data: bytes) -> bool:
     """Whether the text begins with a game."""
-    return _TREE.match(decode_text(data).lstrip()) is not None
+    return _TREE.match(head_of(data).lstrip()) is not None
 
 
 def read_sgf(data: bytes, source: str = "sgf") -> tuple[FiveRecord, ...]:
     """The games of a collection, each with its main line.
 
-    UTF-8 or Latin-1, any line end, any text around the games. InputError names `source`, the line
-    and the fix: nothing of the format, another game, no size, a stone that cannot lie there.
+    Any line end, any text around the games. InputError names `source`, the line
+    and the fix: nothing of the format, another game, no size, a stone that cannot lie there, an unknown encoding.
     """
-    games = tuple(_record(nodes, source) for nodes in _games(_words(decode_text(data), source)))
-    if not games:
+    encoding = sgf_encoding(data, source)
+    trees = list(_games(_words(decode_file(data, source, encoding), source)))
+    if not trees:
         raise InputError(f"{source}, line 1: no game; one begins such as (;GM[4]SZ[15]")
-    return games
+    if not (encoding.mark_bytes or data.isascii()):
+        for root in (nodes[0] for nodes in trees if "CA" in nodes[0]):
+            if _codec(_text(root, "CA"), source, root["CA"].line) != encoding.codec:
+                raise InputError(
+                    f"{source}, line {root['CA'].line}: CA differs from the encoding of the games before it;"
+                    " write a file for each encoding"
+                )
+    return tuple(_record(nodes, source) for nodes in trees)
+
+
+def sgf_encoding(data: bytes, source: str) -> Encoding:
+    """The encoding of a file: that of CA, unless it has a byte order mark. InputError where CA names an unknown one."""
+    found = encoding_of(data)
+    if found.mark_bytes or found.codec.startswith("utf-16"):
+        return found
+    line, name = _declared(data.decode("latin-1"), source)
+    return encoding_of(data, _codec(name, source, line)) if name else found
+
+
+def _declared(text: str, source: str) -> tuple[int, str]:
+    """The line and value of the first CA; `text` has a letter for each byte."""
+    try:
+        for line, name, value in _root_properties(_words(text, source)):
+            if name == "CA":
+                return line, value.strip()
+    except InputError:
+        pass
+    # The second byte of a letter before it can be a bracket or a backslash.
+    if not text.isascii() and (match := _ENCODING.search(text)):
+        return text.count("\n", 0, match.start()) + 1, match[1].strip()
+    return 0, ""
+
+
+def _root_properties(words: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
+    """Line, name and first value of each property in the first node of a file."""
+    at, name = 0, ""
+    for number, (line, word) in enumerate(words):
+        if number > 1 and word in "();":
+            return
+        if word[0] == "[" and name:
+            yield at, name, word[1:-1]
+            name = ""
+        elif word.isalpha():
+            at, name = line, _property_name(word)
+
+
+def _codec(name: str, source: str, line: int) -> str:
+    codec = find_codec(name)
+    if codec is None:
+        raise InputError(f"{source}, line {line}: CA[{one_line(name, 40)}] is an unknown encoding; write CA[UTF-8]")
+    return codec
+
+
+def _property_name(word: str) -> str:
+    """Before FF[4] names could be spelled out (GaMe): the capitals count."""
+    return "".join(letter for letter in word if letter.isupper())
 
 
 def _words(text: str, source: str) -> Iterator[tuple[int, str]]:
@@ -192,9 +250,7 @@ def _games(words: Iterator[tuple[int, str]]) -> Iterator[list[_Node]]:
         elif word[0] == "[":
             values.texts.append(word[1:-1])
         else:
-            # Before FF[4] names could be spelled out (GaMe): the capitals count.
-            name = "".join(letter for letter in word if letter.isupper())
-            values = nodes[-1].setdefault(name, _Values(line, []))
+            values = nodes[-1].setdefault(_property_name(word), _Values(line, []))
 
 
 def _record(nodes: Sequence[_Node], source: str) -> FiveRecord:

@@ -106,6 +106,42 @@ def test_odd_files_are_read() -> None:
     assert ["", "z\xfcrich", "twice"] == [game.event for game in games]
 
 
+@pytest.mark.parametrize(
+    "draw", ["1/2-1/2", "\u00bd-\u00bd", "\u00bd\u2013\u00bd", "1/2\u20131/2", "1/2", "\u00bd", "0.5-0.5", "0,5-0,5"]
+)
+def test_draws_of_other_programs_are_read(draw: str) -> None:
+    tagged = f'[White "a"]\n[Result "{draw}"]\n\n1. h8 {draw}\n\n'
+    games = read_pgn(f'{tagged}[White "b"]\n\n{draw}\n\n{tagged}'.encode(), "cup.pgn")
+    assert ["draw"] * 3 == [game.outcome for game in games]
+
+
+def test_wins_with_another_dash_are_read() -> None:
+    assert "black" == read('[White "a"]\n[Result "1\u20130"]\n\n1\u22120').outcome
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        (r"C:\games\pbrain-a.exe", "C:\\games\\pbrain-a.exe"),
+        (r"C:\new\temp\x", "C:\\new\\temp\\x"),
+        (r"C:\\games", "C:\\games"),
+        ("C:\\games\\", "C:\\games\\"),
+        (r"say \"hi\"", 'say "hi"'),
+        ('the "best" one', 'the "best" one'),
+        ("a\u2013b - c\u2014d", "a\u2013b - c\u2014d"),
+        ("[x] {y} (z); 1-0", "[x] {y} (z); 1-0"),
+    ],
+)
+def test_names_of_other_programs_are_kept(written: str, name: str) -> None:
+    for text in (f'[White "{written}"]\n[Black "b"]\n[Result "0-1"]\n0-1', f'[White "{written}"] [Black "b"] 0-1'):
+        game = read(text)
+        assert ((name, "b"), "white") == (game.names, game.outcome)
+
+
+def test_tag_names_may_have_dashes() -> None:
+    assert ("a", "?") == read('[White-Elo "2000"]\n[Time-Control "30+1"]\n[White "a"]\n*').names
+
+
 def test_a_void_game_has_no_winner() -> None:
     """A file that says both is believed in what rating programs see."""
     assert "" == read('[Result "1-0"]\n[Termination "void"]\n1-0').verdict
@@ -117,9 +153,9 @@ def test_a_void_game_has_no_winner() -> None:
         ("", "cup.pgn, line 1: no game"),
         ("\n1. d4 d5 1-0", "cup.pgn, line 2: no tag before it"),
         ('[White "a"]\n[Result "2-0"]', "cup.pgn, line 2: '2-0' is no result; it is one of 1-0, 0-1"),
-        ('[White "a]\n', "cup.pgn, line 1: '[White \"a]\\n' is nothing of PGN here"),
-        ('[White "a"b"]\n', "cup.pgn, line 1: '[White \"a\"b\"]\\n' is nothing of PGN here; in the"),
-        ('[White "a"]\n{open', "cup.pgn, line 2: '{open' is nothing of PGN here"),
+        ('[White "a]\n', "cup.pgn, line 1: '[White' is unknown in PGN; write a tag such as [White \"a\"]"),
+        ('[White "a"]\n\n1. h8 2-0', "cup.pgn, line 3: '2-0' is unknown in PGN; a game has squares, comments"),
+        ('[White "a"]\n{open', "cup.pgn, line 2: '{open' is unknown in PGN"),
         ('[Board "0x0"]\n', "cup.pgn, line 1: '0x0' is no board; write such as 15x15"),
         ('[Board "15x15"]\n\n1. d4 O-O 1-0', "cup.pgn, line 3: 'O-O' is no square; write such as h8"),
         ('[Board "15x15"]\n\n1. d4\nd4', "cup.pgn, line 4: d4, stone 2, is on the square of stone 1"),
