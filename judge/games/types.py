@@ -81,6 +81,8 @@ class Reply:
     decision: Decision | None = None
     complaint: str = ""
     """What it said before that it cannot do, as it was spoken, bounded and public; often why the answer is wrong."""
+    spoken: str = ""
+    """The answer in the protocol's own notation, where that is another than `said`."""
 
 
 def decided(decision: Decision, said: str = "") -> Reply:

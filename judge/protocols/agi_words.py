@@ -82,7 +82,8 @@ def read_answer(text: bytes) -> tuple[Reply, str]:
         return decided(Swap(), "SWAP"), ponder
     squares = read_squares(match[1])
     said = " ".join(f"{x},{y}" for x, y in squares)
-    return decided(Stone(*squares[0]) if len(squares) == 1 else Stones(squares), said), ponder
+    decision = Stone(*squares[0]) if len(squares) == 1 else Stones(squares)
+    return Reply(ReplyKind.DECIDED, said, decision, spoken=f"BESTMOVE {decode(match[1])}"), ponder
 
 
 def write_squares(squares: Iterable[Square]) -> str:

@@ -22,11 +22,10 @@ Rules that keep the two sides in step:
 - An UNKNOWN or ERROR may be late: an answer to a line before the last command, of which brains answer more than the
   protocol says (INFO), and optional ones by UNKNOWN a line. One is forgiven for each such line; the next one is about
   the command itself: an optional command is replaced by a mandatory one, a mandatory one is refused.
-- Where it is in doubt which line was meant, what follows decides, and where nothing does within `refusal_ms`, the
-  command was: RESTART and SWAP2BOARD, and of the mandatory commands the first, for an ERROR there is how a brain says
-  that it cannot live with what INFO told it (Gomoku AI protocol, INFO).
-- A brain that has shown no answer to INFO yet means SWAP2BOARD by its first UNKNOWN or ERROR. After an ERROR, said by
-  one that knows the command, an answer may still come: its OK to RESTART parts that from what is asked next.
+- A brain that has answered no INFO line so far means the command itself: SWAP2BOARD at once, and TURN, BEGIN and BOARD
+  unless a move follows within `refusal_ms`. A move that does follow shows that the brain answers INFO lines.
+- RESTART is refused if nothing follows within `refusal_ms`, and so is SWAP2BOARD for a brain that answers INFO lines.
+- After an ERROR to SWAP2BOARD an answer may still come: the OK to RESTART separates it from what is asked next.
 - A line is ended by CR, LF or CRLF; the end of the stream does not end one.
 """
 
@@ -135,17 +134,16 @@ class Gomocup:
         self._phase = GomocupPhase.IDLE
         self._excuses = 0
         """How many UNKNOWN or ERROR lines may still be answers to something else than the last command."""
-        self._doubt: bytes | None = None
-        """What stands behind the keyword of one that is about the last command after all, if nothing else comes."""
+        self._doubt: str | None = None
+        """The UNKNOWN or ERROR line that refuses the last command if nothing else comes within `refusal_ms`."""
         self._complaints = 0
         """How often it said UNKNOWN or ERROR before its answer to ABOUT."""
         self._answers_info = False
+        """Whether it has answered an INFO line."""
         self._said = ""
         """The line that it said last."""
         self._complaint = ""
         """The last ERROR line since it was asked, as it was said."""
-        self._has_moved = False
-        """Whether this process has answered TURN, BEGIN or BOARD."""
         self._board = BrainBoard()
         self._laid: list[Placed] = []
         """Stones that a brain without SWAP2BOARD was asked for one by one."""
@@ -190,7 +188,6 @@ class Gomocup:
         self._board.clear()
         self._excuses = 0
         self._doubt = None
-        self._has_moved = False
         return [self._say(self._start_line), Await(Wait.START)]
 
     def _ask(self, request: StonesRequest) -> Sequence[Effect]:
@@ -215,7 +212,7 @@ class Gomocup:
             return ()
         match self._phase:
             case GomocupPhase.SWAPPING:
-                return self._do_without_swap2(decode(said), Way.RESTART)
+                return self._do_without_swap2(said, Way.RESTART)
             case GomocupPhase.RESTARTING if self._excuses:
                 return self._execute_again()
             case GomocupPhase.THINKING:
@@ -334,9 +331,9 @@ class Gomocup:
         # outside its turn.
         return [self._say(*self._info_lines, "ABOUT"), Await(Wait.COURTESY)]
 
-    def _start_refused(self, rest: bytes) -> Sequence[Effect]:
+    def _start_refused(self, _rest: bytes) -> Sequence[Effect]:
         self._phase = GomocupPhase.IDLE
-        said = f"{self._start_line}: {decode(rest)}"
+        said = f"{self._start_line}: {self._said}"
         return [Answer(Reply(ReplyKind.REFUSED, said))]
 
     def _about(self, rest: bytes) -> Sequence[Effect]:
@@ -365,8 +362,8 @@ class Gomocup:
         self._board.clear()
         return self._put_position()
 
-    def _restart_refused(self, rest: bytes) -> Sequence[Effect]:
-        return self._doubted(rest) or self._execute_again()
+    def _restart_refused(self, _rest: bytes) -> Sequence[Effect]:
+        return self._doubted() or self._execute_again()
 
     def _execute_again(self) -> Sequence[Effect]:
         # Gomoku AI protocol, RESTART: if the brain answers UNKNOWN, the manager sends END and executes the brain again.
@@ -382,7 +379,7 @@ class Gomocup:
     def _moved(self, rest: bytes) -> Sequence[Effect]:
         ((x, y),) = squares_in(rest)
         self._excuses = 0
-        self._has_moved = True
+        self._answers_info = self._answers_info or self._doubt is not None
         self._board.add((x, y))
         request = self._request
         if not isinstance(request, LayStones):
@@ -406,17 +403,13 @@ class Gomocup:
             return self._mangled(b"SUGGEST " + rest)
         return [self._say(f"PLAY {stone.x},{stone.y}"), Await(Wait.TURN)]
 
-    def _move_unknown(self, rest: bytes) -> Sequence[Effect]:
-        return self._excused() or self._refused(rest)
+    def _move_refused(self, _rest: bytes) -> Sequence[Effect]:
+        taken = self._excused() if self._answers_info else self._doubted()
+        return taken or self._refused(self._said)
 
-    def _move_failed(self, rest: bytes) -> Sequence[Effect]:
-        if self._has_moved or self._answers_info:
-            return self._move_unknown(rest)
-        return self._doubted(rest) or self._refused(rest)
-
-    def _refused(self, rest: bytes) -> Sequence[Effect]:
+    def _refused(self, said: str) -> Sequence[Effect]:
         self._phase = GomocupPhase.IDLE
-        return [Answer(Reply(ReplyKind.REFUSED, decode(rest[:200])))]
+        return [Answer(Reply(ReplyKind.REFUSED, said))]
 
     def _swapped(self, _rest: bytes) -> Sequence[Effect]:
         return self._answered(Swap(), "SWAP")
@@ -428,12 +421,12 @@ class Gomocup:
         stones = Stone(*squares[0]) if stays else Stones(squares)
         return self._answered(stones, say_squares(squares, rest))
 
-    def _swap2_unknown(self, rest: bytes) -> Sequence[Effect]:
-        doubted = self._doubted(rest) if self._answers_info else ()
+    def _swap2_unknown(self, _rest: bytes) -> Sequence[Effect]:
+        doubted = self._doubted() if self._answers_info else ()
         return doubted or self._do_without_swap2(self._said, Way.THINK)
 
-    def _swap2_failed(self, rest: bytes) -> Sequence[Effect]:
-        doubted = self._doubted(rest) if self._answers_info else ()
+    def _swap2_failed(self, _rest: bytes) -> Sequence[Effect]:
+        doubted = self._doubted() if self._answers_info else ()
         return doubted or self._do_without_swap2(self._said, Way.RESTART)
 
     def _do_without_swap2(self, said: str, way: Way) -> Sequence[Effect]:
@@ -456,12 +449,12 @@ class Gomocup:
         self._excuses -= 1
         return [Note(f"ignored: {self._said[:80]!r}, taken for an answer to an earlier line")]
 
-    def _doubted(self, rest: bytes) -> Sequence[Effect]:
-        """The same, where it is about the last command after all if nothing else comes."""
+    def _doubted(self) -> Sequence[Effect]:
+        """The same, for a line that refuses the last command if nothing else comes within `refusal_ms`."""
         excused = self._excused()
         if not excused:
             return ()
-        self._doubt = rest
+        self._doubt = self._said
         return [*excused, WakeAfter(self._options.refusal_ms)]
 
     def _say(self, *lines: str) -> Write:
@@ -503,8 +496,8 @@ _STEPS: dict[GomocupPhase, dict[GomocupWord, Callable[[Gomocup, bytes], Sequence
         GomocupWord.SQUARES: Gomocup._set_stones,
         GomocupWord.MANGLED: Gomocup._mangled,
         GomocupWord.SUGGEST: Gomocup._suggested,
-        GomocupWord.ERROR: Gomocup._move_failed,
-        GomocupWord.UNKNOWN: Gomocup._move_unknown,
+        GomocupWord.ERROR: Gomocup._move_refused,
+        GomocupWord.UNKNOWN: Gomocup._move_refused,
     },
     GomocupPhase.IDLE: {},
     GomocupPhase.ENDING: {},

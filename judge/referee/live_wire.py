@@ -35,6 +35,9 @@ do."""
 _SHORT_NAP_S, _NAP_S = 0.00005, 0.0005
 """How long the first pause is between two checks of a box, and how long the longest; each is twice the one before."""
 
+_LONGEST_POLL_S = 3600.0
+"""The longest time of one poll; epoll refuses more than 2**31 - 1 ms, which is the Gomocup protocol's "no limit"."""
+
 UNENDED_BYTES = 4096
 """A line without an end is reported when it has this many bytes."""
 
@@ -294,7 +297,7 @@ class LiveWire:
     def _poll_for(self, span_s: float) -> list[tuple[int, int]]:
         """Poll, and measure the longest time between two polls."""
         self._late_ns = max(self._late_ns, time.monotonic_ns() - self._looked_at)
-        ready = self._epoll.poll(span_s)
+        ready = self._epoll.poll(min(span_s, _LONGEST_POLL_S))
         self._looked_at = time.monotonic_ns()
         return ready
 

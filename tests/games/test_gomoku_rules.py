@@ -86,6 +86,13 @@ def test_a_five_beats_every_foul() -> None:
     assert game.end == RuleResult(Verdict.WIN, 0, "5 in a row, d8 to h8")
 
 
+def test_foul_of_an_opening_counts_in_a_continuous_game() -> None:
+    """Gomoku AI protocol, BOARD field 3: a stone that renju forbids. White has the point."""
+    black = [(7, 7), (8, 7), (6, 9), (6, 8), (6, 7)]
+    game = board(rule="renju", continuous=True, opening=in_turn(black, [(0, 0), (2, 0), (4, 0), (6, 0)]))
+    assert {(6, 7)} == set(game.dead)
+
+
 def test_an_opening_is_not_judged_for_fouls() -> None:
     """Organisers choose openings; no manager of the field looks for fouls in them."""
     black = [(7, 7), (8, 7), (6, 9), (6, 8), (6, 7)]

@@ -86,7 +86,7 @@ def test_an_error_to_start_refuses() -> None:
         """
         > START 20
         < ERROR message - unsupported size or other error
-        = refused START 20: message - unsupported size or other error
+        = refused START 20: ERROR message - unsupported size or other error
         """
     )
 
@@ -98,7 +98,7 @@ def test_unknown_to_rectstart_refuses() -> None:
         """
         > RECTSTART 30,20
         < UNKNOWN
-        = refused RECTSTART 30,20:
+        = refused RECTSTART 30,20: UNKNOWN
         """
     )
 
@@ -341,11 +341,11 @@ def test_what_is_said_while_a_move_is_awaited(said: str, outcome: str, why: str)
 
 def test_one_unknown_more_than_there_were_infos_refuses_the_move() -> None:
     """INFO needs no answer, but brains answer it; the second UNKNOWN can only mean BEGIN."""
-    thinking().goes("< UNKNOWN a\n< UNKNOWN b\n= refused b")
+    thinking().goes("< UNKNOWN a\n= wake after 1000\n< UNKNOWN b\n= refused UNKNOWN b")
 
 
 def test_an_error_to_a_move_refuses_it() -> None:
-    thinking().goes("< ERROR unknown key\n= wake after 1000\n< ERROR out of memory\n= refused out of memory")
+    thinking().goes("< ERROR unknown key\n= wake after 1000\n< ERROR out of memory\n= refused ERROR out of memory")
 
 
 def test_an_error_to_the_first_move_refuses_it_when_no_move_follows_soon() -> None:
@@ -353,7 +353,33 @@ def test_an_error_to_the_first_move_refuses_it_when_no_move_follows_soon() -> No
     conversation = thinking(refusal_ms=300)
     conversation.goes("< ERROR too little memory\n= wake after 300\n< MESSAGE sorry")
     conversation.alarm()
-    conversation.goes("= refused too little memory")
+    conversation.goes("= refused ERROR too little memory")
+
+
+@pytest.mark.parametrize("said", ["UNKNOWN", "UNKNOWN command", "ERROR", "ERROR I cannot play on"])
+@pytest.mark.parametrize("moves", [0, 1, 3])
+def test_one_refusal_of_any_move_is_judged_when_no_move_follows_soon(said: str, moves: int) -> None:
+    """Gomoku AI protocol, UNKNOWN and ERROR: the reply to a command. This brain answered no INFO line."""
+    conversation = thinking(refusal_ms=300)
+    stones: list[Placed] = []
+    for number in range(moves):
+        conversation.goes(f"< {number},0\n= {number},0")
+        stones += [(number, 0, 0), (number, 5, 1)]
+        ask(conversation, *stones)
+        conversation.goes(f"> INFO time_left 90000\n> TURN {number},5")
+    conversation.goes(f"< {said}\n= wake after 300")
+    conversation.alarm()
+    conversation.goes(f"= refused {said}")
+
+
+def test_refusal_before_a_move_is_taken_for_an_answer_to_info_from_then_on() -> None:
+    """A brain that answers INFO lines may think for as long as its turn lasts."""
+    conversation = thinking(refusal_ms=300)
+    conversation.goes("< UNKNOWN command\n= wake after 300\n< 7,7\n= 7,7")
+    ask(conversation, (7, 7, 0), (8, 8, 1))
+    conversation.goes("> INFO time_left 90000\n> TURN 8,8\n< UNKNOWN command\n")
+    conversation.alarm()
+    conversation.goes("< 9,9\n= 9,9")
 
 
 @pytest.mark.parametrize("said", ["10,10", "SUGGEST 10,10\n> PLAY 10,10\n< 10,10"])
@@ -415,7 +441,8 @@ def test_a_board_that_a_brain_does_not_know_is_refused_and_the_rest_is_discarded
         > 10,11,2
         > DONE
         < UNKNOWN\\nUNKNOWN\\nUNKNOWN\\nUNKNOWN
-        = refused
+        = wake after 1000
+        = refused UNKNOWN
         = note discarded: 2 line(s) that nobody asked for, first 'UNKNOWN'
         """
     )

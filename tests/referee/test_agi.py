@@ -88,6 +88,14 @@ def test_a_brain_and_an_engine_play_each_other() -> None:
     assert ["0,0", "0,1", "1,0", "1,1"] == [ply.said for ply in played.referee.plies[:4]]
 
 
+@pytest.mark.parametrize(("said", "reason"), [("70", "BESTMOVE 70"), ("F8", "BESTMOVE F8"), ("CHANGE", "")])
+def test_reason_of_a_forbidden_answer_quotes_the_engine(said: str, reason: str) -> None:
+    played = play(engine(said), engine(*OTHER_ROW))
+
+    assert (Verdict.ILLEGAL, 1) == (played.verdict, played.winner)
+    assert played.end.reason.endswith(f"; it said '{reason}'") is bool(reason)
+
+
 def test_what_is_said_of_the_search_stands_with_its_move() -> None:
     thinks = [
         Say(b"INFO DEPTH 1 SCORE 3\nINFO DEPTH 2 PV 0102\nINFO hello\n"),

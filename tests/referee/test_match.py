@@ -319,9 +319,19 @@ def test_an_error_to_the_first_move_is_a_refusal_when_nothing_follows() -> None:
     played = play(brain(BEGIN=[Say(b"ERROR too little memory\n", 5)]), brain(), spec(clock=hours))
 
     assert (Verdict.REFUSED, 1) == (played.verdict, played.winner)
-    assert "'too little memory'" in played.end.reason
+    assert "'ERROR too little memory'" in played.end.reason
     # 1 ms for START, 5 for the ERROR, a second for what may follow it.
     assert 1_006_000_000 == played.referee.sides[0].clock.charged_ns
+
+
+@pytest.mark.parametrize("said", [b"UNKNOWN command", b"ERROR"])
+def test_refusal_of_a_later_move_does_not_wait_for_the_whole_turn(said: bytes) -> None:
+    hours = {"turn_ms": 7_200_000, "match_ms": 7_200_000}
+    played = play(brain("0,0", "1,0", TURN=[Say(said + b"\n", 5)]), brain("5,5", "6,6"), spec(clock=hours))
+
+    assert (Verdict.REFUSED, 1) == (played.verdict, played.winner)
+    assert f"'{said.decode()}'" in played.end.reason
+    assert played.referee.sides[0].clock.charged_ns < 2_000_000_000
 
 
 def test_a_deadline_before_the_end_of_that_wait_stands() -> None:

@@ -183,7 +183,10 @@ class Gomoku:
             raise RuntimeError("the game is over: nothing is pending")
         events = self._take(self.pending(), reply)
         end = self.end
-        if reply.complaint and isinstance(end, AgentFault):
+        if isinstance(end, AgentFault) and reply.spoken:
+            reason = sentence(f"{end.reason}; it said {quote(reply.spoken)}")
+            self._end = end = AgentFault(end.verdict, end.seat, reason)
+        if isinstance(end, AgentFault) and reply.complaint:
             reason = sentence(f"{end.reason}; before that it said {quote(reply.complaint)}")
             self._end = AgentFault(end.verdict, end.seat, reason)
         return events
@@ -304,7 +307,11 @@ class Gomoku:
         objection = self._board.objection(x, y)
         if objection is not None:
             raise OpeningError(number, f"{objection}; give every stone a free square of its own")
-        self._judge_stone(self._board.place(x, y, (number - 1) & 1))
+        colour = (number - 1) & 1
+        if self.options.continuous:
+            self._play(x, y, colour)
+        else:  # no manager looks for fouls in openings of plain renju
+            self._judge_stone(self._board.place(x, y, colour))
         if self._end is not None:
             what = f"{say_square(x, y)} ends the game ({self._end.reason})"
             raise OpeningError(number, f"{what}; an opening must leave it open")

@@ -169,8 +169,8 @@ class Stratego:
     def result(self, names: tuple[str, str]) -> str:
         """`NAME COLOUR OUTCOME TURN RED_VALUE BLUE_VALUE` (UCC's manual, EXIT/OUTPUT).
 
-        The seed's line repeats OUTCOME behind TURN_NUMBER, by a slip: it explains six words, and the manager printed
-        six.
+        The manual's line repeats OUTCOME after TURN_NUMBER by mistake: it explains six words, and the manager printed
+        six. TURN is the number of the turn in which the game ended; at the turn limit, of the turn that is not played.
         """
         who = "neither BOTH" if self.named is None else f"{one_word(names[self.named])} {COLOURS[self.named]}"
         red, blue = self.values
