@@ -14,13 +14,13 @@
 
 enum { SIDE = 64, LINE = 1 << 16 };
 
-static int count_of_words, width = 20, height = 20, requests, reading_board;
+static int count_of_words, width = 20, height = 20, reading_board;
 static char **words;
 static unsigned char taken[SIDE][SIDE];
 static const struct attack *attack;
 static char text[LINE]; /* what has been read and not been heeded */
 static size_t size;
-int answered, from_the_top;
+int answered, from_the_top, requests;
 
 const char *word(int n) { return n < count_of_words ? words[n] : ""; }
 long number(int n) { return strtol(word(n), NULL, 10); }
@@ -53,6 +53,8 @@ void got(const char *what) { say("MESSAGE got %s", what); }
 void held(const char *what, const char *by) { say("MESSAGE denied %s %s", what, by); }
 void denied(const char *what, int error) { held(what, strerrorname_np(error) ? strerrorname_np(error) : "?"); }
 
+void did(const char *what, long count) { say("MESSAGE did %s %ld", what, count); }
+
 void tried(const char *what, long result) {
     if (result == -1)
         denied(what, errno);
@@ -60,11 +62,13 @@ void tried(const char *what, long result) {
         got(what);
 }
 
-long now_ms(void) {
+long now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return now.tv_sec * 1000000000L + now.tv_nsec;
 }
+
+long now_ms(void) { return now_ns() / 1000000; }
 
 void sleep_ms(long span) {
     for (long end = now_ms() + span, left = span; left > 0; left = end - now_ms())
@@ -98,11 +102,14 @@ static void take(const char *pair) {
         taken[y][x] = 1;
 }
 
+/* Whether a cell is one of a pattern that has no five in a row. */
+static int is_of_the_pattern(int x, int y) { return (x / 2 + y) % 2 == 0; }
+
 const char *choose(void) {
     static char cell[32];
     for (int n = 0; n < width * height; n++) {
         int at = from_the_top ? n : width * height - 1 - n, x = at % width, y = at / width;
-        if (!taken[y][x]) {
+        if (!taken[y][x] && (!from_the_top || is_of_the_pattern(x, y))) {
             taken[y][x] = 1;
             snprintf(cell, sizeof cell, "%d,%d", x, y);
             return cell;
@@ -126,6 +133,7 @@ static void answer(void) {
         at(attack->next);
     if (!answered)
         say("%s", choose());
+    at(attack->behind);
     if (requests == 2)
         at(attack->after);
 }

@@ -4,10 +4,12 @@
  *
  * NAME is the attack's (a row of the program's table); the words are its arguments. Left alone such an agent takes the
  * last free cell of the board, then the one before it, and so has five in a row with its fifth stone. What an attack was
- * given or denied it says in MESSAGE lines of two forms, which the judge's table of attacks is held against:
+ * given or denied it says in MESSAGE lines of these forms, which the judge's table of attacks is held against:
  *
  *     MESSAGE denied WHAT ERRNO
  *     MESSAGE got WHAT
+ *     MESSAGE did WHAT COUNT          how often it did something, such as armed a timer: proof that it acted
+ *     MESSAGE measured WHAT NUMBER    an honest opponent's measurement of its answer
  */
 #ifndef BRAIN_H
 #define BRAIN_H
@@ -20,6 +22,7 @@ struct attack {
     void (*at_launch)(void); /* before anything is read */
     void (*greeted)(void);   /* after the answer to ABOUT: the first request is not read yet */
     void (*always)(void);    /* before the answer to every request */
+    void (*behind)(void);    /* after every answer */
     void (*before)(void);    /* before the answer to the second request */
     void (*after)(void);     /* behind that answer */
     void (*next)(void);      /* before the answer to the third request */
@@ -38,14 +41,17 @@ void got(const char *what);
 void denied(const char *what, int error);
 void held(const char *what, const char *by); /* denied by something that has no errno */
 void tried(const char *what, long result);   /* of a system call: -1 is a denial with errno */
+void did(const char *what, long count);
 
+long now_ns(void);
 long now_ms(void);
 void sleep_ms(long span);
 void burn_ms(long span);
 
 /* For attacks that answer, or read, by themselves. */
 extern int answered;     /* set it before returning: the answer has been given */
-extern int from_the_top; /* set it once: take the first free cell instead of the last */
+extern int from_the_top; /* set it once: take the first free cell of a pattern without five in a row, not the last cell */
+extern int requests;     /* how many there were, with the one that is being answered */
 const char *choose(void); /* the cell of the next answer, such as `18,19` */
 void read_some(size_t limit);
 

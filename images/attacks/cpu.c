@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { THREADS = 8, TICK_NS = 4000000, SECOND_NS = 1000000000 };
+enum { THREADS = 8, STORM = 4, TICK_NS = 4000000, SECOND_NS = 1000000000 };
 
 /* --- A1 to A6: using up the turn ----------------------------------------------------------------
  *
@@ -260,36 +260,37 @@ static void ride_the_tick(void) {
     }
 }
 
-/* V10  Has the kernel work for it where no process pays: a storm of timers, and of processes that end. */
+/* V10  Has the kernel work for it where no process pays: a storm of timers, whose signals are taken, and of processes
+ * that end. */
+static volatile sig_atomic_t count_of_signals;
+
+static void count_signal(int signal_number) {
+    (void)signal_number;
+    count_of_signals++;
+}
+
 static void storm(void) {
-    struct sigevent event = {.sigev_notify = SIGEV_NONE};
-    struct itimerspec often = {{0, 20000}, {0, 20000}};
-    long end = now_ms() + number(0);
-    for (int n = 0; n < 64; n++) {
-        timer_t timer;
-        if (timer_create(CLOCK_MONOTONIC, &event, &timer) == 0)
-            timer_settime(timer, 0, &often, NULL);
-    }
+    timer_t timers[STORM];
+    struct sigaction action = {.sa_handler = count_signal, .sa_flags = SA_RESTART};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN};
+    struct itimerspec often = {{0, 200000}, {0, 200000}};
+    long end = now_ms() + number(0), children = 0;
+    int count = 0;
+    sigaction(SIGRTMIN, &action, NULL);
+    for (; count < STORM && timer_create(CLOCK_MONOTONIC, &event, &timers[count]) == 0; count++)
+        timer_settime(timers[count], 0, &often, NULL);
     while (now_ms() < end) {
-        if (fork() == 0)
+        pid_t child = fork();
+        if (child == 0)
             _exit(0);
-        wait(NULL);
+        while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+            ;
+        children += child > 0;
     }
-}
-
-/* --- honest players ------------------------------------------------------------------------------ */
-
-/* An opponent that takes its time: the first word is for how many milliseconds. It plays far away from the agent. */
-static void think(void) {
-    from_the_top = 1;
-    sleep_ms(number(0));
-}
-
-/* The same for so much processor time. */
-static void work(void) {
-    from_the_top = 1;
-    for (long end = cpu_ns() + number(0) * 1000000; cpu_ns() < end;)
-        ;
+    while (count > 0)
+        timer_delete(timers[--count]);
+    did("signals", count_of_signals);
+    did("children", children);
 }
 
 const struct attack attacks[] = {
@@ -312,8 +313,5 @@ const struct attack attacks[] = {
     {.name = "die-frozen", .after = die_in_the_opponents_time},
     {.name = "tick", .before = ride_the_tick},
     {.name = "storm", .before = storm},
-    {.name = "think", .always = think},
-    {.name = "work", .always = work},
-    {.name = "honest"},
     {0},
 };

@@ -3,14 +3,15 @@
 The programs are in images/attacks; `judge.attacks.table` has the rows, `judge.attacks.runner` plays them.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from judge.games.types import Verdict
-from judge.referee.spec import MatchRecord, RecordFile
+from judge.referee.spec import MatchRecord, RecordFile, SeatRecord
 from judge.referee.transcript import Entry, EntryKind, unseal
 from judge.sandbox.renewal import Renewal
 
@@ -28,6 +29,19 @@ BY_ITSELF = "nothing to switch off: "
 
 
 @dataclass(frozen=True, slots=True)
+class Opponent:
+    """The program that an attack plays against."""
+
+    mode: str
+    """Its mode in `program`."""
+    ms: int = 0
+    """Argument of the mode: milliseconds for each of its answers."""
+    program: str = "honest"
+    is_accomplice: bool = False
+    """Whether it belongs to the attack: its box lacks the same defence in a control."""
+
+
+@dataclass(frozen=True, slots=True)
 class Observed:
     """The matches of an attack: their records, and what its scene found afterwards."""
 
@@ -36,6 +50,10 @@ class Observed:
     """What the scene saw harmed, in words."""
     grown_bytes: int = 0
     """By how much the judge's memory had grown at most meanwhile."""
+    judge_cpu_ms: float = 0.0
+    """Processor time of the judge's process in all matches."""
+    seat: int = 0
+    """The attacker's seat."""
 
     @property
     def record(self) -> MatchRecord:
@@ -47,10 +65,37 @@ class Observed:
         """The last match's transcript."""
         return unseal(self.files[-1].transcript)
 
+    @property
+    def attacker(self) -> SeatRecord:
+        """The attacker's part of the last record."""
+        return self.record.seats[self.seat]
+
+    @property
+    def opponent(self) -> SeatRecord:
+        """The opponent's part of the last record."""
+        return self.record.seats[1 - self.seat]
+
     def bytes_of(self, kind: EntryKind, seat: int = 0) -> bytes:
         """All bytes of a kind in the last transcript for a seat."""
         return b"".join(e.data for e in self.entries if (e.kind, e.seat) == (kind, seat))
 
+    def done(self, what: str) -> int:
+        """How often the attacker reports that it did something, such as armed a timer."""
+        return sum(_numbers(self.attacker.notes, f"did {what}"))
+
+    def measured(self, what: str) -> list[int]:
+        """The opponent's own measurements of a quantity, one for each of its answers."""
+        return _numbers(self.opponent.notes, f"measured {what}")
+
+
+def _numbers(notes: Sequence[str], words: str) -> list[int]:
+    """The numbers at the end of the notes that begin with `words`."""
+    return [int(note[len(words) :]) for note in notes if re.fullmatch(re.escape(words) + r" -?\d+", note)]
+
+
+Scene = Callable[[Path], AbstractContextManager[Mapping[str, str]]]
+"""Sets something up on the host in a directory of its own, gives names for words of the attack, and raises `HarmError`
+at its end where that was harmed."""
 
 Proof = Callable[[Observed], str]
 """Says what is not as it must be; nothing when all is well."""
@@ -77,6 +122,10 @@ class Expected:
     by: frozenset[str] = NOT_PERMITTED
     got: tuple[str, ...] = ()
     """What it must say that it got; nothing else may it get."""
+    did: Mapping[str, int] = field(default_factory=dict)
+    """What it must report that it did, and how often at least: proof that the attack acted."""
+    harm: str = ""
+    """Words of what the scene must find harmed: only with a defence off."""
     proof: Proof = no_proof
 
     def __str__(self) -> str:
@@ -97,15 +146,14 @@ class Control:
     """Other words for the program; None: the attack's."""
     policy: Changes = field(default_factory=dict)
     weaken: Weakening | None = None
+    scene: Scene | None = None
+    """Changes something on the host for the control."""
     renewal: type[Renewal] | None = None
     """How a box that is kept is renewed; None: as always."""
     in_shell: str = ""
     """A shell command to run the agent in, `{}` in place of its own."""
-
-
-Scene = Callable[[Path], AbstractContextManager[Mapping[str, str]]]
-"""Sets something up on the host in a directory of its own, gives names for words of the attack, and raises `HarmError`
-at its end where that was harmed."""
+    since_linux: tuple[int, int] = (0, 0)
+    """The first kernel on which the attack succeeds with the defence off."""
 
 
 class HarmError(Exception):
@@ -136,10 +184,14 @@ class Attack:
     """How it succeeds with a defence off; or the reason why that is not tried."""
     policy: Changes = field(default_factory=dict)
     scene: Scene = empty_scene
-    opponent_ms: int = 0
-    """How long the opponent thinks about every move; 0: it is house-instant."""
-    opponent_works: bool = False
-    """Whether it uses that much processor time; else it waits."""
+    opponent: Opponent | None = None
+    """None: house-instant."""
+    is_tight: bool = False
+    """Whether the opponent has little more time than it needs: then a loss on a busy host proves nothing."""
+    seats: tuple[int, ...] = (0,)
+    """The attacker's seat; one game after the other if there are two."""
+    shares_core: bool = False
+    """Whether the judge runs on the core of the agents."""
     opening: bool = False
     """Whether the game begins with 1,000 stones on a board of 40x40."""
     is_kept: bool = False

@@ -5,7 +5,7 @@ The attacker answers in time. It is its opponent who must not lose, nor be blame
 
 from dataclasses import replace
 
-from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected, Observed
+from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected, Observed, Opponent
 from judge.attacks.weak_box import unfiltered
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
@@ -47,7 +47,7 @@ def _box_outlived_the_game(seen: Observed) -> str:
 ON_THE_OPPONENT = (
     Attack(
         id="O1", title="makes a long system call behind its answer", program="calls", words=("in-the-turn", *LONGEST),
-        danger=ROBBED, policy=STRICT, opponent_ms=THINKS_MS, opponent_works=True, expected=RAN_ON,
+        danger=ROBBED, policy=STRICT, opponent=Opponent("work", THINKS_MS), expected=RAN_ON,
         control=Control(
             off="waiting until it stands still", policy=NOBODY_WAITS,
             expected=Expected(verdict=Verdict.TURN_TIME, against_opponent=True, because="did not answer"),

@@ -1,6 +1,8 @@
 """Attacks on the clock (A), and attempts to earn a void (V): images/attacks/cpu.c."""
 
-from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Observed
+from dataclasses import replace
+
+from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Observed, Opponent
 from judge.games.types import Verdict
 
 TURN = {"clock": {"turn_ms": 500}}
@@ -68,11 +70,11 @@ ON_THE_CLOCK = (
     ),
     Attack(
         id="A9.thread", title="thinks in the opponent's time, in a thread", program="cpu",
-        words=("ponder-thread",), danger=STOLEN, opponent_ms=300, expected=STILL, control=LOOSE,
+        words=("ponder-thread",), danger=STOLEN, opponent=Opponent("think", 300), expected=STILL, control=LOOSE,
     ),
     Attack(
         id="A9.process", title="thinks in the opponent's time, in a process that has left its session", program="cpu",
-        words=("ponder-process",), danger=STOLEN, opponent_ms=300, expected=STILL, control=LOOSE,
+        words=("ponder-process",), danger=STOLEN, opponent=Opponent("think", 300), expected=STILL, control=LOOSE,
     ),
     Attack(
         id="A13", title="trickles a byte every 10 ms", program="cpu", words=("trickle", SPAN),
@@ -111,7 +113,7 @@ AFTER_A_VOID = (
     ),
     Attack(
         id="V6", title="dies while it is frozen", program="cpu", words=("die-frozen",), danger=FARMED,
-        opponent_ms=200, earns_void=True, expected=Expected(verdict=Verdict.CRASH, because="signal 14"),
+        opponent=Opponent("think", 200), earns_void=True, expected=Expected(verdict=Verdict.CRASH, because="signal 14"),
         control=BY_ITSELF + "a death is judged whenever it happens",
     ),
     Attack(
@@ -120,6 +122,7 @@ AFTER_A_VOID = (
     ),
     Attack(
         id="V10", title="has the kernel work for timers and ending processes", program="cpu", words=("storm", SPAN),
-        danger=FARMED, policy=TURN, earns_void=True, expected=LATE, control=PATIENT,
+        danger=FARMED, policy=TURN, earns_void=True, expected=LATE,
+        control=replace(PATIENT, expected=Expected(did={"signals": 1000, "children": 100})),
     ),
 )  # fmt: skip

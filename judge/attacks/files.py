@@ -167,8 +167,8 @@ ON_THE_JUDGE = (
         expected=Expected(proof=_secret_is_not_recorded), control=NOT_READ_HERE,
     ),
     Attack(
-        id="I6", title="plays after a judge that was killed in the middle of a game", program="cpu", words=("honest",),
-        danger="containers of dead judges would pile up", scene=killed_judge,
+        id="I6", title="plays after a judge that was killed in the middle of a game", program="honest",
+        words=("instant",), danger="containers of dead judges would pile up", scene=killed_judge,
         control=BY_ITSELF + "what has no owner is removed at every start",
     ),
 )  # fmt: skip

@@ -76,9 +76,9 @@ def _listening(address: str) -> socket.socket:
 def bystanders(_directory: Path) -> Iterator[Mapping[str, str]]:
     """A process and a box that look like the agent's, and belong to another match: they must live on."""
     programs = build_attacks()
-    tenant = Tenant("attack", programs, ("cpu", "honest"), "native", 0, "bystander")
+    tenant = Tenant("attack", programs, ("honest", "instant"), "native", 0, "bystander")
     with ExitStack() as stack:
-        process = stack.enter_context(subprocess.Popen([programs / "cpu", "honest"], stdin=subprocess.PIPE))
+        process = stack.enter_context(subprocess.Popen([programs / "honest", "instant"], stdin=subprocess.PIPE))
         stack.callback(process.kill)
         box = open_box("docker", tenant, Limits(), BoxPolicy())
         stack.callback(box.close)

@@ -1,18 +1,19 @@
 """A trial plays an attack against a house agent in real boxes and compares the result with the attack's row."""
 
 import os
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from judge.agents.agents import program_digest
-from judge.attacks.attack import Attack, Changes, Control, Expected, HarmError, Observed
+from judge.attacks.attack import Attack, Changes, Control, Expected, HarmError, Observed, Opponent
 from judge.attacks.fixtures import CANARY_TEXT
 from judge.attacks.leftovers import leftovers, look_before
 from judge.attacks.programs import build_attacks
-from judge.attacks.weak_box import as_always, weak_builder
+from judge.attacks.weak_box import ACCOMPLICE, ATTACKER, as_always, weak_builder
 from judge.errors import HostError
 from judge.games.types import Verdict
 from judge.host.house_agents import build_house_agents
@@ -45,7 +46,7 @@ SCALED = ("turn_ms", "tolerance_ms", "start_ms", "courtesy_ms", "close_ms")
 LARGE_BOARD = {"width": 40, "height": 40, "rule": "freestyle"}
 STONES = 1000
 
-HONEST = Attack(id="", title="plays", program="cpu", words=("honest",), danger="", control="it does no harm")
+HONEST = Attack(id="", title="plays", program="honest", words=("instant",), danger="", control="it does no harm")
 """The agent that attacks are compared with."""
 
 
@@ -55,8 +56,14 @@ PATIENCE_S = 15.0
 """How long to wait until a busy host is calm."""
 
 
+TAKEN_SHARE = 0.05
+"""Share of the opponent's turns that others took, above which its loss, or its figures, may be due to them."""
+FIGURES = ("took_us", "lost_us", "irq_us")
+"""What an opponent that works measures of each answer; see images/attacks/honest.c."""
+
+
 class BusyHostError(HostError):
-    """Other processes use the slot's cores, so attacks that try to earn a void cannot be judged."""
+    """Other processes use the slot's cores, so attacks that try to earn a void or rob the opponent cannot be judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +82,10 @@ class Trial:
     """By how much the judge's memory grew at most."""
     opponent_ms: float
     """The opponent's slowest answer."""
+    figures: Mapping[str, Sequence[int]]
+    """The opponent's measurements of itself in the last game, by their names."""
+    taken_share: float
+    """The share of the opponent's turns in which other tasks had its core, as far as that is known."""
 
     @property
     def held(self) -> bool:
@@ -117,7 +128,7 @@ class Suite:
         self._opponent = build_house_agents()[OPPONENT]
         self._opponents_digest = program_digest(self._opponent)
         self._digests = {program_digest(self._programs): self._programs, self._opponents_digest: self._opponent}
-        self._peaceful: dict[tuple[int, bool], Sequence[str]] = {}
+        self._peaceful: dict[tuple[Opponent | None, bool, int], Sequence[str]] = {}
 
     def close(self) -> None:
         """Remove what is kept for the next trial; never raises."""
@@ -126,34 +137,46 @@ class Suite:
     def attack(self, attack: Attack) -> Trial:
         """Try an attack with all defences on.
 
-        Raises BusyHostError if the attack is late to earn a void while other programs use the slot's cores: then a void
-        is right.
+        Raises BusyHostError while other programs use the slot's cores, if the attack is after a void or its opponent
+        has little time to spare: then a void or a loss is right.
         """
-        if not attack.earns_void or attack.expected.verdict is Verdict.CRASH:
-            return self._try(attack, None, attack.expected)
-        self._demand_calm()
-        trial = self._try(attack, None, attack.expected)
-        if trial.verdict is Verdict.VOID:
-            self._demand_calm()
-        return trial
+        return self._try_in_calm(attack, None, attack.expected)
 
     def control(self, attack: Attack) -> Trial:
-        """Try it with one defence off; only for attacks that have a control."""
+        """Try it with one defence off; only for attacks that have a control. Raises as `attack`."""
         if not isinstance(attack.control, Control):
             raise TypeError(f"{attack.id} has no control: {attack.control}")
-        return self._try(attack, attack.control, attack.control.expected)
+        return self._try_in_calm(attack, attack.control, attack.control.expected)
+
+    def _try_in_calm(self, attack: Attack, control: Control | None, expected: Expected) -> Trial:
+        is_after_void = attack.earns_void and control is None and expected.verdict is not Verdict.CRASH
+        if is_after_void or attack.is_tight:
+            self._demand_calm()
+        trial = self._try(attack, control, expected)
+        if is_after_void and trial.verdict is Verdict.VOID:
+            self._demand_calm()
+        if trial.problems and trial.taken_share > TAKEN_SHARE and (attack.is_tight or trial.figures):
+            raise BusyHostError(f"others took {trial.taken_share * 100:.0f} % of the opponent's turn: try again")
+        return trial
 
     def _try(self, attack: Attack, control: Control | None, expected: Expected) -> Trial:
         began, before = time.monotonic(), look_before()
-        with owned_directory() as directory:
-            try:
-                seen, names = self._play(attack, control, directory)
-            finally:
-                KEPT.close(but_of=self._opponents_digest)
-        late = max(file.record.judge_late_ms for file in seen.files)
-        problems = [*self._unexpected(attack, expected, seen, names), *leftovers(before, KEPT.all())]
-        if control is None:
-            problems += [*seen.found, *self._harm(attack, seen)]
+        problems: list[str] = []
+        for seat in attack.seats:
+            with owned_directory() as directory:
+                try:
+                    seen, names = self._play(attack, control, directory, seat)
+                finally:
+                    KEPT.close(but_of=self._opponents_digest)
+            found = [*self._unexpected(attack, expected, seen, names)]
+            if control is None:
+                found += [*seen.found, *self._harm(attack, seen)]
+            elif expected.harm and not any(expected.harm in harm for harm in seen.found):
+                found.append(f"nothing was harmed: {'; '.join(seen.found) or 'the scene found nothing'}")
+            problems += (f"in seat {seat}: {problem}" if len(attack.seats) > 1 else problem for problem in found)
+            if problems:
+                break
+        problems += leftovers(before, KEPT.all())
         return Trial(
             attack,
             control,
@@ -161,9 +184,11 @@ class Suite:
             seen.record.reason,
             tuple(problems),
             time.monotonic() - began,
-            late,
+            max(file.record.judge_late_ms for file in seen.files),
             seen.grown_bytes,
-            max((ply.ms for ply in seen.record.plies if ply.seat == 1), default=0.0),
+            max((ply.ms for ply in seen.record.plies if ply.seat != seen.seat), default=0.0),
+            {what: seen.measured(what) for what in FIGURES if seen.measured(what)},
+            _taken_share(seen),
         )
 
     def _demand_calm(self) -> None:
@@ -186,8 +211,10 @@ class Suite:
 
     # --- playing -----------------------------------------------------------------------------------------------------
 
-    def _play(self, attack: Attack, control: Control | None, directory: Path) -> tuple[Observed, Mapping[str, str]]:
-        """All matches of an attack, in its scene; and the names that it knew."""
+    def _play(
+        self, attack: Attack, control: Control | None, directory: Path, seat: int
+    ) -> tuple[Observed, Mapping[str, str]]:
+        """All matches of an attack in `seat`, in its scene; and the names that it knew."""
         policy = self._changed(self._policy, attack.policy)
         if control is not None:
             policy = self._changed(policy, control.policy)
@@ -200,29 +227,47 @@ class Suite:
         files: list[RecordFile] = []
         found: list[str] = []
         shelf = MemoryShelf()
-        with measure_growth() as growth:
+        used = time.process_time()
+        with measure_growth() as growth, ExitStack() as stack:
+            if control is not None and control.scene is not None:
+                stack.enter_context(control.scene(directory))
             try:
                 with attack.scene(directory) as more:
                     names |= more
-                    spec = self._spec(attack, control, policy, names)
+                    spec = self._spec(attack, control, policy, names, seat)
                     plays = max(attack.plays, 2) if policy.box.reuse == "agent" else attack.plays
-                    files += [self._game(spec, number, control, names, shelf) for number in range(plays)]
+                    files += [self._game(spec, number, attack, control, names, shelf) for number in range(plays)]
                     if attack.is_kept:
                         found += self._harm_by_folder(spec, files[-1], shelf)
             except HarmError as harm:
                 found.append(str(harm))
-        return Observed(tuple(files), tuple(found), growth[0]), names
+        used_ms = (time.process_time() - used) * 1000
+        return Observed(tuple(files), tuple(found), growth[0], used_ms, seat), names
 
     def _game(
-        self, spec: MatchSpec, number: int, control: Control | None, names: Mapping[str, str], shelf: MemoryShelf
+        self,
+        spec: MatchSpec,
+        number: int,
+        attack: Attack,
+        control: Control | None,
+        names: Mapping[str, str],
+        shelf: MemoryShelf,
     ) -> RecordFile:
         """One game; a void one is played again as often as the policy says, for so an agent would be."""
         spec = spec.model_copy(update={"number": number})
         build: BoxBuilder = open_box
         if control is not None and (control.weaken or control.renewal):
             build = weak_builder(control.weaken or as_always, names, control.renewal or Renewal)
-        venue = Venue(self._slot, shelf, build=self._keeping_opponents(build))
-        return play_until_scored(spec, self._digests, venue)
+        slot = self._slot
+        if not attack.shares_core or not slot.is_apart:
+            return play_until_scored(spec, self._digests, Venue(slot, shelf, build=self._keeping_opponents(build)))
+        venue = Venue(replace(slot, judge_cores=slot.cores), shelf, build=self._keeping_opponents(build))
+        own_cores = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, slot.cores)
+        try:
+            return play_until_scored(spec, self._digests, venue)
+        finally:
+            os.sched_setaffinity(0, own_cores)
 
     def _keeping_opponents(self, build: BoxBuilder) -> BoxBuilder:
         """As `build`, but that the opponent's box is kept: it does no harm, and to make a box takes most of a trial."""
@@ -239,13 +284,15 @@ class Suite:
         if any(CANARY_TEXT.encode() in state.data for state in shelf.states.values()):
             yield "a file of the host's is in the folder"
         left = file.record.seats[0].folders[FolderKind.PERSISTENT].digest
-        honest = self._seat("attack", self._programs, (HONEST.program, *HONEST.words), left)
+        honest = self._seat(ATTACKER, self._programs, (HONEST.program, *HONEST.words), left)
         spec = spec.model_copy(update={"seats": (honest, spec.seats[1])})
-        record = self._game(spec, 0, None, {}, shelf).record
+        record = self._game(spec, 0, HONEST, None, {}, shelf).record
         if record.verdict is not Verdict.WIN:
             yield f"no game can be played with what is left in the folder: {record.reason}"
 
-    def _spec(self, attack: Attack, control: Control | None, policy: Policy, names: Mapping[str, str]) -> MatchSpec:
+    def _spec(
+        self, attack: Attack, control: Control | None, policy: Policy, names: Mapping[str, str], seat: int
+    ) -> MatchSpec:
         words = attack.words
         if control is not None and control.words is not None:
             words = control.words
@@ -255,8 +302,9 @@ class Suite:
         if attack.opening:
             policy = change_policy(policy, {"game": {"options": LARGE_BOARD}})
         start = EMPTY.digest if attack.is_kept else None
+        attacker, opponent = self._seat(ATTACKER, self._programs, command, start), self._opposite(attack)
         return MatchSpec(
-            seats=(self._seat("attack", self._programs, command, start), self._opposite(attack)),
+            seats=(attacker, opponent) if seat == 0 else (opponent, attacker),
             policy=policy,
             opening=full_board() if attack.opening else (),
         )
@@ -268,10 +316,10 @@ class Suite:
         return change_policy(policy, {**changes, "clock": scaled})
 
     def _opposite(self, attack: Attack) -> SeatSpec:
-        if attack.opponent_ms:
-            how = "work" if attack.opponent_works else "think"
-            command = ("cpu", how, str(round(attack.opponent_ms * self._slower)))
-            return self._seat("opponent", self._programs, command)
+        if attack.opponent is not None:
+            one = attack.opponent
+            command = (one.program, one.mode, str(round(one.ms * self._slower)))
+            return self._seat(ACCOMPLICE if one.is_accomplice else "opponent", self._programs, command)
         return self._seat("opponent", self._opponent, (OPPONENT,))
 
     def _seat(self, name: str, program: Path, command: tuple[str, ...], folder: str | None = None) -> SeatSpec:
@@ -292,8 +340,8 @@ class Suite:
     ) -> Iterator[str]:
         """What is not as `expected` says: verdict, blame, what the agent was denied and got, and the proof."""
         record = seen.record
-        loser = 1 if expected.against_opponent else 0
-        winner = {Verdict.WIN: 0, Verdict.VOID: None}.get(expected.verdict, 1 - loser)
+        loser = 1 - seen.seat if expected.against_opponent else seen.seat
+        winner = {Verdict.WIN: seen.seat, Verdict.VOID: None}.get(expected.verdict, 1 - loser)
         verdicts = (expected.verdict, *expected.also)
         if record.verdict not in verdicts or record.winner != winner:
             yield f"{record.verdict}, not {expected.verdict}: {record.reason}"
@@ -303,7 +351,10 @@ class Suite:
         fault = expected.verdict if winner == 1 - loser and expected.verdict is not Verdict.WIN else None
         if record.seats[loser].fault != fault or expected.because not in record.reason:
             yield f"the blame is another: {record.reason}"
-        yield from self._said_otherwise(attack, expected, record.seats[0].notes, names)
+        yield from self._said_otherwise(attack, expected, seen.attacker.notes, names)
+        for what, least in expected.did.items():
+            if (count := seen.done(what)) < least:
+                yield f"it did {what} {count} times, not {least}"
         if wrong := expected.proof(seen):
             yield wrong
 
@@ -325,21 +376,24 @@ class Suite:
     def _harm(self, attack: Attack, seen: Observed) -> Iterator[str]:
         """What the attack did to the opponent and to the record."""
         record = seen.record
-        if record.seats[1].fault is not None:
-            yield f"the opponent was blamed: {record.seats[1].why}"
-        moves = [ply.said for ply in record.plies if ply.seat == 1]
-        if moves != list(self._peaceful_moves(attack))[: len(moves)]:
+        if seen.opponent.fault is not None:
+            yield f"the opponent was blamed: {seen.opponent.why}"
+        moves = [ply.said for ply in record.plies if ply.seat != seen.seat]
+        if moves != list(self._peaceful_moves(attack, seen.seat))[: len(moves)]:
             yield f"the opponent played otherwise: {' '.join(moves)}"
         for file in seen.files:
             yield from verify(file).problems
 
-    def _peaceful_moves(self, attack: Attack) -> Sequence[str]:
-        """What the same opponent plays against an agent that does no harm."""
-        key = (attack.opponent_ms, attack.opening)
+    def _peaceful_moves(self, attack: Attack, seat: int) -> Sequence[str]:
+        """What the same opponent plays against an agent in `seat` that does no harm."""
+        opponent = attack.opponent
+        if opponent is not None and opponent.is_accomplice:
+            opponent = None  # it plays like house-instant
+        key = (opponent, attack.opening, seat)
         if key not in self._peaceful:
-            honest = replace(HONEST, opponent_ms=attack.opponent_ms, opening=attack.opening)
-            seen, _ = self._play(honest, None, BUILD_DIRECTORY)
-            self._peaceful[key] = [ply.said for ply in seen.record.plies if ply.seat == 1]
+            honest = replace(HONEST, opponent=opponent, opening=attack.opening)
+            seen, _ = self._play(honest, None, BUILD_DIRECTORY, seat)
+            self._peaceful[key] = [ply.said for ply in seen.record.plies if ply.seat != seat]
         return self._peaceful[key]
 
 
@@ -372,6 +426,20 @@ def full_board() -> tuple[tuple[int, int], ...]:
     cells = [(x, y) for y in range(STONES // 40) for x in range(40)]
     first, second = ([cell for cell in cells if (cell[0] // 2 + cell[1]) % 2 == c] for c in (0, 1))
     return tuple(cell for pair in zip(first, second, strict=True) for cell in pair)
+
+
+def _taken_share(seen: Observed) -> float:
+    """The share of the opponent's turns in which other tasks had its core, by its figures and by the evidence."""
+    took, lost, interrupted = (sum(seen.measured(what)) for what in FIGURES)
+    evidence = seen.opponent.evidence
+    late = 0.0 if evidence is None else max(evidence.others_share or 0.0, evidence.waited_share or 0.0)
+    return max(late, (lost - interrupted) / took if took else 0.0)
+
+
+def kernel_release() -> tuple[int, int]:
+    """The first two numbers of the kernel's version."""
+    major, minor = os.uname().release.split(".")[:2]
+    return int(major), int(re.match(r"\d+", minor)[0])  # type: ignore[index]  # Linux releases have two numbers
 
 
 # --- the judge itself ------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Observed
+from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Observed, Opponent
 from judge.attacks.cpu import FARMED, LATE, LONGER, PATIENT, SPAN, TURN
 from judge.catalog.files import write_exports
 from judge.games.types import Verdict
@@ -241,7 +241,7 @@ ON_STREAMS = (
     Attack(
         id="I5", title="floods stdout in its opponent's time, where agents may ponder", program="streams",
         words=("out-of-turn", GIBIBYTE), danger=TOO_MUCH, policy={**BOUNDS, "box": {"freeze": "none"}},
-        opponent_ms=400, expected=Expected(verdict=Verdict.OUTPUT, proof=_keeps_a_bound_of_stdout),
+        opponent=Opponent("think", 400), expected=Expected(verdict=Verdict.OUTPUT, proof=_keeps_a_bound_of_stdout),
         control=Control(
             off="the bound of a turn: it is 8 MiB", words=("out-of-turn", SOME), policy=WIDE.policy,
             expected=Expected(),
@@ -250,7 +250,7 @@ ON_STREAMS = (
     Attack(
         id="I5.attach", title="floods in its opponent's time through the Engine's stream", program="streams",
         words=("out-of-turn", GIBIBYTE), danger=TOO_MUCH,
-        policy={**BOUNDS, "box": {"freeze": "none", "transport": "attach"}}, opponent_ms=400,
+        policy={**BOUNDS, "box": {"freeze": "none", "transport": "attach"}}, opponent=Opponent("think", 400),
         expected=Expected(verdict=Verdict.OUTPUT, proof=_keeps_a_bound_of_stdout), control="as for I5",
     ),
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """A box with one line of its hardening changed, for controls: they show what an attack does where a defence is off."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,6 +12,9 @@ from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker_box import DockerBox
 from judge.sandbox.images import RuntimeImage
 from judge.sandbox.renewal import Renewal
+
+ATTACKER, ACCOMPLICE = "attack", "accomplice"
+"""The names of seats whose boxes are weakened."""
 
 Config = dict[str, Any]
 Names = Mapping[str, str]
@@ -43,10 +47,10 @@ class WeakBox(DockerBox):
 def weak_builder(
     weaken: Weakening, names: Names, renewal: type[Renewal] = Renewal
 ) -> Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]:
-    """Makes the box of seat 0 a weak one, and the opponent's as always."""
+    """Makes the attacker's box a weak one, and an honest opponent's as always."""
 
     def build(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
-        if tenant.seat == 0:
+        if tenant.name in (ATTACKER, ACCOMPLICE):
             return WeakBox(tenant, limits, policy, weaken, names, renewal)
         return open_box(kind, tenant, limits, policy)
 
@@ -98,6 +102,44 @@ def unfiltered(config: Config, _names: Names) -> None:
     """Every system call is let through to the kernel's own checks."""
     options = [o for o in config["HostConfig"]["SecurityOpt"] if not o.startswith("seccomp=")]
     config["HostConfig"]["SecurityOpt"] = [*options, "seccomp=unconfined"]
+
+
+def allowing(*calls: str) -> Weakening:
+    """Weakening that admits some system calls with any arguments; the rest of the profile stays."""
+
+    def weaken(config: Config, _names: Names) -> None:
+        options = config["HostConfig"]["SecurityOpt"]
+        for number, option in enumerate(options):
+            if option.startswith("seccomp="):
+                profile = json.loads(option.removeprefix("seccomp="))
+                rules = [
+                    {**rule, "names": [n for n in rule["names"] if n not in calls]} for rule in profile["syscalls"]
+                ]
+                rules = [rule for rule in rules if rule["names"]]
+                profile["syscalls"] = [*rules, {"names": list(calls), "action": "SCMP_ACT_ALLOW"}]
+                options[number] = f"seccomp={json.dumps(profile)}"
+
+    return weaken
+
+
+def with_ulimit(name: str, value: int) -> Weakening:
+    """Weakening that raises one limit of processes."""
+
+    def weaken(config: Config, _names: Names) -> None:
+        limits = [one for one in config["HostConfig"]["Ulimits"] if one["Name"] != name]
+        config["HostConfig"]["Ulimits"] = [*limits, {"Name": name, "Soft": value, "Hard": value}]
+
+    return weaken
+
+
+def both(*weakenings: Weakening) -> Weakening:
+    """Several weakenings at once."""
+
+    def weaken(config: Config, names: Names) -> None:
+        for one in weakenings:
+            one(config, names)
+
+    return weaken
 
 
 def unmasked(config: Config, _names: Names) -> None:

@@ -1,6 +1,6 @@
 """`judge selftest`: attack this host under a policy, and report which defences hold."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from judge.attacks.attack import Attack, Control
-from judge.attacks.runner import BusyHostError, Suite, Trial
+from judge.attacks.runner import BusyHostError, Suite, Trial, kernel_release
 from judge.attacks.table import ATTACKS
 from judge.cli.host_setup import make_ready, slot_alone
 from judge.cli.options import JsonOption, PolicyOption, SetOption
@@ -118,12 +118,19 @@ def _is_meant(attack: Attack, word: str) -> bool:
 
 def _tried(suite: Suite, attacks: Sequence[Attack], controls: bool) -> Iterator[TrialLine]:
     for attack in attacks:
-        try:
-            yield TrialLine(attack, None, suite.attack(attack))
-        except BusyHostError as busy:
-            yield TrialLine(attack, None, None, str(busy))
-        if controls and isinstance(attack.control, Control):
-            yield TrialLine(attack, attack.control, suite.control(attack))
+        yield _line(attack, None, suite.attack)
+        control = attack.control
+        if not controls or isinstance(control, str) or kernel_release() < control.since_linux:
+            continue
+        yield _line(attack, control, suite.control)
+
+
+def _line(attack: Attack, control: Control | None, play: Callable[[Attack], Trial]) -> TrialLine:
+    """The result of a trial, or why it could not be played."""
+    try:
+        return TrialLine(attack, control, play(attack))
+    except BusyHostError as busy:
+        return TrialLine(attack, control, None, str(busy))
 
 
 def _document(policy: str, lines: Sequence[TrialLine]) -> dict[str, Any]:
@@ -158,6 +165,7 @@ def _figures(trial: Trial | None) -> dict[str, Any]:
         "judge_late_ms": trial.late_ms,
         "judge_grown_bytes": trial.grown_bytes,
         "opponent_ms": trial.opponent_ms,
+        "opponent_measured": trial.figures,
     }
 
 

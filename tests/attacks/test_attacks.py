@@ -6,7 +6,7 @@ import pytest
 
 from judge.attacks.attack import Attack, Control
 from judge.attacks.fixtures import killed_judge
-from judge.attacks.runner import Suite
+from judge.attacks.runner import Suite, kernel_release
 from judge.attacks.table import ATTACKS
 from tests.attacks.conftest import again_where_busy
 
@@ -28,7 +28,11 @@ def parameter(attack: Attack, is_alone: bool) -> Any:
 DEFENCES = [parameter(attack, needs_calm(attack) or attack.earns_void) for attack in ATTACKS]
 """An attack that is after a void proves nothing if others use its core; its control only plays on."""
 
-CONTROLS = [parameter(attack, needs_calm(attack)) for attack in ATTACKS if isinstance(attack.control, Control)]
+CONTROLS = [
+    parameter(attack, needs_calm(attack))
+    for attack in ATTACKS
+    if isinstance(attack.control, Control) and kernel_release() >= attack.control.since_linux
+]
 
 
 @pytest.mark.docker
@@ -41,6 +45,7 @@ def test_the_defence_holds_and_nobody_else_is_harmed(suite: Suite, attack: Attac
 
 
 @pytest.mark.docker
+@again_where_busy
 @pytest.mark.parametrize("attack", CONTROLS)
 def test_with_its_defence_off_the_attack_succeeds(suite: Suite, attack: Attack) -> None:
     trial = suite.control(attack)

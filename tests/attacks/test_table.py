@@ -9,6 +9,7 @@ import pytest
 from judge.attacks.attack import Attack, Control
 from judge.attacks.fixtures import HOARD
 from judge.attacks.programs import SOURCES, program_names
+from judge.attacks.runner import HONEST
 from judge.attacks.table import ATTACKS
 
 PLAN = {
@@ -24,9 +25,6 @@ PLAN = {
     "R": tuple(range(1, 28)),
 }
 """The attacks that every release must have tried, by their kinds."""
-
-HONEST = {"honest", "think", "work"}
-"""What the programs can do besides."""
 
 
 def row_of(attack: Attack) -> str:
@@ -50,13 +48,13 @@ def test_every_row_of_the_plan_is_there_once() -> None:
 
 def test_every_attack_of_every_program_is_tried() -> None:
     tried: dict[str, set[str]] = {name: set() for name in program_names()}
-    for attack in ATTACKS:
+    for attack in (HONEST, *ATTACKS):
         controls = attack.control.words if isinstance(attack.control, Control) else None
         tried[attack.program] |= {attack.words[0], *(controls or ())[:1]}
+        if attack.opponent is not None:
+            tried[attack.opponent.program].add(attack.opponent.mode)
     tried[HOARD[0]].add(HOARD[1])
-    assert {name: modes_of(name) for name in program_names()} == {
-        name: modes | (HONEST if name == "cpu" else set()) for name, modes in tried.items()
-    }
+    assert {name: modes_of(name) for name in program_names()} == tried
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.id)
