@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from judge.durable_files import create_private
 from judge.errors import HostError, InputError
+from judge.transparency.checkpoint import has_small_order
 
 _LARGEST_PEM = 10_000
 """Bytes; a key of this kind has a hundred or so."""
@@ -61,6 +62,8 @@ def read_public_key(pem: bytes, source: str) -> Ed25519PublicKey:
         raise InputError(f"{source}: not a public key in PEM: {error}") from None
     if not isinstance(key, Ed25519PublicKey):
         raise InputError(f"{source}: not an Ed25519 public key")
+    if has_small_order(key):
+        raise InputError(f"{source}: a key of small order, with which anyone can sign; get the organiser's real key")
     return key
 
 

@@ -183,7 +183,20 @@ def read_verifier_key(text: str) -> tuple[str, int, Ed25519PublicKey]:
             raise ValueError
     except (ValueError, IndexError, binascii.Error):
         raise InputError(f"{text[:80]!r}: not a key as NAME+ID+KEY") from None
+    if has_small_order(key):
+        raise InputError(f"{text[:80]!r}: a key of small order, with which anyone can sign")
     return name, data[0], key
+
+
+_FIELD = (1 << 255) - 19
+_ORDER_8 = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
+_SMALL_ORDER = frozenset({0, 1, _ORDER_8, _FIELD - _ORDER_8, _FIELD - 1, _FIELD, _FIELD + 1})
+"""The y coordinates of the eight points of Curve25519 whose order divides 8, in each encoding that is read."""
+
+
+def has_small_order(key: Ed25519PublicKey) -> bool:
+    """Whether anyone can make signatures that this key accepts, because it is a point of small order."""
+    return int.from_bytes(key.public_bytes_raw(), "little") & (1 << 255) - 1 in _SMALL_ORDER
 
 
 def read_witness_key(text: str) -> tuple[str, Ed25519PublicKey]:

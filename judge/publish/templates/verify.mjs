@@ -73,6 +73,18 @@
   const sha256 = async (bytes) => hex(await digestOf(bytes));
   const hashed = async (...parts) => new Uint8Array(await digestOf(joined(parts)));
 
+  // y coordinates of the points of Curve25519 whose order divides 8, in each encoding that is read.
+  const FIELD = (1n << 255n) - 19n;
+  const ORDER_8 = 0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n;
+  const SMALL_ORDER = new Set([0n, 1n, ORDER_8, FIELD - ORDER_8, FIELD - 1n, FIELD, FIELD + 1n]);
+
+  /** The 32 bytes of a key, refused if it is a point of small order, for which anyone can make signatures. */
+  function safeKey(key) {
+    const y = BigInt(`0x${hex(key.slice().reverse())}`) & ((1n << 255n) - 1n);
+    if (SMALL_ORDER.has(y)) throw new Error("a key of small order, with which anyone can sign");
+    return key;
+  }
+
   async function isSignature(key, signature, data) {
     const imported = await crypto.subtle.importKey("raw", key, { name: "Ed25519" }, false, ["verify"]);
     return crypto.subtle.verify({ name: "Ed25519" }, imported, signature, data);
@@ -123,7 +135,7 @@
     if (der.length !== 44 || hex(der.slice(0, 12)) !== "302a300506032b6570032100") {
       throw new Error("not an Ed25519 public key in PEM");
     }
-    return der.slice(12);
+    return safeKey(der.slice(12));
   }
 
   async function checkFiles({ files, read, key, report }) {
@@ -392,6 +404,7 @@
     if (data.length !== 33 || data[0] !== WITNESS || witness.id !== id) {
       throw new Error(`not the key of a witness: ${line.slice(0, 80)}`);
     }
+    safeKey(witness.key);
     return witness;
   }
 
