@@ -1,4 +1,4 @@
-/* Attacks on files: D1 to D9, D11, D12, D16, D18, and on what the judge does with files: I1, I2, I3.
+/* Attacks on files: D1 to D9, D11, D12, D16, D18, D20, and on what the judge does with files: I1, I2, I3.
  *
  * The agent's folder is its working directory (of the rows that end in `kept`: the persistent folder, which the judge
  * packs when the agent is gone and fills again for the next game), its scratch space $TMPDIR. Expected, unless said otherwise: plays on,
@@ -181,6 +181,19 @@ static void race(void) {
         renameat2(AT_FDCWD, "a", AT_FDCWD, "b", RENAME_EXCHANGE);
 }
 
+/* D20  Fills shared memory: the first word is a size in MiB, the second one a number of files. */
+static void fill_shared_memory(void) {
+    char path[64];
+    long done = 0;
+    tried("shared-memory", fill(create("/dev/shm/big"), number(0) * MEBIBYTE));
+    unlink("/dev/shm/big");
+    for (long n = 0; n < number(1) && done == 0; n++) {
+        snprintf(path, sizeof path, "/dev/shm/%ld", n);
+        done = mkdir(path, 0700);
+    }
+    tried("shared-files", done);
+}
+
 /* I1  Puts links where somebody on the host writes: beside its streams and in its program's folder. */
 static void plant_links(void) {
     tried("pipe-link", symlink(word(0), "/io/link"));
@@ -224,6 +237,7 @@ const struct attack attacks[] = {
     {.name = "leave", .before = leave_behind},
     {.name = "flags", .before = change_flags},
     {.name = "race", .before = race},
+    {.name = "shared-memory", .before = fill_shared_memory},
     {.name = "plant-links", .before = plant_links},
     {.name = "plant-programs", .before = plant_programs},
     {.name = "plant-logs", .before = plant_logs},

@@ -1,4 +1,4 @@
-/* What the former game left: R1 to R27.
+/* What the former game left: R1 to R27, R30.
  *
  * Two games of the same agent in a box that is kept for it. In each the agent first looks for what it may have left in
  * the game before, then leaves it. What must stay true in all of them: in its second game it finds nothing, `denied
@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -329,6 +330,13 @@ static void lock(void) {
     }
 }
 
+/* R30  A POSIX semaphore, which is a file in shared memory. */
+static void posix_semaphore(void) {
+    sem_t *semaphore = sem_open("/left", 0);
+    found("posix-semaphore", semaphore != SEM_FAILED);
+    sem_open("/left", O_CREAT, 0600, 1);
+}
+
 const struct attack attacks[] = {
     {.name = "scratch", .before = file_in_scratch},
     {.name = "home", .before = file_in_home},
@@ -357,5 +365,6 @@ const struct attack attacks[] = {
     {.name = "socket", .before = abstract_socket},
     {.name = "pipe", .before = filled_pipe, .at_end = fill_pipe},
     {.name = "lock", .before = lock},
+    {.name = "posix-semaphore", .before = posix_semaphore},
     {0},
 };

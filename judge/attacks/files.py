@@ -130,6 +130,15 @@ ON_FILES = (
         words=("race", "{canary}"), danger=FOLLOWED, scene=canary,
         expected=Expected(proof=_secret_is_not_recorded), control=NOT_READ_HERE,
     ),
+    Attack(
+        id="D20", title="fills shared memory with bytes and with files", program="disk",
+        words=("shared-memory", "8", "2000"), danger=FILLED,
+        expected=Expected(denied=("shared-memory", "shared-files"), by=FULL),
+        control=Control(
+            off="the quota: it is 64 MiB", policy={"limits": {"shm_bytes": 64 << 20}},
+            expected=Expected(got=("shared-memory", "shared-files")),
+        ),
+    ),
 )  # fmt: skip
 
 KEPT_ROWS = ("D1", "D2", "D3", "D4", "D6", "D7", "D9", "D18")

@@ -138,4 +138,6 @@ BY_THE_FORMER_GAME = (
     _of(26, "pipe", "fills its stdout when the game is over", "the next game would begin with the former one's words",
         _finds_nothing("pipe"), BY_ITSELF + "each game has pipes of its own, whose ends are closed with it"),
     _of(27, "lock", "leaves a lock on a file of its program", TOLD, _finds_nothing("lock"), ENDED),
+    _of(30, "posix-semaphore", "leaves a POSIX semaphore in shared memory", TOLD, _finds_nothing("posix-semaphore"),
+        _files_stay("posix-semaphore")),
 )  # fmt: skip

@@ -103,7 +103,8 @@ class LimitsPolicy(_Section):
     """The cap where `memory_bytes` is 0."""
     scratch_bytes: int = Limits.model_fields["scratch_bytes"].default
     scratch_inodes: int = Limits.model_fields["scratch_inodes"].default
-    shm_bytes: int = 0
+    shm_bytes: int = Limits.model_fields["shm_bytes"].default
+    """Size of /dev/shm, for POSIX semaphores and shared memory; 0: there is none."""
     processes: int = Limits.model_fields["processes"].default
     open_files: int = Limits.model_fields["open_files"].default
     file_bytes: int = Limits.model_fields["file_bytes"].default

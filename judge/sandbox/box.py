@@ -98,8 +98,9 @@ class Limits(BaseModel):
     persistent_inodes: int = Field(default=2048, ge=16)
     scratch_bytes: int = Field(default=16 << 20, ge=0)
     scratch_inodes: int = Field(default=1024, ge=16)
-    shm_bytes: int = Field(default=0, ge=0)
-    """Size of /dev/shm; 0: there is none."""
+    shm_bytes: int = Field(default=1 << 20, ge=0)
+    """Size of /dev/shm, which POSIX semaphores and shared memory need; 0: there is none. It holds at most one file for
+    each 4,096 bytes."""
     processes: int = Field(default=64, ge=2)
     open_files: int = Field(default=256, ge=16)
     file_bytes: int = Field(default=64 << 20, ge=0)

@@ -47,7 +47,7 @@ class Container:
     user: User | None = None
     """Claimed for as long as the container lasts; None if its agent's folders have an owner already."""
     directory: Path | None = None
-    """Where its named pipes are."""
+    """Its named pipes and its account files."""
     stream: AttachStream | None = None
     first: FirstProcess | None = None
     groups: Mapping[str, Path] = field(default_factory=dict)
@@ -119,7 +119,7 @@ class Container:
                     engine.wait(self.id)
 
     def drop_directory(self) -> None:
-        """Remove the directory of the pipes, if there is one."""
+        """Remove its directory, if there is one."""
         if self.directory:
             remove_directory(self.directory)
             self.directory = None

@@ -25,7 +25,7 @@ from judge.sandbox.pipes import NamedPipes
 from judge.sandbox.procfs import PROC, apparmor_label
 from judge.sandbox.renewal import Renewal, UncleanError, helper
 from judge.sandbox.requirements import refuse_stack, refuse_unmet
-from judge.sandbox.users import claim_user
+from judge.sandbox.users import claim_user, write_accounts
 
 log = get_logger()
 
@@ -98,8 +98,7 @@ class DockerBox:
         """Create and start a container."""
         self._container.engine = engine = Engine(self._policy.start_timeout_s)
         refuse_unmet(self._policy, engine.info())
-        if self._policy.may_use_pipes:
-            self._make_pipes()
+        self._make_directory()
         self._container.id = self._create(engine, image)
         self._container.stream = AttachStream(engine.attach(self._container.id), self._on_report, self._on_end)
         engine.start(self._container.id)
@@ -177,12 +176,15 @@ class DockerBox:
             self._is_kept = False
             self._make(image)
 
-    def _make_pipes(self) -> None:
+    def _make_directory(self) -> None:
+        """Make the directory of the account files and, where they are to be tried, of the named pipes."""
         try:
-            self._container.directory = make_directory()
+            self._container.directory = directory = make_directory()
+            write_accounts(directory, self._uid())
         except OSError as error:
-            raise HostError(f"No named pipes for {self}: {error}: see to TMPDIR") from error
-        self._pipes = self._new_pipes(self._container.directory)
+            raise HostError(f"No directory for {self}: {error}: make room there, or set TMPDIR") from error
+        if self._policy.may_use_pipes:
+            self._pipes = self._new_pipes(directory)
 
     def _new_pipes(self, directory: Path) -> NamedPipes:
         try:
@@ -191,14 +193,15 @@ class DockerBox:
             raise HostError(f"No named pipes for {self}: {error}: see to TMPDIR") from error
 
     def _create(self, engine: Engine, image: RuntimeImage) -> str:
-        """Create the container; without the pipes where the Engine does not see their directory."""
+        """Create the container; without pipes and account files where the Engine does not see their directory."""
         pipes = self._pipes.directory if self._pipes else None
         try:
             return self._create_as(engine, self._config(image, pipes))
         except EngineRefusalError as error:
-            if pipes is None or str(pipes) not in str(error) or self._policy.transport == "pipes":
+            if str(self._container.directory) not in str(error) or self._policy.transport == "pipes":
                 raise self._explained(error) from error
         self._drop_pipes()
+        self._container.drop_directory()
         try:
             return self._create_as(engine, self._config(image, None))
         except EngineRefusalError as error:
@@ -218,6 +221,7 @@ class DockerBox:
             owner=Owner.me().encode(),
             uid=self._uid(),
             pipes=pipes,
+            accounts=self._container.directory,
             seccomp=seccomp.engine_text(seccomp.profile_for(self._policy, self._tenant.runtime, image.seccomp)),
         )
 
@@ -291,7 +295,6 @@ class DockerBox:
         if self._pipes:
             self._pipes.close()
             self._pipes = None
-        self._container.drop_directory()
 
     def enter(self) -> None:
         """Move the container from its parking cores to all cores of the slot."""

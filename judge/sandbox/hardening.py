@@ -19,6 +19,12 @@ FOLDERS = {FolderKind.TEMPORARY: HOME, FolderKind.PERSISTENT: PERSISTENT}
 SCRATCH = "/tmp"  # noqa: S108 - a mount point inside the container
 PIPES = "/io"
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a mount point inside the container
+PAGE_BYTES = 4096
+"""Size of a page of memory. A file in /dev/shm that is not empty uses at least one."""
+USER_NAME = "agent"
+"""The user name of an agent, whatever its user id is."""
+ACCOUNT_FILES = ("passwd", "group")
+"""Files of /etc that have a line for the user and the group of an agent."""
 MOUNT_FLAGS = "rw,nosuid,nodev,noexec"
 RUNS_FLAGS = "rw,nosuid,nodev,exec"
 """Of the scratch space of a build that runs what it has built."""
@@ -56,12 +62,13 @@ def container_config(
     owner: str,
     uid: int,
     pipes: Path | None = None,
+    accounts: Path | None = None,
     seccomp: str | None = None,
 ) -> dict[str, Any]:
     """The body of the Engine's `POST /containers/create` (API 1.41 or newer).
 
-    `uid` is the agent's user and group. `pipes` is the directory to mount at /io, if any; `seccomp` is the text of a
-    profile instead of the Engine's own.
+    `uid` is the agent's user and group. `pipes` is the directory to mount at /io, if any; `accounts` is the directory
+    of the `ACCOUNT_FILES` to mount in /etc, if any; `seccomp` is the text of a profile instead of the Engine's own.
     """
     return {
         "Image": image,
@@ -83,7 +90,7 @@ def container_config(
         "HostConfig": {
             **_isolation(policy, seccomp),
             **_quotas(limits),
-            **_files(tenant, limits, pipes, uid),
+            **_files(tenant, limits, pipes, accounts, uid),
             "CpuShares": tenant.cpu_shares,
             "CpusetCpus": ",".join(map(str, tenant.parking_cores or tenant.cores)),
         },
@@ -93,7 +100,17 @@ def container_config(
 def environment(home: str, scratch: str, tenant: Tenant, path: str = PATH) -> Mapping[str, str]:
     """All environment variables of an agent: nothing of the judge's own gets in."""
     own = {"PATH": path, "HOME": home, "TMPDIR": scratch, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
-    return own | dict(tenant.environment)
+    return own | {"USER": USER_NAME, "LOGNAME": USER_NAME} | dict(tenant.environment)
+
+
+def account_lines(uid: int) -> Mapping[str, str]:
+    """The text of each of the `ACCOUNT_FILES` for an agent with this user and group."""
+    return {
+        "passwd": "root:x:0:0:root:/root:/bin/sh\n"
+        f"{USER_NAME}:x:{uid}:{uid}:{USER_NAME}:{HOME}:/bin/sh\n"
+        "nobody:x:65534:65534:nobody:/nonexistent:/bin/sh\n",
+        "group": f"root:x:0:\n{USER_NAME}:x:{uid}:\nnogroup:x:65534:\n",
+    }
 
 
 def command_in_box(tenant: Tenant, program: str) -> tuple[str, ...]:
@@ -183,11 +200,13 @@ def _ulimit(name: str, value: int) -> dict[str, Any]:
     return {"Name": name, "Soft": value, "Hard": value}
 
 
-def _files(tenant: Tenant, limits: Limits, pipes: Path | None, uid: int) -> dict[str, Any]:
+def _files(tenant: Tenant, limits: Limits, pipes: Path | None, accounts: Path | None, uid: int) -> dict[str, Any]:
     """The files that an agent sees: its program, folders and scratch space. A tmpfs ends with ENOSPC, to the byte."""
     mounts = [_mount(tenant.program.resolve(), PROGRAM)]
     if pipes is not None:
         mounts.append(_mount(pipes, PIPES))
+    if accounts is not None:
+        mounts += [_mount(accounts / name, f"/etc/{name}") for name in ACCOUNT_FILES]
     for kind, path in FOLDERS.items():
         if kind in tenant.folders:
             mounts.append(_volume(tenant.folders[kind], path))
@@ -197,7 +216,7 @@ def _files(tenant: Tenant, limits: Limits, pipes: Path | None, uid: int) -> dict
     return {
         "Mounts": mounts,
         "Tmpfs": tmpfs,
-        **({"IpcMode": "private", "ShmSize": limits.shm_bytes} if limits.shm_bytes else {"IpcMode": "none"}),
+        "IpcMode": "none",  # the Engine's own /dev/shm has no limit on the number of files
     }
 
 
@@ -206,11 +225,8 @@ def writable(config: Mapping[str, Any]) -> Mapping[str, str]:
 
     All are mounted with `MOUNT_FLAGS`; `config` is as `container_config` makes it for an agent.
     """
-    host = config["HostConfig"]
-    found = {path: options.removeprefix(f"{MOUNT_FLAGS},") for path, options in host["Tmpfs"].items()}
-    if host.get("ShmSize"):
-        found[SHARED_MEMORY] = f"mode=1777,size={host['ShmSize']}"
-    return found
+    tmpfs = config["HostConfig"]["Tmpfs"]
+    return {path: options.removeprefix(f"{MOUNT_FLAGS},") for path, options in tmpfs.items()}
 
 
 def _tmpfs(tenant: Tenant, limits: Limits, uid: int) -> dict[str, str]:
@@ -218,6 +234,7 @@ def _tmpfs(tenant: Tenant, limits: Limits, uid: int) -> dict[str, str]:
         SCRATCH: (limits.scratch_bytes, limits.scratch_inodes),
         HOME: (limits.temporary_bytes, limits.temporary_inodes),
         PERSISTENT: (limits.persistent_bytes, limits.persistent_inodes),
+        SHARED_MEMORY: (limits.shm_bytes, 1 + limits.shm_bytes // PAGE_BYTES),  # its directory is a file, too
     }
     mine = f"mode=0700,uid={uid},gid={uid}"
     kept = {FOLDERS[kind] for kind in tenant.folders}

@@ -10,9 +10,11 @@ import errno
 import secrets
 import socket
 from dataclasses import dataclass
+from pathlib import Path
 
 from judge.errors import HostError
 from judge.sandbox.box import BoxPolicy
+from judge.sandbox.hardening import account_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,14 @@ def claim_user(policy: BoxPolicy) -> User:
     raise HostError(
         f"All {policy.uids} users from {policy.uid} on are those of boxes on this host: raise box.uids in the policy"
     )
+
+
+def write_accounts(directory: Path, uid: int) -> None:
+    """Write the account files of an agent's container to a directory; every user can read them. Raises OSError."""
+    for name, text in account_lines(uid).items():
+        path = directory / name
+        path.write_text(text, encoding="ascii")
+        path.chmod(0o644)
 
 
 def _bound(address: str) -> socket.socket | None:

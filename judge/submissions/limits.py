@@ -51,6 +51,7 @@ class UnpackLimits(_Section):
             memory_bytes=self.memory_bytes,
             temporary_bytes=self.scratch_bytes,
             scratch_bytes=self.scratch_bytes,
+            shm_bytes=0,
             processes=8,
         )
 

@@ -142,8 +142,8 @@ def test_the_cap_of_memory_is_the_agent_s_own_and_all_that_it_can_write_to() -> 
     both = load_policy("gomocup-freestyle").enforced()
     one = load_policy("gomocup-freestyle", ["folders.persistent=false"]).enforced()
 
-    assert 367001600 + 2 * 20971520 + both.scratch_bytes == both.cap_bytes
-    assert 367001600 + 20971520 + one.scratch_bytes == one.cap_bytes
+    assert 367001600 + 2 * 20971520 + both.scratch_bytes + both.shm_bytes == both.cap_bytes
+    assert 367001600 + 20971520 + one.scratch_bytes + one.shm_bytes == one.cap_bytes
 
 
 def test_a_policy_keeps_what_it_says_and_nothing_unasked() -> None:

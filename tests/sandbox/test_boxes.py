@@ -100,7 +100,7 @@ def test_an_agent_finds_no_signal_blocked_or_ignored(guest: Guest) -> None:
 def test_an_agent_gets_nothing_of_the_judges_environment(guest: Guest) -> None:
     assert guest.ask("environment HOME") == guest.ask("cwd")
     assert guest.ask("environment DOCKER_HOST") == "(none)"
-    assert guest.ask("variables") == "variables 6"  # five, and HOSTNAME by the Engine or JUDGE_BOX for the reaper
+    assert guest.ask("variables") == "variables 8"  # seven, and HOSTNAME by the Engine or JUDGE_BOX for the reaper
 
 
 # --- ends ----------------------------------------------------------------------------------------
@@ -347,7 +347,8 @@ def test_an_agent_cannot_write_where_it_is_not_meant_to(guest: Guest) -> None:
     assert guest.ask("write /agent/new") == f"open {errno.EROFS}"
     assert guest.ask("write /new") in (f"open {errno.EROFS}", f"open {errno.EACCES}")
     assert guest.ask("write /dev/new") == f"open {errno.EACCES}"
-    assert guest.ask("write /dev/shm/new") == f"open {errno.ENOENT}"
+    assert guest.ask("write /etc/passwd") in (f"open {errno.EROFS}", f"open {errno.EACCES}")
+    assert guest.ask("write /dev/shm/new") == "open 0"
     assert guest.ask("write /home/agent/new") == "open 0"
     assert guest.ask("write /tmp/new") == "open 0"
 
@@ -356,6 +357,20 @@ def test_an_agent_cannot_write_where_it_is_not_meant_to(guest: Guest) -> None:
 def test_an_agent_cannot_run_what_it_writes(guest: Guest) -> None:
     assert guest.ask("run-own /home/agent/own") == f"exec {errno.EACCES}"
     assert guest.ask("run-own /tmp/own") == f"exec {errno.EACCES}"
+    assert guest.ask("run-own /dev/shm/own") == f"exec {errno.EACCES}"
+
+
+@in_containers
+def test_shared_memory_ends_at_its_bytes_and_its_files(lodge: Lodge) -> None:
+    guest = lodge("puppet", limits=Limits(shm_bytes=64 << 10)).move_in()
+    assert "no inode after 16" == guest.ask("fill-inodes /dev/shm")
+    assert "no space after 65536" == guest.ask("fill /dev/shm/0")
+
+
+@in_containers
+def test_without_shared_memory_there_is_no_directory_for_it(lodge: Lodge) -> None:
+    guest = lodge("puppet", limits=Limits(shm_bytes=0)).move_in()
+    assert f"open {errno.ENOENT}" == guest.ask("write /dev/shm/new")
 
 
 @through_pipes

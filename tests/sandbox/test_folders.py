@@ -336,7 +336,9 @@ def test_one_agent_s_folders_are_not_the_other_s(keep: Keep, lodge: Lodge) -> No
 def test_an_agent_that_dies_of_memory_leaves_its_folder_all_the_same(keep: Keep, lodge: Lodge) -> None:
     keeper = keep(folder(PERSISTENT))
     places = {PERSISTENT: keeper.places[0, PERSISTENT]}
-    small = Limits(memory_bytes=32 << 20, temporary_bytes=4 << 20, scratch_bytes=1 << 20, persistent_bytes=SIZE)
+    small = Limits(
+        memory_bytes=32 << 20, temporary_bytes=4 << 20, scratch_bytes=1 << 20, persistent_bytes=SIZE, shm_bytes=0
+    )
     guest = lodge("puppet", limits=small, folders=places).move_in()
     assert guest.ask("fill /persistent/file") == f"no space after {SIZE}"
     guest.tell("eat")

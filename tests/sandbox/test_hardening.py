@@ -18,6 +18,7 @@ def config(
     limits: Limits | None = None,
     policy: BoxPolicy | None = None,
     pipes: Path | None = None,
+    accounts: Path | None = None,
     seccomp: str | None = None,
 ) -> dict[str, Any]:
     return container_config(
@@ -29,6 +30,7 @@ def config(
         owner="0:1:2:here",
         uid=20002,
         pipes=pipes,
+        accounts=accounts,
         seccomp=seccomp,
     )
 
@@ -100,10 +102,20 @@ def test_memory_is_capped_with_all_writable_folders_and_without_swap() -> None:
     assert host(limits=limits)["MemorySwap"] == 146 << 20
 
 
-def test_shared_memory_is_there_only_where_limits_have_it() -> None:
+def test_shared_memory_has_a_file_for_each_page_at_most() -> None:
     shared = host(limits=Limits(shm_bytes=1 << 20))
-    assert (shared["IpcMode"], shared["ShmSize"]) == ("private", 1 << 20)
-    assert "ShmSize" not in host()
+    assert (
+        "rw,nosuid,nodev,noexec,size=1048576,nr_inodes=257,mode=0700,uid=20002,gid=20002" == shared["Tmpfs"]["/dev/shm"]
+    )
+    assert "none" == shared["IpcMode"]
+
+
+def test_the_account_files_are_mounted_read_only() -> None:
+    mounts = host(accounts=Path("/tmp/judge-box-1"))["Mounts"][1:]
+    assert [
+        ("/tmp/judge-box-1/passwd", "/etc/passwd", True),
+        ("/tmp/judge-box-1/group", "/etc/group", True),
+    ] == [(mount["Source"], mount["Target"], mount["ReadOnly"]) for mount in mounts]
 
 
 def test_processes_are_the_agent_s_own_and_pid_1() -> None:
@@ -130,7 +142,7 @@ def test_the_host_kills_an_agent_before_the_judge() -> None:
 
 def test_folders_end_at_the_byte_and_run_nothing() -> None:
     tmpfs = host()["Tmpfs"]
-    assert set(tmpfs) == {"/home/agent", "/tmp"}
+    assert set(tmpfs) == {"/home/agent", "/tmp", "/dev/shm"}
     assert tmpfs["/home/agent"] == ("rw,nosuid,nodev,noexec,size=20971520,nr_inodes=2048,mode=0700,uid=20002,gid=20002")
     assert config()["WorkingDir"] == "/home/agent"
 
@@ -144,14 +156,14 @@ def test_a_build_that_runs_what_it_has_built_runs_it_in_its_scratch_space_alone(
 
 def test_a_folder_of_no_bytes_cannot_be_written_rather_than_without_end() -> None:
     """To a tmpfs, a size of 0 is no limit."""
-    assert host(limits=Limits(temporary_bytes=0, scratch_bytes=0))["Tmpfs"] == {}
+    assert host(limits=Limits(temporary_bytes=0, scratch_bytes=0, shm_bytes=0))["Tmpfs"] == {}
 
 
 def test_kept_folders_are_volumes_in_place_of_fresh_ones() -> None:
     limits = Limits(persistent_bytes=1 << 20)
     kept = replace(TENANT, folders={FolderKind.PERSISTENT: "volume-1"})
-    assert set(host(limits=limits)["Tmpfs"]) == {"/home/agent", "/persistent", "/tmp"}
-    assert set(host(limits=limits, tenant=kept)["Tmpfs"]) == {"/home/agent", "/tmp"}
+    assert set(host(limits=limits)["Tmpfs"]) == {"/home/agent", "/persistent", "/tmp", "/dev/shm"}
+    assert set(host(limits=limits, tenant=kept)["Tmpfs"]) == {"/home/agent", "/tmp", "/dev/shm"}
     _, mount = host(limits=limits, tenant=kept)["Mounts"]
     assert (mount["Type"], mount["Source"], mount["Target"]) == (
         "volume",
@@ -186,6 +198,8 @@ def test_the_environment_is_a_short_list_and_what_the_manifest_adds() -> None:
         "TMPDIR",
         "LANG",
         "PYTHONUNBUFFERED",
+        "USER",
+        "LOGNAME",
     }
     added = Tenant("b", Path("/b"), ("b",), "native", 0, "m", environment=(("DEPTH", "3"),))
     assert "DEPTH=3" in config(tenant=added)["Env"]

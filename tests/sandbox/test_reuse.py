@@ -83,11 +83,21 @@ def test_the_next_game_of_the_same_agent_has_the_same_container(lodge: Lodge) ->
 
 
 def test_it_finds_the_box_as_new(lodge: Lodge) -> None:
-    asked = ("list /tmp", "list /home/agent", "cwd", "status Pid", "status SigIgn", "write /tmp/a", "write b")
+    asked = (
+        "list /tmp",
+        "list /home/agent",
+        "list /dev/shm",
+        "cwd",
+        "status Pid",
+        "status SigIgn",
+        "write /tmp/a",
+        "write b",
+    )
     first = begin(lodge)
     seen = [first.ask(line) for line in asked]
     first.ask("fill /tmp/full")
     first.ask("fill full")
+    first.ask("fill /dev/shm/full")
     finish(first)
     second = begin(lodge)
 

@@ -9,7 +9,7 @@ import pytest
 
 from judge.errors import InputError
 from judge.host.build_images import build_images
-from judge.sandbox import BoxPolicy, Limits, seccomp
+from judge.sandbox import BoxPolicy, seccomp
 from judge.sandbox.box import ProcessReport
 from tests.sandbox.conftest import Lodge
 from tests.sandbox.guest import Guest
@@ -210,9 +210,8 @@ def test_several_processes_of_python_speak_with_each_other(lodge: Lodge, tmp_pat
     build_images(["python"])
     tmp_path.chmod(0o755)
     (tmp_path / "main.py").write_text(SEVERAL_PROCESSES, encoding="ascii")
-    shared = Limits(shm_bytes=1 << 20)  # where its locks are
     words = ("python3", "main.py")
-    guest = lodge(*words, staged=tmp_path, runtime="python", limits=shared).move_in()
+    guest = lodge(*words, staged=tmp_path, runtime="python").move_in()
     assert [guest.line() for _ in range(3)] == ["45", "spawned", "7,5 1100000"]
 
 

@@ -5,11 +5,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from pathlib import Path
 
 import pytest
 
 from judge.errors import HostError
+from judge.host.build_images import build_images
 from judge.sandbox import BoxPolicy
+from judge.sandbox.box import Channel
 from judge.sandbox.users import User, claim_user
 from tests.sandbox.conftest import ATTACH, PIPES, Lodge, of
 
@@ -72,3 +75,45 @@ def test_two_boxes_of_one_seat_are_two_users_and_let_go_of_them(lodge: Lodge) ->
     third = lodge(policy=policy, seat=1).move_in()
     assert third.ask("write /home/agent/own") == "open 0"
     assert third.ask("status Uid").split()[0] in uids
+
+
+ASK_PYTHON = """
+import getpass, grp, os, pwd
+print(getpass.getuser(), pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(os.getgid()).gr_name)
+print(os.path.expanduser("~agent"), pwd.getpwnam("agent").pw_uid == os.getuid(), os.environ["USER"])
+os.environ.clear()
+print(getpass.getuser(), os.path.expanduser("~"))
+"""
+
+
+@of(PIPES, ATTACH)
+def test_the_user_of_python_has_a_name(lodge: Lodge, tmp_path: Path) -> None:
+    build_images(["python"])
+    guest = lodge("python3", "main.py", staged=_staged(tmp_path, "main.py", ASK_PYTHON), runtime="python").move_in()
+
+    assert ["agent agent agent", "/home/agent True agent", "agent /home/agent"] == [guest.line() for _ in range(3)]
+
+
+@pytest.mark.docker
+def test_the_user_of_node_has_a_name(lodge: Lodge, tmp_path: Path) -> None:
+    build_images(["node"])
+    program = "const u = require('os').userInfo(); console.log(u.username, u.homedir)"
+    guest = lodge("node", "main.js", staged=_staged(tmp_path, "main.js", program), runtime="node").move_in()
+
+    assert "agent /home/agent" == guest.line()
+
+
+@pytest.mark.docker
+def test_the_user_of_java_has_a_name(lodge: Lodge) -> None:
+    build_images(["java"])
+    guest = lodge("java", "-XshowSettings:properties", "-version", runtime="java").move_in()
+    guest.end()
+
+    properties = (guest.heard[Channel.OUT] + guest.heard[Channel.ERR]).decode().split("\n")
+    assert {"user.name = agent", "user.home = /home/agent"} <= {line.strip() for line in properties}
+
+
+def _staged(directory: Path, name: str, text: str) -> Path:
+    directory.chmod(0o755)
+    (directory / name).write_text(text, encoding="ascii")
+    return directory
