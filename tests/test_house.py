@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "errors": set(),
     "text": set(),
     "parsing": {"errors", "text"},
-    "toml_files": {"errors", "parsing"},
+    "toml_files": {"errors", "parsing", "text"},
     "durable_files": {"errors"},
     "resources": set(),
     "locks": set(),
@@ -49,7 +49,7 @@ MAY_IMPORT = {
     "testing": {"errors", "games", "protocols", "sandbox", "referee"},
     "agents": {
         "errors", "logs", "parsing", "resources", "text", "durable_files", "locks", "games", "protocols", "sandbox",
-        "referee", "tree_tar", "host",
+        "referee", "tree_tar", "host", "toml_files",
     },
     "notices": {"errors", "locks", "logs", "store", "text"},
     "submissions": {

@@ -10,9 +10,8 @@ import re
 import shlex
 import shutil
 import stat
-import tomllib
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -31,7 +30,9 @@ from judge.protocols import PERSON, protocol_entry
 from judge.referee.policy import Policy, runtime_of
 from judge.referee.spec import SeatSpec
 from judge.resources import BUILD_DIRECTORY
-from judge.text import nearest
+from judge.text import nearest, quote
+from judge.toml_files import parse as parse_toml
+from judge.toml_files import read_text, slashes
 
 ME = "me"
 """The word in place of an agent if a person plays."""
@@ -47,8 +48,10 @@ PYTHON_2 = "python2"
 """The runtime for Python 2, and what starts its programs there."""
 ARCHIVES = frozenset({".zip", ".tar", ".tgz", ".txz", ".tzst", ".gz", ".xz", ".zst", ".7z", ".rar"})
 """How the names of archives end, which `judge submit` unpacks or refuses in its own words."""
-MAX_TEXT = 1 << 16
-"""How many characters an agent.toml or an `info` file may have."""
+MAX_TEXT_BYTES = 1 << 16
+"""Size limit of an agent.toml and of an `info` file."""
+MAX_WORDS = 256
+"""Maximum number of words of a command, and of the flags of `[build]`."""
 MAX_WORD_BYTES = 4096
 """How long a word of a command or of `[build]` may be; the kernel takes 128 KiB, and a path is no longer than this."""
 MAX_FILES = 10_000
@@ -193,12 +196,14 @@ def read_sent_manifest(path: Path) -> AgentManifest:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(_text_of(path))
-    except FileNotFoundError:
-        raise InputError(f"{path} is missing: an agent's directory needs an {MANIFEST}") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: {error}") from None
+    if not path.exists():
+        raise InputError(f"{path} is missing: an agent's directory needs an {MANIFEST}")
+    return parse_toml(path, manifest_text(path))
+
+
+def manifest_text(path: Path) -> str:
+    """The text of an agent.toml without a byte order mark; InputError."""
+    return read_text(path, "an agent.toml", MAX_TEXT_BYTES)
 
 
 def program_digest(program: Path) -> str:
@@ -218,9 +223,19 @@ def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
     for field, word in _words(manifest.model_dump(exclude={"description"})):
         odd = next((c for c in word if unicodedata.category(c) == "Cc"), "")
         if odd:
-            raise InputError(f"{path}: {field}: it has the control character U+{ord(odd):04X}: write it without")
+            fix = "write it without"
+            if odd in "\b\t\n\f\r":
+                shown = slashes(word)
+                fix = f'a backslash in "…" begins an escape; between directories write /: {quote(shown, 80)}'
+            raise InputError(f"{path}: {field}: it has the control character U+{ord(odd):04X}: {fix}")
         if len(word.encode()) > MAX_WORD_BYTES:
             raise InputError(f"{path}: {field}: it is longer than {MAX_WORD_BYTES} bytes: put it in a file")
+    for field, words in (
+        ("command", manifest.command),
+        ("build.flags", manifest.build.flags if manifest.build else ()),
+    ):
+        if len(words) > MAX_WORDS:
+            raise InputError(f"{path}: {field}: it has more than {MAX_WORDS} words")
     if "\0" in manifest.description:
         raise InputError(f"{path}: description: it has the control character U+0000")
 
@@ -275,6 +290,7 @@ def _manifest_of_directory(source: Path) -> AgentManifest:
 def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
     """The manifest with `wine` before a Windows program, whose header is looked at; InputError for an unfit one."""
     words = manifest.command[1:] if manifest.command[0] == WINE else manifest.command
+    _refuse_backslashes(words, source)
     program = source / words[0] if words else source
     if manifest.runtime == WINE:
         if not program.is_file():
@@ -285,6 +301,14 @@ def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
         runtime = f'"{MONO}", command = ["{MONO}", "{words[0]}"]' if is_dotnet(program) else f'"{WINE}"'
         raise InputError(f"{source / MANIFEST}: {words[0]} is a Windows program: say runtime = {runtime}")
     return manifest
+
+
+def _refuse_backslashes(words: Sequence[str], source: Path) -> None:
+    """Raise InputError for a word that names a file of the agent with backslashes between directories."""
+    for word in words:
+        path = word.replace("\\", "/")
+        if path != word and not path.startswith("/") and (source / path).is_file() and not (source / word).exists():
+            raise InputError(f"{source / MANIFEST}: command: {quote(word, 80)}: between directories write /: {path}")
 
 
 def nothing_plays(source: Path) -> str:
@@ -350,16 +374,11 @@ def info_words(path: Path) -> list[str]:
 
 
 def _lines_of(path: Path) -> list[str]:
-    return _text_of(path, errors="replace").splitlines()
-
-
-def _text_of(path: Path, errors: str = "strict") -> str:
-    """The text of a file that says how an agent is run; ValueError for more than anybody writes."""
-    with path.open(encoding="utf-8", errors=errors) as file:
-        text = file.read(MAX_TEXT + 1)
-    if len(text) > MAX_TEXT:
-        raise ValueError(f"it has more than {MAX_TEXT} characters")
-    return text
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        text = file.read(MAX_TEXT_BYTES + 1)
+    if len(text) > MAX_TEXT_BYTES:
+        raise ValueError(f"it has more than {MAX_TEXT_BYTES} characters")
+    return text.splitlines()
 
 
 def _manifest_of_file(source: Path) -> AgentManifest:

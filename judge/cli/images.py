@@ -150,7 +150,7 @@ def _add_document(path: Path, named: References) -> None:
 def _parsed(text: str) -> dict[str, object]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return {}
 
 

@@ -290,5 +290,5 @@ def _value(text: str) -> Any:
     """A TOML value, or the text itself where it is none (so that `box.freeze=none` needs no quotes)."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text

@@ -5,7 +5,6 @@ profile is a file of the same form, or one of the Engine's own form that ends in
 """
 
 import json
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -17,6 +16,8 @@ from judge.errors import InputError
 from judge.parsing import parse
 from judge.resources import POLICIES
 from judge.sandbox.box import BoxPolicy
+from judge.toml_files import parse as parse_toml
+from judge.toml_files import read_text
 
 PROFILES = POLICIES / "seccomp"
 ENGINE = "engine"
@@ -108,10 +109,7 @@ def load_profile(name: str) -> Profile:
     if not name.endswith(".toml") and name not in profile_names():
         known = ", ".join([ENGINE, *profile_names()])
         raise InputError(f"there is no seccomp profile {name!r}: give {known}, or a file")
-    try:
-        profile = parse(Profile, tomllib.loads(_text(path)), str(path))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: {error}") from None
+    profile = parse(Profile, parse_toml(path, read_text(path, "a seccomp profile")), str(path))
     return profile.after(load_profile(profile.extends)) if profile.extends else profile
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from judge.agents.agents import INFO, MANIFEST, brains_of, info_words, read_sent_manifest
+from judge.agents.agents import INFO, MANIFEST, brains_of, info_words, manifest_text, read_sent_manifest
 from judge.agents.recipe import AT, BuildRecipe, Sources, recipe_for
 from judge.sandbox.box import ProcessReport
 from judge.sandbox.run_in_box import CommandEnd, CommandResult
@@ -69,7 +69,7 @@ def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimi
         return Built(log, f"what the build left cannot be taken: {refusal}")
     if recipe.manifest:
         sent = tree / MANIFEST
-        rest = sent.read_text(encoding="utf-8") if sent.exists() else ""
+        rest = manifest_text(sent) if sent.exists() else ""
         (target / MANIFEST).write_text(recipe.manifest + rest, encoding="utf-8")
     return Built(log)
 

@@ -30,6 +30,7 @@ from judge.agents.agents import (
     brains_of,
     fit_name,
     is_name,
+    manifest_text,
     nothing_plays,
     stage_agent,
 )
@@ -318,7 +319,7 @@ class _UploadPipeline:
         """
         file = tree / MANIFEST
         if file.exists():
-            rest = file.read_text(encoding="utf-8")
+            rest = manifest_text(file)
         else:
             seat = agent.seat(self.job.policy)
             command = ", ".join(map(json.dumps, seat.command))

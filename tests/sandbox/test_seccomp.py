@@ -285,8 +285,8 @@ def test_a_profile_that_is_none_is_named(tmp_path: Path, text: str, said: str) -
 def test_a_profile_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="give engine, native, toolchain, wine32, or a file"):
         seccomp.engine_text("default")
-    for name in ("no.json", "no.toml"):
-        with pytest.raises(InputError, match="cannot be read"):
+    for name, said in (("no.json", "cannot be read"), ("no.toml", "give the path of a seccomp profile")):
+        with pytest.raises(InputError, match=said):
             seccomp.engine_text(str(tmp_path / name))
 
 
