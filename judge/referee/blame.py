@@ -117,6 +117,9 @@ class Thresholds:
 LATE = frozenset({Cause.START_TIME, Cause.TURN_TIME, Cause.MATCH_TIME})
 """No whole answer was there in time."""
 
+LATE_OR_DEAD = LATE | {Cause.DEATH}
+"""The causes that are not the seat's own if its opponent ran on in its time. Memory and output have precedence."""
+
 NO_SEAT = frozenset({Cause.HOST, Cause.JUDGE})
 """Not a seat failed, but what they were played with."""
 
@@ -305,21 +308,22 @@ TABLE: tuple[BlameRow, ...] = (
         for cause, (words, when) in _TIME_WORDS.items()
     ),
     BlameRow(
-        _one(Cause.RAN_ON),
-        _always,
-        Verdict.TURN_TIME,
-        _ran_on_words,
-        "it ran on when its turn was over: for the policy's `clock.still_ms`, before its opponent could begin, or in a "
-        "turn that its opponent lost on time; and it used more processor time meanwhile than `clock.ran_on_ms`",
-        Evidence(ran_on_ms=1000.2, ran_on_cpu_ms=998.7),
-    ),
-    BlameRow(
-        _one(Cause.DEATH),
+        frozenset({Cause.RAN_ON, Cause.DEATH}),
         _reported("lost"),
         Verdict.VOID,
         lambda _: sentence("the container ended without a word of its PID 1: somebody outside ended it; play again"),
         "its container was ended from outside: the judge's own process in it could not report",
         Evidence(report="lost 0"),
+    ),
+    BlameRow(
+        _one(Cause.RAN_ON),
+        _always,
+        Verdict.TURN_TIME,
+        _ran_on_words,
+        "it ran on when its turn was over: for the policy's `clock.still_ms`, before its opponent could begin, or "
+        "while it was stopped, such as by the end of a process that a timer kills; and it used more processor time "
+        "in this time than `clock.ran_on_ms`",
+        Evidence(ran_on_ms=1000.2, ran_on_cpu_ms=998.7),
     ),
     BlameRow(
         _one(Cause.DEATH),

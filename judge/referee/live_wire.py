@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from judge.games.types import SEATS
 from judge.referee.transcript import EntryKind, Transcript
 from judge.referee.wait_meter import WaitMeter
-from judge.referee.wire import Happening, Measured, RanOn
+from judge.referee.wire import Happening, Measured, RanOn, StoppedCpu
 from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, ProcessReport
 from judge.sandbox.core_use import CoreUse
 from judge.sandbox.stalls import StallWatch
@@ -46,6 +46,10 @@ _REST_NS = 20_000_000
 
 _REST_CPU_NS = 2_000_000
 """How much processor time it may use for that, which nobody is charged for."""
+
+_STOP_CPU_NS = 1_000_000
+"""How much CPU time the kernel may add to a box after it reports it as stopped. Stopping takes microseconds, and is
+counted late."""
 
 _REPLACED_NS = 1_000_000_000
 """How long the judge waits for the box of a replaced process to be gone before it makes the new one."""
@@ -94,7 +98,8 @@ class LiveWire:
         """How to check that a seat is still that was frozen, killed or has ended; None: it may run."""
         self._replaced: tuple[list[Box], list[Box]] = ([], [])
         """Boxes that were replaced and are not closed yet."""
-        self._loose_cpu: list[int | None] = [None, None]
+        self._stopped_cpu: list[int | None] = [None, None]
+        """Per seat: its CPU time when it was seen stopped, or at the last growth. None while it may run."""
         self._looked_at = time.monotonic_ns()
         self._late_ns = 0
         for seat in SEATS:
@@ -133,19 +138,17 @@ class LiveWire:
             self._watch_room(seat)
 
     def thaw(self, seat: int) -> int:
-        """Thaw the agent. CPU time that it used while it should have been frozen sets its clock back."""
-        self._stands[seat] = None
-        dodged = self._cpu_used_loose(seat)
+        """Thaw the agent."""
+        self._stands[seat] = self._stopped_cpu[seat] = None
         # The moment is taken before the thaw: on a shared core the agent may run before the call returns.
         now = time.monotonic_ns()
         if self._meter.is_old(now):
             self._meter.look()
             now = time.monotonic_ns()
-        since = now - dodged
         self._boxes[seat].thaw()
-        self._transcript.add(since, seat, EntryKind.THAWED)
+        self._transcript.add(now, seat, EntryKind.THAWED)
         self._meter.begin(seat, now)
-        return since
+        return now
 
     def freeze(self, seat: int) -> int | None:
         """Stop the box when it rests, and read its memory while it comes to a stand: nobody's clock runs."""
@@ -180,16 +183,32 @@ class LiveWire:
             return None
         naps = _naps(_SPIN_NS if self._spin_ns else 0)
         if self._stands_within(seat, min(_AT_ONCE_NS, bound_ns), lambda: next(naps)):
+            self._note_stopped(seat)
             return None
         began, cpu = time.monotonic_ns(), self._cpu(seat)
-        stands = self._stands_within(seat, bound_ns, lambda: time.sleep(_NAP_S))
+        self._stands_within(seat, bound_ns, lambda: time.sleep(_NAP_S))
         self._looked_at = now = time.monotonic_ns()  # nobody's clock ran meanwhile
         used = None if cpu is None else max(0, (self._cpu(seat) or 0) - cpu)
-        if not stands and self._stands[seat] is not None:
-            self._loose_cpu[seat] = cpu
+        self._note_stopped(seat)
         ran = RanOn(now - began, used)
         self._transcript.add(now, seat, EntryKind.RAN_ON, ran.encode())
         return ran
+
+    def _note_stopped(self, seat: int) -> None:
+        """What the seat uses from here on is charged to it, whether it stands still or not."""
+        box = self._boxes[seat]
+        self._stopped_cpu[seat] = None if box.freezer == NO_FREEZER else box.cpu_ns()
+
+    def stopped_cpu(self, seat: int, asked: int) -> int:
+        """CPU time that a seat used while it was stopped; recorded if there is any."""
+        before = self._stopped_cpu[seat]
+        now = None if before is None else self._boxes[seat].cpu_ns()
+        if before is None or now is None or now - before <= _STOP_CPU_NS:
+            return 0
+        self._stopped_cpu[seat] = now
+        used = StoppedCpu(now - before, asked)
+        self._transcript.add(time.monotonic_ns(), seat, EntryKind.STOPPED_CPU, used.encode())
+        return used.ns
 
     def look(self) -> Sequence[Happening]:
         """What has happened already."""
@@ -216,8 +235,8 @@ class LiveWire:
     def measure(self, seat: int) -> Measured:
         """Readings of the box, and what others did to it and used of the slot."""
         box = self._boxes[seat]
-        shares, used = self._meter.shares(seat), self._meter.opponent_cpu(seat)
-        measured = Measured(box.readings(), held_by_others=box.is_held(), opponent_cpu_ns=used, **shares._asdict())
+        shares = self._meter.shares(seat)
+        measured = Measured(box.readings(), held_by_others=box.is_held(), **shares._asdict())
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.EVIDENCE, measured.encode())
         return measured
 
@@ -281,7 +300,6 @@ class LiveWire:
             if now < spun_until:
                 ready = self._poll_for(0.0)
             else:
-                self._meter.note_other()
                 is_idle = now >= idle_at or not self._spin_ns
                 if is_idle:
                     self._transcript.spill()
@@ -413,8 +431,7 @@ class LiveWire:
         if self._outbox[seat]:
             self._unwatch_room(self._boxes[seat].stdin_fd)
             self._outbox[seat].clear()
-        self._stands[seat] = None
-        self._loose_cpu[seat] = None
+        self._stands[seat] = self._stopped_cpu[seat] = None
 
     # --- freezing ------------------------------------------------------------------------------------------------
 
@@ -450,14 +467,6 @@ class LiveWire:
         """CPU time of a seat that is not still, even if the Engine takes long to answer."""
         used = [box.readings().cpu_ns for box in (self._boxes[seat], *self._replaced[seat])]
         return None if None in used else sum(filter(None, used))
-
-    def _cpu_used_loose(self, seat: int) -> int:
-        """The CPU time of a seat since it was left running because it used none."""
-        before = self._loose_cpu[seat]
-        if before is None:
-            return 0
-        self._loose_cpu[seat] = None
-        return max(0, (self._boxes[seat].cpu_ns() or before) - before)
 
 
 def _naps(spin_ns: int = 0) -> Iterator[None]:

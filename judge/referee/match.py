@@ -34,7 +34,7 @@ from judge.protocols.types import (
     WakeAt,
     Write,
 )
-from judge.referee.blame import LATE, Cause, Evidence, Thresholds, Void, judge, judge_start
+from judge.referee.blame import LATE_OR_DEAD, Cause, Evidence, Thresholds, Void, judge, judge_start
 from judge.referee.clock import MS, Deadline, SeatClock
 from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.side import Dialogue, FaultError, Ply, Side
@@ -117,7 +117,20 @@ class Referee:
 
     def _step(self) -> None:
         request = self.game.pending()
-        reply = self._chance(request) if request.seat == NATURE else self._ask(request)
+        if request.seat == NATURE:
+            reply = self._chance(request)
+        else:
+            charged_ns = self.sides[request.seat].clock.charged_ns
+            reply = self._ask(request)
+            try:
+                span_ns = self.sides[request.seat].clock.charged_ns - charged_ns
+                self._judge_stopped(1 - request.seat, request.seat, span_ns)
+            except FaultError as faulted:
+                if isinstance(faulted.verdict, Void):
+                    raise
+                self._tell(self.game.forfeit(faulted.verdict))
+                if self.game.end is not None:
+                    return
         self._tell(self.game.apply(reply))
 
     def _tell(self, events: Sequence[Event]) -> None:
@@ -131,6 +144,7 @@ class Referee:
         seat = request.seat
         side = self.sides[seat]
         self._await_still(1 - seat)
+        self._judge_stopped(seat, seat)
         for happening in self._wire.look():
             self._note_happening(happening)
             self._hear_unasked(happening)
@@ -149,9 +163,11 @@ class Referee:
         side = self.sides[seat]
         started = self._wire.respawn(seat) if side.has_started else self._wire.start(seat)
         side.has_started = True
+        charged_ns = side.clock.charged_ns
         end, _ = self._converse(seat, side.opening, started=started)
         if isinstance(end, Ready):
             side.about = end.about
+            self._judge_stopped(1 - seat, seat, side.clock.charged_ns - charged_ns)
         elif self.game.renegotiate():
             self._reopen()
         else:
@@ -179,6 +195,22 @@ class Referee:
             if not side.is_out:
                 raise self._ran_on(seat, ran)
 
+    def _judge_stopped(self, seat: int, asked: int, span_ns: int = 0) -> None:
+        """Charge the CPU time that a seat used while it was stopped; it loses if that is too much.
+
+        `asked` is as in `StoppedCpu`; `span_ns` is the time of the opponent in which it was used.
+        """
+        used_ns = self._charge_stopped(seat, asked)
+        if used_ns > self._ran_on_ns and not self.sides[seat].is_out:
+            raise self._ran_on(seat, RanOn(span_ns, used_ns))
+
+    def _charge_stopped(self, seat: int, asked: int) -> int:
+        """Charge the CPU time that a seat used while it was stopped; returns it in nanoseconds."""
+        used_ns = self._wire.stopped_cpu(seat, asked)
+        if used_ns:
+            self._charge(seat, used_ns)
+        return used_ns
+
     def _charge(self, seat: int, ran_ns: int) -> None:
         """Charge the time that a seat ran after its last answer to that answer."""
         self.sides[seat].clock.charge(Wait.TURN, ran_ns)
@@ -190,6 +222,8 @@ class Referee:
 
     def _close(self) -> None:
         """Tell both seats goodbye and let them end."""
+        for seat in SEATS:
+            self._charge_stopped(seat, NATURE)
         deadline = 0
         living = [seat for seat in SEATS if self.sides[seat].is_living]
         for seat in living:
@@ -414,16 +448,18 @@ class Referee:
     def _faulted(self, seat: int, cause: Cause, talk: Dialogue | None = None, now: int = 0) -> FaultError:
         """The verdict on a seat, from what is measured now; its time in `talk` is charged up to `now`.
 
-        A late one is not at fault where the other seat ran on in its time.
+        A seat that is late, or whose process has ended, is not at fault if the other seat ran on in its time.
         """
         side = self.sides[seat]
         elapsed_ns, allowed_ms = 0, 0
         if talk is not None and talk.wait is not None:
             elapsed_ns, allowed_ms = now - talk.since, talk.deadline.allowed_ms
             talk.settle(side.clock, now)
+        ran_ns = self._charge_stopped(1 - seat, seat)
         measured = self._wire.measure(seat)
-        if cause in LATE and (measured.opponent_cpu_ns or 0) > self._ran_on_ns:
-            return self._ran_on(1 - seat, RanOn(elapsed_ns, measured.opponent_cpu_ns))
+        ran_ns = max(ran_ns, measured.opponent_cpu_ns or 0)
+        if cause in LATE_OR_DEAD and ran_ns > self._ran_on_ns:
+            return self._ran_on(1 - seat, RanOn(elapsed_ns, ran_ns))
         evidence = self._evidence(seat, measured)
         evidence = evidence.model_copy(update={"charged_ms": elapsed_ns / MS, "allowed_ms": allowed_ms})
         if cause is Cause.MATCH_TIME:

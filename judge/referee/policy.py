@@ -71,8 +71,8 @@ class ClockPolicy(_Section):
     """How long an agent may take to stand still when its turn is over. It is waited for, before any clock of its
     opponent begins; the processor time that it uses is charged to its match, and one that needs longer loses."""
     ran_on_ms: int = Field(default=20, ge=0)
-    """How much processor time an agent may use while it should stand still. With less it does not lose by `still_ms`;
-    with more a turn that its opponent loses on time is its own fault."""
+    """How much processor time an agent may use while it should stand still. With less it does not lose by `still_ms`,
+    and what it uses is charged to its match; with more it loses."""
     starved_share: float = Field(default=0.1, gt=0, le=1)
     """A turn lost on time is void when others took more than this share of the slot's cores meanwhile, or the kernel
     stalled a process of the judge's own for more than this share of it..."""

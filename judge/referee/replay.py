@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from judge.errors import HostError, InputError
 from judge.referee.spec import MatchRecord
 from judge.referee.transcript import Entry, EntryKind, decode_memory
-from judge.referee.wire import Happening, Measured, RanOn
+from judge.referee.wire import Happening, Measured, RanOn, StoppedCpu
 
 _SEEN = frozenset({EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, EntryKind.EXPIRED})
 """The kinds that come from outside; all others are actions of the referee."""
@@ -80,12 +80,17 @@ class ReplayWire:
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 the record knows how long it was
         """How long the seat ran on, if the record has such an entry."""
-        if not self._has(self._next):
-            return None
-        entry = self._entries[self._next]
-        if (entry.seat, entry.kind) != (seat, EntryKind.RAN_ON):
-            return None
-        return RanOn.decode(self._take().data)
+        return RanOn.decode(self._take().data) if self._is_next(seat, EntryKind.RAN_ON) else None
+
+    def stopped_cpu(self, seat: int, asked: int) -> int:
+        """What the seat used while it was stopped, if the record has an entry of it from this step of the game."""
+        if not self._is_next(seat, EntryKind.STOPPED_CPU):
+            return 0
+        used = StoppedCpu.decode(self._entries[self._next].data)
+        if used.asked != asked:
+            return 0
+        self._take()
+        return used.ns
 
     def look(self) -> Sequence[Happening]:
         """The entries up to the mark that a look left in the record; nothing if it left none."""
@@ -123,6 +128,13 @@ class ReplayWire:
 
     def fail(self, why: str) -> None:
         """Do nothing: the record said so."""
+
+    def _is_next(self, seat: int, kind: EntryKind) -> bool:
+        """Whether the next entry is of this seat and kind."""
+        return self._has(self._next) and (self._entries[self._next].seat, self._entries[self._next].kind) == (
+            seat,
+            kind,
+        )
 
     def _has(self, number: int) -> bool:
         """Whether there is an entry of this number, from 0."""

@@ -61,6 +61,8 @@ class EntryKind(StrEnum):
     """The host failed after the game was over; the bytes say how."""
     RAN_ON = "O"
     """The agent ran on after its turn was over: for how long, and the CPU time that it used, as JSON."""
+    STOPPED_CPU = "U"
+    """The agent's box used CPU time while it was stopped: `judge.referee.wire.StoppedCpu` as JSON."""
 
 
 class Entry(NamedTuple):

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from judge.sandbox.box import NO_FREEZER, Box
+from judge.sandbox.box import Box
 from judge.sandbox.core_use import CoreUse
 from judge.sandbox.stall_probe import STALL_NS
 from judge.sandbox.stalls import StallWatch
@@ -82,7 +82,6 @@ class WaitMeter:
         self._cores = max(1, cores)
         self._stalls = stalls
         self._asked = -1
-        self._still_cpu: int | None = None
         self._snapshot = _Look(0)
         self._former = (_FormerWaits(), _FormerWaits())
         self._since = 0
@@ -99,7 +98,7 @@ class WaitMeter:
 
     def begin(self, seat: int, now: int) -> None:
         """A seat is waited for from now on."""
-        self._asked, self._still_cpu, self._since, self._closer = seat, None, now, None
+        self._asked, self._since, self._closer = seat, now, None
         if self._stalls is not None:
             self._stalls.want(now, self)
 
@@ -128,18 +127,6 @@ class WaitMeter:
         if now < self._since + 2 * part:
             self._closer = self._look_closer(self._asked, self._use.kernel_threads() if self._use else {})
         return deadline
-
-    def note_other(self) -> None:
-        """Read the CPU time of the seat that should be frozen, once a wait: what it uses from here on is counted."""
-        if self._still_cpu is None:
-            self._still_cpu = self._cpu_of_the_other()
-
-    def opponent_cpu(self, seat: int) -> int | None:
-        """CPU time of the other seat since `note_other`, if `seat` is the one that is asked."""
-        if seat != self._asked:
-            return None
-        now = self._cpu_of_the_other()
-        return None if now is None or self._still_cpu is None else max(0, now - self._still_cpu)
 
     def shares(self, seat: int) -> Shares:
         """Of the time since the last readings, and of all waits for the seat."""
@@ -181,11 +168,6 @@ class WaitMeter:
         return min(stolen, now.any_pressure_ns - then.any_pressure_ns) + (
             self._use.kernel_ns(then.threads) if self._use else 0
         )
-
-    def _cpu_of_the_other(self) -> int | None:
-        """CPU time of the seat that should be frozen while the other is asked."""
-        box = self._boxes[1 - self._asked]
-        return None if self._asked < 0 or box.freezer == NO_FREEZER else box.cpu_ns()
 
     def _look_around(self, *, is_first: bool = False) -> _Look:
         now = time.monotonic_ns()

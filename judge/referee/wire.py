@@ -38,6 +38,26 @@ class RanOn(NamedTuple):
         return cls(int(ns), None if cpu_ns is None else int(cpu_ns))
 
 
+class StoppedCpu(NamedTuple):
+    """CPU time that a seat used while it was stopped."""
+
+    ns: int
+    asked: int
+    """The seat that was asked meanwhile; the seat itself at its next request, NATURE when the game was over."""
+
+    def encode(self) -> bytes:
+        """JSON, as in a transcript."""
+        return json.dumps(self).encode()
+
+    @classmethod
+    def decode(cls, data: bytes) -> "StoppedCpu":
+        """The inverse of `encode`; ValueError or TypeError for anything else."""
+        ns, asked = json.loads(data)
+        if ns < 0:
+            raise ValueError(f"negative CPU time: {ns}")
+        return cls(int(ns), int(asked))
+
+
 class Measured(NamedTuple):
     """Readings for a verdict; see `judge.referee.blame.Evidence`."""
 
@@ -45,7 +65,7 @@ class Measured(NamedTuple):
     others_share: float | None
     held_by_others: bool | None
     opponent_cpu_ns: int | None = None
-    """CPU time that the other seat, which should be frozen, used since this seat's wait began."""
+    """CPU time that the other seat used in this seat's wait; only in older records, which have no STOPPED_CPU entry."""
     waited_share: float | None = None
     stalled_share: float | None = None
     slept_share: float | None = None
@@ -86,6 +106,13 @@ class Wire(Protocol):
         """Wait until a seat that was frozen stands still, for `bound_ns` at most; None: it does so at once.
 
         No clock of the other seat runs meanwhile.
+        """
+
+    def stopped_cpu(self, seat: int, asked: int) -> int:
+        """CPU time in nanoseconds that a seat used since `await_still` saw it stopped, or since the last call.
+
+        `asked` says which step of the game this is, see `StoppedCpu`. 0 if the seat is not stopped, if the time is not
+        known, or if it is so little that stopping itself may take it.
         """
 
     def look(self) -> Sequence[Happening]:

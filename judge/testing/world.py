@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from judge.errors import HostError
 from judge.referee.transcript import Entry, EntryKind, Transcript
-from judge.referee.wire import Happening, Measured, RanOn
+from judge.referee.wire import Happening, Measured, RanOn, StoppedCpu
 from judge.sandbox.box import ProcessReport, Readings
 
 MS = 1_000_000
@@ -98,7 +98,9 @@ class World:
         self.ran_on: dict[int, list[RanOn]] = {}
         """How a seat runs on each time that it is frozen, from the first; after the last it is still."""
         self.opponent_cpu_ms: int | None = None
-        """Processor time of the seat that is not asked, in a turn that is lost on time."""
+        """Processor time of the seat that is not asked, in a turn that is lost on time, as older judges recorded it."""
+        self.stopped_cpu_ms: dict[int, list[int]] = {}
+        """CPU time that each seat used while it was stopped, each time that it is read, from the first."""
         self.killed: list[int] = []
         self.unkillable: set[int] = set()
         """Seats whose end the host fails at."""
@@ -142,6 +144,14 @@ class World:
         self.now += ran.ns
         self._note(seat, EntryKind.RAN_ON, ran.encode())
         return ran
+
+    def stopped_cpu(self, seat: int, asked: int) -> int:
+        """What `stopped_cpu_ms` says."""
+        used = self.stopped_cpu_ms.get(seat)
+        if not self.frozen[seat] or not used or not (ns := used.pop(0) * MS):
+            return 0
+        self._note(seat, EntryKind.STOPPED_CPU, StoppedCpu(ns, asked).encode())
+        return ns
 
     def look(self) -> Sequence[Happening]:
         """Acts that take no more time are in the pipe already, also if the seat is frozen."""

@@ -10,8 +10,8 @@ from judge.records.evidence import PolicyKey, cases
 from judge.referee.transcript import Entry, EntryKind, seal, unseal
 from judge.referee.verify import verify
 from judge.referee.wire import Measured, RanOn
-from judge.sandbox.box import Readings
-from judge.testing import MS, ScriptedMatch, World
+from judge.sandbox.box import ProcessReport, Readings
+from judge.testing import MS, Act, Do, Say, ScriptedMatch, World, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, spec
 
 CALL = RanOn(1000 * MS, 990 * MS)
@@ -107,6 +107,64 @@ def test_a_little_of_it_excuses_nobody() -> None:
     played = ScriptedMatch(stolen, spec())
 
     assert (Verdict.TURN_TIME, 0) == (played.verdict, played.winner)
+
+
+def test_cpu_time_of_a_stopped_seat_is_charged_to_its_last_answer() -> None:
+    busy = world({})
+    busy.stopped_cpu_ms = {0: [0, 0, 15, 3]}
+    played = ScriptedMatch(busy, match_spec := spec())
+
+    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
+    assert [19 * MS, MS, MS] == [ply.charged_ns for ply in played.referee.plies][:3]
+    assert (6 + 18) * MS == played.referee.sides[0].clock.charged_ns
+    assert 5 * MS == played.referee.sides[1].clock.charged_ns
+    assert not verify(a_file(played, match_spec)).problems
+
+
+@pytest.mark.parametrize("reads", [1, 2, 3, 4])
+def test_a_seat_that_used_much_cpu_time_while_stopped_loses_though_its_opponent_was_in_time(reads: int) -> None:
+    """In its opponent's start-up, at its next request, in its opponent's turn, and at the request after that."""
+    busy = world({})
+    busy.stopped_cpu_ms = {0: [0] * (reads - 1) + [21]}
+    played = ScriptedMatch(busy, match_spec := spec())
+
+    assert (Verdict.TURN_TIME, 1) == (played.verdict, played.winner)
+    assert [Verdict.TURN_TIME, None] == played.faults
+    evidence = played.referee.sides[0].evidence
+    assert evidence is not None
+    assert 21 == evidence.ran_on_cpu_ms
+    assert not verify(a_file(played, match_spec)).problems
+
+
+def test_cpu_time_in_the_last_turn_of_the_game_decides_it() -> None:
+    legal = ScriptedMatch(World(brain(*WHITE_ROW), brain("0,1")), spec())
+
+    assert (Verdict.ILLEGAL, 0) == (legal.verdict, legal.winner), "without it the last answer loses"
+    busy = World(brain(*WHITE_ROW), brain("0,1"))
+    busy.stopped_cpu_ms = {0: [0, 0, 21]}
+    played = ScriptedMatch(busy, match_spec := spec())
+
+    assert (Verdict.TURN_TIME, 1) == (played.verdict, played.winner)
+    assert not verify(a_file(played, match_spec)).problems
+
+
+def test_a_seat_whose_process_ends_does_not_lose_by_it_while_the_other_box_works() -> None:
+    busy = World(brain("7,7"), brain(TURN=exits(3)))
+    busy.stopped_cpu_ms = {0: [0, 0, 50]}
+    played = ScriptedMatch(busy, match_spec := spec())
+
+    assert (Verdict.TURN_TIME, 1) == (played.verdict, played.winner)
+    assert not verify(a_file(played, match_spec)).problems
+
+
+def test_a_seat_whose_container_was_ended_from_outside_does_not_lose_by_the_work_of_its_end() -> None:
+    ends: list[Act] = [Say(b"7,7\r\n"), Do(EntryKind.REPORT, ProcessReport("lost").encode(), ms=0)]
+    busy = World(brain(BEGIN=ends), brain(*WHITE_ROW))
+    busy.stopped_cpu_ms = {0: [0, 0, 50]}
+    played = ScriptedMatch(busy, match_spec := spec())
+
+    assert Verdict.VOID is played.verdict
+    assert not verify(a_file(played, match_spec)).problems
 
 
 def test_evidence_of_an_earlier_judge_is_read() -> None:

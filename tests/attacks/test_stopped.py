@@ -1,0 +1,97 @@
+"""CPU time that a box uses while it is stopped is charged to its seat, and too much of it loses the game."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from judge.agents.agents import program_digest
+from judge.games.types import Verdict
+from judge.host.build_images import build_images
+from judge.referee.play import Slot, Venue, play
+from judge.referee.policy import load_policy
+from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
+from judge.referee.transcript import EntryKind, unseal
+from judge.referee.verify import verify
+from judge.referee.wire import StoppedCpu
+from judge.sandbox.static_builds import compile_static
+
+pytestmark = [pytest.mark.docker, pytest.mark.alone]
+
+AGENTS = Path(__file__).parent / "agents"
+HONEST = ("thinks", "150")
+"""It thinks for this many milliseconds: the helpers are killed in the middle of it."""
+HELPERS = {
+    "kill": ("killed_helpers", "kill", "8", "1", "50"),
+    "alarm": ("killed_helpers", "alarm", "8", "1", "50"),
+}
+CHANGES = (
+    "game.options.width=5", "game.options.height=5", "clock.turn_ms=60000", "clock.match_ms=0", "clock.starved_share=1",
+)  # fmt: skip
+CHARGED_ONLY = "clock.ran_on_ms=1000000"
+
+Play = Callable[..., RecordFile]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of both programs."""
+    build_images(["native"])
+    folder = tmp_path_factory.mktemp("stopped")
+    folder.chmod(0o755)
+    for name in ("killed_helpers", "thinks"):
+        compile_static([AGENTS / f"{name}.c"], folder / name)
+    return folder
+
+
+@pytest.fixture
+def played(slot: Slot, program: Path) -> Play:
+    """Plays a command of the program against the honest one."""
+    digest = program_digest(program)
+
+    def play_one(command: tuple[str, ...], seat: int = 0, *changes: str) -> RecordFile:
+        both = [
+            SeatSpec(name=name, digest=digest, command=words, runtime="native", protocol="gomocup")
+            for name, words in (("tried", command), ("honest", HONEST))
+        ]
+        seats = (both[0], both[1]) if seat == 0 else (both[1], both[0])
+        policy = load_policy("gomocup-freestyle", [*CHANGES, *changes])
+        return play(MatchSpec(seats=seats, policy=policy), {digest: program}, 1, Venue(slot))
+
+    return play_one
+
+
+def stopped_ms(file: RecordFile, seat: int) -> float:
+    """CPU time that a seat used while it was stopped."""
+    entries = [e for e in unseal(file.transcript) if e.kind is EntryKind.STOPPED_CPU and e.seat == seat]
+    return sum(StoppedCpu.decode(entry.data).ns for entry in entries) / 1e6
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("kind", HELPERS)
+def test_a_seat_whose_helpers_end_in_its_opponents_time_loses(played: Play, kind: str, seat: int) -> None:
+    file = played(HELPERS[kind], seat)
+
+    assert (Verdict.TURN_TIME, 1 - seat) == (file.record.verdict, file.record.winner)
+    assert "did not stand still when its turn was over" in file.record.reason
+    assert file.record.seats[1 - seat].fault is None
+    assert not verify(file).problems
+
+
+def test_without_the_bound_its_opponent_loses_the_time_and_the_seat_is_charged_for_it(played: Play) -> None:
+    """The control: each answer takes CPU time of the opponent's turn."""
+    file = played(HELPERS["kill"], 0, CHARGED_ONLY)
+    stopped = stopped_ms(file, 0)
+
+    assert (Verdict.CRASH, 1) == (file.record.verdict, file.record.winner)
+    assert stopped > 20
+    assert file.record.seats[0].charged_ms >= stopped
+    assert 0 == stopped_ms(file, 1)
+    assert not verify(file).problems
+
+
+def test_an_honest_seat_uses_no_cpu_time_while_it_is_stopped(played: Play) -> None:
+    file = played(HONEST)
+
+    assert Verdict.DRAW is file.record.verdict
+    assert [0, 0] == [stopped_ms(file, seat) for seat in (0, 1)]
