@@ -70,7 +70,7 @@ class _Collector:
         self.steps: list[ReplayStep] = []
         wire = RecordedWire(unseal(file.transcript))
         self._entry = game_entry(file.record.spec.policy.game.name)
-        self._spectator = Spectator(file.record.spec, wire, self._watch)
+        self._spectator = Spectator(file.record.spec, wire, self._watch, file.record.format_number)
         self._ply: Ply | None = None
         self._messages: tuple[str, ...] = ()
         self._left_ms = self._left()

@@ -12,6 +12,9 @@ from judge.registry import Registry
 PERSON = "person"
 """The protocol of a person, and the runtime of whoever speaks it: a seat with it was a person's."""
 
+NEWEST = 1 << 30
+"""No record has a newer format."""
+
 PROTOCOLS = Registry("judge.protocols", "protocol", ProtocolEntry)
 
 
@@ -20,20 +23,24 @@ def protocol_entry(name: str) -> ProtocolEntry:
     return PROTOCOLS.entry(name)
 
 
-def new_protocol(name: str, options: dict[str, Any], game: GameRules | None = None) -> AgentProtocol:
+def new_protocol(
+    name: str, options: dict[str, Any], game: GameRules | None = None, record_format: int = NEWEST
+) -> AgentProtocol:
     """A protocol at the start of its conversation; `game` is needed where a person speaks it.
+
+    `record_format`: act as the judge did that wrote records of this format.
 
     Raises InputError for an option that does not fit, and for a game that a person cannot play.
     """
     entry = protocol_entry(name)
     chosen = parse(entry.options, options, f"protocol {name}")
     if not entry.is_for_people:
-        return entry.build(chosen)
+        return entry.build_of(record_format)(chosen)
     words = None if game is None else game.person()
     if words is None:
         which = "without a game" if game is None else f"{game.name}: its entry has no words for a person"
         raise InputError(f"a person cannot play {which}; choose agents for both seats")
-    return entry.build(chosen, words)
+    return entry.build_of(record_format)(chosen, words)
 
 
 def not_carried(name: str, game: GameRules) -> str:

@@ -29,6 +29,7 @@ Rules that keep the two sides in step:
 - A line is ended by CR, LF or CRLF; the end of the stream does not end one.
 """
 
+import sys
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import ClassVar
@@ -116,6 +117,9 @@ class GomocupPhase(StrEnum):
     ENDING = "ending"
 
 
+SUGGESTIONS = 2
+"""How many SUGGEST lines of one request are answered; the brain may play its move without an answer."""
+
 UNWAITED = frozenset({GomocupPhase.IDLE, GomocupPhase.ENDING})
 """The phases in which the judge does not wait for the brain."""
 
@@ -127,8 +131,11 @@ class Gomocup:
         {PlaceStone, LayStones, AnswerSwap, StonePlaced, ColoursSettled}
     )
 
-    def __init__(self, options: GomocupOptions) -> None:
+    def __init__(self, options: GomocupOptions, suggestions: int = SUGGESTIONS) -> None:
         self._options = options
+        self._suggestions = suggestions
+        self._suggested_count = 0
+        """How many SUGGEST lines of the present request were answered."""
         self._end = "\r\n" if options.line_ending == "crlf" else "\n"
         self._lines = LineReader(options.line_bytes, is_private)
         self._phase = GomocupPhase.IDLE
@@ -196,6 +203,7 @@ class Gomocup:
             effects.append(Note("discarded: an unfinished line that came before the request"))
         self._asked = request
         self._complaint = ""
+        self._suggested_count = 0
         self._laid = []
         if not isinstance(request, PlaceStone):
             return [*effects, *self._ask_swap2()]
@@ -401,6 +409,9 @@ class Gomocup:
         self._doubt = None
         if stone is None:
             return self._mangled(b"SUGGEST " + rest)
+        if self._suggested_count >= self._suggestions:
+            return [Note(f"ignored: {self._said[:80]!r}, more than {self._suggestions} suggestions to one request")]
+        self._suggested_count += 1
         return [self._say(f"PLAY {stone.x},{stone.y}"), Await(Wait.TURN)]
 
     def _move_refused(self, _rest: bytes) -> Sequence[Effect]:
@@ -505,11 +516,17 @@ _STEPS: dict[GomocupPhase, dict[GomocupWord, Callable[[Gomocup, bytes], Sequence
 """What to do with a word in a phase; every other word is set aside."""
 
 
+def _with_any_suggestions(options: GomocupOptions) -> Gomocup:
+    """As judges up to record format 2 answered SUGGEST."""
+    return Gomocup(options, sys.maxsize)
+
+
 ENTRY = ProtocolEntry(
     GomocupOptions,
     Gomocup,
     is_private,
     objection,
+    build_former={2: _with_any_suggestions},
     games=("gomoku",),
     in_contest={"game_type": TOURNAMENT},
     # Gomoku AI protocol, INFO game_type: 0, the opponent is human.

@@ -12,6 +12,7 @@ asked again: nobody loses by a typing error. A protocol knows no rules; the proc
 Unless the option `clock` is set a person plays without a clock: the wait is one of its own, which nobody pays for.
 """
 
+import sys
 from collections.abc import Sequence
 from enum import StrEnum
 
@@ -41,6 +42,9 @@ from judge.protocols.types import (
 
 LINE_BYTES = 1024
 
+COMPLAINTS = 1000
+"""How many unreadable lines of one request get the reason back: more than anybody types, and fewer than a program."""
+
 
 class PersonOptions(BaseModel):
     """What may be chosen for a person."""
@@ -62,8 +66,11 @@ class PersonPhase(StrEnum):
 class Person:
     """The judge's side of a conversation with a person."""
 
-    def __init__(self, options: PersonOptions, words: PersonWords) -> None:
+    def __init__(self, options: PersonOptions, words: PersonWords, complaints: int = COMPLAINTS) -> None:
         self._words = words
+        self._complaints = complaints
+        self._complained = 0
+        """How many lines of the present request were answered by the reason why they cannot be read."""
         self._lines = LineReader(LINE_BYTES)
         self._phase = PersonPhase.IDLE
         self._names = ("", "")
@@ -84,6 +91,7 @@ class Person:
                 return [_say(self._words.tell(event, self._names))]
             case Ask(request):
                 self._phase, self._request = PersonPhase.ASKED, request
+                self._complained = 0
                 return [_say(f"? {self._words.question(request)}"), Await(self._turn)]
             case Open(names=names, seat=seat):
                 self._names = names
@@ -104,7 +112,9 @@ class Person:
             try:
                 reply = self._words.answer(self._request, text)
             except UnclearError as error:
-                effects.append(_say(f"! {error}"))
+                self._complained += 1
+                if self._complained <= self._complaints:
+                    effects.append(_say(f"! {error}"))
                 continue
             self._phase = PersonPhase.IDLE
             effects.append(Answer(reply))
@@ -115,4 +125,9 @@ def _say(text: str) -> Write:
     return Write(f"{text}\n".encode())
 
 
-ENTRY = ProtocolEntry(PersonOptions, Person, is_for_people=True)
+def _with_any_complaints(options: PersonOptions, words: PersonWords) -> Person:
+    """As judges up to record format 2 answered unreadable lines."""
+    return Person(options, words, sys.maxsize)
+
+
+ENTRY = ProtocolEntry(PersonOptions, Person, build_former={2: _with_any_complaints}, is_for_people=True)

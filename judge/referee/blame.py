@@ -66,6 +66,8 @@ class Evidence(BaseModel):
     figures. Shown, and part of `slept_share`: an agent can cause it."""
     host_pressure_share: float | None = None
     """The same of the whole host: shown only, for an agent can cause this too."""
+    judge_paused_ms: float | None = None
+    """For how long the judge's process did not run while the seat was waited for, which is not in `charged_ms`."""
     held_by_others: bool | None = None
     """Somebody else held its container still that the judge had let go, or had paused it."""
     cpu_ms: int | None = None
@@ -138,6 +140,11 @@ def _starved(evidence: Evidence, thresholds: Thresholds) -> bool:
     return waited is None or waited >= thresholds.waited_share * taken
 
 
+def _judge_paused(evidence: Evidence, _thresholds: Thresholds) -> bool:
+    """It would not be late if nothing had happened while the judge did not run."""
+    return bool(evidence.judge_paused_ms) and evidence.charged_ms < evidence.allowed_ms
+
+
 def _stalled(evidence: Evidence, thresholds: Thresholds) -> bool:
     """The kernel stalled others too, and it slept meanwhile: one that works on is slow, whatever the host does."""
     return any(
@@ -201,6 +208,14 @@ def _starved_words(evidence: Evidence) -> str:
     return sentence(
         f"the agent was starved: others took {share:.0f} % of its cores while it was waited for{waited}; "
         "free the slot's cores"
+    )
+
+
+def _judge_paused_words(evidence: Evidence) -> str:
+    seconds = (evidence.judge_paused_ms or 0) / 1000
+    return sentence(
+        f"the judge did not run for {seconds:.1f} s while the agent was waited for, and when its answer came is "
+        "unknown; do not stop the judge (Ctrl-Z, a suspended job or machine) while a game is played"
     )
 
 
@@ -283,6 +298,15 @@ TABLE: tuple[BlameRow, ...] = (
         lambda _: sentence("the agent was held still: somebody outside froze or paused its container; let it be"),
         "it was late, and somebody outside held its container still or had paused it",
         _OVERRUN.model_copy(update={"held_by_others": True}),
+    ),
+    BlameRow(
+        LATE,
+        _judge_paused,
+        Verdict.VOID,
+        _judge_paused_words,
+        "it answered after its deadline, the judge's own process did not run for a part of the time, and without that "
+        "part it would not be late; an agent that has had all its time after the judge ran again is late as usual",
+        _OVERRUN.model_copy(update={"charged_ms": 1500.0, "judge_paused_ms": 4000.0}),
     ),
     BlameRow(
         LATE,

@@ -38,11 +38,22 @@ from judge.referee.blame import LATE_OR_DEAD, Cause, Evidence, Thresholds, Void,
 from judge.referee.clock import MS, Deadline, SeatClock
 from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.side import Dialogue, FaultError, Ply, Side
-from judge.referee.transcript import EntryKind
+from judge.referee.transcript import EntryKind, decode_span
 from judge.referee.wire import Happening, Measured, RanOn, Wire
+
+LOOK_GRACE_NS = 5_000_000
+"""How late an answer may be read: the judge needs a moment to wake up at the deadline, and another to read."""
 
 REPORT_GRACE_NS = 2_000_000_000
 """How long PID 1's word is waited for after an end of file, and the end of file after PID 1's word."""
+
+RECORD_FORMAT = 3
+"""The number of the record format that this judge writes. Decisions that changed are kept for replays of older records:
+
+1. judge 0.1.0: an agent is told the time left when it was asked, until it has answered; a replaced process has no
+   time to end.
+2. Both seats are told goodbye at once; an answer counts whenever it is read.
+"""
 
 _FAULT_OF_WAIT = {
     Verdict.START_TIME: Cause.START_TIME,
@@ -65,9 +76,9 @@ class Referee:
         chance: Callable[[Request], Reply],
         watch: Callable[[Ply], None] | None = None,
         *,
-        is_of_first_format: bool = False,
+        record_format: int = RECORD_FORMAT,
     ) -> None:
-        """`is_of_first_format`: say what judge 0.1.0 said, because a record of it is replayed."""
+        """`record_format`: decide as the judge did that wrote records of this format, because one is replayed."""
         self.game = game
         self.sides = [
             Side(protocol, SeatClock(clock), opening, bounds.least_bytes)
@@ -83,7 +94,7 @@ class Referee:
         self._still_ns, self._ran_on_ns = clock.still_ms * MS, clock.ran_on_ms * MS
         self._chance = chance
         self._watch = watch
-        self._is_of_first_format = is_of_first_format
+        self._format = record_format
 
     def play(self) -> End | Void:
         """Play the whole game. Raises HostError if the host fails before its end; the caller makes that a void.
@@ -94,6 +105,8 @@ class Referee:
             try:
                 if self._unopened:
                     self._await_still(1 - self._unopened[0])
+                    if self._format > 2:
+                        self._look()
                     self._open(self._unopened.pop(0))
                 else:
                     self._step()
@@ -101,8 +114,8 @@ class Referee:
                 if isinstance(faulted.verdict, Void):
                     return faulted.verdict
                 self._tell(self.game.forfeit(faulted.verdict))
-                if self.game.end is None:
-                    # The other seat is still asked, and no other agent may run in its time.
+                if self.game.end is None or self._format > 2:
+                    # The other seat is still asked, or told goodbye, and no other agent may run in its time.
                     self._wire.freeze(faulted.verdict.seat)
         for fault in faults_of(end):
             self.sides[fault.seat].fault = fault
@@ -145,9 +158,7 @@ class Referee:
         side = self.sides[seat]
         self._await_still(1 - seat)
         self._judge_stopped(seat, seat)
-        for happening in self._wire.look():
-            self._note_happening(happening)
-            self._hear_unasked(happening)
+        self._look()
         self._judge_what_happened_before(seat)
         end, talk = self._converse(seat, Ask(request, side.clock.shown()))
         if not isinstance(end, Answer):
@@ -180,6 +191,12 @@ class Referee:
         for side in self.sides:
             side.opening.game = self.game.describe()
             side.renew()
+
+    def _look(self) -> None:
+        """Hear all that the seats have said, so that none of it is read in the time of the one that is asked next."""
+        for happening in self._wire.look():
+            self._note_happening(happening)
+            self._hear_unasked(happening)
 
     def _await_still(self, seat: int) -> None:
         """Wait until a seat is still before the other's clock begins; the time that it runs on is charged, or it loses.
@@ -221,28 +238,36 @@ class Referee:
                 return
 
     def _close(self) -> None:
-        """Tell both seats goodbye and let them end."""
+        """Tell both seats goodbye and let them end: one after the other, so that neither takes time from the other."""
         for seat in SEATS:
             self._charge_stopped(seat, NATURE)
-        deadline = 0
         living = [seat for seat in SEATS if self.sides[seat].is_living]
+        if self._format < 3:
+            self._await_ends(living, max([0, *map(self._say_goodbye, living)]))
+            return
         for seat in living:
-            if self._is_too_loud(seat):
-                self._end(seat)
-                continue
-            side = self.sides[seat]
-            result = "" if self.game.end is None else self.game.result(side.opening.names)
-            for effect in side.protocol.feed(Close(result)):
-                self._carry_out_idle(seat, effect)
-            deadline = side.clock.deadline(Wait.CLOSE, self._wire.thaw(seat)).ns
-        self._await_ends(living, deadline)
+            self._wire.await_still(1 - seat, self._still_ns)
+            self._await_ends([seat], self._say_goodbye(seat))
+
+    def _say_goodbye(self, seat: int) -> int:
+        """Tell a seat goodbye, and let it run; the moment at which its time to end is over."""
+        side = self.sides[seat]
+        if self._is_too_loud(seat):
+            self._end(seat)
+            return 0
+        result = "" if self.game.end is None else self.game.result(side.opening.names)
+        for effect in side.protocol.feed(Close(result)):
+            self._carry_out_idle(seat, effect)
+        return side.clock.deadline(Wait.CLOSE, self._wire.thaw(seat)).ns
 
     def _await_ends(self, leaving: Sequence[int], deadline: int) -> None:
         """Wait for seats that were told to end; kill those that still run at the deadline, or print too much."""
         while any(self.sides[seat].is_living for seat in leaving):
             happening = self._wire.wait(deadline)
             self._note_happening(happening)
-            if happening.seat not in leaving:
+            if happening.kind is EntryKind.PAUSED:
+                deadline += decode_span(happening.data)
+            elif happening.seat not in leaving:
                 self._hear_unasked(happening)
             elif self._is_too_loud(happening.seat):
                 self._end(happening.seat)
@@ -260,7 +285,7 @@ class Referee:
         """
         side = self.sides[seat]
         talk.settle(side.clock, now)
-        if not self._is_of_first_format:
+        if self._format > 1:
             self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
         side.renew()
         talk.since, talk.wait = self._wire.respawn(seat), None
@@ -281,7 +306,7 @@ class Referee:
         """
         side = self.sides[seat]
         talk = Dialogue()
-        if self._is_of_first_format and isinstance(stimulus, Ask):
+        if self._format == 1 and isinstance(stimulus, Ask):
             talk.asked = stimulus.clock
         end = self._carry_out(seat, side.protocol.feed(stimulus), talk)
         if end is None:
@@ -298,15 +323,22 @@ class Referee:
         """Wait for one thing and feed it, if it is for this conversation."""
         side = self.sides[seat]
         alarm_at = talk.alarm_at
-        happening = self._wire.wait(talk.deadline.ns if alarm_at is None else alarm_at)
+        happening = self._wire.wait(talk.over_at if alarm_at is None else alarm_at)
         self._note_happening(happening)
         end = None
+        if happening.kind in (EntryKind.PAUSED, EntryKind.OVERSLEPT):
+            talk.miss(happening.kind, min(decode_span(happening.data), happening.ns - talk.since))
+            return None
         if happening.seat == seat:
             if happening.kind is EntryKind.READ:
                 self._judge_bytes(seat)
+                is_doubtful = self._judge_lateness(seat, talk, happening.ns)
                 clock = talk.shown(side.clock, happening.ns)
                 stimulus = Bytes(happening.data, clock) if happening.data else Eof()
-                end = self._carry_out(seat, side.protocol.feed(stimulus), talk, happening.ns)
+                effects = side.protocol.feed(stimulus)
+                if is_doubtful and _is_step(effects, talk):
+                    raise self._late(seat, talk, happening.ns)
+                end = self._carry_out(seat, effects, talk, happening.ns)
                 if end is not None:
                     talk.settle(side.clock, happening.ns)
                     return end
@@ -316,11 +348,30 @@ class Referee:
         if alarm_at is not None and happening.ns >= alarm_at:
             talk.wake()
             end = self._alarm(seat, talk, happening.ns)
-        elif happening.ns >= talk.deadline.ns:
+        elif happening.ns >= (talk.over_at if happening.kind is EntryKind.EXPIRED else self._latest(talk)):
             end = self._miss_deadline(seat, talk, happening.ns)
         if end is not None:
             talk.settle(side.clock, happening.ns)
         return end
+
+    def _latest(self, talk: Dialogue) -> int:
+        """Until when what has arrived is read, though the deadline is over."""
+        return talk.over_at + (LOOK_GRACE_NS + talk.overslept_ns if self._format > 2 else 0)
+
+    def _judge_lateness(self, seat: int, talk: Dialogue, now: int) -> bool:
+        """Whether it is unknown if bytes that are read `now` were written in time; FaultError if they were not.
+
+        They were if they are read by the deadline, or as soon as the judge woke up that had nothing else to do. They
+        were not if the agent has had all its time since, even if it could not run while the judge did not. In between
+        nobody knows. An agent that keeps the judge busy at the deadline is late.
+        """
+        if self._format < 3 or talk.deadline.missed is None:
+            return False
+        if now <= talk.deadline.ns + LOOK_GRACE_NS + talk.overslept_ns:
+            return False
+        if now >= talk.over_at:
+            self._miss_deadline(seat, talk, now)
+        return True
 
     def _miss_deadline(self, seat: int, talk: Dialogue, now: int) -> Ready | Answer | None:
         side = self.sides[seat]
@@ -328,7 +379,10 @@ class Referee:
             return self._alarm(seat, talk, now)
         if side.stdout_ended or side.report is not None:
             raise self._faulted(seat, Cause.DEATH, talk, now)
-        raise self._faulted(seat, _FAULT_OF_WAIT[talk.deadline.missed], talk, now)
+        raise self._late(seat, talk, now)
+
+    def _late(self, seat: int, talk: Dialogue, now: int) -> FaultError:
+        return self._faulted(seat, _FAULT_OF_WAIT[talk.deadline.missed or Verdict.TURN_TIME], talk, now)
 
     def _alarm(self, seat: int, talk: Dialogue, now: int) -> Ready | Answer | None:
         side = self.sides[seat]
@@ -451,9 +505,9 @@ class Referee:
         A seat that is late, or whose process has ended, is not at fault if the other seat ran on in its time.
         """
         side = self.sides[seat]
-        elapsed_ns, allowed_ms = 0, 0
+        elapsed_ns, allowed_ms, paused_ns = 0, 0, 0
         if talk is not None and talk.wait is not None:
-            elapsed_ns, allowed_ms = now - talk.since, talk.deadline.allowed_ms
+            elapsed_ns, allowed_ms, paused_ns = talk.elapsed_ns(now), talk.deadline.allowed_ms, talk.paused_ns
             talk.settle(side.clock, now)
         ran_ns = self._charge_stopped(1 - seat, seat)
         measured = self._wire.measure(seat)
@@ -462,6 +516,8 @@ class Referee:
             return self._ran_on(1 - seat, RanOn(elapsed_ns, ran_ns))
         evidence = self._evidence(seat, measured)
         evidence = evidence.model_copy(update={"charged_ms": elapsed_ns / MS, "allowed_ms": allowed_ms})
+        if paused_ns:
+            evidence = evidence.model_copy(update={"judge_paused_ms": paused_ns / MS})
         if cause is Cause.MATCH_TIME:
             game = {"game_stalled_share": measured.game_stalled_share, "game_slept_share": measured.game_slept_share}
             evidence = evidence.model_copy(update=game)
@@ -500,3 +556,11 @@ class Referee:
         side = self.sides[seat]
         side.is_out, side.evidence = True, evidence
         return FaultError(judge(cause, evidence, self._thresholds, seat))
+
+
+def _is_step(effects: Sequence[Effect], talk: Dialogue) -> bool:
+    """Whether the wait ends with these effects."""
+    return any(
+        isinstance(effect, Answer | Ready | Respawn) or (isinstance(effect, Await) and effect.wait is not talk.wait)
+        for effect in effects
+    )

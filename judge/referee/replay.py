@@ -9,7 +9,17 @@ from judge.referee.spec import MatchRecord
 from judge.referee.transcript import Entry, EntryKind, decode_memory
 from judge.referee.wire import Happening, Measured, RanOn, StoppedCpu
 
-_SEEN = frozenset({EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, EntryKind.EXPIRED})
+_SEEN = frozenset(
+    {
+        EntryKind.READ,
+        EntryKind.STDERR,
+        EntryKind.REPORT,
+        EntryKind.OOM,
+        EntryKind.EXPIRED,
+        EntryKind.PAUSED,
+        EntryKind.OVERSLEPT,
+    }
+)
 """The kinds that come from outside; all others are actions of the referee."""
 
 

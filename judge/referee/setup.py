@@ -7,7 +7,7 @@ from judge.games import GAMES, new_game
 from judge.games.types import SEATS, Chance, Drawn, Game, Reply, Request, decided
 from judge.protocols import new_protocol, not_carried, protocol_entry
 from judge.protocols.types import AgentProtocol, Open, ToldLimits
-from judge.referee.match import Referee
+from judge.referee.match import RECORD_FORMAT, Referee
 from judge.referee.policy import Policy
 from judge.referee.seeds import Seed, numbers
 from judge.referee.side import Ply
@@ -18,7 +18,7 @@ from judge.sandbox import persistent_path
 
 def build_replay(record: MatchRecord, wire: Wire, watch: Callable[[Ply], None] | None = None) -> Referee:
     """The referee of a record, which says what the judge said that made it."""
-    return build_referee(record.spec, wire, watch, is_of_first_format=record.format == "judge-record-1")
+    return build_referee(record.spec, wire, watch, record_format=record.format_number)
 
 
 def build_referee(
@@ -27,11 +27,11 @@ def build_referee(
     watch: Callable[[Ply], None] | None = None,
     game: Game | None = None,
     *,
-    is_of_first_format: bool = False,
+    record_format: int = RECORD_FORMAT,
 ) -> Referee:
     """The referee of a spec on any wire, of its game or of `game`; raises InputError if a protocol cannot carry it."""
     game = game or new_game(spec.policy.game.name, spec.game_options())
-    protocols = [_protocol(spec, seat, game) for seat in SEATS]
+    protocols = [_protocol(spec, seat, game, record_format) for seat in SEATS]
     return Referee(
         game,
         protocols,
@@ -41,7 +41,7 @@ def build_referee(
         spec.policy.bytes,
         nature(spec.seed),
         watch,
-        is_of_first_format=is_of_first_format,
+        record_format=record_format,
     )
 
 
@@ -72,7 +72,7 @@ def nature(seed: Seed) -> Callable[[Request], Reply]:
     return answer
 
 
-def _protocol(spec: MatchSpec, seat: int, game: Game) -> AgentProtocol:
+def _protocol(spec: MatchSpec, seat: int, game: Game, record_format: int = RECORD_FORMAT) -> AgentProtocol:
     choice = spec.seats[seat]
     options = spec.policy.protocol.get(choice.protocol, {}) | choice.protocol_options
     rules = GAMES.entry(spec.policy.game.name)
@@ -81,7 +81,7 @@ def _protocol(spec: MatchSpec, seat: int, game: Game) -> AgentProtocol:
             f"{choice.name} speaks {choice.protocol}, which {why} (policy {spec.policy.name}); "
             "choose another policy or agent"
         )
-    protocol = new_protocol(choice.protocol, options, rules)
+    protocol = new_protocol(choice.protocol, options, rules, record_format)
     unspoken = (game.requests | game.events) - protocol.speaks - {Chance}
     if unspoken:
         names = ", ".join(sorted(kind.__name__ for kind in unspoken))

@@ -126,6 +126,10 @@ class Dialogue:
     """What was left when the request was made, if the agent is told this until it answers."""
     search: dict[str, str] = field(default_factory=dict)
     """What the agent reported of its search: the latest value of each keyword."""
+    paused_ns: int = 0
+    """For how long the judge's process did not run since `since`. Nobody knows when in it an agent answered."""
+    overslept_ns: int = 0
+    """How late the judge woke up at the deadline though no work of the agent's kept it."""
     charged_ns: int = 0
     """Time of turns: neither start-up nor sync."""
     memory_bytes: int | None = None
@@ -135,22 +139,38 @@ class Dialogue:
     def alarm_at(self) -> int | None:
         """When the protocol is to be woken, if that is in the future and before the deadline."""
         if self.alarm_ns is not None:
-            return self.alarm_ns if self.alarm_ns < self.deadline.ns else None
+            return self.alarm_ns if self.alarm_ns < self.over_at else None
         return None if self.alarm_before_ns is None else self.deadline.ns - self.alarm_before_ns
+
+    def miss(self, kind: EntryKind, span_ns: int) -> None:
+        """Note that the judge paused or overslept, in the time of this wait."""
+        if kind is EntryKind.PAUSED:
+            self.paused_ns += max(0, span_ns)
+        else:
+            self.overslept_ns += max(0, span_ns)
 
     def wake(self, at_ns: int | None = None, before_ns: int | None = None) -> None:
         """Set the alarm for a moment, or for a time before the deadline; without either, remove it."""
         self.alarm_ns, self.alarm_before_ns = at_ns, before_ns
 
+    @property
+    def over_at(self) -> int:
+        """When the agent has had all its time, even if it could not run while the judge did not."""
+        return self.deadline.ns + self.paused_ns
+
+    def elapsed_ns(self, now: int) -> int:
+        """The time of the wait that is the agent's: without what the judge missed."""
+        return now - self.since - self.paused_ns - self.overslept_ns
+
     def shown(self, clock: SeatClock, now: int) -> Clock:
         """What the agent is told that is left `now`; the wait that goes on is charged later."""
-        return self.asked or clock.shown(self.wait, now - self.since)
+        return self.asked or clock.shown(self.wait, self.elapsed_ns(now))
 
     def settle(self, clock: SeatClock, now: int) -> None:
         """Charge the wait up to `now`."""
         if self.wait is not None:
-            elapsed = now - self.since
+            elapsed = self.elapsed_ns(now)
             clock.charge(self.wait, elapsed)
             if self.wait in TURNS:
                 self.charged_ns += elapsed
-            self.since = now
+            self.since, self.paused_ns, self.overslept_ns = now, 0, 0

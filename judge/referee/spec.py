@@ -168,8 +168,8 @@ class Placement(_Value):
 class MatchRecord(_Value):
     """A played game. `winner` is a seat, or None for a draw or a void."""
 
-    format: Literal["judge-record-1", "judge-record-2"] = "judge-record-2"
-    """The first is of judge 0.1.0, which told agents the time left when a request was made until it was answered."""
+    format: Literal["judge-record-1", "judge-record-2", "judge-record-3"] = "judge-record-3"
+    """What each older format decided otherwise: `judge.referee.match.RECORD_FORMAT`."""
     judge: str
     """Version of the judge."""
     id: str
@@ -192,6 +192,11 @@ class MatchRecord(_Value):
     judge_late_ms: float = 0.0
     """How late the judge itself was at most: for so long it did not look at its agents, or overslept a deadline."""
     transcript_sha256: str
+
+    @property
+    def format_number(self) -> int:
+        """The number of the format."""
+        return int(self.format.removeprefix("judge-record-"))
 
 
 class RecordFile(BaseModel):

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from judge.games.types import SEATS, Event, Game, Request
 from judge.protocols.types import AgentProtocol, Ask, Clock, Effect, Note, Search, Stimulus, Tell
-from judge.referee.match import Referee
+from judge.referee.match import RECORD_FORMAT, Referee
 from judge.referee.replay import ReplayWire
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
@@ -48,9 +48,15 @@ class Spectator:
     `watch` is called with each answer before the game applies it.
     """
 
-    def __init__(self, spec: MatchSpec, wire: "RecordedWire", watch: Callable[[Ply], None] | None = None) -> None:
+    def __init__(
+        self,
+        spec: MatchSpec,
+        wire: "RecordedWire",
+        watch: Callable[[Ply], None] | None = None,
+        record_format: int = RECORD_FORMAT,
+    ) -> None:
         self.seats = (SeatView(), SeatView())
-        self.referee: Referee = build_referee(spec, wire, self._on_ply)
+        self.referee: Referee = build_referee(spec, wire, self._on_ply, record_format=record_format)
         self._watch = watch
         for seat in SEATS:
             side = self.referee.sides[seat]

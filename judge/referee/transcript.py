@@ -59,6 +59,10 @@ class EntryKind(StrEnum):
     KILLED = "K"
     FAILED = "H"
     """The host failed after the game was over; the bytes say how."""
+    PAUSED = "P"
+    """The judge's process did not run: for how many nanoseconds, as digits."""
+    OVERSLEPT = "Z"
+    """The judge woke up late at a deadline, and had nothing else to do: by how many nanoseconds, as digits."""
     RAN_ON = "O"
     """The agent ran on after its turn was over: for how long, and the CPU time that it used, as JSON."""
     STOPPED_CPU = "U"
@@ -77,6 +81,13 @@ class Entry(NamedTuple):
 
 MEMORY_DIGITS = 18
 """How many digits a number of bytes may have: enough for an exabyte."""
+
+
+def decode_span(data: bytes) -> int:
+    """The nanoseconds of a PAUSED or OVERSLEPT entry. Raises ValueError for anything else."""
+    if not data.isdigit() or len(data) > MEMORY_DIGITS:
+        raise ValueError(f"not a number of nanoseconds: {data[:40]!r}")
+    return int(data)
 
 
 def decode_memory(data: bytes) -> int | None:

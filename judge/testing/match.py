@@ -3,7 +3,7 @@
 from judge.games.types import End, Verdict
 from judge.referee.blame import Void
 from judge.referee.make_record import plies_of, verdict_of, winner_of
-from judge.referee.match import Referee
+from judge.referee.match import RECORD_FORMAT, Referee
 from judge.referee.replay import ReplayWire
 from judge.referee.setup import build_referee
 from judge.referee.spec import MatchSpec, SeatSpec
@@ -14,10 +14,14 @@ from judge.testing.world import World
 class ScriptedMatch:
     """A finished match; `referee` has its game, its sides and their clocks, `faults` a verdict a seat or None."""
 
-    def __init__(self, world: World, match_spec: MatchSpec) -> None:
-        """Referee it to its end. Raises AssertionError where its transcript does not replay to the same match."""
+    def __init__(self, world: World, match_spec: MatchSpec, *, record_format: int = RECORD_FORMAT) -> None:
+        """Referee it to its end, as the judge did that wrote records of a format.
+
+        Raises AssertionError where its transcript does not replay to the same match.
+        """
         self.world = world
-        self.referee: Referee = build_referee(match_spec, world)
+        self._format = record_format
+        self.referee: Referee = build_referee(match_spec, world, record_format=record_format)
         self.end: End | Void = self.referee.play()
         self.verdict: Verdict = verdict_of(self.end)
         self.winner = winner_of(self.end)
@@ -26,7 +30,7 @@ class ScriptedMatch:
 
     def _replay(self, match_spec: MatchSpec) -> None:
         wire = ReplayWire(unseal(seal(self.world.entries)))
-        again = build_referee(match_spec, wire)
+        again = build_referee(match_spec, wire, record_format=self._format)
         end = again.play()
         live, replayed = self.referee, again
         for what, expected, found in (

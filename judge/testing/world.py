@@ -27,7 +27,10 @@ class Say:
 
 @dataclass(frozen=True)
 class Do:
-    """Something else after `ms`: a kind of entry with its bytes."""
+    """Something else after `ms`: a kind of entry with its bytes.
+
+    PAUSED and OVERSLEPT are the judge's own: for as long as they say it looks neither at its agents nor at a deadline.
+    """
 
     kind: EntryKind
     data: bytes = b""
@@ -48,6 +51,12 @@ def exits(code: int = 0, ms: float = 1.0) -> list[Act]:
 def dies(signal: int, ms: float = 1.0) -> list[Act]:
     """The process is ended by a signal."""
     return [Say(b"", ms), Do(EntryKind.REPORT, ProcessReport("signalled", signal).encode(), 0)]
+
+
+def _absence_ns(act: Act) -> int:
+    """For how long before an act the judge does not look."""
+    is_absent = isinstance(act, Do) and act.kind in (EntryKind.PAUSED, EntryKind.OVERSLEPT)
+    return int(act.data) if is_absent else 0
 
 
 @dataclass
@@ -166,9 +175,9 @@ class World:
     def wait(self, until_ns: int) -> Happening:
         """Jump to what happens next, or to the deadline."""
         seat = self._soonest()
-        left = until_ns - self.now
-        if seat is None or self.bodies[seat].acts[0][0] > left:
-            self._pass(max(0, left))
+        left = max(0, until_ns - self.now)
+        if seat is None or self.bodies[seat].acts[0][0] - _absence_ns(self.bodies[seat].acts[0][1]) > left:
+            self._pass(left)
             happening = Happening(self.now, -1, EntryKind.EXPIRED, b"")
         else:
             self._pass(self.bodies[seat].acts[0][0])

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from judge.games.gomoku.requests import Placed, PlaceStone
+from judge.protocols import new_protocol
 from judge.protocols.gomocup import Gomocup
 from judge.protocols.gomocup_words import GomocupOptions, is_private, parse_about
-from judge.protocols.types import Ask, Clock, Close, Open, ToldLimits
+from judge.protocols.types import Answer, Ask, Bytes, Clock, Close, Note, Open, ToldLimits, Write
 from judge.testing import Conversation
 
 INFOS = """
@@ -234,6 +235,23 @@ def test_suggest_is_answered_by_play_and_the_square_then_returned_counts() -> No
 
 def test_a_suggestion_that_is_no_square_is_unreadable() -> None:
     thinking().goes("< SUGGEST here\n= unreadable SUGGEST here")
+
+
+@pytest.mark.parametrize(("record_format", "answered"), [(3, 2), (2, 50), (1, 50)])
+def test_two_suggestions_of_a_request_are_answered_and_the_rest_is_set_aside(record_format: int, answered: int) -> None:
+    """However many come, the judge does not write more often. Records of older formats have an answer to each."""
+    protocol = new_protocol("gomocup", {}, None, record_format)
+    protocol.feed(Open(0, FREESTYLE_20, ("one", "two"), ToldLimits(5000, 120000, 367001600)))
+    protocol.feed(Bytes(b"OK\r\nname=x\r\n", Clock(5000, 90000)))
+    stones: tuple[Placed, ...]
+    for square, stones in (("10,10", ()), ("9,9", ((7, 7, 0), (8, 8, 1)))):
+        protocol.feed(Ask(PlaceStone(0, stones, 0, 20, 20, 0), Clock(5000, 90000)))
+        effects = protocol.feed(Bytes(f"SUGGEST {square}\r\n".encode() * 50, Clock(5000, 90000)))
+
+        assert [f"PLAY {square}\r\n".encode()] * answered == [e.data for e in effects if isinstance(e, Write)]
+        assert 50 - answered == sum(isinstance(effect, Note) for effect in effects)
+        (answer,) = protocol.feed(Bytes(b"7,7\r\n", Clock(5000, 90000)))
+        assert isinstance(answer, Answer)
 
 
 def test_messages_are_kept_and_debug_is_private() -> None:

@@ -41,8 +41,8 @@ from judge.games.stratego.types import (
 )
 from judge.games.types import Chance, Decision, Event, Game, ReplyKind, Request
 from judge.protocols import new_protocol
-from judge.protocols.person import Person, PersonOptions
-from judge.protocols.types import Ask, Await, Clock, Open, ToldLimits, Wait
+from judge.protocols.person import COMPLAINTS, Person, PersonOptions
+from judge.protocols.types import Ask, Await, Bytes, Clock, Open, ToldLimits, Wait, Write
 from judge.referee.policy import load_policy, policy_names
 from judge.testing import Conversation
 
@@ -140,6 +140,16 @@ def test_a_person_cannot_play_a_game_without_words() -> None:
 
     with pytest.raises(InputError, match="a person cannot play wordless"):
         new_protocol("person", {}, Wordless())
+
+
+def test_a_program_that_types_gets_no_more_replies_than_a_person() -> None:
+    protocol = new_protocol("person", {}, GAMES.entry("gomoku"))
+    protocol.feed(Open(0, {}, ("me", "it"), ToldLimits(1000, 0, 0)))
+    protocol.feed(Ask(REQUESTS[0], Clock(1000, 1000)))
+
+    said = [effect for _ in range(3) for effect in protocol.feed(Bytes(b"x\n" * COMPLAINTS, Clock(1000, 1000)))]
+
+    assert COMPLAINTS == sum(isinstance(effect, Write) for effect in said)
 
 
 def test_nobody_loses_by_a_slip() -> None:
