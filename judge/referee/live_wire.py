@@ -7,11 +7,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
 from judge.games.types import SEATS
+from judge.referee.pulse import PAUSE_NS, Pulse
 from judge.referee.transcript import EntryKind, Transcript
 from judge.referee.wait_meter import WaitMeter
 from judge.referee.wire import Happening, Measured, RanOn, StoppedCpu
 from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, ProcessReport
 from judge.sandbox.core_use import CoreUse
+from judge.sandbox.pipes import CHUNK
 from judge.sandbox.stalls import StallWatch
 
 _KIND_OF_CHANNEL = {
@@ -57,6 +59,14 @@ _REPLACED_NS = 1_000_000_000
 _STARTED = ProcessReport("started").encode()
 
 _WRITABLE = select.EPOLLOUT
+_BROKEN = select.EPOLLERR | select.EPOLLHUP
+
+_OVERSLEPT_NS = 5_000_000
+"""By how much the judge may wake up late at a deadline without a word of it in the transcript."""
+
+_LOOKS = 1 + (1 << 20) // CHUNK
+"""How often the judge reads before a request: a pipe holds 1 MiB unless the host allows more. An agent that is never
+frozen may write meanwhile."""
 
 
 class LiveWire:
@@ -73,13 +83,17 @@ class LiveWire:
         spin_ns: int = 0,
         least_bytes: int = 1,
         stalls: StallWatch | None = None,
+        pulse: Pulse | None = None,
+        *,
+        is_apart: bool = False,
     ) -> None:
         """`use` reads how the slot's `cores` are used, where that can be told apart from the judge.
 
         For `spin_ns` of every wait the judge asks again instead of sleeping: with a core of its own that costs nobody
         anything, and a core that sleeps takes longer to wake than an instant agent to answer. Where it is 0 others want
         the core, and the judge wakes up no more often than it must. `stalls` tells of stalls of the host; None where an
-        agent could reach it.
+        agent could reach it. `pulse` has the pauses of the judge; where it `is_apart`, on cores that no agent can use,
+        waiting for a core is one, too.
         """
         self._boxes = list(boxes)
         self._transcript = transcript
@@ -100,7 +114,12 @@ class LiveWire:
         """Boxes that were replaced and are not closed yet."""
         self._stopped_cpu: list[int | None] = [None, None]
         """Per seat: its CPU time when it was seen stopped, or at the last growth. None while it may run."""
-        self._looked_at = time.monotonic_ns()
+        self._room: dict[int, int] = {}
+        """The seats whose stdin is watched for room, by its descriptor."""
+        self._pulse = pulse
+        self._is_apart = is_apart
+        self._looked_at = self._ran_at = time.monotonic_ns()
+        """When the judge looked at its agents last, and when it ran last while the clock of one did."""
         self._late_ns = 0
         for seat in SEATS:
             self._watch(seat)
@@ -121,6 +140,7 @@ class LiveWire:
         """Start the agent."""
         self._meter.look()
         now = time.monotonic_ns()
+        self._ran_at = now
         self._boxes[seat].start()
         self._transcript.add(now, seat, EntryKind.STARTED)
         self._meter.begin(seat, now)
@@ -145,6 +165,7 @@ class LiveWire:
         if self._meter.is_old(now):
             self._meter.look()
             now = time.monotonic_ns()
+        self._ran_at = now
         self._boxes[seat].thaw()
         self._transcript.add(now, seat, EntryKind.THAWED)
         self._meter.begin(seat, now)
@@ -211,8 +232,12 @@ class LiveWire:
         return used.ns
 
     def look(self) -> Sequence[Happening]:
-        """What has happened already."""
-        self._take(self._poll_for(0.0))
+        """What has happened already: all that is in the pipes of seats that are still."""
+        for _ in range(_LOOKS):
+            ready = self._poll_for(0.0)
+            if not ready:
+                break
+            self._take(ready)
         self._hand_out_unended()
         if not self._inbox:
             return ()
@@ -305,6 +330,9 @@ class LiveWire:
                     self._transcript.spill()
                 wait_ns = min(until_ns, closer_at) if is_idle else min(until_ns, closer_at, idle_at)
                 ready = self._poll_for(max(0.0, (wait_ns - now) / 1e9))
+            if not ready and self._looked_at >= until_ns:
+                ready = self._poll_for(0.0)  # the limit is over when nothing came before this look
+            self._note_absence(now, until_ns)
             self._take(ready)
             if self._looked_at >= until_ns and not self._inbox:
                 self._hand_out_unended()
@@ -319,22 +347,47 @@ class LiveWire:
         self._looked_at = time.monotonic_ns()
         return ready
 
+    def _note_absence(self, began: int, until_ns: int) -> None:
+        """Report pauses of the judge, and that it woke up late at `until_ns`, before what was read only then.
+
+        It slept from `began` on. What it did before that was work, which an agent can cause.
+        """
+        paused_ns = self._note_pauses(self._looked_at)
+        overslept_ns = self._looked_at - max(began, until_ns) - paused_ns
+        if overslept_ns >= _OVERSLEPT_NS:
+            self._inbox.append(Happening(self._looked_at, -1, EntryKind.OVERSLEPT, b"%d" % overslept_ns))
+
+    def _note_pauses(self, now: int) -> int:
+        """Report for how long the judge's process did not run since it ran last, if that is a pause."""
+        before, self._ran_at = self._ran_at, now
+        if self._pulse is None or now - before < PAUSE_NS:
+            return 0
+        paused_ns = 0
+        for pause in self._pulse.pauses_since(before):
+            span_ns = min(now, pause.ended_ns) - max(before, pause.began_ns) - pause.worked_ns
+            # On a core that agents can use as well, they may keep the judge from it.
+            span_ns -= 0 if self._is_apart else pause.waited_ns
+            paused_ns += span_ns if span_ns >= PAUSE_NS else 0
+        if paused_ns:
+            self._inbox.append(Happening(now, -1, EntryKind.PAUSED, b"%d" % paused_ns))
+        return paused_ns
+
     def _take(self, ready: Sequence[tuple[int, int]]) -> None:
         for fd, mask in ready:
-            if mask & _WRITABLE:
-                self._flush(fd)
-            if mask & ~_WRITABLE:
-                self._read(fd)
+            if fd in self._room:
+                self._flush(fd, mask)
+            if fd in self._sources and mask & ~_WRITABLE:
+                self._read(fd, mask)
 
-    def _read(self, fd: int) -> None:
-        entry = self._sources.get(fd)
-        if entry is None:
-            return
-        seat, source = entry
+    def _read(self, fd: int, mask: int) -> None:
+        seat, source = self._sources[fd]
         chunks = source.read()
         now = time.monotonic_ns()
+        self._note_pauses(now)
         if source.ended:
             self._unwatch_ended(seat)
+        elif not chunks and mask & _BROKEN and not mask & select.EPOLLPRI:
+            self._unwatch(fd)  # it would be reported again and again, and nothing can be read
         for channel, data in chunks:
             if channel is Channel.OUT and self._is_unended(seat, data):
                 continue
@@ -383,18 +436,16 @@ class LiveWire:
         self._stderr_room[seat] -= max(len(kept), self._least_bytes)
         return kept
 
-    def _flush(self, fd: int) -> None:
-        for seat in SEATS:
-            box = self._boxes[seat]
-            if box.stdin_fd != fd:
-                continue
-            outbox = self._outbox[seat]
-            taken = box.write(bytes(outbox))
-            if taken < 0:
-                outbox.clear()
-            del outbox[: max(0, taken)]
-            if not outbox:
-                self._unwatch_room(fd)
+    def _flush(self, fd: int, mask: int) -> None:
+        """Give a pipe what it takes. One that is full and has no reader is reported as broken, never as writable."""
+        seat = self._room[fd]
+        outbox = self._outbox[seat]
+        taken = self._boxes[seat].write(bytes(outbox))
+        if taken < 0 or (taken == 0 and mask & _BROKEN):
+            outbox.clear()
+        del outbox[: max(0, taken)]
+        if not outbox:
+            self._unwatch_room(fd)
 
     def _watch(self, seat: int) -> None:
         for source in self._boxes[seat].sources:
@@ -415,22 +466,19 @@ class LiveWire:
         fd = self._boxes[seat].stdin_fd
         if fd < 0:
             self._outbox[seat].clear()
-        elif fd in self._sources:
-            self._epoll.modify(fd, self._sources[fd][1].events | _WRITABLE)
         else:
+            self._room[fd] = seat
             self._epoll.register(fd, _WRITABLE)
 
     def _unwatch_room(self, fd: int) -> None:
-        if fd in self._sources:
-            self._epoll.modify(fd, self._sources[fd][1].events)
-        else:
-            self._epoll.unregister(fd)
+        del self._room[fd]
+        self._epoll.unregister(fd)
 
     def _forget(self, seat: int) -> None:
         self.mute(seat)
-        if self._outbox[seat]:
-            self._unwatch_room(self._boxes[seat].stdin_fd)
-            self._outbox[seat].clear()
+        for fd in [fd for fd, owner in self._room.items() if owner == seat]:
+            self._unwatch_room(fd)
+        self._outbox[seat].clear()
         self._stands[seat] = self._stopped_cpu[seat] = None
 
     # --- freezing ------------------------------------------------------------------------------------------------

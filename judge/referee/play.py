@@ -20,6 +20,7 @@ from judge.referee.folder_shelf import Shelf, folders_of, shelved
 from judge.referee.live_wire import LiveWire
 from judge.referee.make_record import NOTHING_READ, Circumstances, PlayedMatch, record_of
 from judge.referee.match import Referee
+from judge.referee.pulse import Pulse, pulse
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.spec import FolderRecord, MatchSpec, Placement, RecordFile
@@ -116,11 +117,11 @@ def play(
                 names = (_kind_of(boxes[0], spec), _kind_of(boxes[1], spec))
                 stalls = _stall_watch(boxes, at_end)
                 # A full collection in a turn would be charged to an agent.
-                with venue.turn(), exempt(), woken_at_once(), ExitStack() as at_slot, time_at_slot:
+                with venue.turn(), exempt(), woken_at_once(), ExitStack() as at_slot, time_at_slot, pulse() as beats:
                     for box in boxes:
                         at_slot.callback(box.leave)
                         box.enter()
-                    wire = _wire(spec, slot, boxes, transcript, new_box, stalls)
+                    wire = _wire(spec, slot, boxes, transcript, new_box, stalls, beats)
                     at_end.callback(wire.close)
                     at_end.callback(lambda: _do_at_once(*(box.close for box in wire.boxes)))
                     at_slot.callback(lambda: lingered_s.extend(wire.leave()))
@@ -244,6 +245,7 @@ def _wire(
     transcript: Transcript,
     new_box: Callable[[int], Box],
     stalls: StallWatch | None,
+    beats: Pulse,
 ) -> LiveWire:
     is_alone = spec.policy.box.sharing == 1
     # If the Engine carries the bytes, its CPU time on the slot's cores is caused by an agent and cannot be separated.
@@ -258,6 +260,8 @@ def _wire(
         SPIN_NS if slot.is_apart and is_alone else 0,
         spec.policy.bytes.least_bytes,
         stalls,
+        beats,
+        is_apart=slot.is_apart,
     )
 
 
