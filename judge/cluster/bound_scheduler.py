@@ -1,41 +1,165 @@
-"""A scheduler in which a worker speaks for itself only.
+"""A scheduler in which a worker speaks for itself only, and every value that it sends is checked.
 
 dask lets whoever is connected do everything: a worker may register under any name, end other workers, and give out
-tasks. Here a connection with a certificate of the workers' authority may be used for what a worker needs, under the
-name of its certificate.
+tasks. dask also computes with the values that a worker sends. Here a connection with a certificate of the workers'
+authority may be used for what a worker needs, under the name of its certificate. dask gets a new message that has the
+checked values (`_CALLS`, `_TOLD`), and constants in place of all others.
 """
 
+import asyncio
 import ipaddress
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from distributed import Scheduler
-from distributed.comm.addressing import get_address_host
+from distributed.comm.addressing import get_address_host, get_address_host_port, parse_address
 from distributed.comm.core import Comm, CommClosedError
-from pydantic import ValidationError
+from distributed.core import Status
+from distributed.protocol.serialize import Serialize
+from distributed.versions import get_versions
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from judge.cluster.keys import WORKERS_NAME
-from judge.cluster.messages import PieceOfMoves, topic_of
+from judge.cluster.bounded_messages import LARGEST_MESSAGE, expect_answers, worker_of
+from judge.cluster.messages import LARGEST_MOVES, PieceOfMoves, topic_of
+from judge.cluster.roster import MAX_SLOTS, slots_in
+from judge.cluster.tasks import SLOT
 from judge.logs import get_logger
 from judge.text import printable
 
-ASKED_BY_WORKERS = frozenset({"register-worker", "heartbeat_worker", "unregister"})
+MAX_CONNECTIONS_PER_WORKER = 16
+"""Connections of one worker's certificate at the same time. A worker needs two."""
+
+GATHER_S = 120.0
+"""Seconds that workers have to send the answers that a contest asks for."""
+
+LARGEST_ANNOUNCED = 1 << 50
+"""The largest size in bytes that a worker may announce for an answer. The contest's host refuses far smaller ones."""
+
+METRICS: Mapping[str, Any] = {
+    "bandwidth": {"total": 1e8, "workers": {}, "types": {}},
+    "digests_total_since_heartbeat": {},
+    "memory": 0,
+    "managed_bytes": 0,
+    "spilled_bytes": {"memory": 0, "disk": 0},
+}
+"""What dask computes with in place of the measurements of a worker, which no game needs."""
+
+log = get_logger()
+
+Text = Annotated[str, Field(max_length=300)]
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    def told(self) -> dict[str, Any]:
+        """What dask is given, without its name."""
+        return self.model_dump()
+
+
+class _Registration(_Message):
+    address: Text
+    name: Text
+    status: Literal["init", "running"]
+    nthreads: int = Field(ge=1, le=2 * MAX_SLOTS)
+    resources: dict[str, Any] = Field(max_length=16)
+    server_id: Text
+    stimulus_id: Text
+
+    def told(self) -> dict[str, Any]:
+        constants: dict[str, Any] = {
+            "reply": False,
+            "resources": {SLOT: slots_in(self.resources)},
+            "nanny": None,
+            "now": 0.0,
+            "memory_limit": 0,
+            "services": {},
+            "local_directory": "",
+            "metrics": dict(METRICS),
+            "versions": get_versions(),
+            "extra": {},
+        }
+        return self.model_dump() | constants
+
+
+class _Heartbeat(_Message):
+    address: Text
+
+    def told(self) -> dict[str, Any]:
+        return self.model_dump() | {"metrics": dict(METRICS)}
+
+
+class _Unregistration(_Message):
+    address: Text
+    stimulus_id: Text
+
+
+_CALLS: Mapping[str, type[_Message]] = {
+    "register-worker": _Registration,
+    "heartbeat_worker": _Heartbeat,
+    "unregister": _Unregistration,
+}
+"""What a worker may ask."""
+
+
+class _Finished(_Message):
+    key: Text
+    run_id: int
+    nbytes: int = Field(ge=0, le=LARGEST_ANNOUNCED)
+    stimulus_id: Text
+
+    def told(self) -> dict[str, Any]:
+        kind = {"status": "OK", "type": b"", "typename": "bytes", "thread": None}
+        return self.model_dump() | kind | {"metadata": {}, "startstops": ()}
+
+
+class _Erred(_Message):
+    key: Text
+    run_id: int
+    stimulus_id: Text
+
+    def told(self) -> dict[str, Any]:
+        # The error itself can be any object, and nobody needs it.
+        texts = {"exception_text": "", "traceback_text": "", "traceback": None, "thread": None, "startstops": ()}
+        return self.model_dump() | texts | {"status": "error", "exception": Serialize(b"")}
+
+
+class _Released(_Message):
+    key: Text
+    stimulus_id: Text
+
+
+class _StatusChanged(_Message):
+    status: str
+    stimulus_id: Text
+
+    @field_validator("status")
+    @classmethod
+    def _is_known(cls, status: str) -> str:
+        if status not in Status.__members__:
+            raise ValueError("an unknown status")
+        return status
+
+
+class _Logged(_Message):
+    topic: Text
+    msg: PieceOfMoves
+
+
 LOGGED = "log-event"
 """By it a worker sends moves of a game that it plays."""
 
-TOLD_BY_WORKERS = frozenset(
-    {
-        "task-finished",
-        "task-erred",
-        "release-worker-data",
-        "keep-alive",
-        "worker-status-change",
-        "close-stream",
-        LOGGED,
-    }
-)
+_TOLD: Mapping[str, type[_Message]] = {
+    "task-finished": _Finished,
+    "task-erred": _Erred,
+    "release-worker-data": _Released,
+    "worker-status-change": _StatusChanged,
+    "keep-alive": _Message,
+    "close-stream": _Message,
+    LOGGED: _Logged,
+}
 """In the stream of a worker that is registered; others are dropped, such as those by which clients give out tasks."""
-
-log = get_logger()
 
 
 class BoundScheduler(Scheduler):
@@ -46,26 +170,55 @@ class BoundScheduler(Scheduler):
         super().__init__(**options)
         self._refused: dict[str, str] = {}
         """Why a worker was not taken the last time, by the name of its certificate: it asks every second."""
+        self._connections = Counter[str]()
+        """By the name of the certificate."""
+        expect_answers(self._announced)
+
+    async def gather(self, *words: Any, **named: Any) -> Any:
+        """See dask. Answers that do not come in time count as lost: a worker may say that it is busy without an end."""
+        try:
+            async with asyncio.timeout(GATHER_S):
+                return await super().gather(*words, **named)
+        except TimeoutError:
+            return {"status": "error", "keys": list(named.get("keys", words[0] if words else ()))}
 
     async def _handle_comm(self, comm: Comm) -> None:
-        worker = _worker_of(comm)
-        if worker is not None:
+        worker = worker_of(comm)
+        if worker is None:
+            await super()._handle_comm(comm)
+            return
+        if self._connections[worker] >= MAX_CONNECTIONS_PER_WORKER:
+            comm.abort()
+            return
+        self._connections[worker] += 1
+        try:
             self._bind(comm, worker)
-        await super()._handle_comm(comm)
+            await super()._handle_comm(comm)
+        finally:
+            self._connections[worker] -= 1
+            if not self._connections[worker]:
+                del self._connections[worker]
+
+    def _announced(self, address: str) -> int:
+        """How many bytes of answers a worker has, by what it said when its tasks ended."""
+        found = self.workers.get(address)
+        return min(LARGEST_MESSAGE, sum(task.get_nbytes() for task in found.has_what)) if found else 0
 
     def _bind(self, comm: Comm, worker: str) -> None:
         """From now on messages of another name, or that are not for workers, are not read from this connection."""
         read = comm.read
         address = ""
         """Under which it is registered."""
+        moves = Counter[str]()
+        """Bytes of moves by the task in which they are played."""
 
         async def checked(deserializers: Any = None) -> Any:
             nonlocal address
             message = await read(deserializers=deserializers)  # type: ignore[no-untyped-call]
             if address:
-                told = map(own_message, _listed(message))
-                return [each for each in told if each is not None and self._may_tell(address, each)]
-            why = self._refusal(comm, worker, message)
+                told = [told_message(each) for each in _listed(message)]
+                return [each for each in told if each is not None and self._may_tell(address, each, moves)]
+            call, why = self._call(comm, worker, message)
             if why:
                 if self._refused.get(worker) != why:
                     log.warning("a worker is refused", worker=printable(worker, 80), why=why)
@@ -73,45 +226,67 @@ class BoundScheduler(Scheduler):
                     self._refused[worker] = why
                     # As dask refuses a name that is taken; of a connection that ends a worker would learn nothing. It
                     # compares the time with its own, which it has sent.
-                    await comm.write({"status": "error", "message": why, "time": message.get("now", 0.0)})
+                    now = message.get("now")
+                    time = now if isinstance(now, float) else 0.0
+                    await comm.write({"status": "error", "message": why, "time": time})
                     await comm.close()
                 else:
                     comm.abort()
                 raise CommClosedError(why)
             if _is_registering(message):
-                address = str(message["address"])
+                address = str(call["address"])
                 self._refused.pop(worker, None)
-            return message
+            return call
 
         setattr(comm, "read", checked)  # noqa: B010 - a method
 
-    def _may_tell(self, worker: str, message: Any) -> bool:
-        """Whether the worker at this address may say this; it tells of the games that it plays to their contest."""
-        if not isinstance(message, dict) or message["op"] != LOGGED:
+    def _may_tell(self, worker: str, message: Any, moves: Counter[str]) -> bool:
+        """Whether the worker at this address may say this; it tells of the games that it plays, and their moves to
+        their contest. `moves` counts their bytes."""
+        if not isinstance(message, dict) or message["op"] not in {LOGGED, "task-finished", "task-erred"}:
             return True
-        try:
-            piece = PieceOfMoves.model_validate(message.get("msg"), strict=True)
-        except ValidationError:
+        is_logged = message["op"] == LOGGED
+        key = message["msg"]["task"] if is_logged else message["key"]
+        task = self.tasks.get(key)
+        plays = task.processing_on if task is not None else None
+        is_its = plays is not None and plays.address == worker
+        if not is_logged:
+            has = task is not None and any(each.address == worker for each in task.who_has or ())
+            # dask frees the answer of a task that nobody plays. One that another worker plays is not this one's.
+            if is_its or has or task is None or (plays is None and task.state != "memory"):
+                return True
+            self.worker_send(worker, {"op": "free-keys", "keys": [key], "stimulus_id": message["stimulus_id"]})
             return False
-        task = self.tasks.get(piece.task)
-        is_its = task is not None and task.processing_on is not None and task.processing_on.address == worker
-        return is_its and message.get("topic") == topic_of(piece.task)
+        if not is_its or message["topic"] != topic_of(key):
+            return False
+        for played in [each for each in moves if each not in self.tasks]:
+            del moves[played]
+        moves[key] += len(message["msg"]["data"])
+        return moves[key] <= LARGEST_MOVES
 
-    def _refusal(self, comm: Comm, worker: str, message: object) -> str:
-        """Why a worker may not ask this; empty if it may."""
-        if not isinstance(message, dict) or message.get("op") not in ASKED_BY_WORKERS:
-            return "it asks what is not for workers"
+    def _call(self, comm: Comm, worker: str, message: object) -> tuple[dict[str, Any], str]:
+        """What dask is given of a worker's question, and why the worker may not ask it; empty if it may."""
+        if not isinstance(message, dict) or not isinstance(message.get("op"), str) or message["op"] not in _CALLS:
+            return {}, "it asks what is not for workers"
         address, source = str(message.get("address")), get_address_host(comm.peer_address)
         if _is_registering(message):
             if message.get("name") != worker:
-                return f"its certificate is not of {printable(str(message.get('name')), 80)}"
+                return {}, f"its certificate is not of {printable(str(message.get('name')), 80)}"
             if _is_ip(worker) and not _is_same(worker, source):
-                return f"it calls from {source} with the file of {worker}: invite that address, or a host name"
-            if (host := get_address_host(address)) != source:
-                return f"it calls from {source} and listens on {printable(host, 80)}: give --listen the former"
+                return {}, f"it calls from {source} with the file of {worker}: invite that address, or a host name"
+            if (host := _host_of(address)) != source:
+                return {}, f"it calls from {source} and listens on {printable(host, 80)}: give --listen the former"
+            resources = message.get("resources")
+            if not slots_in(resources):
+                said = resources.get(SLOT) if isinstance(resources, dict) else None
+                return {}, f"it says that it has {printable(repr(said), 40)} slots, and may have 1 to {MAX_SLOTS}"
         elif (found := self.workers.get(address)) is not None and found.name != worker:
-            return "it speaks for another worker"
-        return ""
+            return {}, "it speaks for another worker"
+        try:
+            return {"op": message["op"]} | _CALLS[message["op"]].model_validate(message).told(), ""
+        except ValidationError as error:
+            where = ".".join(map(str, error.errors()[0]["loc"]))
+            return {}, f"its message {message['op']} has a wrong {printable(where, 80)}"
 
 
 def _is_registering(message: Any) -> bool:
@@ -123,25 +298,27 @@ def _listed(message: Any) -> Any:
     return message if isinstance(message, list | tuple) else (message,)
 
 
-def own_message(message: Any) -> Any:
-    """A message of a registered worker, about itself; None if it is not one that a worker needs."""
+def told_message(message: Any) -> Any:
+    """What dask is given of a message of a registered worker about itself; None if it is not one that a worker needs,
+    or has a wrong value."""
     if message == "OK":
         return message
-    if not isinstance(message, dict) or message.get("op") not in TOLD_BY_WORKERS:
+    if not isinstance(message, dict) or not isinstance(message.get("op"), str) or message["op"] not in _TOLD:
         return None
-    return {key: value for key, value in message.items() if key != "worker"}  # dask adds whose connection it is
+    try:
+        # dask adds whose connection it is.
+        return {"op": message["op"]} | _TOLD[message["op"]].model_validate(message).told()
+    except ValidationError:
+        return None
 
 
-def _worker_of(comm: Comm) -> str | None:
-    """The name in the certificate of a worker; None if it is another's, or there is none."""
-    certificate = comm.extra_info.get("peercert")
-    if not certificate:
-        return None
-    issuer = {key: value for part in certificate.get("issuer", ()) for key, value in part}
-    if issuer.get("commonName") != WORKERS_NAME:
-        return None
-    names = certificate.get("subjectAltName", ())
-    return str(names[0][1]) if names else ""
+def _host_of(address: str) -> str:
+    """The host of a worker's address; empty if it has none."""
+    try:
+        host, port = get_address_host_port(address, strict=True)
+    except ValueError:
+        return ""
+    return host if 0 < port < 1 << 16 and parse_address(address)[0] == "tls" else ""
 
 
 def _is_ip(text: str) -> bool:
@@ -153,4 +330,6 @@ def _is_ip(text: str) -> bool:
 
 
 def _is_same(one: str, other: str) -> bool:
-    return _is_ip(other) and ipaddress.ip_address(one) == ipaddress.ip_address(other)
+    """Whether two addresses are the same. The interface of a link-local one has another name on each host."""
+    plain = [each.partition("%")[0] for each in (one, other)]
+    return _is_ip(plain[1]) and ipaddress.ip_address(plain[0]) == ipaddress.ip_address(plain[1])

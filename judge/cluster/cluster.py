@@ -22,21 +22,24 @@ from distributed import CancelledError, Future
 from distributed.security import Security
 
 from judge.cluster.checkers import Checkers
-from judge.cluster.connection import ANSWER_S, SchedulerConnection
+from judge.cluster.connection import SchedulerConnection
 from judge.cluster.live_moves import FollowedGame, LiveMoves
 from judge.cluster.machine import code_digest
-from judge.cluster.messages import Answer, Broken, Lacks, Order, Stopped, Unfit
+from judge.cluster.messages import LARGEST_ANSWER, Answer, Broken, Lacks, Order, Stopped, Unfit
 from judge.cluster.parcels import Parcels
 from judge.cluster.roster import Roster, WorkerFound
 from judge.cluster.security import Address, parse_address, security_of
 from judge.cluster.tasks import SLOT, play
 from judge.cluster.transfers import TransferEnd, Transfers
+from judge.contest.estimate import longest_game_s
 from judge.contest.executor import JobEnd
 from judge.contest.hosts import WORKER
 from judge.contest.worker import Job, JobResult
 from judge.errors import HostError, InputError, StoreLostError
 from judge.logs import get_logger
 from judge.matches import Match
+from judge.referee.policy import Policy
+from judge.sandbox.archive import Capacity
 from judge.sandbox.images import image_contents
 from judge.store.contests import Store
 
@@ -52,6 +55,12 @@ SEARCHES = 3
 STOPS = 10
 """After an attempt was stopped so many times it is void: its workers are lost and found without an end."""
 
+OVERDUE = 3
+"""An attempt is void after no answer came in time so many times: then the fault may be with the game."""
+
+SETUP_S = 300.0
+"""Seconds that a worker has beside the clocks of a game: for images, containers, folders and its record."""
+
 PARCELS = ".parcels"
 """The folder, in the contest's, of what is sent to workers."""
 
@@ -64,6 +73,10 @@ class _Given:
 
     job: Job
     at: float
+    longest_s: float
+    """How long a worker may have it, without the time in which it is sent agents."""
+    largest: int
+    """The largest answer in bytes."""
     worker: str = ""
     """The address of the worker that has it; empty: it waits for a slot."""
     task: Future[Any] | None = None
@@ -74,6 +87,10 @@ class _Given:
     """The address of the worker that was sent its agents last."""
     told: str = ""
     """The name of the worker that is said to play it."""
+    given_at: float = 0.0
+    """When its worker was given it, on this host's monotonic clock."""
+    overdue: int = 0
+    """How often no answer came within `longest_s`."""
     refused: int = 0
     searched: int = 0
     stopped: int = 0
@@ -81,6 +98,10 @@ class _Given:
     """Its answer is being checked: no worker plays it any more."""
     followed: FollowedGame | None = None
     """What its recorder is told; None if it has none."""
+
+    def is_overdue(self) -> bool:
+        """Whether its worker has had it for too long."""
+        return monotonic() - self.given_at > self.longest_s
 
 
 class Cluster:
@@ -147,7 +168,8 @@ class Cluster:
         """Give a match to dask. Raises IndexError if no worker has a free slot."""
         if not self.free:
             raise IndexError("no worker has a free slot")
-        self._given[job.match.id] = given = _Given(job, monotonic())
+        policy = job.spec().policy
+        self._given[job.match.id] = given = _Given(job, monotonic(), answer_s(policy), largest_answer(policy))
         if job.listener is not None:
             given.followed = FollowedGame(job, job.listener)
         self._give(given)
@@ -213,7 +235,25 @@ class Cluster:
                 match = given.job.match
                 self._roster.note(f"game {match.number}, attempt {match.attempt}, of worker {given.told} begins again")
                 self._take_back(given)
+            elif given.task is not None and given.is_overdue():
+                self._news.put(partial(self._overdue, given, given.task))
         self._give_waiting()
+
+    def _overdue(self, given: _Given, task: Future[Any]) -> list[JobEnd]:
+        """A worker has had a game for longer than its clocks allow: another plays it."""
+        if not self._is_current(given, task) or given.is_checked or not given.is_overdue():
+            return []
+        match, worker = given.job.match, self._roster.workers.get(given.worker)
+        why = f"game {match.number}, attempt {match.attempt}: no answer came within {given.longest_s:.0f} s"
+        if worker is not None:
+            self._roster.bar_overdue(worker, why)
+        given.overdue += 1
+        if given.overdue >= OVERDUE:
+            why = f"no answer came within {given.longest_s:.0f} s from any of {given.overdue} workers"
+            return self._end(given, HostError(why), worker.name if worker else "")
+        self._roster.note(f"{why}; another worker plays it")
+        self._give(given)
+        return []
 
     def _all(self) -> list[_Given]:
         """Those that the workers have to play."""
@@ -254,7 +294,7 @@ class Cluster:
         if task is None:
             self._moves.forget(name)
             return False
-        given.worker, given.task = address, task
+        given.worker, given.task, given.given_at = address, task, monotonic()
         self._await(given, task)
         return True
 
@@ -305,7 +345,7 @@ class Cluster:
             addresses = self._connection.ask("who_has", keys=[name]).get(name, ())
             if len(addresses) == 1 and addresses[0] in self._roster.workers:
                 holder.append(self._roster.workers[addresses[0]])
-            return task.result(timeout=ANSWER_S)
+            return self._connection.fetch(task, given.largest)
 
         check = self._checkers.check(fetch, given.job, monotonic() - given.at)
         check.add_done_callback(lambda _: self._news.put(lambda: self._checked(given, task, check, holder)))
@@ -324,6 +364,8 @@ class Cluster:
                 raise InputError("an answer of this worker was refused before")
             return self._judge(given, check.result(), worker)
         except (OSError, TimeoutError):
+            if given.is_overdue():
+                return self._overdue(given, task)
             # Its worker may be lost: then the next look takes it back.
             self._await(given, task)
             return []
@@ -431,6 +473,32 @@ class Cluster:
     def _noted(self, text: str) -> list[JobEnd]:
         self._roster.note(text)
         return []
+
+
+def answer_s(policy: Policy) -> float:
+    """The seconds after which a worker that was given a game must have answered: twice what its clocks allow."""
+    clock = policy.clock
+    plies = policy.bounds().plies
+    turn_ms = (clock.turn_ms or clock.asap_ms) + clock.tolerance_ms
+    played_s = longest_game_s(policy) or plies * turn_ms / 1000
+    # Of each seat: its start, the optional answers and the end; and the pause after each turn.
+    around_ms = 2 * (clock.start_ms + clock.sync_ms + 4 * clock.courtesy_ms + clock.close_ms)
+    pauses_s = min(played_s, clock.still_ms * plies / 1000)
+    return SETUP_S + 2 * (played_s + around_ms / 1000) + pauses_s
+
+
+def largest_answer(policy: Policy) -> int:
+    """The largest answer in bytes of a game: its record and the states of its kept folders, as Base64 in JSON."""
+    folders = policy.folders
+    kept = 2 * sum(
+        Capacity(size, inodes).stream_bytes
+        for is_kept, size, inodes in (
+            (folders.temporary, folders.temporary_bytes, folders.temporary_inodes),
+            (folders.persistent, folders.persistent_bytes, folders.persistent_inodes),
+        )
+        if is_kept
+    )
+    return min(LARGEST_ANSWER, (policy.bounds().record_bytes + kept) * 4 // 3 + (1 << 16))
 
 
 def open_cluster(

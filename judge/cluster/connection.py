@@ -12,11 +12,14 @@ from distributed.security import Security
 
 from judge.cluster.dask_config import settle
 from judge.cluster.security import Address
-from judge.errors import HostError
+from judge.errors import HostError, InputError
 
 CONNECT_S = 10.0
 ANSWER_S = 10.0
 """How long a scheduler, or a worker that gives a record, may take to answer."""
+
+HEADER = 1 << 10
+"""Bytes that dask adds to the size of an answer."""
 
 
 class _Client(Client):
@@ -96,6 +99,15 @@ class SchedulerConnection:
             )
         except ClosedClientError:
             return None
+
+    def fetch(self, task: Future[Any], largest: int) -> object:
+        """What a task that has ended returned. Raises InputError if its worker has announced more than `largest` bytes;
+        the scheduler takes no more than the worker announced. Raises OSError or TimeoutError if it does not come."""
+        name = str(task.key)
+        size = self.ask("nbytes", keys=[name], summary=False).get(name)
+        if not isinstance(size, int | float) or not size <= largest + HEADER:
+            raise InputError(f"it has {size} bytes, and {largest} are allowed")
+        return task.result(timeout=ANSWER_S)
 
     def cancel(self, tasks: Collection[Future[Any]]) -> None:
         """Give tasks up."""

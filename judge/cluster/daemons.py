@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from distributed import Worker
+from distributed.comm.addressing import unparse_host_port
 from distributed.core import Server
 from distributed.security import Security
 
@@ -25,7 +26,14 @@ from judge.sandbox.reaper import reap
 from judge.text import printable
 
 ASKED_OF_BOTH = frozenset({"connection_stream", "gather", "identity"})
-ASKED_OF_SCHEDULER = ASKED_OF_BOTH | {"heartbeat_worker", "register-client", "register-worker", "unregister", "who_has"}
+ASKED_OF_SCHEDULER = ASKED_OF_BOTH | {
+    "heartbeat_worker",
+    "nbytes",
+    "register-client",
+    "register-worker",
+    "unregister",
+    "who_has",
+}
 ASKED_OF_WORKER = ASKED_OF_BOTH | {"free_keys", "get_data", "ping", "terminate"}
 """What others may ask of a scheduler or a worker; dask would do much more for them, such as write a file anywhere."""
 
@@ -69,7 +77,7 @@ def run_worker(machine: Machine, scheduler: Address, listen: Address | None, sec
 async def _scheduler(listen: Address, security: Security, lost_after_s: float) -> None:
     stopped = _stopped()
     scheduler = BoundScheduler(
-        host=listen.host,
+        host=unparse_host_port(listen.host),
         port=listen.port,
         protocol=f"{listen.scheme}://",
         security=security,
@@ -104,7 +112,7 @@ async def _worker(machine: Machine, scheduler: Address, listen: Address | None, 
             resources={SLOT: machine.slots},
             security=security,
             protocol=f"{scheduler.scheme}://",
-            host=here,
+            host=unparse_host_port(here),
             port=listen.port if listen else 0,
             local_directory=str(_scratch(machine.folder)),
             memory_limit=0,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import dask
 
+from judge.cluster.bounded_messages import bound_messages
 from judge.logs import adopt
 
 LOGGERS = ("distributed", "tornado", "asyncio")
@@ -26,6 +27,8 @@ SETTINGS = {
     "distributed.diagnostics.nvml": False,
     "distributed.client.scheduler-info-interval": "1 minute",
     "distributed.comm.timeouts.connect": "10s",
+    # A compressed part is unpacked before anybody can ask how large it is.
+    "distributed.comm.compression": None,
     # Messages that were sent are not kept: they may have moves of many games.
     "distributed.admin.low-level-log-length": 0,
     # The files of an agent and the states of folders are large, and meant to be.
@@ -42,4 +45,5 @@ def settle(scratch: Path | None = None) -> None:
     `scratch` is for its files, if this process is to have any.
     """
     dask.config.set(SETTINGS | ({} if scratch is None else {"temporary-directory": str(scratch)}))
+    bound_messages()
     adopt(*LOGGERS, level=logging.WARNING)

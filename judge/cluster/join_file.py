@@ -31,7 +31,7 @@ class JoinFile(BaseModel):
 
     document: Literal["judge-worker-1"] = "judge-worker-1"
     scheduler: str
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]*$", max_length=254)
+    name: str = Field(pattern=r"^[A-Za-z0-9:][A-Za-z0-9._:-]*$", max_length=254)
     """Of the worker; the scheduler takes it under no other."""
     authority: str
     """Who signs schedulers and contests."""
@@ -50,7 +50,8 @@ class JoinFile(BaseModel):
 
 def invite(folder: Path, hosts: Sequence[str], scheduler: Address, days: int) -> list[Path]:
     """A file below `folder`, the authority's, for each host; returns them. InputError for a host that has one."""
-    paths = [folder / f"{check_host(host)}{SUFFIX}" for host in hosts]
+    hosts = [check_host(host) for host in hosts]
+    paths = [folder / f"{host}{SUFFIX}" for host in hosts]
     if scheduler.scheme != "tls":
         raise InputError(f"{scheduler}: workers join with tls://; on loopback no file is needed")
     for path in paths:

@@ -26,7 +26,7 @@ _NAMES = {AUTHORITY: "judge cluster", WORKERS: WORKERS_NAME}
 CERTIFICATE = "cert.pem"
 KEY = "key.pem"
 
-_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:-]{0,252}[A-Za-z0-9])?")
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,252}[A-Za-z0-9])?")
 _EARLIER = timedelta(hours=1)
 """Clocks of hosts differ: a certificate is valid from a little before it was made."""
 
@@ -36,8 +36,9 @@ def make_keys(folder: Path, hosts: Sequence[str], days: int) -> list[Path]:
 
     The authority is made with the first and used again for later ones. InputError for a host that has keys already.
     """
+    hosts = [check_host(host) for host in hosts]
     for host in hosts:
-        if (folder / check_host(host)).exists():
+        if (folder / host).exists():
             raise InputError(f"{folder / host} is there already: remove it to make new keys")
     try:
         authority, key = load_authority(folder, AUTHORITY, days)
@@ -48,8 +49,17 @@ def make_keys(folder: Path, hosts: Sequence[str], days: int) -> list[Path]:
 
 
 def check_host(host: str) -> str:
-    """The name or IP address of a host. Raises InputError if it is neither."""
-    if not _HOST.fullmatch(host):
+    """The name or IP address of a host; an IPv6 address without brackets. Raises InputError if it is neither."""
+    plain = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    if "%" in plain:
+        raise InputError(
+            f"{host!r} names an interface, which a certificate cannot have: leave {plain[plain.index('%') :]!r} out"
+        )
+    try:
+        return str(ipaddress.ip_address(plain))
+    except ValueError:
+        pass
+    if plain != host or ":" in host or not _HOST.fullmatch(host):
         raise InputError(f"{host!r} is neither the name of a host nor an IP address")
     return host
 

@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from judge.broadcast.pipe import TRANSCRIPT, frames
 from judge.broadcast.sender import Announced, Sender, sent_ms
 from judge.cluster.messages import LARGEST_PIECE_OF_MOVES, PieceOfMoves
@@ -27,6 +25,9 @@ REST_S = 0.05
 
 LOOK_S = 0.5
 """How soon a worker notices that a game is over which leaves its socket open."""
+
+LARGEST_FRAME = 16 << 20
+"""Bytes that are kept of a frame that is not complete."""
 
 MOST_PLAYS = 20
 """So often an attempt is told from its beginning: it is void before an honest worker begins it again."""
@@ -108,7 +109,7 @@ class FollowedGame:
                     self._sender.follow(sent_ms(frame)[1])
         except struct.error:
             self.close()
-        if self._arrived > LARGEST_RECORD:
+        if self._arrived > LARGEST_RECORD or len(self._read) > LARGEST_FRAME:
             self.close()
 
     def close(self) -> None:
@@ -149,11 +150,11 @@ class LiveMoves:
 
     def take(self, event: tuple[float, Any]) -> None:
         """An event of dask's, which may be anything that a worker sends."""
-        _, said = event
         try:
+            _, said = event
             worker = str(said.pop("worker"))
             piece = PieceOfMoves.model_validate(said, strict=True)
-        except (AttributeError, KeyError, TypeError, ValidationError):
+        except (AttributeError, KeyError, TypeError, ValueError):
             log.warning("a worker sends what is no piece of a game's moves")
             return
         with self._lock:

@@ -1,7 +1,7 @@
 """What the contest's host and a worker tell each other: JSON in bytes, which the receiver parses."""
 
 from collections.abc import Mapping
-from typing import Literal, Self, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
@@ -15,13 +15,28 @@ from judge.referee.spec import MatchSpec
 LARGEST_ANSWER = 4 * LARGEST_RECORD
 """Bytes: a record and the states of four folders, as Base64."""
 
+LARGEST_RECEIPT = 1 << 14
+"""Bytes."""
+
 LARGEST_PARCEL = 16 << 30
 """Bytes."""
 
 DIGEST = "[0-9a-f]{64}"
 
-LARGEST_PIECE_OF_MOVES = 1 << 18
+LARGEST_PIECE_OF_MOVES = 1 << 16
 """Bytes."""
+
+LARGEST_MOVES = 64 << 20
+"""The largest number of bytes of moves that a scheduler passes on for one task. The record of a game has all."""
+
+MAX_STATES = 8
+"""Folders whose states an answer may have."""
+
+MAX_LACKED = 100
+"""Agents, and images, that a worker may ask for at once."""
+
+Digest = Annotated[str, Field(pattern=rf"^{DIGEST}$")]
+ImageName = Annotated[str, Field(max_length=300)]
 
 Said = TypeVar("Said")
 
@@ -58,15 +73,15 @@ class Played(_Message):
 
     kind: Literal["played"] = "played"
     record: bytes
-    states: Mapping[str, bytes]
+    states: Mapping[Digest, bytes] = Field(max_length=MAX_STATES)
 
 
 class Lacks(_Message):
     """The worker has no files of these agents, or none of these images: they must be sent first."""
 
     kind: Literal["lacks"] = "lacks"
-    agents: tuple[str, ...]
-    images: tuple[str, ...]
+    agents: tuple[Digest, ...] = Field(max_length=MAX_LACKED)
+    images: tuple[ImageName, ...] = Field(max_length=MAX_LACKED)
 
 
 class Unfit(_Message):

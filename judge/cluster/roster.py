@@ -9,7 +9,18 @@ from judge.contest.hosts import worker_barred, worker_joined, worker_lost
 from judge.logs import get_logger
 from judge.text import printable
 
+MAX_SLOTS = 1024
+"""Slots of one worker."""
+
 log = get_logger()
+
+
+def slots_in(resources: object) -> int:
+    """The slots that a worker says it has; 0 if that is not a number from 1 to `MAX_SLOTS`. dask makes it a float."""
+    said = resources.get(SLOT) if isinstance(resources, Mapping) else None
+    if isinstance(said, bool) or not isinstance(said, int | float) or not 1 <= said <= MAX_SLOTS:
+        return 0
+    return int(said) if said == int(said) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +43,8 @@ class Roster:
         """The addresses of workers that cannot play."""
         self._liars: set[str] = set()
         """The names of workers whose answers were refused."""
+        self._overdue: set[str] = set()
+        """The names of workers that did not answer in time."""
 
     @property
     def usable(self) -> frozenset[str]:
@@ -45,8 +58,11 @@ class Roster:
     def meet(self, workers: Mapping[str, Any]) -> None:
         """Note who has come and gone; `workers` are the scheduler's words, by address."""
         found = {
-            address: WorkerFound(address, printable(str(worker["name"]), 80), int(worker["resources"].get(SLOT, 0)))
+            str(address): WorkerFound(
+                str(address), printable(str(worker.get("name")), 80), slots_in(worker.get("resources"))
+            )
             for address, worker in workers.items()
+            if isinstance(worker, Mapping)
         }
         for address in self.workers.keys() - found.keys():
             self.note(worker_lost(self.workers[address].name))
@@ -55,7 +71,8 @@ class Roster:
             if worker.slots:
                 self.note(worker_joined(worker.name, worker.slots))
             else:
-                self.note(worker_barred(worker.name, f"start it with --resources {SLOT}=1"))
+                why = f"it does not say that it has 1 to {MAX_SLOTS} slots; start it with --resources {SLOT}=1"
+                self.note(worker_barred(worker.name, why))
         self.workers = found
         self._unfit &= found.keys()
 
@@ -64,6 +81,14 @@ class Roster:
         if worker.address not in self._unfit:
             self._unfit.add(worker.address)
             self.note(worker_barred(worker.name, f"{why}; then start it again"))
+
+    def bar_overdue(self, worker: WorkerFound, why: str) -> None:
+        """It gets no games until it is started again, and after a second time none in this run."""
+        if worker.name in self._overdue:
+            self.distrust(worker, f"{why}, for the second time")
+        else:
+            self._overdue.add(worker.name)
+            self.bar(worker, why)
 
     def distrust(self, worker: WorkerFound, why: str) -> None:
         """Whatever has its name gets no more games in this run."""

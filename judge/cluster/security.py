@@ -6,7 +6,7 @@ workers' authority only schedulers take certificates, and hold their owners to t
 
 import ipaddress
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,6 +17,7 @@ from judge.errors import InputError
 
 PORT = 8786
 LOCALHOST = "localhost"
+_SUCH = f"an address is such as tls://10.0.0.1:{PORT}, or tls://[fd00::1]:{PORT} with an IPv6 address"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,13 @@ def parse_address(text: str, port: int = PORT) -> Address:
         parts = urlsplit(text)
         address = Address(parts.scheme, parts.hostname or "", port if parts.port is None else parts.port)
     except ValueError as error:
-        raise InputError(f"{text}: {error}; an address is such as tls://10.0.0.1:{PORT}") from None
+        raise InputError(f"{text}: {error}; {_SUCH}") from None
     if address.scheme not in ("tls", "tcp") or not address.host or parts.path.strip("/"):
-        raise InputError(f"{text}: an address is such as tls://10.0.0.1:{PORT}")
+        raise InputError(f"{text}: {_SUCH}")
     if address.scheme == "tcp" and not address.is_loopback:
         raise InputError(
             f"{text}: plain TCP is refused beyond loopback, for whoever reaches that port runs code beside the Engine: "
-            f"use tls://{address.host}:{address.port} with the keys that judge cluster keys makes"
+            f"use {replace(address, scheme='tls')} with the keys that judge cluster keys makes"
         )
     return address
 

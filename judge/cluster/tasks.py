@@ -1,11 +1,14 @@
 """What dask runs on a worker: bytes in, bytes out."""
 
+import asyncio
 import multiprocessing
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 from distributed import Worker, WorkerPlugin, get_worker
 from distributed.core import Status
+from distributed.utils import sync
 
 from judge.cluster.machine import Machine
 from judge.cluster.messages import Answer, Order, ParcelPiece, Receipt, Unfit, topic_of
@@ -15,7 +18,17 @@ from judge.errors import HostError, InputError
 SLOT = "slot"
 """The resource of dask that a match takes one of."""
 
+MAX_UNSENT = 4
+"""Messages of moves that wait to be sent. dask joins those that wait to one, and a scheduler refuses long ones."""
+
+SEND_S = 10.0
+"""Seconds after which moves are not sent that the connection did not take."""
+
+UNSENT_S = 0.01
+"""Polling interval of the connection."""
+
 _making = threading.Lock()
+_telling = threading.Lock()
 
 
 class AtMachine(WorkerPlugin):
@@ -45,7 +58,9 @@ def play(order: bytes) -> bytes:
         return worker.status is Status.running and task.state == "executing"
 
     def tell(begin: int, data: bytes) -> None:
-        worker.log_event(topic_of(name), {"task": name, "begin": begin, "data": data})
+        event = {"op": "log-event", "topic": topic_of(name), "msg": {"task": name, "begin": begin, "data": data}}
+        with suppress(OSError, RuntimeError, TimeoutError), _telling:
+            sync(worker.loop, _send_in_turn, worker, event, callback_timeout=SEND_S)
 
     answer: Answer
     try:
@@ -53,6 +68,14 @@ def play(order: bytes) -> bytes:
     except (HostError, InputError) as error:
         answer = Unfit(why=str(error)[:2000])
     return answer.model_dump_json().encode()
+
+
+async def _send_in_turn(worker: Worker, event: dict[str, object]) -> None:
+    """Send moves when those before them were sent."""
+    stream = worker.batched_stream
+    while len(stream.buffer) > MAX_UNSENT and not stream.closed():
+        await asyncio.sleep(UNSENT_S)
+    stream.send(event)
 
 
 def receive(piece: bytes, data: bytes) -> bytes:

@@ -11,12 +11,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
+from time import monotonic
 from typing import BinaryIO
 
 from distributed import CancelledError
 
 from judge.cluster.connection import SchedulerConnection
-from judge.cluster.messages import Arrived, Parcel, ParcelPiece, Unfit, read_receipt
+from judge.cluster.messages import LARGEST_RECEIPT, Arrived, Parcel, ParcelPiece, Unfit, read_receipt
 from judge.cluster.parcels import PIECE
 from judge.cluster.roster import Roster, WorkerFound
 from judge.cluster.tasks import receive
@@ -34,6 +35,9 @@ AGAIN_S = 30.0
 
 TIMES = 3
 """How often a worker may ask for the same bytes, because they were damaged, before it is given up."""
+
+ANSWER_S = 1800.0
+"""Seconds after which a worker must have answered a piece: the last answer comes when a whole image is imported."""
 
 log = get_logger()
 
@@ -150,12 +154,18 @@ class Transfers:
         task = self._connection.submit(receive, piece.model_dump_json().encode(), data, only=[worker.address])
         if task is None:
             raise WorkerGoneError("the scheduler is lost")
+        deadline, ended = monotonic() + ANSWER_S, Event()
+        task.add_done_callback(lambda _: ended.set())
         try:
             while True:
                 if self._closing.is_set() or worker.address not in self._roster.workers:
                     raise WorkerGoneError("the worker is lost")
+                if monotonic() > deadline:
+                    raise HostError(f"it has not answered for {ANSWER_S:.0f} s while it was sent {parcel}")
+                if not ended.wait(LOOK_S):
+                    continue
                 try:
-                    receipt = read_receipt(task.result(timeout=LOOK_S))
+                    receipt = read_receipt(self._connection.fetch(task, LARGEST_RECEIPT))
                     break
                 except TimeoutError:
                     continue

@@ -199,6 +199,14 @@ class Cup:
             cluster.start(self.job(issued))
         until(lambda: self.waiting() >= games or bool(cluster.wait(0.1)), "all games have begun")
 
+    def begin_when_free(self, cluster: Cluster) -> None:
+        """Give out one game as soon as a worker is there."""
+        while not cluster.free:
+            cluster.wait(1.0)
+        issued = self.store.issue("cup", cluster.host)
+        assert issued
+        cluster.start(self.job(issued))
+
     def games(self, first: int, last: int) -> list[Match]:
         found = []
         for number in range(first, last + 1):

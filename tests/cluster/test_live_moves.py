@@ -293,7 +293,14 @@ async def tell_of_each_other(contest: Path, files: Sequence[Path]) -> list[tuple
         scheduler = await stack.enter_async_context(BoundScheduler(security=security, dashboard=False, **loopback))
         workers = [
             await stack.enter_async_context(
-                Worker(scheduler.address, name=name, nthreads=1, security=read_join_file(file).security(), **loopback)
+                Worker(
+                    scheduler.address,
+                    name=name,
+                    nthreads=1,
+                    resources={"slot": 1},
+                    security=read_join_file(file).security(),
+                    **loopback,
+                )
             )
             for name, file in zip(("n1", "n2"), files, strict=True)
         ]

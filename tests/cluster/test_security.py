@@ -19,7 +19,7 @@ from distributed.comm.core import CommClosedError, connect
 
 from judge.cli import cluster as commands
 from judge.cluster import connection
-from judge.cluster.bound_scheduler import own_message
+from judge.cluster.bound_scheduler import told_message
 from judge.cluster.cluster import open_cluster
 from judge.cluster.join_file import invite, read_join_file
 from judge.cluster.keys import make_keys
@@ -240,9 +240,10 @@ def test_a_worker_with_the_file_of_another_address_is_told_so(folder: Path, door
 
 def test_a_registered_worker_gives_out_no_tasks_and_tells_of_itself_only() -> None:
     """Its stream reaches, in dask, what clients may say too."""
-    told = [{"op": "task-finished", "key": "x", "worker": "tls://of.another:1"}, {"op": "update-graph"}, "OK", None]
+    released = {"op": "release-worker-data", "key": "x", "stimulus_id": "y"}
+    told = [released | {"worker": "tls://of.another:1"}, {"op": "update-graph"}, "OK", None]
 
-    assert [{"op": "task-finished", "key": "x"}, None, "OK", None] == [own_message(each) for each in told]
+    assert [released, None, "OK", None] == [told_message(each) for each in told]
 
 
 def test_a_join_file_is_private_and_made_once(tmp_path: Path) -> None:

@@ -1,0 +1,332 @@
+"""dask's connections with a bound on the size of each message, and on what a worker's message may contain.
+
+dask allocates what the length of a message says, unpacks compressed parts and reads pickles before the scheduler sees
+the message. Here a message is read only up to a limit, no part is unpacked, and from a peer with a worker's certificate
+only plain values and the bytes of an answer are read:
+
+    peer                            bytes in a message
+    worker that calls               WORKER_MESSAGE
+    worker that is asked for data   WORKER_MESSAGE and the size that it announced for its answers
+    host of a contest or scheduler  LARGEST_MESSAGE
+
+Peers that have no certificate of the cluster have no connection of theirs read; they wait in `_Waiting`.
+"""
+
+import asyncio
+import pickle
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from ssl import SSLError
+from typing import Any
+
+import msgpack  # type: ignore[import-untyped]
+from distributed.comm import registry
+from distributed.comm import tcp as dask_tcp
+from distributed.comm.addressing import parse_host_port
+from distributed.comm.core import Comm, CommClosedError
+from distributed.comm.utils import from_frames
+from distributed.protocol import compression, core
+from distributed.protocol import utils as protocol_utils
+from distributed.protocol.serialize import Serialized
+from distributed.protocol.utils import unpack_frames
+from tornado.iostream import IOStream, StreamClosedError
+
+from judge.cluster.keys import WORKERS_NAME
+from judge.cluster.messages import LARGEST_ANSWER
+from judge.logs import get_logger
+from judge.text import printable
+
+WORKER_MESSAGE = 1 << 20
+"""The largest message of a worker in bytes, without the bytes of an answer."""
+
+LARGEST_MESSAGE = 2 * LARGEST_ANSWER
+"""The largest message of a contest's host or a scheduler in bytes: an order with the states of its folders."""
+
+MAX_VALUES = 20_000
+"""The largest number of lists and maps in a worker's message."""
+
+MAX_ARRAY = 1 << 14
+"""The longest list of a message. msgpack allocates the length that a list claims, once for each level of nesting."""
+
+MAX_WAITING = 128
+"""Connections that have not shown a certificate yet. The oldest is closed when another one comes."""
+
+MAX_WAITING_PER_ADDRESS = 32
+
+HANDSHAKE_S = 20.0
+"""Seconds for the handshake of TLS, and again for dask's own."""
+
+_BYTES_TYPES = frozenset(pickle.dumps(bytes, version) for version in range(2, pickle.HIGHEST_PROTOCOL + 1))
+"""How a worker names the type of an answer."""
+
+_LENGTH = struct.Struct("Q")
+
+log = get_logger()
+
+
+def _any(_address: str) -> int:
+    return LARGEST_ANSWER
+
+
+_announced: Callable[[str], int] = _any
+"""How many bytes of answers the worker at an address may send."""
+
+
+class MessageRefusedError(CommClosedError):
+    """A message is too long, or contains what its sender may not send."""
+
+
+def worker_of(comm: Comm) -> str | None:
+    """The name in the certificate of a worker at the other end; None for other peers."""
+    certificate = comm.extra_info.get("peercert")
+    if not certificate:
+        return None
+    issuer = {key: value for part in certificate.get("issuer", ()) for key, value in part}
+    if issuer.get("commonName") != WORKERS_NAME:
+        return None
+    names = certificate.get("subjectAltName", ())
+    return str(names[0][1]) if names else ""
+
+
+def bound_messages() -> None:
+    """Use bounded connections in this process from now on, and no compression."""
+    registry.backends.update(tcp=_TCPBackend(), tls=_TLSBackend())
+    # None, False and "auto" are dask's names for no compression.
+    plain = compression.Compression(None, _unchanged, _unchanged)
+    compression.compressions.clear()
+    compression.compressions.update({None: plain, False: plain, "auto": plain})
+    vars(protocol_utils)["msgpack_opts"]["max_array_len"] = MAX_ARRAY
+    vars(core)["msgpack"] = _BoundedMsgpack
+
+
+def expect_answers(announced: Callable[[str], int]) -> None:
+    """Have `announced` return how many bytes the worker at an address may send for an answer that it is asked for."""
+    global _announced
+    _announced = announced
+
+
+def plain_message(frames: Sequence[Any]) -> Any:
+    """The message of a worker: plain values, and data that is passed on without being read. Raises ValueError for
+    anything else."""
+    count = 0
+
+    def counted(value: Any) -> Any:
+        nonlocal count
+        count += 1
+        if count > MAX_VALUES:
+            raise ValueError(f"more than {MAX_VALUES} lists and maps")
+        return value
+
+    def hook(value: Mapping[Any, Any]) -> Any:
+        counted(value)
+        if "__Pickled__" in value or "__Enum__" in value or "__Set__" in value:
+            raise ValueError("a value that is not plain")
+        if "__Serialized__" not in value:
+            return value
+        place = value["__Serialized__"]
+        if type(place) is not int or not 0 < place < len(frames) or len(value) != 1:
+            raise ValueError("data that is not in the message")
+        return _data(frames, place)
+
+    return msgpack.loads(
+        frames[0], object_hook=hook, list_hook=counted, use_list=False, max_array_len=MAX_ARRAY, **_STRICT
+    )
+
+
+_STRICT = {"strict_map_key": False, "raw": False}
+
+
+def _data(frames: Sequence[Any], place: int) -> Serialized:
+    """Bytes, with the header that dask gives them. Another header would have the contest's host join the same bytes
+    many times, or read a pickle; so data of another type gets the header of no bytes."""
+    if len(frames[place]) > 1 << 16:
+        raise ValueError("data with a header that is too long")
+    header = msgpack.loads(frames[place], max_array_len=1 << 10, use_list=False, **_STRICT)
+    count = header.get("num-sub-frames") if isinstance(header, dict) else None
+    if type(count) is not int or not 0 <= count < len(frames) - place:
+        raise ValueError("data of more parts than there are")
+    if header.get("type-serialized") not in _BYTES_TYPES or header.get("serializer") != "dask":
+        count = 0
+    elif any(header.get("compression") or ()):
+        raise ValueError("compressed data")
+    plain = {
+        "sub-header": {},
+        "type": "bytes",
+        "type-serialized": pickle.dumps(bytes, 4),
+        "serializer": "dask",
+        "split-num-sub-frames": (count,),
+        "split-offsets": (0,),
+        "compression": (None,) * count,
+        "num-sub-frames": count,
+    }
+    return Serialized(plain, list(frames[place + 1 : place + 1 + count]))
+
+
+class _BoundedMsgpack:
+    """What dask's protocol uses of msgpack, also for the headers of parts, which it reads without a bound."""
+
+    dumps = staticmethod(msgpack.dumps)
+
+    @staticmethod
+    def loads(data: Any, **options: Any) -> Any:
+        """See msgpack."""
+        return msgpack.loads(data, **{"max_array_len": MAX_ARRAY, **options})
+
+
+def _unchanged(data: Any) -> Any:
+    return data
+
+
+class _Bounded(dask_tcp.TCP):
+    """Reads messages up to a limit."""
+
+    is_called = False
+    """Whether the other end called this process."""
+
+    async def read(self, deserializers: Any = None) -> Any:
+        """The next message, as dask's own method returns it. Raises CommClosedError."""
+        stream = self.stream
+        if stream is None:
+            raise CommClosedError
+        worker = worker_of(self)
+        frames = list[Any]()
+        try:
+            frames = await self._frames(stream, self._limit(worker))
+        except (StreamClosedError, SSLError) as error:
+            self.stream = None
+            self._closed = True
+            dask_tcp.convert_stream_closed_error(self, error)
+        except BaseException:
+            self.abort()
+            raise
+        if worker is not None:
+            return self._plain(frames, worker)
+        try:
+            return await from_frames(
+                frames, deserialize=self.deserialize, deserializers=deserializers, allow_offload=self.allow_offload
+            )
+        except EOFError:
+            self.abort()
+            raise CommClosedError("truncated data") from None
+
+    def _plain(self, frames: Sequence[Any], worker: str) -> Any:
+        try:
+            return plain_message(frames)
+        except Exception as error:  # noqa: BLE001 - whatever msgpack raises
+            log.warning("a message of a worker cannot be read", worker=printable(worker, 80), why=f"{error!r:.200}")
+            self.abort()
+            raise MessageRefusedError("it cannot be read") from None
+
+    async def _frames(self, stream: IOStream, limit: int) -> list[Any]:
+        (first,) = _LENGTH.unpack(await stream.read_bytes(_LENGTH.size))
+        self._check(first, limit)
+        data = await dask_tcp.read_bytes_rw(stream, first)
+        try:
+            frames, others = unpack_frames(data, partial=True)
+        except (struct.error, ValueError):
+            raise MessageRefusedError("its parts have no lengths") from None
+        self._check(first + sum(others), limit)
+        found = list[Any](frames)
+        for length in others:
+            found.append(await dask_tcp.read_bytes_rw(stream, length))
+        if not found:
+            raise MessageRefusedError("an empty message")
+        return found
+
+    def _check(self, length: int, limit: int) -> None:
+        if length > limit:
+            sender = worker_of(self) or self.peer_address
+            log.warning("a message is refused: it is too long", sender=sender, bytes=length, limit=limit)
+            raise MessageRefusedError(f"a message of {length} bytes, and {limit} are allowed")
+
+    def _limit(self, worker: str | None) -> int:
+        if worker is None:
+            return LARGEST_MESSAGE
+        if self.is_called:
+            return WORKER_MESSAGE
+        return WORKER_MESSAGE + min(_announced(self.peer_address), LARGEST_ANSWER)
+
+
+class _TCP(_Bounded, dask_tcp.TCP):
+    pass
+
+
+class _TLS(_Bounded, dask_tcp.TLS):
+    pass
+
+
+class _TCPConnector(dask_tcp.TCPConnector):
+    comm_class = _TCP
+
+
+class _TLSConnector(dask_tcp.TLSConnector):
+    comm_class = _TLS
+
+
+class _CalledTCP(_TCP):
+    is_called = True
+
+
+class _CalledTLS(_TLS):
+    is_called = True
+
+
+class _Listener(dask_tcp.BaseTCPListener):
+    async def on_connection(self, comm: Comm, handshake_overrides: dict[str, Any] | None = None) -> None:
+        """dask's handshake, in a bounded time."""
+        try:
+            async with asyncio.timeout(HANDSHAKE_S):
+                await super().on_connection(comm, handshake_overrides)
+        except CommClosedError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever the other end has sent
+            comm.abort()
+            raise CommClosedError(f"no handshake: {error!r:.200}") from None
+
+
+class _TCPListener(_Listener, dask_tcp.TCPListener):
+    comm_class = _CalledTCP
+
+
+class _TLSListener(_Listener, dask_tcp.TLSListener):
+    comm_class = _CalledTLS
+
+    def __init__(self, *words: Any, **options: Any) -> None:
+        super().__init__(*words, **options)  # type: ignore[no-untyped-call]
+        self._waiting: dict[IOStream, str] = {}
+        """The address of each peer that has not shown a certificate yet, oldest first."""
+
+    async def _prepare_stream(self, stream: IOStream, address: str) -> IOStream | None:
+        host = parse_host_port(address)[0]
+        self._make_room(host)
+        self._waiting[stream] = host
+        try:
+            async with asyncio.timeout(HANDSHAKE_S):
+                prepared: IOStream | None = await super()._prepare_stream(  # type: ignore[no-untyped-call]
+                    stream, address
+                )
+        except TimeoutError:
+            prepared = None
+        finally:
+            del self._waiting[stream]
+        if prepared is None:
+            stream.close()
+        return prepared
+
+    def _make_room(self, host: str) -> None:
+        """Close the oldest of the connections that are too many. An honest handshake ends before others push it out."""
+        same = [stream for stream, other in self._waiting.items() if other == host]
+        if len(same) >= MAX_WAITING_PER_ADDRESS:
+            same[0].close()
+        elif len(self._waiting) >= MAX_WAITING:
+            next(iter(self._waiting)).close()
+
+
+class _TCPBackend(dask_tcp.TCPBackend):
+    _connector_class = _TCPConnector
+    _listener_class = _TCPListener
+
+
+class _TLSBackend(dask_tcp.TLSBackend):
+    _connector_class = _TLSConnector
+    _listener_class = _TLSListener

@@ -1,0 +1,413 @@
+"""The owner of a worker's file can slow a contest. He cannot end its scheduler or the contest, nor use their memory."""
+
+import asyncio
+import math
+import pickle
+import re
+import socket
+import ssl
+import struct
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import msgpack  # type: ignore[import-untyped]
+import pytest
+from distributed.protocol import core
+from distributed.protocol.serialize import Serialized, ToPickle, to_serialize
+
+from judge.cluster import cluster as clusters
+from judge.cluster.bound_scheduler import told_message
+from judge.cluster.bounded_messages import MAX_WAITING_PER_ADDRESS, WORKER_MESSAGE, plain_message
+from judge.cluster.cluster import answer_s, largest_answer
+from judge.cluster.join_file import invite, read_join_file
+from judge.cluster.keys import make_keys
+from judge.cluster.roster import MAX_SLOTS, Roster, slots_in
+from judge.cluster.security import parse_address
+from judge.contest.runner import StopReason
+from judge.referee.policy import load_policy
+from tests.cluster.machines import Cup, Machines, until
+from tests.cluster.test_security import ADDRESS, REGISTER, is_refused
+
+UNBOUND = "from judge.cluster import dask_config; dask_config.bound_messages = lambda: None; "
+"""A scheduler that reads messages as dask does."""
+
+RUN = "from judge.cli import main; main()"
+
+MB = 1 << 20
+
+
+class Scheduler:
+    """A `judge scheduler` over TLS, with or without the bounds on messages."""
+
+    def __init__(self, folder: Path, *, is_bound: bool) -> None:
+        self.machines = Machines(folder, scheme="tls")
+        (self.machines.keys,) = make_keys(folder / "keys", ["127.0.0.1"], 1)
+        self.address = self.machines.address
+        (self.file,) = invite(folder / "keys", ["evil"], parse_address(self.address), 1)
+        code = RUN if is_bound else UNBOUND + RUN
+        words = ("scheduler", "--listen", self.address, "--tls", str(self.machines.keys))
+        self.log = folder / "scheduler.log"
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen([sys.executable, "-c", code, *words], stdout=log, stderr=log)
+        until(lambda: b"scheduler listens" in self.log.read_bytes() or self.process.poll() is not None, "a scheduler")
+
+    def peak_mb(self) -> int:
+        """Its largest memory so far, in MiB; what it has asked for and not used counts."""
+        (kilobytes,) = re.findall(r"VmPeak:\s+(\d+)", Path(f"/proc/{self.process.pid}/status").read_text())
+        return int(kilobytes) >> 10
+
+    def connection(self) -> ssl.SSLSocket:
+        """With the certificate of the worker."""
+        own = read_join_file(self.file)
+        context: ssl.SSLContext = own.security().get_connection_args("worker")["ssl_context"]
+        return context.wrap_socket(socket.create_connection(("127.0.0.1", self.machines.port), 20))
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture(params=[True, False], ids=["bound", "as dask"])
+def scheduler(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Scheduler]:
+    with closing(Scheduler(tmp_path, is_bound=request.param)) as found:
+        yield found
+
+
+@pytest.fixture
+def bound(tmp_path: Path) -> Iterator[Scheduler]:
+    with closing(Scheduler(tmp_path, is_bound=True)) as found:
+        yield found
+
+
+def message(*frames: bytes) -> bytes:
+    """A message of dask's with these frames."""
+    body = struct.pack(f"{len(frames) + 1}Q", len(frames), *map(len, frames)) + b"".join(frames)
+    return struct.pack("Q", len(body)) + body
+
+
+def bomb(key: str) -> bytes:
+    """600 MiB of zeros, as 0.6 MB."""
+    packed = zlib.compress(bytes(300 * MB), 9)
+    inner = {"pickled-obj": pickle.dumps(None), "num-sub-frames": 2, "compression": ["zlib"] * 2}
+    if key == "__Serialized__":
+        inner |= {"serializer": "pickle", "split-num-sub-frames": [1, 1], "split-offsets": [0, 1]}
+    return message(msgpack.dumps({"op": "identity", "x": {key: 1}}), msgpack.dumps(inner), packed, packed)
+
+
+def claim(in_all: bool) -> bytes:
+    """A length of 600 MiB, of which nothing follows."""
+    if in_all:
+        return struct.pack("Q", 600 * MB)
+    return struct.pack("4Q", 24, 2, 0, 600 * MB)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_bound", [True, False], ids=["bound", "as dask"])
+def test_a_message_of_a_worker_takes_little_memory_of_a_scheduler(tmp_path: Path, is_bound: bool) -> None:
+    """Neither what is packed nor what is only announced. Without the bound a megabyte costs hundreds."""
+    with closing(Scheduler(tmp_path, is_bound=is_bound)) as scheduler:
+        for number, attack in enumerate((bomb("__Pickled__"), claim(True), claim(False))):
+            before = scheduler.peak_mb()
+            with scheduler.connection() as connection:
+                connection.sendall(attack)
+                if is_bound:
+                    while connection.recv(1 << 16):  # its greeting; then it ends the connection
+                        pass
+                    assert scheduler.peak_mb() < before + 100, number
+                elif not number:
+                    until(lambda before=before: scheduler.peak_mb() > before + 500, "memory")  # type: ignore[misc]
+                else:
+                    # What the first attack took may be used again.
+                    until(lambda: scheduler.peak_mb() > 500, "memory")
+        assert scheduler.process.poll() is None
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        core.dumps({"op": "x", "y": ToPickle(b"z")}),
+        [msgpack.dumps({"__Enum__": True, "__module__": "distributed.core", "__name__": "Status", "name": "running"})],
+        [msgpack.dumps({"__Serialized__": True, "data": [{}, []]})],
+        [msgpack.dumps({"__Serialized__": 7})],
+        [msgpack.dumps({"__Serialized__": 1}), msgpack.dumps({"num-sub-frames": 10**6})],
+        [msgpack.dumps([[]] * 50_000)],
+        [msgpack.dumps([{}] * 15_000 + [[{}] * 15_000])],
+        [b"\xdd\x7f\xff\xff\xff"],
+        [b"\xc1"],
+        [b""],
+    ],
+    ids=["pickle", "enum", "plain data", "no frame", "no frames", "lists", "maps", "long list", "no code", "nothing"],
+)
+def test_what_is_not_plain_in_a_message_of_a_worker_is_not_read(frames: list[bytes]) -> None:
+    with pytest.raises(Exception, match=r".|^$"):
+        plain_message(frames)
+
+
+def test_an_answer_passes_with_a_header_that_cannot_repeat_it() -> None:
+    frames = core.dumps({"status": "OK", "data": {"x": to_serialize(b"answer")}})
+    header = msgpack.loads(frames[1]) | {"split-num-sub-frames": [1] * 1000, "split-offsets": [0] * 1000}
+
+    read = plain_message([frames[0], msgpack.dumps(header), *frames[2:]])
+
+    data = read["data"]["x"]
+    assert isinstance(data, Serialized)
+    assert ((1,), (0,)) == (data.header["split-num-sub-frames"], data.header["split-offsets"])
+    again = core.loads(core.dumps({"x": data}))
+    assert b"answer" == again["x"]
+
+
+@pytest.mark.parametrize("kind", ["pickled", "compressed"])
+def test_an_answer_that_is_not_plain_bytes_is_not_passed_on(kind: str) -> None:
+    """The contest's host would read a pickle, or unpack the parts."""
+    frames = core.dumps({"x": to_serialize({1: {2}} if kind == "pickled" else b"answer")})
+    if kind == "compressed":
+        frames[1] = msgpack.dumps(msgpack.loads(frames[1]) | {"compression": ["zlib"]})
+        with pytest.raises(ValueError, match="compressed"):
+            plain_message(frames)
+    else:
+        assert 0 == plain_message(frames)["x"].header["num-sub-frames"]
+
+
+FINISHED = {"op": "task-finished", "key": "x", "run_id": 1, "nbytes": 5, "stimulus_id": "y"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"nbytes": math.inf},
+        {"nbytes": -1},
+        {"nbytes": "5"},
+        {"nbytes": True},
+        {"nbytes": 1 << 60},
+        {"key": ("x", 1)},
+        {"key": "x" * 1000},
+        {"run_id": None},
+        {"stimulus_id": {}},
+        {"op": "worker-status-change", "status": "gone"},
+        {"op": "log-event", "topic": ["a", "b"], "msg": {"task": "x", "begin": 0, "data": b""}},
+        {"op": "log-event", "topic": "a", "msg": {"task": "x", "begin": -1, "data": b""}},
+        {"op": "log-event", "topic": "a", "msg": {"task": "x", "begin": 0, "data": bytes(WORKER_MESSAGE)}},
+        {"op": ["task-finished"]},
+        {"op": "add-keys", "keys": ["x"]},
+    ],
+    ids=lambda wrong: " ".join(wrong),
+)
+def test_a_wrong_value_of_a_registered_worker_does_not_reach_dask(wrong: dict[str, Any]) -> None:
+    assert told_message(FINISHED) is not None
+    assert told_message(FINISHED | wrong) is None
+
+
+def test_a_scheduler_computes_with_no_measurement_of_a_worker() -> None:
+    told = told_message(
+        FINISHED | {"startstops": [{"start": math.nan}], "metadata": {"x": 1}, "type": b"pickle", "typename": "y"}
+    )
+
+    assert ((), {}, b"", "bytes") == tuple(told[key] for key in ("startstops", "metadata", "type", "typename"))
+
+
+SLOTS = [math.inf, -math.inf, math.nan, 0, -1, 0.5, 1.5, MAX_SLOTS + 1, 1e300, True, "1", None, [1], {"slot": 1}]
+
+
+@pytest.mark.parametrize("slots", SLOTS, ids=repr)
+def test_a_worker_whose_slots_are_no_number_in_range_gets_no_games(slots: object) -> None:
+    """A scheduler of another kind passes on what a worker says of itself."""
+    said: list[str] = []
+    roster = Roster(said.append)
+
+    roster.meet({"tls://a:1": {"name": "liar", "resources": {"slot": slots}}, "tls://b:1": {"name": "no resources"}})
+
+    assert [0, 0] == [worker.slots for worker in roster.workers.values()]
+    assert all("is given no games: it does not say that it has 1 to 1024 slots" in line for line in said)
+
+
+@pytest.mark.parametrize("slots", [1, 1.0, MAX_SLOTS])
+def test_slots_are_a_whole_number(slots: float) -> None:
+    assert slots == slots_in({"slot": slots})
+
+
+def test_a_scheduler_refuses_a_worker_whose_registration_has_a_wrong_value(bound: Scheduler) -> None:
+    """Each with its reason, and no traceback."""
+    good = REGISTER | {"name": "evil", "address": ADDRESS, "resources": {"slot": 1}}
+    slots: list[Any] = SLOTS
+    wrongs: list[dict[str, Any]] = [{"resources": {"slot": value}} for value in slots]
+    wrongs += [{"resources": {}}, {"resources": []}, {"resources": None}, {"resources": 5}]
+    wrongs += [{"nthreads": 0}, {"nthreads": -1}, {"nthreads": 1e9}, {"nthreads": "1"}, {"nthreads": None}]
+    wrongs += [{"status": "gone"}, {"server_id": 5}, {"stimulus_id": None}, {"address": "tls://127.0.0.1"}]
+    wrongs += [{"address": "tls://127.0.0.1:99999"}, {"address": "127.0.0.1:1"}, {"address": "tls://::1:5"}]
+    for wrong in wrongs:
+        assert asyncio.run(is_refused(bound.address, bound.file, good | wrong)), wrong
+
+    log = bound.log.read_text()
+    assert bound.process.poll() is None
+    assert "Traceback" not in log
+    assert "it says that it has inf slots, and may have 1 to 1024" in log
+    assert "has a wrong nthreads" in log
+
+
+@pytest.mark.parametrize("is_bound", [True, False], ids=["bound", "as dask"])
+def test_strangers_without_a_certificate_have_a_bounded_number_of_connections(tmp_path: Path, is_bound: bool) -> None:
+    """Others still get in. Without the bound all of them stay."""
+    count = 3 * MAX_WAITING_PER_ADDRESS
+    with closing(Scheduler(tmp_path, is_bound=is_bound)) as scheduler, ExitStack() as stack:
+        here = ("127.0.0.1", scheduler.machines.port)
+        strangers = [stack.enter_context(socket.create_connection(here, 20)) for _ in range(count)]
+        scheduler.connection().close()  # it was let in after all of them
+
+        if is_bound:
+            until(lambda: len(_open(strangers)) <= MAX_WAITING_PER_ADDRESS, lambda: f"{len(_open(strangers))} are open")
+        else:
+            assert count == len(_open(strangers))
+
+
+def _open(strangers: list[socket.socket]) -> list[socket.socket]:
+    """Those that the other end has not closed."""
+
+    def is_open(stranger: socket.socket) -> bool:
+        stranger.setblocking(False)
+        try:
+            return bool(stranger.recv(1))
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
+    return [each for each in strangers if is_open(each)]
+
+
+WORKER = """
+import sys, time
+from pathlib import Path
+from judge.cluster import tasks
+
+honest = tasks.play
+
+def play(order):
+    if KIND == "huge":
+        return bytes(SIZE)
+    if KIND == "liar":
+        import distributed.worker_state_machine, distributed.sizeof, distributed.worker
+        distributed.worker_state_machine.sizeof = distributed.worker.sizeof = lambda value: 10
+        return bytes(SIZE)
+    while True:
+        time.sleep(1)
+
+play.__module__, play.__qualname__ = "judge.cluster.tasks", "play"
+tasks.play = play
+from judge.cli import main
+main()
+"""
+
+
+def evil(machines: Machines, kind: str, size: int = 0) -> None:
+    """Start a worker of that name that answers so."""
+    (machines.folder / kind).mkdir()
+    code = WORKER.replace("KIND", repr(kind)).replace("SIZE", str(size))
+    words = ("worker", "--join", str(machines.folder / "keys" / f"{kind}.join"), "--folder", kind, "--slots", "1")
+    with (machines.folder / f"{kind}.log").open("ab") as log:
+        machines.workers[kind] = subprocess.Popen(
+            [sys.executable, "-c", code, *words, "--allow-processes"], cwd=machines.folder, stdout=log, stderr=log
+        )
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> Iterator[Machines]:
+    """A scheduler over TLS, and files for workers of all kinds."""
+    folder = tmp_path / "machines"
+    folder.mkdir()
+    (keys,) = make_keys(folder / "keys", ["everybody"], 1)
+    found = Machines(folder, scheme="tls", keys=keys)
+    invite(folder / "keys", ["huge", "liar", "never", "honest"], parse_address(found.address), 1)
+    found.start_scheduler()
+    found.wait_for_scheduler()
+    yield found
+    found.stop()
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Iterator[Cup]:
+    found = Cup(tmp_path)
+    found.open_gate()
+    yield found
+    found.store.close()
+
+
+def peak_mb(pid: int) -> int:
+    (kilobytes,) = re.findall(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
+    return int(kilobytes) >> 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["huge", "liar", "believed"])
+def test_an_answer_that_is_too_long_is_refused_before_it_is_fetched(
+    machines: Machines, cup: Cup, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Also where its worker announces less than it sends. A host that takes any size has the scheduler fetch it."""
+    if kind == "believed":
+        monkeypatch.setattr(clusters, "largest_answer", lambda _policy: 1 << 40)
+    cup.store.schedule("cup", cup.games(1, 1))
+    worker = "huge" if kind == "believed" else kind
+    size = 900 * MB
+    assert size > largest_answer(cup.policy)
+    with closing(cup.cluster(machines)) as cluster:
+        evil(machines, worker, size)
+        assert machines.scheduler
+        pid = machines.scheduler.pid
+        before = peak_mb(pid)
+        cup.begin_when_free(cluster)
+        if kind == "liar":
+            until(lambda: bool(cluster.wait(0.1)) or "is too long" in machines.says("scheduler"), "a refusal")
+        elif kind == "huge":
+            until(lambda: bool(cluster.wait(0.1)) or "is given no games" in cup.journal(), cup.journal)
+            assert "the answer of worker huge is refused: it has 943718" in cup.journal()
+        else:
+            until(lambda: bool(cluster.wait(0.1)) or peak_mb(pid) > before + 800, "memory")
+        if kind != "believed":
+            assert peak_mb(pid) < before + 200
+        assert machines.scheduler.poll() is None
+        cluster.kill()
+
+
+@pytest.mark.parametrize("is_given_again", [True, False], ids=["a longest time", "none"])
+def test_a_game_whose_worker_never_answers_is_given_to_another(
+    machines: Machines, cup: Cup, monkeypatch: pytest.MonkeyPatch, is_given_again: bool
+) -> None:
+    """After the longest time that its clocks allow. Without one it stays there for as long as the worker lives."""
+    cup.store.schedule("cup", cup.games(1, 1))
+    monkeypatch.setattr(
+        clusters._Given,
+        "is_overdue",
+        lambda given: is_given_again and given.told == "never",
+    )
+    with closing(cup.cluster(machines)) as cluster:
+        evil(machines, "never")
+        cup.begin_when_free(cluster)
+        machines.join("honest")
+        if is_given_again:
+            assert StopReason.FINISHED is cup.play(cluster)
+            assert [(1, 1, "accepted", "honest")] == cup.attempts()
+            assert re.search(r"game 1, attempt 1: no answer came within \d+ s; another worker plays it", cup.journal())
+            assert "worker never is given no games: game 1, attempt 1: no answer came" in cup.journal()
+        else:
+            until(lambda: bool(cluster.wait(0.1)) or "worker honest plays" in cup.journal(), cup.journal)
+            for _ in range(5):
+                assert [] == cluster.wait(0.5)
+            assert "never" == cup.attempts()[0][3]
+            cluster.kill()
+
+
+@pytest.mark.parametrize(
+    ("change", "least_s", "most_s"),
+    [
+        (["clock.match_ms=180000", "clock.turn_ms=30000"], 2 * 360, 2000),
+        (["clock.match_ms=2000", "clock.turn_ms=500"], 10, 700),
+        (["clock.match_ms=0", "clock.turn_ms=1000"], 225, 4000),
+        (["clock.match_ms=0", "clock.turn_ms=0"], 225, 4000),
+    ],
+)
+def test_the_longest_time_of_a_game_follows_from_its_clocks(change: list[str], least_s: float, most_s: float) -> None:
+    assert least_s < answer_s(load_policy("gomocup-standard", change)) < most_s
