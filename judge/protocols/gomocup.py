@@ -29,8 +29,7 @@ Rules that keep the two sides in step:
 - A line is ended by CR, LF or CRLF; the end of the stream does not end one.
 """
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import ClassVar
 
@@ -149,6 +148,8 @@ class Gomocup:
         """Whether it has answered an INFO line."""
         self._said = ""
         """The line that it said last."""
+        self._rest = b""
+        """What follows the keyword in that line."""
         self._complaint = ""
         """The last ERROR line since it was asked, as it was said."""
         self._board = BrainBoard()
@@ -286,6 +287,10 @@ class Gomocup:
         self._excuses += 1
         return f"INFO time_left {min(self._clock.time_left_ms, INT32_MAX)}"
 
+    @property
+    def _steps(self) -> Mapping[GomocupPhase, Mapping[GomocupWord, Callable[..., Sequence[Effect]]]]:
+        return STEPS
+
     # --- lines of the brain ------------------------------------------------------------------------------------------
 
     def _read(self, data: bytes) -> Sequence[Effect]:
@@ -317,10 +322,10 @@ class Gomocup:
 
     def _line(self, line: bytes) -> Sequence[Effect]:
         word, rest = classify(line)
-        self._said = decode(line[:200]).strip()
+        self._said, self._rest = decode(line[:200]).strip(), rest
         if word is GomocupWord.ERROR:
             self._complaint = self._said
-        step = _STEPS[self._phase].get(word)
+        step = self._steps[self._phase].get(word)
         if step is not None:
             return step(self, rest)
         if word is GomocupWord.MESSAGE:
@@ -472,7 +477,7 @@ class Gomocup:
         return Write((self._end.join(lines) + self._end).encode())
 
 
-_STEPS: dict[GomocupPhase, dict[GomocupWord, Callable[[Gomocup, bytes], Sequence[Effect]]]] = {
+STEPS: dict[GomocupPhase, dict[GomocupWord, Callable[[Gomocup, bytes], Sequence[Effect]]]] = {
     GomocupPhase.STARTING: {
         GomocupWord.OK: Gomocup._started,
         GomocupWord.ERROR: Gomocup._start_refused,
@@ -516,9 +521,10 @@ _STEPS: dict[GomocupPhase, dict[GomocupWord, Callable[[Gomocup, bytes], Sequence
 """What to do with a word in a phase; every other word is set aside."""
 
 
-def _with_any_suggestions(options: GomocupOptions) -> Gomocup:
-    """As judges up to record format 2 answered SUGGEST."""
-    return Gomocup(options, sys.maxsize)
+def _former(options: GomocupOptions) -> Gomocup:
+    from judge.protocols.gomocup_former import FormerGomocup  # here: it is a subclass
+
+    return FormerGomocup(options)
 
 
 ENTRY = ProtocolEntry(
@@ -526,7 +532,7 @@ ENTRY = ProtocolEntry(
     Gomocup,
     is_private,
     objection,
-    build_former={2: _with_any_suggestions},
+    build_former={2: _former},
     games=("gomoku",),
     in_contest={"game_type": TOURNAMENT},
     # Gomoku AI protocol, INFO game_type: 0, the opponent is human.

@@ -52,7 +52,7 @@ RECORD_FORMAT = 3
 
 1. judge 0.1.0: an agent is told the time left when it was asked, until it has answered; a replaced process has no
    time to end.
-2. Both seats are told goodbye at once; an answer counts whenever it is read.
+2. Both seats are told goodbye at once; an answer counts whenever it is read. Protocols: `ProtocolEntry.build_former`.
 """
 
 _FAULT_OF_WAIT = {
