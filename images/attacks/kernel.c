@@ -1,4 +1,4 @@
-/* Attacks on the kernel's surface: G1 to G12, G14 to G17. Each call is made in a process of its own, with arguments that a
+/* Attacks on the kernel's surface: G1 to G12, G14 to G20. Each call is made in a process of its own, with arguments that a
  * kernel which lets it through would take; what came of it is said. Expected: plays on, every call denied.
  *
  * What must stay true in all of them: the box is the same afterwards, and so is the host.
@@ -16,11 +16,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -32,7 +34,7 @@
 #define SYS_memfd_secret 447
 #endif
 
-enum { KEY_SESSION = -3, USERFAULTFD_USER_ONLY = 1, AF_VSOCK_ = 40, AF_ALG_ = 38, MADV_POPULATE_READ_ = 22 };
+enum { KEY_SESSION = -3, USERFAULTFD_USER_ONLY = 1, AF_VSOCK_ = 40, AF_ALG_ = 38, MADV_POPULATE_READ_ = 22, SO_PEERPIDFD_ = 77 };
 
 static char zeros[4096] __attribute__((aligned(4096)));
 
@@ -317,6 +319,64 @@ static long send_descriptor(void) {
 
 static void g17(void) { try_apart("descriptor", send_descriptor); }
 
+/* G18  A descriptor of the process at the other end of a socket, which pidfd_open would not give. */
+static long take_peer(void) {
+    int ends[2], handle = -1;
+    socklen_t size = sizeof handle;
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == -1)
+        return -1;
+    return getsockopt(ends[0], SOL_SOCKET, SO_PEERPIDFD_, &handle, &size);
+}
+
+static void g18(void) { try_apart("peer-pidfd", take_peer); }
+
+/* G19  Clears the pages of a file from memory, for which kernel threads of every core work. Whether they are gone the
+ * faults tell of a process that reads them: `did faults`.
+ */
+static void g19(void) {
+    struct rusage before, after;
+    int file = open("/agent/pages.dat", O_RDONLY);
+    off_t size = lseek(file, 0, SEEK_END);
+    posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    char *pages = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, file, 0);
+    if (file < 0 || pages == MAP_FAILED) {
+        denied("file", errno);
+        return;
+    }
+    madvise(pages, (size_t)size, MADV_RANDOM);
+    getrusage(RUSAGE_SELF, &before);
+    for (off_t at = 0; at < size; at += 4096)
+        (void)*(const volatile char *)(pages + at);
+    getrusage(RUSAGE_SELF, &after);
+    did("faults", after.ru_majflt - before.ru_majflt);
+    if (after.ru_majflt - before.ru_majflt > size / 4096 / 2)
+        got("cleared-pages");
+    else
+        held("cleared-pages", "NONE");
+}
+
+/* G20  Has a kernel thread look at the pressure of the host and of its box, and tell it of changes. */
+static long set_trigger(const char *path) {
+    const char trigger[] = "some 150000 2000000";
+    int file = open(path, O_RDWR);
+    return file < 0 || write(file, trigger, sizeof trigger) != sizeof trigger ? -1 : 0;
+}
+
+static long trigger_of_host(void) { return set_trigger("/proc/pressure/cpu"); }
+static long trigger_of_box(void) { return set_trigger("/sys/fs/cgroup/cpu.pressure"); }
+
+static long watch_box(void) {
+    struct epoll_event event = {.events = EPOLLPRI};
+    int file = open("/sys/fs/cgroup/cgroup.events", O_RDONLY);
+    return file < 0 ? -1 : epoll_ctl(epoll_create1(0), EPOLL_CTL_ADD, file, &event);
+}
+
+static void g20(void) {
+    try_apart("host-pressure", trigger_of_host);
+    try_apart("box-pressure", trigger_of_box);
+    try_apart("box-events", watch_box);
+}
+
 const struct attack attacks[] = {
     {.name = "mounts", .before = g1},
     {.name = "namespaces", .before = g2},
@@ -335,5 +395,8 @@ const struct attack attacks[] = {
     {.name = "walks", .before = g15},
     {.name = "terminals", .before = g16},
     {.name = "descriptors", .before = g17},
+    {.name = "peers", .before = g18},
+    {.name = "advice", .before = g19},
+    {.name = "pressure", .before = g20},
     {0},
 };

@@ -51,7 +51,7 @@ class Observed:
     grown_bytes: int = 0
     """By how much the judge's memory had grown at most meanwhile."""
     judge_cpu_ms: float = 0.0
-    """Processor time of the judge's process in all matches."""
+    """Processor time of the judge's main thread in all matches."""
     seat: int = 0
     """The attacker's seat."""
 

@@ -6,10 +6,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
+from threading import Event
 
-from judge.attacks.attack import HarmError
+from judge.attacks.attack import HarmError, Scene
 from judge.attacks.programs import build_attacks
 from judge.errors import HostError
 from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
@@ -136,3 +138,84 @@ def killed_judge(_directory: Path) -> Iterator[Mapping[str, str]]:
         raise HarmError("a judge that was killed has left a container")
     if any(owner and owner.pid == judge.pid for _, owner in directories()):
         raise HarmError("a judge that was killed has left a directory")
+
+
+WATCHES = Path("/proc/sys/fs/epoll/max_user_watches")
+MANY_WATCHES = 1 << 22
+
+
+@contextmanager
+def many_watches(_directory: Path) -> Iterator[Mapping[str, str]]:
+    """The host's limit of epoll watches of a user is large. Raises HostError where only root may raise it."""
+    before = WATCHES.read_text(encoding="ascii")
+    if int(before) >= MANY_WATCHES:
+        yield {}
+        return
+    try:
+        WATCHES.write_text(str(MANY_WATCHES), encoding="ascii")
+    except OSError as error:
+        raise HostError(f"{WATCHES} cannot be written: {error}: play this control as root") from error
+    try:
+        yield {}
+    finally:
+        WATCHES.write_text(before, encoding="ascii")
+
+
+STALL_MS = 10.0
+"""What a bystander waits for at most, but for a single wait: an undisturbed one waits for less than 1 ms."""
+
+
+def _bystander(kind: str, words: str) -> Scene:
+    """A scene with a bystander, on this process's cores; see `judge.attacks.bystander`."""
+
+    @contextmanager
+    def scene(directory: Path) -> Iterator[Mapping[str, str]]:
+        command = [sys.executable, "-m", "judge.attacks.bystander", kind, str(directory)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            if process.stdout is None or not process.stdout.readline():
+                raise HostError("a bystander did not start")
+            try:
+                yield {}
+            finally:
+                told, _ = process.communicate(timeout=PATIENCE_S)
+        waits_ms = [float(word) for word in told.split()]
+        if waits_ms[1:2] > [STALL_MS]:
+            raise HarmError(f"{words} waited for {waits_ms[0]:.0f} and {waits_ms[1]:.0f} ms")
+
+    return scene
+
+
+locks_a_file = _bystander("lock", "a process that locks a file of its own")
+
+SLABS = Path("/proc/slabinfo")
+MANY_LOCKS = 100_000
+
+
+def _count_slab(name: str) -> int:
+    """How many objects of a kind the kernel has; 0 where it does not tell this user."""
+    with suppress(OSError):
+        for line in SLABS.read_text(encoding="ascii").splitlines():
+            if line.startswith(f"{name} "):
+                return int(line.split()[1])
+    return 0
+
+
+@contextmanager
+def counted_locks(_directory: Path) -> Iterator[Mapping[str, str]]:
+    """Counts the record locks of the host meanwhile."""
+    before, most = _count_slab("file_lock_cache"), [0]
+    done = Event()
+
+    def look() -> None:
+        while not done.wait(0.02):
+            most[0] = max(most[0], _count_slab("file_lock_cache"))
+
+    with ThreadPoolExecutor(1) as pool:
+        looking = pool.submit(look)
+        try:
+            yield {}
+        finally:
+            done.set()
+            looking.result()
+    if most[0] - before > MANY_LOCKS:
+        raise HarmError(f"the host had {most[0] - before} record locks more, which no box was charged for")

@@ -2,7 +2,7 @@
 
 from judge.attacks.attack import NOT_PERMITTED, Attack, Control, Expected
 from judge.attacks.fixtures import listeners
-from judge.attacks.weak_box import on_the_hosts_network, unfiltered, unmasked
+from judge.attacks.weak_box import allowing, both, on_the_hosts_network, unfiltered, unmasked, with_writable_proc
 
 UNREACHABLE = NOT_PERMITTED | {"ENETUNREACH", "EAFNOSUPPORT", "EADDRNOTAVAIL", "EPROTONOSUPPORT"}
 REFUSED = UNREACHABLE | {"ECONNREFUSED", "ENOENT"}
@@ -162,5 +162,34 @@ SURFACE_OF_THE_KERNEL = (
         id="G17", title="hands descriptors to itself through a socket", program="kernel", words=("descriptors",),
         danger="kernel threads would use the core in the agent's place, and a late turn could be void",
         engine_allows=("descriptor",), expected=Expected(denied=("descriptor",)), control=_unfiltered("descriptor"),
+    ),
+    Attack(
+        id="G18", title="takes a descriptor of a process through a socket", program="kernel", words=("peers",),
+        danger=SURFACE, engine_allows=("peer-pidfd",), expected=Expected(denied=("peer-pidfd",)),
+        control=Control(
+            off="the filter of options of sockets", weaken=allowing("getsockopt"), since_linux=(6, 5),
+            expected=Expected(got=("peer-pidfd",)),
+        ),
+    ),
+    Attack(
+        id="G19", title="clears the pages of its files from memory", program="kernel", words=("advice",),
+        danger="kernel threads of every core would work for it", engine_allows=("cleared-pages",),
+        expected=Expected(denied=("cleared-pages",), by=frozenset({"NONE"})),
+        control=Control(
+            off="ignoring advice about files, and files in memory", weaken=allowing("fadvise64"),
+            expected=Expected(got=("cleared-pages",)),
+        ),
+    ),
+    Attack(
+        id="G20", title="has the kernel look at pressure for it, and tell it when its box is frozen", program="kernel",
+        words=("pressure",), danger="kernel threads would work in its opponent's time",
+        engine_allows=("box-pressure", "box-events"),
+        expected=Expected(
+            denied=("host-pressure", "box-pressure", "box-events"), by=NOT_PERMITTED | {"ENOENT", "EROFS", "EINVAL"}
+        ),
+        control=Control(
+            off="the masks of paths", weaken=both(unmasked, with_writable_proc),
+            expected=Expected(got=("host-pressure",)),
+        ),
     ),
 )  # fmt: skip

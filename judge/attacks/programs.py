@@ -1,5 +1,6 @@
 """The programs of the attacks: compiled from images/attacks when they changed, staged like any agent's."""
 
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -9,6 +10,8 @@ from judge.sandbox.static_builds import GCC_FLAGS, Progress, build_lock, compile
 
 SOURCES = IMAGES / "attacks"
 COMMON = "brain.c"
+PAGES, PAGES_BYTES = "pages.dat", 1 << 20
+"""A file beside the programs, whose pages attacks clear and read."""
 
 
 def program_names() -> list[str]:
@@ -36,5 +39,9 @@ def _build(target: Path) -> None:
         fresh.mkdir()
         for name in program_names():
             compile_static([SOURCES / f"{name}.c", SOURCES / COMMON], fresh / name)
+        with (fresh / PAGES).open("wb") as file:
+            file.write(bytes(range(256)) * (PAGES_BYTES // 256))
+            file.flush()
+            os.fsync(file.fileno())  # the kernel does not clear pages that are not on the disk
         shutil.rmtree(target, ignore_errors=True)
         fresh.rename(target)

@@ -227,7 +227,7 @@ class Suite:
         files: list[RecordFile] = []
         found: list[str] = []
         shelf = MemoryShelf()
-        used = time.process_time()
+        used = time.thread_time()
         with measure_growth() as growth, ExitStack() as stack:
             if control is not None and control.scene is not None:
                 stack.enter_context(control.scene(directory))
@@ -241,7 +241,7 @@ class Suite:
                         found += self._harm_by_folder(spec, files[-1], shelf)
             except HarmError as harm:
                 found.append(str(harm))
-        used_ms = (time.process_time() - used) * 1000
+        used_ms = (time.thread_time() - used) * 1000
         return Observed(tuple(files), tuple(found), growth[0], used_ms, seat), names
 
     def _game(
@@ -259,9 +259,10 @@ class Suite:
         if control is not None and (control.weaken or control.renewal):
             build = weak_builder(control.weaken or as_always, names, control.renewal or Renewal)
         slot = self._slot
+        venue = Venue(slot, shelf, build=self._keeping_opponents(build))
         if not attack.shares_core or not slot.is_apart:
-            return play_until_scored(spec, self._digests, Venue(slot, shelf, build=self._keeping_opponents(build)))
-        venue = Venue(replace(slot, judge_cores=slot.cores), shelf, build=self._keeping_opponents(build))
+            return play_until_scored(spec, self._digests, venue)
+        venue = replace(venue, slot=replace(slot, judge_cores=slot.cores))
         own_cores = os.sched_getaffinity(0)
         os.sched_setaffinity(0, slot.cores)
         try:
@@ -388,7 +389,7 @@ class Suite:
         """What the same opponent plays against an agent in `seat` that does no harm."""
         opponent = attack.opponent
         if opponent is not None and opponent.is_accomplice:
-            opponent = None  # it plays like house-instant
+            opponent = Opponent("think")  # it chooses the same cells
         key = (opponent, attack.opening, seat)
         if key not in self._peaceful:
             honest = replace(HONEST, opponent=opponent, opening=attack.opening)

@@ -2,7 +2,19 @@
 
 import re
 
-from judge.attacks import calls, cpu, files, former, kernel, memory, processes, stalls, streams
+from judge.attacks import (
+    calls,
+    cpu,
+    files,
+    former,
+    host,
+    kernel,
+    memory,
+    processes,
+    stalls,
+    streams,
+    timers,
+)
 from judge.attacks.attack import Attack
 
 
@@ -28,6 +40,8 @@ ATTACKS: tuple[Attack, ...] = tuple(
             *kernel.NETWORK,
             *kernel.SURFACE_OF_THE_KERNEL,
             *calls.ON_THE_OPPONENT,
+            *timers.BY_TIMERS,
+            *host.ON_THE_HOST,
             *former.BY_THE_FORMER_GAME,
         ),
         key=_in_order,

@@ -147,6 +147,17 @@ def unmasked(config: Config, _names: Names) -> None:
     config["HostConfig"]["MaskedPaths"] = []
 
 
+def with_writable_proc(config: Config, _names: Names) -> None:
+    """The files of /proc can be written where the kernel lets their owner."""
+    config["HostConfig"]["ReadonlyPaths"] = []
+
+
+def with_a_lower_score(config: Config, names: Names) -> None:
+    """The agent may lower what makes it likely to be killed for memory, down to 500."""
+    with_writable_proc(config, names)
+    config["HostConfig"]["OomScoreAdj"] = 500
+
+
 def with_new_privileges(config: Config, _names: Names) -> None:
     """A program of another user may become that user.
 

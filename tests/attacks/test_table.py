@@ -16,12 +16,13 @@ PLAN = {
     "A": (1, 2, 3, 4, 5, 6, 7, 8, 9, 13),
     "B": (1, 3, 4, 9, 10, 12),
     "C": (1, 2, 4, 5, 6, 7, 8, 9),
-    "D": (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 16, 18, 20),
+    "D": (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 16, 18, 19, 20, 21),
     "E": (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 18),
     "F": (1, 2, 3, 4),
-    "G": (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 16, 17),
+    "G": (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 16, 17, 18, 19, 20),
     "I": (1, 2, 3, 4, 5, 6),
-    "O": (1, 2, 3, 4),
+    "K": (1, 2, 3, 5),
+    "O": (1, 2, 3, 4, 5, 6, 7, 8),
     "R": (*range(1, 28), 30),
 }
 """The attacks that every release must have tried, by their kinds."""
@@ -36,7 +37,7 @@ def modes_of(program: str) -> set[str]:
 
 
 def ids_in(text: str) -> set[str]:
-    return set(re.findall(r"`([A-GIORV]\d+(?:\.[a-z]+)?)`", text))
+    return set(re.findall(r"`([A-GIKORV]\d+(?:\.[a-z]+)?)`", text))
 
 
 def test_every_row_of_the_plan_is_there_once() -> None:

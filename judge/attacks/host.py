@@ -1,0 +1,58 @@
+"""Attacks on what the whole host has one of (K): images/attacks/host.c."""
+
+from judge.attacks.attack import NOT_PERMITTED, Attack, Control, Expected, Observed
+from judge.attacks.fixtures import counted_locks, locks_a_file
+from judge.attacks.weak_box import allowing, both, unmasked, with_a_lower_score
+
+LOCKS = "200000"
+COUNTED_LOCKS = 4000
+"""The program stops counting there."""
+ABSENT = NOT_PERMITTED | {"ENOENT"}
+UNCHARGED = "an agent could use the host's memory up without being charged for it, and others would be killed"
+
+
+def _made_no_locks(seen: Observed) -> str:
+    made = seen.done("locks")
+    return "" if made <= 1 else f"{made} locks or more were made"
+
+
+ON_THE_HOST = (
+    Attack(
+        id="K1", title="makes hundreds of thousands of record locks", program="host", words=("locks", LOCKS),
+        danger=UNCHARGED, scene=counted_locks, expected=Expected(proof=_made_no_locks),
+        control=Control(
+            off="answering fcntl without a lock", weaken=allowing("fcntl"),
+            expected=Expected(did={"locks": COUNTED_LOCKS}, harm="record locks"),
+        ),
+    ),
+    Attack(
+        id="K2", title="goes through all record locks of the host by one call", program="host",
+        words=("walk", LOCKS, "3"),
+        danger="every lock of a file on the host would wait, such as a contest's store", scene=locks_a_file,
+        expected=Expected(denied=("list",), by=ABSENT, proof=_made_no_locks),
+        engine_allows=("list",),
+        control=Control(
+            off="answering fcntl without a lock, and the mask of /proc/locks",
+            weaken=both(allowing("fcntl"), unmasked),
+            expected=Expected(got=("list",), did={"locks": COUNTED_LOCKS, "walked": 50}, harm="waited for"),
+        ),
+    ),
+    Attack(
+        id="K3", title="attaches filters to sockets, for whose compiled form the host has little room", program="host",
+        words=("filters",), danger="no container would start on the host", engine_allows=("filter", "lock-filter"),
+        expected=Expected(denied=("filter", "lock-filter")),
+        control=Control(
+            off="the filter of options of sockets", weaken=allowing("setsockopt"),
+            expected=Expected(got=("filter", "lock-filter"), did={"filters": 200}),
+        ),
+    ),
+    Attack(
+        id="K5", title="makes itself less likely to be killed when memory is short", program="host",
+        words=("score",), danger="the kernel would kill the opponent for the memory that the agent uses",
+        expected=Expected(denied=("lower-score",), by=ABSENT | {"EROFS"}),
+        control=Control(
+            off="a score that cannot be lowered, and a /proc that cannot be written", weaken=with_a_lower_score,
+            in_shell="echo 1000 >/proc/self/oom_score_adj; exec {}", expected=Expected(got=("lower-score",)),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,101 @@
+"""Attacks on the opponent's time (O5 to O8) by timers: images/attacks/timers.c.
+
+The opponent is the one who would lose: it needs a fixed time of an undisturbed core for each answer. What interrupts
+take from it, it measures itself, and the row has a bound for that figure.
+"""
+
+from statistics import median
+
+from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Observed, Opponent, Proof
+from judge.attacks.fixtures import many_watches
+from judge.attacks.weak_box import allowing, both, with_ulimit
+
+WORK_MS = 300
+WORKER = Opponent("work", WORK_MS)
+BOTH = (0, 1)
+"""The seats of the attacker."""
+
+HARMLESS_SHARE = 0.1
+"""Of the opponent's work: interrupts of an undisturbed game take 0.01 to 0.03, on a busy host up to 0.08."""
+HARMFUL_SHARE = 0.1
+
+TURNS = 4
+"""How many answers the opponent gives at least in a game that the attacker wins with its fifth stone."""
+
+ROBBED = "an honest agent would lose by the time that its opponent's timers took"
+TIMERFD = ("timerfd_create", "timerfd_settime", "timerfd_gettime")
+SIGNALFD = ("signalfd", "signalfd4")
+POSIX_TIMERS = ("timer_create", "timer_settime", "timer_delete")
+
+
+def _share_of(taken_us: float) -> float:
+    return taken_us / 1000 / WORK_MS
+
+
+def takes_little(seen: Observed) -> str:
+    """Proof that the opponent lost little time to interrupts; an attack disturbs nearly every answer."""
+    taken_us = sorted(seen.measured("irq_us"))
+    if len(taken_us) < TURNS:
+        return "the opponent has not measured its answers"
+    share = _share_of(taken_us[1])
+    return "" if share < HARMLESS_SHARE else f"interrupts took {share * 100:.0f} % of the opponent's work"
+
+
+def takes_much(seen: Observed) -> str:
+    """Proof that the opponent lost much time to interrupts."""
+    share = _share_of(median(seen.measured("irq_us") or [0]))
+    return "" if share > HARMFUL_SHARE else f"interrupts took only {share * 100:.0f} % of the opponent's work"
+
+
+def _robs(proof: Proof = takes_much, **did: int) -> Expected:
+    return Expected(proof=proof, did=did)
+
+
+SOME_WATCHES = ("60", "60", "10", "80", "20")
+"""Helpers, files of each, milliseconds before the first timer, microseconds between two, and epolls of each file."""
+
+BY_TIMERS = (
+    Attack(
+        id="O5", title="sets thousands of timerfds that expire in its opponent's time", program="timers",
+        words=("timerfds", "60", "240", "10", "20", "0"), danger=ROBBED, opponent=WORKER, seats=BOTH,
+        expected=Expected(proof=takes_little),
+        control=Control(
+            off="the denial of timerfds", weaken=allowing(*TIMERFD), expected=_robs(timers=40000, fired=30000)
+        ),
+    ),
+    Attack(
+        id="O5.watched", title="sets timerfds that are watched by many epolls each", program="timers",
+        words=("timerfds", *SOME_WATCHES), danger=ROBBED, opponent=WORKER, seats=BOTH,
+        expected=Expected(proof=takes_little),
+        control=Control(
+            off="the denial of timerfds, and the limit of watches", weaken=allowing(*TIMERFD), scene=many_watches,
+            expected=_robs(timers=10000, fired=7000),
+        ),
+    ),
+    Attack(
+        id="O6", title="has signals walk through tens of thousands of watches of signalfds", program="timers",
+        words=("signalfds", "60", "24", "10", "5000", "24", "60"), danger=ROBBED, opponent=WORKER, seats=BOTH,
+        expected=Expected(proof=takes_little),
+        control=Control(
+            off="the denial of signalfds, the limit of watches and of waiting signals", scene=many_watches,
+            weaken=both(allowing(*SIGNALFD, *POSIX_TIMERS), with_ulimit("sigpending", 256)),
+            expected=_robs(timers=200, fired=150),
+        ),
+    ),
+    Attack(
+        id="O7", title="sets as many POSIX timers as it may, which expire in its opponent's time", program="timers",
+        words=("posix-timers", "1", "16000", "10", "20"), danger=ROBBED, opponent=WORKER, seats=BOTH,
+        expected=Expected(proof=takes_little),
+        control=Control(
+            off="the denial of POSIX timers, and the limit of waiting signals",
+            weaken=both(allowing(*POSIX_TIMERS), with_ulimit("sigpending", 1 << 16)),
+            expected=_robs(timers=50000, fired=30000),
+        ),
+    ),
+    Attack(
+        id="O8", title="sets interval timers in all of its processes", program="timers",
+        words=("itimers", "60", "0", "10", "20"), danger=ROBBED, opponent=WORKER, seats=BOTH,
+        expected=Expected(proof=takes_little, did={"timers": 200, "fired": 120}),
+        control=BY_ITSELF + "the kernel does not set it again before its signal is taken",
+    ),
+)  # fmt: skip
