@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
+from judge.errors import HostError
 from judge.games.types import SEATS
 from judge.referee.pulse import PAUSE_NS, Pulse
 from judge.referee.transcript import EntryKind, Transcript
@@ -354,6 +355,7 @@ class LiveWire:
         """
         paused_ns = self._note_pauses(self._looked_at)
         overslept_ns = self._looked_at - max(began, until_ns) - paused_ns
+        self._late_ns = max(self._late_ns, paused_ns, overslept_ns)
         if overslept_ns >= _OVERSLEPT_NS:
             self._inbox.append(Happening(self._looked_at, -1, EntryKind.OVERSLEPT, b"%d" % overslept_ns))
 
@@ -450,7 +452,15 @@ class LiveWire:
     def _watch(self, seat: int) -> None:
         for source in self._boxes[seat].sources:
             self._sources[source.fd] = (seat, source)
-            self._epoll.register(source.fd, source.events)
+            self._register(source.fd, source.events)
+
+    def _register(self, fd: int, events: int) -> None:
+        try:
+            self._epoll.register(fd, events)
+        except OSError as error:
+            raise HostError(
+                f"The kernel does not let this user watch more pipes: {error.strerror}: see fs.epoll.max_user_watches"
+            ) from error
 
     def _unwatch_ended(self, seat: int) -> None:
         """An end may end more than the stream that it was read from."""
@@ -468,7 +478,7 @@ class LiveWire:
             self._outbox[seat].clear()
         else:
             self._room[fd] = seat
-            self._epoll.register(fd, _WRITABLE)
+            self._register(fd, _WRITABLE)
 
     def _unwatch_room(self, fd: int) -> None:
         del self._room[fd]

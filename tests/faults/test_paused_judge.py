@@ -1,0 +1,177 @@
+"""A judge whose process is stopped and goes on (Ctrl-Z, a suspended job): no agent loses by what it missed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from judge.games.types import Verdict
+from judge.host.house_agents import build_house_agents
+from judge.referee.spec import RecordFile, read_record
+from judge.referee.transcript import Entry, EntryKind, unseal
+from judge.referee.verify import verify
+from judge.sandbox.procfs import stat_fields
+from tests.forked import ForkedProcess
+from tests.patience import PATIENCE_S
+
+SLOW = """#!/usr/bin/env python3
+import os, sys, time
+marks, answers = {marks!r}, {answers!r}
+
+def say(text):
+    sys.stdout.write(text + "\\n")
+    sys.stdout.flush()
+
+def move():
+    is_first = not os.path.exists(marks + "/asked")
+    if is_first:
+        open(marks + "/asked", "w").close()
+        while not os.path.exists(marks + "/stopped") or not answers:
+            time.sleep(0.001)
+    x, y = next((x, y) for y in range(side) for x in range(side) if (x, y) not in taken)
+    taken.add((x, y))
+    say("%d,%d" % (x, y))
+    if is_first:
+        open(marks + "/answered", "w").close()
+
+taken, side = set(), 20
+for line in sys.stdin:
+    word, _, rest = line.strip().partition(" ")
+    if word == "START":
+        side = int(rest)
+        say("OK")
+    elif word == "TURN":
+        taken.add(tuple(map(int, rest.split(","))))
+        move()
+    elif word == "BEGIN":
+        move()
+    elif word == "ABOUT":
+        say('name="slow"')
+    elif word == "END":
+        break
+"""
+"""Is asked its first move, and answers when the judge has been stopped, or never. Later it plays at once."""
+
+TURN_MS = 1000
+PAUSE_S = 1.5
+"""Longer than the turn."""
+
+
+@contextmanager
+def asked(folder: Path, where: str, *words: str, answers: bool = True) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A judge that waits for the first move of the slow agent, and the process of it that plays."""
+    build_house_agents()
+    agent = folder / "slow"
+    agent.mkdir()
+    (agent / "slow.py").write_text(SLOW.format(marks=str(folder), answers=answers))
+    (agent / "agent.toml").write_text('name = "slow"\ncommand = ["python3", "slow.py"]\nruntime = "python"\n')
+    command = [sys.executable, "-m", "tests.faults.paused_judge", where, str(folder), *words]
+    # A group of its own: the agents' processes have sessions of theirs.
+    with ForkedProcess(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stdout
+        player = int(process.stdout.readline())
+        try:
+            _until(lambda: (folder / "asked").exists())
+            yield process, player
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGCONT)
+            process.wait(PATIENCE_S)
+
+
+def stop_for(span_s: float, folder: Path, pids: Sequence[int], *, answers: bool = True) -> None:
+    """Stop processes; when they are, the agent answers."""
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    _until(lambda: all(stat_fields(pid)[0] == "T" for pid in pids))
+    began = time.monotonic()
+    (folder / "stopped").touch()
+    if answers:
+        _until(lambda: (folder / "answered").exists())
+    time.sleep(max(0.0, began + span_s - time.monotonic()))
+    for pid in pids:
+        os.kill(pid, signal.SIGCONT)
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+def records(folder: Path) -> list[RecordFile]:
+    """Of all attempts; each verifies."""
+    files = [read_record(path) for path in sorted(folder.glob("[0-9].json"))]
+    assert [] == [problem for file in files for problem in verify(file).problems]
+    return files
+
+
+def paused_ms(entries: Sequence[Entry]) -> float:
+    return sum(int(entry.data) for entry in entries if entry.kind is EntryKind.PAUSED) / 1e6
+
+
+@pytest.mark.parametrize("where", ["main", "worker", "crew"])
+@pytest.mark.parametrize("whom", ["the one that plays", "its group"])
+def test_an_answer_that_came_while_the_judge_was_stopped_is_void(tmp_path: Path, where: str, whom: str) -> None:
+    with asked(tmp_path, where, str(TURN_MS)) as (process, player):
+        stop_for(PAUSE_S, tmp_path, [player] if whom == "the one that plays" else sorted({player, process.pid}))
+
+    void, scored = records(tmp_path)
+    assert Verdict.VOID is void.record.verdict
+    assert "the judge did not run for" in void.record.reason
+    evidence = void.record.seats[0].evidence
+    assert evidence is not None
+    assert (evidence.judge_paused_ms or 0) >= TURN_MS > evidence.charged_ms
+    assert void.record.judge_late_ms >= TURN_MS
+    assert Verdict.VOID is not scored.record.verdict
+    assert scored.record.seats[0].fault is None
+
+
+def test_without_the_defence_the_agent_loses(tmp_path: Path) -> None:
+    with asked(tmp_path, "main", str(TURN_MS), "deaf") as (_, player):
+        stop_for(PAUSE_S, tmp_path, [player])
+
+    (file,) = records(tmp_path)
+    assert Verdict.TURN_TIME is file.record.seats[0].fault
+
+
+def test_an_answer_in_time_counts_and_is_charged_without_the_pause(tmp_path: Path) -> None:
+    with asked(tmp_path, "main", "600000") as (_, player):
+        stop_for(PAUSE_S, tmp_path, [player])
+
+    (file,) = records(tmp_path)
+    assert file.record.seats[0].fault is None
+    entries = unseal(file.transcript)
+    turn = [entry for entry in entries if entry.seat == 0 and entry.kind in (EntryKind.THAWED, EntryKind.READ)]
+    thawed = next(number for number, entry in enumerate(turn) if entry.kind is EntryKind.THAWED)
+    elapsed_ms = (turn[thawed + 1].ns - turn[thawed].ns) / 1e6
+    assert elapsed_ms >= PAUSE_S * 1000
+    assert elapsed_ms - paused_ms(entries) == pytest.approx(file.record.plies[0].ms, abs=0.01)
+
+
+def test_one_that_does_not_answer_has_its_time_after_the_pause_and_loses(tmp_path: Path) -> None:
+    with asked(tmp_path, "main", str(TURN_MS), answers=False) as (_, player):
+        stop_for(PAUSE_S, tmp_path, [player], answers=False)
+
+    (file,) = records(tmp_path)
+    assert (Verdict.TURN_TIME, Verdict.TURN_TIME) == (file.record.verdict, file.record.seats[0].fault)
+    evidence = file.record.seats[0].evidence
+    assert evidence is not None
+    assert (evidence.judge_paused_ms or 0) >= TURN_MS <= evidence.charged_ms
+
+
+def test_a_worker_plays_on_while_only_its_parent_is_stopped(tmp_path: Path) -> None:
+    with asked(tmp_path, "worker", "600000") as (process, player):
+        assert player != process.pid
+        stop_for(0.2, tmp_path, [process.pid])
+
+    (file,) = records(tmp_path)
+    assert 0 == paused_ms(unseal(file.transcript))
+    assert file.record.seats[0].fault is None

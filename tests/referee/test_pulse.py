@@ -1,0 +1,98 @@
+"""Pauses of a process: what makes one, and what does not."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+
+from judge.referee.pulse import PAUSE_NS, PERIOD_NS, Pause, Pulse, pulse
+from judge.sandbox.procfs import stat_fields
+from tests.patience import PATIENCE_S
+
+BEATS = """
+import sys
+from judge.referee.pulse import pulse
+with pulse() as beats:
+    print("beats", flush=True)
+    sys.stdin.readline()
+    for pause in beats.pauses_since(0):
+        print(*pause)
+"""
+
+
+def missed_ns(pause: Pause) -> int:
+    """What of a pause neither this process nor others on its core explain."""
+    return pause.ended_ns - pause.began_ns - pause.worked_ns - pause.waited_ns
+
+
+def test_a_process_that_is_stopped_has_a_pause() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", BEATS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        assert process.stdin
+        process.stdout.readline()
+        os.kill(process.pid, signal.SIGSTOP)
+        deadline = time.monotonic() + PATIENCE_S
+        while stat_fields(process.pid)[0] != "T":
+            assert time.monotonic() < deadline
+        stopped = time.monotonic_ns()
+        time.sleep((PERIOD_NS + 3 * PAUSE_NS) / 1e9)
+        span_ns = time.monotonic_ns() - stopped
+        os.kill(process.pid, signal.SIGCONT)
+        out, _ = process.communicate("\n", PATIENCE_S)
+
+    pauses = [Pause(*map(int, line.split())) for line in out.splitlines()]
+    (found,) = [pause for pause in pauses if pause.began_ns <= stopped <= pause.ended_ns]
+    assert missed_ns(found) >= span_ns - found.waited_ns - found.worked_ns > PAUSE_NS
+
+
+def compute() -> None:
+    """Keep the interpreter, as one that reads much of an agent does."""
+    until = time.monotonic_ns() + 2 * (PERIOD_NS + PAUSE_NS)
+    while time.monotonic_ns() < until:
+        sum(range(100_000))
+
+
+def write_to_a_slow_reader() -> None:
+    """Be held up in a system call on an object of an agent's."""
+    reader, writer = os.pipe()
+    command = f"import os, time; time.sleep(0.5); os.read({reader}, 1 << 20)"
+    with subprocess.Popen([sys.executable, "-c", command], pass_fds=[reader]):
+        os.write(writer, bytes(1 << 16))
+        os.write(writer, b"x")
+    os.close(reader)
+    os.close(writer)
+
+
+@pytest.mark.parametrize("work", [compute, write_to_a_slow_reader])
+def test_work_for_an_agent_is_no_pause(work: Callable[[], None]) -> None:
+    with pulse() as beats:
+        began = time.monotonic_ns()
+        work()
+
+        assert [] == [pause for pause in beats.pauses_since(began) if missed_ns(pause) >= PAUSE_NS]
+
+
+def test_games_of_a_process_share_a_pulse_and_the_last_one_ends_it() -> None:
+    with pulse() as first:
+        with pulse() as second:
+            assert first is second
+        assert first._thread.is_alive()
+    assert not first._thread.is_alive()
+    with pulse() as third:
+        assert third is not first
+
+
+def test_a_fork_has_a_pulse_of_its_own() -> None:
+    """The thread of its parent does not beat in it."""
+    with pulse():
+        child = os.fork()
+        if child == 0:
+            with pulse() as own:
+                os._exit(0 if own._thread.is_alive() and isinstance(own, Pulse) else 1)
+        assert 0 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
