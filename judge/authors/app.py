@@ -17,7 +17,20 @@ from starlette.concurrency import run_in_threadpool
 
 from judge.authors.games import own_game, own_games, own_page, private_file
 from judge.authors.practice import practice_file, practice_page, practice_values
-from judge.authors.session import author_of, check_site, sent_form, sent_token, sign_in, sign_out, signed_in
+from judge.authors.session import (
+    COOKIE,
+    author_of,
+    check_cookie,
+    check_site,
+    confirms_change,
+    proof_of_change,
+    sent_cookie,
+    sent_form,
+    sent_token,
+    sign_in,
+    sign_out,
+    signed_in,
+)
 from judge.authors.submissions import submission_values
 from judge.contest.hosts import ContestHost
 from judge.contest.snapshot import Snapshot, read_snapshot
@@ -100,13 +113,21 @@ def _add_forms(app: FastAPI, desk: Desk) -> None:
     @app.post(f"/{FOLDER}/session")
     @app.post(f"/{{code}}/{FOLDER}/session")
     async def begin(request: Request) -> Response:
-        """Sign in: exchange the token for the cookie."""
+        """Sign in: exchange the token for the cookie. Over the session of another author it asks first."""
         check_site(request)
-        token = await sent_token(request)
+        check_cookie(request.scope, COOKIE)
+        form = await sent_form(request)
+        token, place = sent_token(form), _place_of(request)
+        current_token = sent_cookie(request.scope, COOKIE)
+        current = await run_in_threadpool(author_of, state, request)
         try:
-            await run_in_threadpool(signed_in, state, request, token)
+            author = await run_in_threadpool(signed_in, state, request, token)
         except UnauthorizedError:
-            return _sign_in_page(desk, _place_of(request))
+            return _sign_in_page(desk, place)
+        if current not in (None, author) and not confirms_change(current_token, token, form.get("confirm", "")):
+            values = {"current": current, "new": author, "token": token}
+            values["confirm"] = proof_of_change(current_token, token)
+            return _page("author_change.html", desk, place, values, 409)
         answer = RedirectResponse("index.html", 303)
         sign_in(request, answer, token)
         return answer

@@ -19,9 +19,6 @@ from judge.locks import lock
 LOG_FILE = "events.ndjson"
 """The log's name in the folder of a contest."""
 
-INDEX_STEP = 256
-"""Every so many lines the place of one is stored, from which a reader goes on to the line that it wants."""
-
 _HEAD = re.compile(
     rb'\{"seq":(\d+)(?:,"journal":(\d+))?(?:,"game":(\d+),"attempt":(\d+))?,"type":"([a-z]+)"(?:,"ply":(\d+))?'
 )
@@ -116,7 +113,7 @@ class EventLog:
 
 
 class LogReader:
-    """The reading end: the whole lines, the new ones as they come, and those since any number.
+    """The reading end: the whole lines, the new ones as they come.
 
     It reads a file that does not exist yet as an empty one. `is_replaced` tells that the file is another one now, or
     has lost lines: then a new reader must begin from the start.
@@ -126,7 +123,6 @@ class LogReader:
         self._path = path
         self._file: IO[bytes] | None = None
         self._rest = b""
-        self._places: list[int] = [0]
         self._read = 0
         self.seq = 0
         """The number of the last line that `news` has returned."""
@@ -142,12 +138,7 @@ class LogReader:
         if not data:
             return []
         *lines, rest = (self._rest + data).split(b"\n")
-        place = self._read - len(self._rest)
-        for line in lines:
-            place += len(line) + 1
-            self.seq += 1
-            if self.seq % INDEX_STEP == 0:
-                self._places.append(place)
+        self.seq += len(lines)
         self._read += len(data)
         self._rest = rest
         return lines
@@ -164,22 +155,6 @@ class LogReader:
         return (found.st_dev, found.st_ino) != (mine.st_dev, mine.st_ino) or found.st_size < self._read - len(
             self._rest
         )
-
-    def since(self, seq: int, most: int) -> list[bytes]:
-        """At most `most` of the lines after number `seq` that `news` has returned."""
-        if self._file is None or seq >= self.seq:
-            return []
-        found: list[bytes] = []
-        number = seq // INDEX_STEP * INDEX_STEP
-        with self._path.open("rb") as lines:
-            lines.seek(self._places[seq // INDEX_STEP])
-            for line in lines:
-                number += 1
-                if number > min(self.seq, seq + most):
-                    break
-                if number > seq:
-                    found.append(line[:-1])
-        return found
 
     def close(self) -> None:
         """Close the file."""

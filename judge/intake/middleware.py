@@ -7,7 +7,7 @@ contain a token.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from judge.intake.rate_limit import RateLimit, address_key
 from judge.intake.schemas import AsciiJSON, Problem
@@ -33,9 +33,38 @@ HEADERS = {
 log = get_logger()
 
 
+UPLOADS = frozenset({"submissions", "author/submissions"})
+"""The paths to which a file is sent."""
+
+ORDERS = frozenset({"organiser/orders"})
+"""The paths whose answer may take minutes: an export is written before it."""
+
+
 def longest_s(limits: IntakePolicy) -> float:
     """The duration of the slowest upload that is allowed, in seconds."""
     return limits.idle_s + limits.upload_bytes / limits.least_bytes_per_s + limits.request_s
+
+
+class Deadlines(NamedTuple):
+    """Limits of a request in seconds: until its whole body has arrived, and until its answer begins."""
+
+    body_s: float
+    answer_s: float
+
+
+def deadlines_of(limits: IntakePolicy, method: str, path: str) -> Deadlines:
+    """The limits of a request; only an upload may be slow, and only an order may take long."""
+    if method == "POST" and path in UPLOADS:
+        return Deadlines(longest_s(limits), longest_s(limits))
+    if method == "POST" and path in ORDERS:
+        return Deadlines(limits.request_s, longest_s(limits))
+    return Deadlines(limits.request_s, limits.request_s)
+
+
+def path_of(scope: Scope) -> str:
+    """The path of a request below the root path, without a slash at the beginning."""
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", "")).lstrip("/")
 
 
 class Middleware:
@@ -78,26 +107,46 @@ class Middleware:
     async def _answer(self, scope: Scope, receive: Receive, send: Send, answered: list[int]) -> None:
         wait_s = self._addresses.spend(address_key((scope.get("client") or ("",))[0]))
         if wait_s:
-            await _problem(429, "too many requests from your address", {"retry-after": str(wait_s)})(
+            await problem(429, "too many requests from your address", {"retry-after": str(wait_s)})(
                 scope, receive, send
             )
             return
-        is_upload = scope["method"] == "POST"
-        limit_s = longest_s(self._limits) if is_upload else self._limits.request_s
+        loop = asyncio.get_running_loop()
+        body_s, answer_s = deadlines_of(self._limits, scope["method"], path_of(scope))
         try:
-            async with asyncio.timeout(limit_s) as limit:
+            async with asyncio.timeout(body_s) as limit:
+
+                async def receive_in_time() -> Message:
+                    message = await receive()
+                    if not answered and not message.get("more_body"):
+                        limit.reschedule(loop.time() + answer_s)
+                    return message
 
                 async def send_on(message: Message) -> None:
+                    # Sending has its own limit (`judge.intake.clients`), and each part of a long answer has its time.
+                    limit.reschedule(None)
                     await send(message)
-                    if message.get("more_body"):  # a long answer, of which each part has its time
-                        limit.reschedule(asyncio.get_running_loop().time() + limit_s)
+                    limit.reschedule(loop.time() + answer_s)
 
-                await self._app(scope, receive, send_on)
+                await self._app(scope, receive_in_time, send_on)
         except TimeoutError:
             if answered:
-                raise
-            await _problem(408, "the request took too long", {"connection": "close"})(scope, receive, send)
+                abort_connection(scope)
+                return
+            await problem(408, "the request took too long", {"connection": "close"})(scope, receive, send)
 
 
-def _problem(status: int, error: str, headers: dict[str, str]) -> AsciiJSON:
+CONNECTION = "judge.connection"
+"""The extension of a request's scope that is its connection."""
+
+
+def abort_connection(scope: Scope) -> None:
+    """End a request's connection at once, whatever the client has not read."""
+    connection = scope.get("extensions", {}).get(CONNECTION)
+    if connection is not None:
+        connection.transport.abort()
+
+
+def problem(status: int, error: str, headers: dict[str, str]) -> AsciiJSON:
+    """An answer that says why a request is refused."""
     return AsciiJSON(Problem(error=error).model_dump(), status, headers)

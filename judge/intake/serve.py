@@ -14,6 +14,7 @@ from judge.errors import InputError
 from judge.intake import logs
 from judge.intake.app import AppState, create_app
 from judge.intake.authentication import Authenticator
+from judge.intake.clients import ClientLimits
 from judge.intake.connections import uvicorn_options
 from judge.intake.middleware import Asgi, Middleware
 from judge.intake.practice import PracticePlayers
@@ -164,7 +165,8 @@ def serve(
     Raises HostError if the store or the folder cannot be used.
     """
     with running_intake(directory, process, practice) as intake:
-        server = uvicorn.Server(uvicorn.Config(intake.app, **uvicorn_options(directory.intake, proxy)))
+        bounded = ClientLimits(intake.app, directory.intake)
+        server = uvicorn.Server(uvicorn.Config(bounded, **uvicorn_options(directory.intake, proxy)))
         ready()
         go_behind_games()  # what it has started keeps its place
         server.run(sockets=[listener])

@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 import judge
 from judge.contest.hosts import ContestHost
 from judge.errors import HostError, InputError
-from judge.live.connections import stream_of
+from judge.intake.connections import take_connection
 from judge.live.hub import Hub, Topic
 from judge.live.page import LivePage
 from judge.live.pages import RUNNING, LivePages, log_page, waiting_page
@@ -116,7 +116,7 @@ class EventStream(Response):
         await send({"type": "http.response.start", "status": 200, "headers": encoded})
         # The server sends headers with the first bytes of the body.
         await send({"type": "http.response.body", "body": b": events\n\n", "more_body": True})
-        viewer = self._hub.join(stream_of(scope), self._topic, self._since)
+        viewer = self._hub.join(take_connection(scope), self._topic, self._since)
         try:
             while (await receive())["type"] != "http.disconnect":
                 pass

@@ -1,15 +1,19 @@
 """From the log to all viewers: each event is read, painted and encoded once, and written to every viewer's socket.
 
 Events are written in rounds. A round for many viewers takes long, so rounds are as far apart as the viewers are many:
-a thousand viewers cost no more of a core than the writes of ten rounds a second. A viewer that does not read what it is
-sent is dropped and not waited for; it comes back with the number of the last event that it has.
+a thousand viewers cost no more of a core than the writes of ten rounds a second.
+
+At most `MOST_UNSENT` bytes wait for a viewer (and at least one event). A viewer that has not taken them is behind: it
+is sent what it lacks in pieces, each when it has taken the one before. One that takes nothing while `MOST_MISSED` bytes
+of new events come is dropped; it comes back with the number of the last event that it has.
 """
 
 import asyncio
 import json
 import time
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import zlib
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -34,14 +38,26 @@ BEAT_S = 5.0
 PLOTS_S, MOST_PLOTS = 2.0, 64
 """How often the plots of a game are drawn for those who watch it, and of how many games in this time, at most."""
 
-MOST_UNSENT = 256 << 10
-"""Bytes that a viewer has not taken; with more it is dropped."""
+MOST_UNSENT = 128 << 10
+"""Maximum number of bytes that wait for a viewer to take them."""
+
+PIECE_BYTES = MOST_UNSENT // 2
+"""Size of a piece of what a viewer lacks."""
+
+FEED_S = 0.02
+"""Interval between the pieces of a viewer that is behind."""
+
+MOST_MISSED = 256 << 10
+"""Bytes of new events after which a viewer is dropped that takes nothing."""
 
 MOST_BEHIND = 5000
 """A viewer that lacks more events than these begins again with a new page."""
 
 STORED = 2 * MOST_BEHIND
 """The last events that are stored as they are sent."""
+
+BLOCK, OPEN_BLOCKS = 256, 16
+"""Older events are stored compressed, so many in a block; blocks that are stored expanded as well."""
 
 
 WITHIN_A_GAME = frozenset({"playing", "turn", "search", "move"})
@@ -70,12 +86,65 @@ class Topic(NamedTuple):
         return (self.moves or not sent.is_within) and (not self.game or sent.game in (0, self.game))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class PaintedEvents:
+    """All events as they are sent, by their number from 1: none is painted twice."""
+
+    def __init__(self) -> None:
+        self._last: deque[Sent] = deque(maxlen=STORED)
+        self._block: list[Sent] = []
+        self._blocks: list[bytes] = []
+        self._open: OrderedDict[int, Sequence[Sent]] = OrderedDict()
+
+    @property
+    def seq(self) -> int:
+        """The number of the last event; 0 if there is none."""
+        return self._last[-1].seq if self._last else 0
+
+    def add(self, sent: Sent) -> None:
+        """Store the next event."""
+        self._last.append(sent)
+        self._block.append(sent)
+        if len(self._block) == BLOCK:
+            self._blocks.append(zlib.compress(b"\n".join(each.line for each in self._block), 1))
+            self._block = []
+
+    def since(self, seq: int) -> Iterator[Sent]:
+        """The events after a number."""
+        while seq < self.seq:
+            first = self._last[0].seq
+            if seq + 1 >= first:
+                found: Iterable[Sent] = (self._last[at] for at in range(seq + 1 - first, len(self._last)))
+            else:
+                found = self._expanded(seq // BLOCK)[seq % BLOCK :]
+            for sent in found:
+                yield sent
+                seq = sent.seq
+
+    def _expanded(self, number: int) -> Sequence[Sent]:
+        found = self._open.pop(number, None)
+        if found is None:
+            found = [sent_of(line) for line in zlib.decompress(self._blocks[number]).split(b"\n")]
+        self._open[number] = found
+        if len(self._open) > OPEN_BLOCKS:
+            self._open.popitem(last=False)
+        return found
+
+
+@dataclass(slots=True, eq=False)
 class Viewer:
     """A connection, and what it wants."""
 
     transport: asyncio.Transport
     topic: Topic
+    seq: int
+    """The last event that was written to it, or that it had before."""
+    missed: int = 0
+    """Bytes of new events since it took some."""
+
+    @property
+    def room(self) -> int:
+        """Bytes that can be written to it now."""
+        return MOST_UNSENT - self.transport.get_write_buffer_size()
 
 
 class Hub:
@@ -87,11 +156,14 @@ class Hub:
         self.painter = Painter(policy)
         self._path = folder / LOG_FILE
         self._reader = LogReader(self._path)
-        self._stored: deque[Sent] = deque(maxlen=STORED)
+        self._stored = PaintedEvents()
         self._unsent: list[Sent] = []
         self.told: Callable[[Sequence[Sent]], None] = lambda _: None
         """Is called with the events that were sent."""
         self._viewers: set[Viewer] = set()
+        self._behind: set[Viewer] = set()
+        """The viewers that lack events which were sent."""
+        self._feed_at = 0.0
         self._round_at = 0.0
         self._beat_at = 0.0
         self._plots_at = 0.0
@@ -101,7 +173,7 @@ class Hub:
     @property
     def _last(self) -> int:
         """The number of the last event that was sent."""
-        return self._stored[-1].seq if self._stored else 0
+        return self._stored.seq
 
     @property
     def viewers(self) -> int:
@@ -116,6 +188,10 @@ class Hub:
             if self._unsent and now >= self._round_at:
                 self._send_round()
                 self._round_at = now + min(LONGEST_ROUND_S, ROUND_S_PER_VIEWER * len(self._viewers))
+            if self._behind and now >= self._feed_at:
+                self._feed_at = now + FEED_S
+                for viewer in list(self._behind):
+                    self._feed(viewer)
             if now >= self._plots_at:
                 self._plots_at = now + PLOTS_S / MOST_PLOTS
                 self._send_plots(now)
@@ -137,34 +213,30 @@ class Hub:
             self._begin_again()
         while lines := self._reader.news():
             for line in lines:
-                self._stored.append(self._take(line))
+                self._stored.add(self._take(line))
 
     def since(self, seq: int, most: int, topic: Topic) -> list[Sent]:
         """At most `most` of the events of a topic after number `seq` that were sent."""
-        if self._stored and seq + 1 >= self._stored[0].seq:
-            begin = seq + 1 - self._stored[0].seq
-            found: Iterable[Sent] = (self._stored[at] for at in range(begin, len(self._stored)))
-        else:
-            found = (self._sent(line) for line in self._reader.since(seq, most))
-        last = self._last
-        found = (sent for sent in found if sent.seq <= last and topic.has(sent))
+        found = (sent for sent in self._stored.since(seq) if topic.has(sent))
         return [sent for _, sent in zip(range(most), found, strict=False)]
 
     def join(self, transport: asyncio.Transport, topic: Topic, seq: int) -> Viewer:
         """Send a viewer, whose headers are sent, what it lacks since event `seq`, and from now on all."""
-        viewer = Viewer(transport, topic)
+        # A page may show more than was sent.
+        is_lost = seq > self.live.seq or self._last - seq > MOST_BEHIND
+        viewer = Viewer(transport, topic, self._last if is_lost else seq)
         self._viewers.add(viewer)
-        # A page may show more than was sent; its script knows what it has.
-        if seq > self.live.seq or self._last - seq > MOST_BEHIND:
+        if is_lost:
             transport.write(_chunk(_event("again", {"log": self.live.log})))
         else:
-            missed = b"".join(_framed(sent) for sent in self.since(seq, MOST_BEHIND, topic))
-            transport.write(_chunk(_event("hello", self._now()) + missed))
+            transport.write(_chunk(_event("hello", self._now())))
+            self._feed(viewer)
         return viewer
 
     def leave(self, viewer: Viewer) -> None:
         """Forget a viewer."""
         self._viewers.discard(viewer)
+        self._behind.discard(viewer)
 
     def close(self) -> None:
         """Drop everybody."""
@@ -173,27 +245,70 @@ class Hub:
         self._reader.close()
 
     def _take(self, line: bytes) -> Sent:
-        self.live.apply(read_event(line))
-        return self._sent(line)
-
-    def _sent(self, line: bytes) -> Sent:
-        head = head_of(line)
-        if head.type == "move":
-            paint = json.dumps(self.painter.of(read_event(line)), separators=(",", ":"))
+        event = read_event(line)
+        self.live.apply(event)
+        if head_of(line).type == "move":
+            paint = json.dumps(self.painter.of(event), separators=(",", ":"))
             line = line[:-1] + b',"paint":' + paint.encode() + b"}"
-        return Sent(head.seq, head.game, head.type in WITHIN_A_GAME, line)
+        return sent_of(line)
 
     def _send_round(self) -> None:
         """Write all that is new, in one piece for each kind of viewer."""
         new, self._unsent = self._unsent, []
-        self._stored.extend(new)
-        framed = [(sent, _framed(sent)) for sent in new]
+        for sent in new:
+            self._stored.add(sent)
         by_topic: dict[Topic, list[Viewer]] = defaultdict(list)
         for viewer in self._viewers:
             by_topic[viewer.topic].append(viewer)
+        framed = [(sent, _framed(sent)) for sent in new]
         for topic, viewers in by_topic.items():
-            self._write(viewers, b"".join(data for sent, data in framed if topic.has(sent)))
+            data = b"".join(data for sent, data in framed if topic.has(sent))
+            chunk = _chunk(data) if data else b""
+            for viewer in viewers:
+                self._tell(viewer, new[0].seq, chunk)
         self.told(new)
+
+    def _tell(self, viewer: Viewer, first: int, chunk: bytes) -> None:
+        """Write the new events, from number `first` on, to a viewer that has room and all events before."""
+        if viewer.seq == first - 1 and len(chunk) <= viewer.room:
+            if chunk:
+                viewer.transport.write(chunk)
+            viewer.seq = self._last
+        elif viewer.seq < self._last:
+            if viewer.missed > MOST_MISSED:
+                self._drop(viewer)
+                return
+            if viewer in self._behind:
+                viewer.missed += len(chunk)
+            self._behind.add(viewer)
+
+    def _feed(self, viewer: Viewer) -> None:
+        """Write the next piece to a viewer that is behind, if it has taken the one before."""
+        if viewer.transport.is_closing():
+            self._drop(viewer)
+            return
+        if viewer.room <= PIECE_BYTES:
+            self._behind.add(viewer)
+            return
+        piece, size = [], 0
+        for sent in self._stored.since(viewer.seq):
+            viewer.seq = sent.seq
+            if viewer.topic.has(sent):
+                piece.append(_framed(sent))
+                size += len(piece[-1])
+                if size >= PIECE_BYTES:
+                    break
+        if piece:
+            viewer.transport.write(_chunk(b"".join(piece)))
+            viewer.missed = 0
+        if viewer.seq < self._last:
+            self._behind.add(viewer)
+        else:
+            self._behind.discard(viewer)
+
+    def _drop(self, viewer: Viewer) -> None:
+        viewer.transport.abort()
+        self.leave(viewer)
 
     def _send_plots(self, now: float) -> None:
         """Draw the plots of the game that waits longest among those that have gone on, once for all who watch it."""
@@ -214,30 +329,36 @@ class Hub:
             self._write(watching, _event("plots", as_sent(game)))
 
     def _write(self, viewers: Iterable[Viewer], data: bytes) -> None:
-        if not data:
-            return
+        """Write what is no event of the log to the viewers that have room for it."""
         chunk = _chunk(data)
         for viewer in list(viewers):
-            transport = viewer.transport
-            if transport.is_closing() or transport.get_write_buffer_size() > MOST_UNSENT:
-                transport.abort()
-                self._viewers.discard(viewer)
-            else:
-                transport.write(chunk)
+            if viewer.transport.is_closing():
+                self._drop(viewer)
+            elif len(chunk) <= viewer.room:
+                viewer.transport.write(chunk)
 
     def _begin_again(self) -> None:
         """The log was made again: everybody begins with a new page."""
         self._write(self._viewers, _event("again", {"log": ""}))
         self._reader.close()
         self._reader, self.live = LogReader(self._path), Live()
-        self._stored.clear()
+        self._stored = PaintedEvents()
         self._unsent.clear()
+        self._behind.clear()
+        for viewer in self._viewers:
+            viewer.seq = 0
 
     def _beat(self) -> bytes:
         return _event("beat", self._now())
 
     def _now(self) -> Mapping[str, object]:
         return {"now_ms": round(time.time() * 1000), "viewers": len(self._viewers), "log": self.live.log}
+
+
+def sent_of(line: bytes) -> Sent:
+    """An event from its line as it is sent."""
+    head = head_of(line)
+    return Sent(head.seq, head.game, head.type in WITHIN_A_GAME, line)
 
 
 def _framed(sent: Sent) -> bytes:

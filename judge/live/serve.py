@@ -5,6 +5,7 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -18,11 +19,11 @@ from judge.contest.snapshot import read_snapshot
 from judge.contest.store_changes import stamp_of
 from judge.contest.window_keeper import ContestProcess, FileWindows, WindowKeeper, remembered
 from judge.intake.app import PATHS as INTAKE_PATHS
+from judge.intake.clients import ClientLimits
 from judge.intake.connections import uvicorn_options
 from judge.intake.middleware import Asgi, Middleware
 from judge.intake.serve import Intake
 from judge.live.app import Site, Watched, create_app
-from judge.live.connections import streaming
 from judge.live.hub import Hub
 from judge.live.metrics import Metrics, StoreNumbers, served_metrics
 from judge.live.middleware import PublicMiddleware
@@ -33,6 +34,7 @@ from judge.organisers.app import HEADERS as ORGANISER_HEADERS
 from judge.organisers.app import PATHS as ORGANISER_PATHS
 from judge.organisers.app import create_app as create_organisers_app
 from judge.organisers.console import Console, opened_console
+from judge.organisers.session import has_organiser_cookie
 from judge.publish.log import SignedLog
 from judge.scheduling import go_behind_games
 from judge.store.queries import Reader
@@ -112,12 +114,13 @@ def serve(
             stack.enter_context(keeper)
         service = create_service(planned, site, intake, console, counted)
         options = uvicorn_options(limits, proxy) | {
-            "http": streaming(limits, proxy),
             "lifespan": "on",
             "root_path": root_path,
             "timeout_graceful_shutdown": 1 if intake is None else GRACE_S,
         }
-        server = uvicorn.Server(uvicorn.Config(service, **options))
+        is_organiser = None if console is None else partial(has_organiser_cookie, console.tokens)
+        bounded = ClientLimits(service, limits, is_organiser)
+        server = uvicorn.Server(uvicorn.Config(bounded, **options))
         ready()
         go_behind_games()  # what it has started keeps its place
         server.run(sockets=[listener])

@@ -14,7 +14,17 @@ from fastapi import Path as PathPart
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from judge.authors.session import check_site, sent_form, sent_token, sign_in, sign_out
+from judge.authors.session import (
+    check_cookie,
+    check_site,
+    confirms_change,
+    proof_of_change,
+    sent_cookie,
+    sent_form,
+    sent_token,
+    sign_in,
+    sign_out,
+)
 from judge.errors import InputError
 from judge.intake.app import LARGEST_ID, stored_file
 from judge.intake.authentication import UnauthorizedError
@@ -107,7 +117,7 @@ def create_app(console: Console, health: views.HealthCheck | None = None) -> Fas
     pages = _Pages(console)
 
     def visitor(request: Request) -> Visitor:
-        token = request.cookies.get(COOKIE, "")
+        token = sent_cookie(request.scope, COOKIE)
         found = Visitor(organiser_of(console.state, console.tokens, request, token), token)
         request.state.visitor = found
         return found
@@ -123,7 +133,7 @@ def create_app(console: Console, health: views.HealthCheck | None = None) -> Fas
         status = 403 if isinstance(error, MayNotActError) else status
         return pages.refused(request, getattr(request.state, "visitor", None), error, status)
 
-    _add_session(app, console)
+    _add_session(app, console, pages)
     _add_pages(app, console, pages, visitor, health or views.HealthCheck())
     _add_orders(app, console, pages, visitor)
 
@@ -147,13 +157,21 @@ def _path_of(request: Request) -> str:
     return path or "index.html"
 
 
-def _add_session(app: FastAPI, console: Console) -> None:
+def _add_session(app: FastAPI, console: Console, pages: _Pages) -> None:
     @app.post(f"/{FOLDER}/session")
     async def begin(request: Request) -> Response:
-        """Sign in: exchange the token for the cookie."""
+        """Sign in: exchange the token for the cookie. Over the session of another organiser it asks first."""
         check_site(request)
-        token = await sent_token(request)
-        await run_in_threadpool(organiser_of, console.state, console.tokens, request, token)
+        check_cookie(request.scope, COOKIE)
+        form = await sent_form(request)
+        token, current_token = sent_token(form), sent_cookie(request.scope, COOKIE)
+        current = await run_in_threadpool(console.tokens.organiser_of, current_token) if current_token else None
+        new = await run_in_threadpool(organiser_of, console.state, console.tokens, request, token)
+        is_change = current is not None and current.name != new.name
+        if is_change and not confirms_change(current_token, token, form.get("confirm", "")):
+            values = {"current": current, "new": new.name, "token": token}
+            values["confirm"] = proof_of_change(current_token, token)
+            return pages.page("organiser_change.html", _path_of(request), None, values, 409)
         answer = RedirectResponse("index.html", 303)
         sign_in(request, answer, token, COOKIE, FOLDER)
         return answer

@@ -7,8 +7,11 @@ token can have.
 import hashlib
 import hmac
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import Request
+from starlette.types import Scope
 
+from judge.authors.session import sent_cookie
 from judge.errors import InputError
 from judge.intake.app import AppState
 from judge.store.tokens import TokenHolder, TokenRole, Tokens
@@ -31,6 +34,15 @@ def organiser_of(state: AppState, tokens: Tokens, request: Request, token: str) 
     state.authors.count(name)
     request.state.author = name
     return holder
+
+
+_LOOK_UPS = CapacityLimiter(2)
+
+
+async def has_organiser_cookie(tokens: Tokens, scope: Scope) -> bool:
+    """Whether a request has the cookie of an organiser."""
+    token = sent_cookie(scope, COOKIE)
+    return bool(token) and await to_thread.run_sync(tokens.organiser_of, token, limiter=_LOOK_UPS) is not None
 
 
 def proof_of(token: str) -> str:

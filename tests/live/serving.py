@@ -2,26 +2,39 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
+from judge.authors import app as authors_app
 from judge.cli import guarded
 from judge.cli.submit import open_intake
 from judge.contest.plan import load_plan
+from judge.intake import clients
 from judge.intake.serve import listening, parse_listen_address, running_intake
+from judge.live import hub
 from judge.live.serve import serve
 from tests.forked import ForkedProcess
 from tests.intake.conftest import Service
 from tests.intake.standing_in import process
 
+DEFENCES: dict[str, list[tuple[ModuleType, str, object]]] = {
+    "organisers' room": [(clients, "ORGANISER_ROOM", 0), (clients, "SIGN_IN_ROOM", 0)],
+    "stream bound": [(hub, "MOST_UNSENT", 1 << 40), (hub, "PIECE_BYTES", 1 << 39)],
+    "site": [(authors_app, "check_site", lambda _: None)],
+    "question": [(authors_app, "confirms_change", lambda *_: True)],
+}
+"""What `without` names."""
+
 
 @contextmanager
-def serving_all(folder: Path, proxy: str = "", root_path: str = "") -> Iterator[Service]:
-    """The pages, the intake and the authors' pages of a contest, until the test is through with it."""
+def serving_all(folder: Path, proxy: str = "", root_path: str = "", without: Sequence[str] = ()) -> Iterator[Service]:
+    """The pages, the intake and the authors' pages of a contest, until the test is through with it. `without` names
+    defences that are switched off."""
     log = folder / "service.log"
-    words = [sys.executable, "-m", "tests.live.serving", str(folder), proxy, root_path]
+    words = [sys.executable, "-m", "tests.live.serving", str(folder), proxy, root_path, *without]
     with log.open("a") as stderr:
         running = ForkedProcess(words, stdout=subprocess.PIPE, stderr=stderr, text=True)
     assert running.stdout
@@ -33,6 +46,13 @@ def serving_all(folder: Path, proxy: str = "", root_path: str = "") -> Iterator[
         running.terminate()
         running.wait()
         running.stdout.close()
+
+
+def switch_off(defence: str) -> None:
+    """Take a defence of the service away in this process."""
+    for module, name, value in DEFENCES[defence]:
+        assert hasattr(module, name)
+        setattr(module, name, value)
 
 
 def main(folder: Path, proxy: str, root_path: str) -> None:
@@ -52,4 +72,6 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
+    for each in sys.argv[4:]:
+        switch_off(each)
     guarded(lambda: main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
