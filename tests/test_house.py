@@ -87,7 +87,7 @@ MAY_IMPORT = {
         "contest", "store", "submissions", "publish", "intake", "translations", "authors", "organisers", "matches",
         "statistics",
     },
-    "attacks": {"errors", "resources", "games", "sandbox", "host", "referee", "catalog", "agents"},
+    "attacks": {"errors", "durable_files", "resources", "games", "sandbox", "host", "referee", "catalog", "agents"},
     "cli": {
         "scheduling", "errors", "garbage", "resources", "durable_files", "locks", "logs", "games", "protocols",
         "sandbox", "host", "referee", "records", "catalog", "render", "store", "agents", "submissions", "contest",

@@ -1,10 +1,10 @@
 """The programs of the attacks: compiled from images/attacks when they changed, staged like any agent's."""
 
-import os
 import shutil
 import tempfile
 from pathlib import Path
 
+from judge.durable_files import write_durably
 from judge.resources import BUILD_DIRECTORY, IMAGES
 from judge.sandbox.static_builds import GCC_FLAGS, Progress, build_lock, compile_static, content_digest
 
@@ -39,9 +39,7 @@ def _build(target: Path) -> None:
         fresh.mkdir()
         for name in program_names():
             compile_static([SOURCES / f"{name}.c", SOURCES / COMMON], fresh / name)
-        with (fresh / PAGES).open("wb") as file:
-            file.write(bytes(range(256)) * (PAGES_BYTES // 256))
-            file.flush()
-            os.fsync(file.fileno())  # the kernel does not clear pages that are not on the disk
+        # Durably: the kernel does not clear pages that are not on the disk.
+        write_durably(fresh / PAGES, bytes(range(256)) * (PAGES_BYTES // 256))
         shutil.rmtree(target, ignore_errors=True)
         fresh.rename(target)

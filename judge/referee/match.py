@@ -52,7 +52,8 @@ RECORD_FORMAT = 3
 
 1. judge 0.1.0: an agent is told the time left when it was asked, until it has answered; a replaced process has no
    time to end.
-2. Both seats are told goodbye at once; an answer counts whenever it is read. Protocols: `ProtocolEntry.build_former`.
+2. Both seats are told goodbye at once; an answer counts whenever it is read; reasons quote no notation.
+   For protocols see `ProtocolEntry.build_former`.
 """
 
 _FAULT_OF_WAIT = {
@@ -164,6 +165,8 @@ class Referee:
         if not isinstance(end, Answer):
             raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
         side.turn_bytes = 0
+        if self._format < 3:
+            end.reply.spoken = ""
         ply = Ply(seat, end.reply.said, talk.charged_ns, talk.search, talk.memory_bytes)
         self.plies.append(ply)
         if self._watch is not None:
