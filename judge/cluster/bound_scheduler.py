@@ -25,6 +25,7 @@ from judge.cluster.messages import LARGEST_MOVES, PieceOfMoves, topic_of
 from judge.cluster.roster import MAX_SLOTS, slots_in
 from judge.cluster.tasks import SLOT
 from judge.logs import get_logger
+from judge.parsing import first_of
 from judge.text import printable
 
 MAX_CONNECTIONS_PER_WORKER = 16
@@ -285,7 +286,7 @@ class BoundScheduler(Scheduler):
         try:
             return {"op": message["op"]} | _CALLS[message["op"]].model_validate(message).told(), ""
         except ValidationError as error:
-            where = ".".join(map(str, error.errors()[0]["loc"]))
+            where = ".".join(map(str, first_of(error)["loc"]))
             return {}, f"its message {message['op']} has a wrong {printable(where, 80)}"
 
 
