@@ -1,8 +1,9 @@
 /* PID 1 of a box: starts one agent when the judge says so and tells what became of it, where the agent cannot reach.
  *
- *     init BYTES COMMAND [WORD...]
+ *     init BYTES FILES COMMAND [WORD...]
  *
  * BYTES   How much address space each of the agent's processes may lay out; 0: no limit.
+ * FILES   How many open files each of them may have. Our own limit is higher.
  * stdin   The judge's words. 'P': the agent gets the named pipes /io/in, /io/out and /io/err. 'A' and 16 more bytes, the
  *         mark: the agent gets our own stdin and stdout, and the mark follows its last byte on stdout; no word comes
  *         after it. 'C', while no agent runs: leave nothing of the former one, then say so; the next agent starts in
@@ -28,12 +29,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CHUNK = 4096, MARK = 16, JUDGE_GONE = 0, HOST_FAULT = 71 };
+enum { CHUNK = 4096, MARK = 16, WATCHES = 512, ROW = 130, JUDGE_GONE = 0, HOST_FAULT = 71 };
 
 struct streams {
     int in, out, err;
@@ -97,32 +100,54 @@ static int open_pipe(const char *path, int mode) {
     return fd;
 }
 
-/* Of all in the container the kernel had better kill PID 1 last. It is a wish and no wall: an agent may take this back,
- * to the number that the Engine gave us all, and below that number where the Engine has no CAP_SYS_RESOURCE. The judge
- * tells a PID 1 that died of memory from the container's counters and the Engine's word. */
-static void go_first(void) {
-    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* else the file is root's; there is no agent yet who could look at us */
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (fd >= 0 && write(fd, "1000", 4) == 4)
-        close(fd);
+/* Takes the epoll watches that the kernel allows this user (fs.epoll.max_user_watches), but for WATCHES. The kernel visits all
+ * watches of a file at each event, with interrupts off, and an epoll may watch another one: n watches can be n * n / 4
+ * visits. The limit is one number for all users, and a server of another user needs thousands of watches, so the
+ * number cannot be small. We hold what the agent does not need. Where the limit is more than ROW * ROW, nothing is taken;
+ * `judge doctor` reports such a host. */
+static void take_watches(void) {
+    int epolls[ROW], files[ROW], taken = 0, is_full = 0;
+    struct epoll_event never = {0};
+    for (int n = 0; n < ROW; n++) {
+        must((files[n] = n ? fcntl(files[0], F_DUPFD_CLOEXEC, 0) : eventfd(0, EFD_CLOEXEC)) >= 0);
+        must((epolls[n] = epoll_create1(EPOLL_CLOEXEC)) >= 0);
+    }
+    while (taken < ROW * ROW && !is_full)
+        if (epoll_ctl(epolls[taken / ROW], EPOLL_CTL_ADD, files[taken % ROW], &never) == 0)
+            taken++;
+        else
+            must((is_full = errno == ENOSPC));
+    for (int left = WATCHES; is_full && left > 0 && taken > 0; left--) {
+        taken--;
+        must(epoll_ctl(epolls[taken / ROW], EPOLL_CTL_DEL, files[taken % ROW], NULL) == 0);
+    }
+    for (int n = is_full ? (taken + ROW - 1) / ROW : 0; n < ROW; n++)
+        close(epolls[n]);
+    for (int n = 0; !is_full && n < ROW; n++)
+        close(files[n]);
 }
 
-/* Reserved addresses are no memory, but one call that walks through terabytes of them lasts for seconds, and nothing
- * stops it meanwhile. The Engine has no word for this limit. It is the hard one too, which nobody in here can raise. */
-static void bound_addresses(rlim_t bytes) {
+/* What each process of the agent may have at most: the hard limits, which nothing in here can raise. Reserved addresses are no
+ * memory, but one call that walks through terabytes of them lasts for seconds, and nothing stops it meanwhile. The
+ * Engine has no word for that limit. */
+struct bounds {
+    rlim_t addresses, files;
+};
+
+static void bound(int resource, rlim_t value) {
     struct rlimit limit;
-    if (bytes && getrlimit(RLIMIT_AS, &limit) == 0 && bytes < limit.rlim_max)
-        must(setrlimit(RLIMIT_AS, &(struct rlimit){bytes, bytes}) == 0);
+    if (value && getrlimit(resource, &limit) == 0 && value < limit.rlim_max)
+        must(setrlimit(resource, &(struct rlimit){value, value}) == 0);
 }
 
-static void become_agent(struct streams streams, rlim_t addresses, char **command, int failure) {
+static void become_agent(struct streams streams, struct bounds bounds, char **command, int failure) {
     sigset_t none;
     sigemptyset(&none);
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
     setsid();
-    go_first();
-    bound_addresses(addresses);
+    bound(RLIMIT_AS, bounds.addresses);
+    bound(RLIMIT_NOFILE, bounds.files);
     dup2(streams.in, STDIN_FILENO);
     dup2(streams.out, STDOUT_FILENO);
     dup2(streams.err, STDERR_FILENO);
@@ -136,13 +161,13 @@ static void become_agent(struct streams streams, rlim_t addresses, char **comman
 }
 
 /* Starts the agent and returns its process id, or 0 and the errno if it cannot be executed. */
-static pid_t start(struct streams streams, rlim_t addresses, char **command, int *error) {
+static pid_t start(struct streams streams, struct bounds bounds, char **command, int *error) {
     int failure[2];
     must(pipe2(failure, O_CLOEXEC) == 0);
     pid_t agent = fork();
     must(agent >= 0);
     if (agent == 0)
-        become_agent(streams, addresses, command, failure[1]);
+        become_agent(streams, bounds, command, failure[1]);
     close(failure[1]);
     int failed = read(failure[0], error, sizeof *error) == sizeof *error;
     close(failure[0]);
@@ -242,10 +267,10 @@ static void let_go(struct streams streams) {
 }
 
 /* Waits for the agent's end and tells it, once nothing else of it is left. */
-static void play(char word, rlim_t addresses, char **command) {
+static void play(char word, struct bounds bounds, char **command) {
     int status = 0, error = 0, err = -1;
     struct streams streams = streams_of(word, &err);
-    pid_t agent = start(streams, addresses, command, &error);
+    pid_t agent = start(streams, bounds, command, &error);
     let_go(streams);
     if (agent) {
         report("started", 0);
@@ -274,9 +299,10 @@ static void clean(void) {
 int main(int argc, char **argv) {
     char word, mark[MARK];
 
-    must(argc > 2);
-    rlim_t addresses = strtoull(argv[1], NULL, 10);
+    must(argc > 3);
+    struct bounds bounds = {strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10)};
     set_up_process();
+    take_watches();
     for (;;) {
         take(&word, 1);
         if (word == 'A')
@@ -284,10 +310,10 @@ int main(int argc, char **argv) {
         if (word == 'C')
             clean();
         else
-            play(word, addresses, argv + 2);
+            play(word, bounds, argv + 3);
     }
     take(mark, sizeof mark);
-    play(word, addresses, argv + 2);
+    play(word, bounds, argv + 3);
     make_blocking(STDOUT_FILENO);
     put(STDOUT_FILENO, mark, sizeof mark);
     wait_for_the_judge();

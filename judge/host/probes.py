@@ -32,7 +32,9 @@ exit $found
 NO_END, TERMINAL, LESS_LIKELY = 1, 2, 4
 
 SURFACE = """
-kernel() { find /proc /sys -path '/proc/[0-9]*' -prune -o -type f "$1" -print 2>/dev/null | wc -l; }
+kernel() {
+    find /proc /sys -path '/proc/[0-9]*' -prune -o -type f "$1" -exec stat -c %F '{}' + 2>/dev/null | grep -c regular
+}
 echo $(kernel -readable) $(kernel -writable) $(find /dev '(' -type c -o -type b ')' | wc -l)
 """
 """Counts what an agent can reach of the kernel, but for what its own processes have below /proc."""

@@ -1,6 +1,7 @@
 """What an agent's container is allowed: pure, from tenant, limits and policy to the Engine's create arguments."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -10,6 +11,8 @@ from judge.sandbox.runtimes import path_for
 
 INIT = "/judge/init"
 """PID 1, in every image."""
+INIT_FILES = 300
+"""Open files of PID 1, which keeps the epoll watches that an agent is not to have."""
 PROGRAM = "/agent"
 """The agent's files, read-only."""
 HOME = "/home/agent"
@@ -41,13 +44,91 @@ MASKED = (
     "/proc/scsi",
     "/proc/timer_list",
     "/proc/timer_stats",
-    "/sys/devices/virtual/powercap",
     "/sys/firmware",
     # terminals: the host has a few thousand for all boxes, and kernel threads do the work of writing to one
     "/dev/pts",
     "/dev/ptmx",
+    # message queues, which are made by opening a file too
+    "/dev/mqueue",
+    # reading takes a lock of the whole host, or time in proportion to what others have
+    "/proc/allocinfo",
+    "/proc/buddyinfo",
+    "/proc/bus",
+    "/proc/fs",
+    "/proc/iomem",
+    "/proc/ioports",
+    "/proc/kallsyms",
+    "/proc/locks",
+    "/proc/modules",
+    "/proc/pagetypeinfo",
+    "/proc/slabinfo",
+    "/proc/swaps",
+    "/proc/vmallocinfo",
+    "/proc/zoneinfo",
+    # a trigger in it makes a kernel thread work
+    "/proc/pressure",
+    # what other processes of the host do
+    "/proc/diskstats",
+    "/proc/irq",
+    "/proc/key-users",
+    "/proc/mdstat",
+    "/proc/partitions",
+    "/proc/schedstat",
+    "/proc/softirqs",
+    "/proc/sys/fs",
+    "/proc/vmstat",
+    "/sys/fs/bcachefs",
+    "/sys/fs/btrfs",
+    "/sys/fs/ext4",
+    "/sys/fs/f2fs",
+    "/sys/fs/nfs",
+    "/sys/fs/xfs",
+    "/sys/kernel",
+    "/sys/module",
+    # what programs have no use for
+    "/proc/cmdline",
+    "/proc/config.gz",
+    "/proc/consoles",
+    "/proc/crypto",
+    "/proc/dma",
+    "/proc/driver",
+    "/proc/dynamic_debug",
+    "/proc/execdomains",
+    "/proc/kmsg",
+    "/proc/misc",
+    "/proc/mtrr",
+    "/proc/sysrq-trigger",
+    # where a box sees its cgroup of version 2: events that freezing it raises, triggers, and
+    # counters whose reading takes a lock of all cgroups
+    "/sys/fs/cgroup/cgroup.events",
+    "/sys/fs/cgroup/cgroup.pressure",
+    "/sys/fs/cgroup/cpu.pressure",
+    "/sys/fs/cgroup/cpu.stat",
+    "/sys/fs/cgroup/cpu.stat.local",
+    "/sys/fs/cgroup/io.pressure",
+    "/sys/fs/cgroup/io.stat",
+    "/sys/fs/cgroup/irq.pressure",
+    "/sys/fs/cgroup/memory.events",
+    "/sys/fs/cgroup/memory.events.local",
+    "/sys/fs/cgroup/memory.numa_stat",
+    "/sys/fs/cgroup/memory.pressure",
+    "/sys/fs/cgroup/memory.stat",
+    "/sys/fs/cgroup/pids.events",
 )
 """What an agent finds empty; a path that a host does not have is ignored."""
+
+DEVICES = Path("/sys/devices")
+SYSTEM, PROCESSORS = "system", "cpu"
+"""The one folder of `DEVICES` that an agent sees: `system/cpu`."""
+
+SELINUX = Path("/sys/fs/selinux/enforce")
+READONLY = ("/proc",)
+"""What is read-only, with all below it: an agent changes no setting in /proc, of its own processes neither."""
+ENGINE_READONLY = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
+"""The Engine's own list, where the kernel has SELinux: the runtime writes to /proc there after paths are read-only."""
+
+OOM_SCORE_ADJ = 1000
+"""The highest: a host that is out of memory kills agents first, and no agent can make another one a likelier victim."""
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -72,7 +153,7 @@ def container_config(
     """
     return {
         "Image": image,
-        "Entrypoint": [INIT, str(limits.address_bytes)],
+        "Entrypoint": [INIT, str(limits.address_bytes), str(limits.open_files)],
         "Cmd": list(command),
         "User": f"{uid}:{uid}",
         "WorkingDir": HOME,
@@ -163,7 +244,8 @@ def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:
         "Privileged": False,
         "SecurityOpt": security,
         "ReadonlyRootfs": True,
-        "MaskedPaths": list(MASKED),
+        "MaskedPaths": [*MASKED, *_devices()],
+        "ReadonlyPaths": list(ENGINE_READONLY if SELINUX.exists() else READONLY),
         "NetworkMode": "none",
         "CgroupnsMode": "private",  # no host path in /proc/self/cgroup
         "Init": False,  # PID 1 is ours
@@ -174,12 +256,23 @@ def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:
     }
 
 
+@cache
+def _devices() -> tuple[str, ...]:
+    """The folders of hardware of this host, which show temperatures and what disks and interfaces do."""
+    system = DEVICES / SYSTEM
+    try:
+        names = [*DEVICES.iterdir(), *system.iterdir()]
+    except OSError:
+        names = []
+    return tuple(sorted(str(path) for path in names if path not in (system, system / PROCESSORS)))
+
+
 def _quotas(limits: Limits) -> dict[str, Any]:
     """What the agent cannot exceed. No RLIMIT_NPROC (it counts the whole host); RLIMIT_AS is PID 1's to set."""
     return {
         "Memory": limits.cap_bytes,
         "MemorySwap": limits.cap_bytes,  # equal: no swap
-        "OomScoreAdj": 500,  # a host out of memory should kill an agent first; PID 1 sets its own
+        "OomScoreAdj": OOM_SCORE_ADJ,
         "PidsLimit": limits.processes + 1,  # PID 1 is ours
         "Ulimits": [
             _ulimit("core", 0),
@@ -188,9 +281,9 @@ def _quotas(limits: Limits) -> dict[str, Any]:
             _ulimit("memlock", 0),
             _ulimit("msgqueue", 0),
             _ulimit("nice", 0),
-            _ulimit("nofile", limits.open_files),
+            _ulimit("nofile", max(limits.open_files, INIT_FILES)),  # PID 1 sets the agent's
             _ulimit("rtprio", 0),
-            _ulimit("sigpending", 256),
+            _ulimit("sigpending", limits.processes),  # Mono stops each thread by a signal that is queued
             {"Name": "stack", "Soft": limits.stack_bytes, "Hard": -1},
         ],
     }

@@ -5,7 +5,7 @@ profile is a file of the same form, or one of the Engine's own form that ends in
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,21 +31,30 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Only(_Part):
-    """Calls that are allowed for some values of one argument only; `without`: where it has none of these bits."""
+class CallRule(_Part):
+    """Calls with one of `values` in an argument, or with none of the bits of `without` in it. Without both: any."""
 
     calls: tuple[str, ...]
-    argument: int = Field(ge=0, le=5)
+    argument: int = Field(default=0, ge=0, le=5)
     values: dict[str, int] = Field(default_factory=dict)
     without: int | None = None
+    where: dict[int, int] = Field(default_factory=dict)
+    """Values that other arguments must have as well, by the argument's number."""
 
-    def conditions(self) -> Iterator[dict[str, Any]]:
-        """One condition an allowed value, in the Engine's words; any of them is enough."""
+    def rules(self, action: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """The Engine's rules for `action`, one for each value. One that matches is enough."""
+        others = [{"index": index, "value": value, "op": "SCMP_CMP_EQ"} for index, value in self.where.items()]
+        for condition in self._conditions():
+            args = [*others, {"index": self.argument, **condition}] if condition else others
+            yield {"names": list(self.calls), **action, **({"args": args} if args else {})}
+
+    def _conditions(self) -> Iterator[dict[str, Any]]:
         if self.without is not None:
-            mask = {"value": self.without, "valueTwo": 0, "op": "SCMP_CMP_MASKED_EQ"}
-            yield {"index": self.argument, **mask}
+            yield {"value": self.without, "valueTwo": 0, "op": "SCMP_CMP_MASKED_EQ"}
         for value in self.values.values():
-            yield {"index": self.argument, "value": value, "op": "SCMP_CMP_EQ"}
+            yield {"value": value, "op": "SCMP_CMP_EQ"}
+        if self.without is None and not self.values:
+            yield {}
 
 
 class Profile(_Part):
@@ -56,18 +65,19 @@ class Profile(_Part):
     entries: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     missing: tuple[str, ...] = ()
     allow: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    only: dict[str, Only] = Field(default_factory=dict)
+    only: dict[str, CallRule] = Field(default_factory=dict)
+    skip: dict[str, CallRule] = Field(default_factory=dict)
 
     def after(self, base: "Profile") -> "Profile":
         """This profile with all that `base` has; `entries` of a machine that both name are this one's."""
         allow = {name: base.allow.get(name, ()) + calls for name, calls in self.allow.items()}
-        only = {name: _both(base.only[name], part) if name in base.only else part for name, part in self.only.items()}
         return Profile(
             about=self.about,
             entries=base.entries | self.entries,
             missing=base.missing + self.missing,
             allow=base.allow | allow,
-            only=base.only | only,
+            only=base.only | _extended(base.only, self.only),
+            skip=base.skip | _extended(base.skip, self.skip),
         )
 
     @property
@@ -81,7 +91,9 @@ class Profile(_Part):
         allowed = {"action": "SCMP_ACT_ALLOW"}
         rules: list[dict[str, Any]] = [{"names": list(calls), **allowed} for calls in self.allow.values()]
         for part in self.only.values():
-            rules += [{"names": list(part.calls), **allowed, "args": [c]} for c in part.conditions()]
+            rules += part.rules(allowed)
+        for part in self.skip.values():
+            rules += part.rules({"action": "SCMP_ACT_ERRNO", "errnoRet": 0})
         rules.append({"names": list(self.missing), "action": "SCMP_ACT_ERRNO", "errnoRet": ENOSYS})
         return {
             "defaultAction": "SCMP_ACT_ERRNO",
@@ -139,7 +151,11 @@ def _text(path: Path) -> str:
         raise InputError(f"the seccomp profile {path} cannot be read: {error}") from None
 
 
-def _both(base: Only, more: Only) -> Only:
+def _extended(base: Mapping[str, CallRule], more: Mapping[str, CallRule]) -> dict[str, CallRule]:
+    return {name: _both(base[name], rule) if name in base else rule for name, rule in more.items()}
+
+
+def _both(base: CallRule, more: CallRule) -> CallRule:
     return more.model_copy(update={"calls": base.calls + more.calls, "values": base.values | more.values})
 
 

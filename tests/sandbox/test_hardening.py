@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from judge.sandbox import BoxPolicy, Limits, Tenant
+from judge.sandbox import BoxPolicy, Limits, Tenant, hardening
 from judge.sandbox.folders import FolderKind
 from judge.sandbox.hardening import command_in_box, container_config
 
@@ -41,7 +41,7 @@ def host(**options: Any) -> dict[str, Any]:
 
 def test_pid_1_is_ours_and_runs_the_agent() -> None:
     body = config()
-    assert body["Entrypoint"] == ["/judge/init", str(16 << 30)]
+    assert body["Entrypoint"] == ["/judge/init", str(16 << 30), "256"]
     assert body["Cmd"] == ["/agent/brain", "-v"]
     assert host()["Init"] is False
 
@@ -59,6 +59,28 @@ def test_an_agent_has_no_rights() -> None:
 
 def test_terminals_are_masked_and_all_that_the_engine_masks_too() -> None:
     assert {"/dev/ptmx", "/dev/pts", "/proc/kcore", "/proc/keys", "/sys/firmware"} <= set(host()["MaskedPaths"])
+
+
+def test_files_of_the_kernel_that_lock_or_show_others_are_masked() -> None:
+    masked = set(host()["MaskedPaths"])
+    assert {"/proc/locks", "/proc/pressure", "/proc/zoneinfo", "/proc/sys/fs", "/sys/kernel", "/dev/mqueue"} <= masked
+    assert {"/sys/fs/cgroup/cgroup.events", "/sys/fs/cgroup/cpu.pressure"} <= masked
+    assert not masked & {"/proc/stat", "/proc/meminfo", "/proc/cpuinfo", "/proc/cgroups", "/sys/fs/cgroup"}
+
+
+@pytest.mark.skipif(not Path("/sys/devices/system/cpu").exists(), reason="this host shows no devices")
+def test_of_the_devices_an_agent_sees_the_processors_only() -> None:
+    masked = {path for path in host()["MaskedPaths"] if path.startswith("/sys/devices/")}
+    shown = {str(path) for path in Path("/sys/devices").iterdir()} - masked
+    assert {"/sys/devices/system"} == shown
+    assert {"/sys/devices/system/cpu"} == {str(path) for path in Path("/sys/devices/system").iterdir()} - masked
+
+
+def test_proc_is_read_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(hardening, "SELINUX", tmp_path / "enforce")
+    assert ["/proc"] == host()["ReadonlyPaths"]
+    (tmp_path / "enforce").touch()
+    assert "/proc/sys" in host()["ReadonlyPaths"]
 
 
 def test_a_seccomp_profile_is_handed_over_as_text() -> None:
@@ -122,22 +144,23 @@ def test_processes_are_the_agent_s_own_and_pid_1() -> None:
     assert host(limits=Limits(processes=10))["PidsLimit"] == 11
 
 
-def test_pid_1_is_told_how_much_address_space_an_agent_has() -> None:
-    limits = Limits(address_bytes=0)
+def test_pid_1_gets_the_limits_of_address_space_and_open_files() -> None:
+    limits = Limits(address_bytes=0, open_files=20)
     body = config(limits=limits)
-    assert body["Entrypoint"] == ["/judge/init", "0"]
+    assert body["Entrypoint"] == ["/judge/init", "0", "20"]
 
 
 def test_resource_limits_name_no_processes_and_none_that_the_engine_does_not_know() -> None:
     limits = {limit["Name"]: (limit["Soft"], limit["Hard"]) for limit in host()["Ulimits"]}
     assert limits["core"] == (0, 0)
-    assert limits["nofile"] == (256, 256)
+    assert limits["nofile"] == (300, 300)
+    assert (64, 64) == limits["sigpending"]
     assert limits["stack"] == (8 << 20, -1)
     assert not {"as", "nproc"} & set(limits)
 
 
 def test_the_host_kills_an_agent_before_the_judge() -> None:
-    assert host()["OomScoreAdj"] > 0
+    assert 1000 == host()["OomScoreAdj"]
 
 
 def test_folders_end_at_the_byte_and_run_nothing() -> None:

@@ -15,6 +15,8 @@ from tests.sandbox.conftest import Lodge
 from tests.sandbox.guest import Guest
 
 AF_UNIX = 1
+SOL_SOCKET = 1
+SO_ATTACH_FILTER = 26
 SIGSYS = 31
 OURS = seccomp.profile_names()
 
@@ -39,6 +41,18 @@ DOORS_OPEN = {
     "x86-keyctl": errno.EPERM,
     "x86-io_uring_setup": errno.ENOSYS,
     "x86-vm86": errno.EPERM,
+    "x86-fcntl-setlk": 0,
+    "x86-fcntl64-setlk64": 0,
+    "x86-fcntl64-setlkw64": 0,
+    "x86-fadvise64": 0,
+    "x86-fadvise64_64": 0,
+    "x86-fsync": 0,
+    "x86-signalfd4": errno.ENOSYS,
+    "x86-timer_create": errno.ENOSYS,
+    "x86-timerfd_create": errno.ENOSYS,
+    "x86-timerfd_settime64": errno.ENOSYS,
+    "x86-setsockopt-filter": errno.EPERM,
+    "x86-getsockopt-pidfd": errno.EPERM,
 }
 
 NO_FILTER = {
@@ -50,7 +64,8 @@ NEEDS_NO_RIGHTS = {
     "ptrace", "process_vm_readv", "process_vm_writev", "unshare-files", "keyctl", "add_key", "sendmsg", "sendmmsg",
     "name_to_handle_at", "inotify_init1", "sched_setaffinity", "madvise-cold", "madvise-pageout",
     "sched_setattr", "setpriority", "ioprio_set", "sync", "syncfs", "sync_file_range", "shmget", "semget", "msgget",
-    "mknod-fifo", "fchown", "flock", "fcntl-lease", "fcntl-notify", "fcntl-owner",
+    "mknod-fifo", "fchown", "flock", "fcntl-lease", "fcntl-notify", "fcntl-owner", "fcntl-signal", "fcntl-async",
+    "fcntl-pipe-size", "ioctl-async", "membarrier-global",
     "personality-no-randomize", "personality-read-implies-exec", "personality-32", "setuid",
 }  # fmt: skip
 """What any kernel does for anybody, so that the filter alone prevents it."""
@@ -122,6 +137,10 @@ def test_without_a_filter_the_same_calls_are_made(lodge: Lodge, tmp_path: Path) 
     said = answers(guest, "denied") | answers(guest, "missing")
     assert dict.fromkeys(NEEDS_NO_RIGHTS, "0") == {name: said[name] for name in NEEDS_NO_RIGHTS}
     assert said["memfd_create"] == said["pidfd_open"] == said["mincore"] == "0"
+    assert said["signalfd"] == said["timerfd_create"] == said["timer_create"] == "0"
+    assert {str(errno.EBADF), str(errno.ENOMEM)} == set(answers(guest, "skipped").values())
+    options = answers(guest, "options")
+    assert str(errno.EPERM) != options[f"set-{SOL_SOCKET}-{SO_ATTACH_FILTER}"]
     families = answers(guest, "sockets")
     assert families["2"] == families["16"] == "0"  # AF_INET and AF_NETLINK
     assert answers(guest, "doors")["x86-getpid"] == "0"
@@ -134,6 +153,23 @@ def test_a_socket_is_of_the_unix_family_or_is_not(lodge: Lodge, profile: str) ->
     assert said.pop(str(AF_UNIX)) == "0"
     assert len(said) == 45
     assert all_are(errno.EPERM, said)
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("profile", OURS)
+def test_calls_that_are_skipped_succeed_and_do_nothing(lodge: Lodge, profile: str) -> None:
+    assert all_are(0, answers(caller(lodge, profile), "skipped"))
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("profile", OURS)
+def test_options_of_sockets_are_those_that_the_profile_names(lodge: Lodge, profile: str) -> None:
+    said = answers(caller(lodge, profile), "options")
+    assert 2 * 7 * 128 == len(said)
+    rules = seccomp.load_profile(profile).only
+    named = {f"set-{SOL_SOCKET}-{option}" for option in rules["setsockopt"].values.values()}
+    named |= {f"get-{SOL_SOCKET}-{option}" for option in rules["getsockopt"].values.values()}
+    assert named == {name for name, answer in said.items() if answer != str(errno.EPERM)}
 
 
 @pytest.mark.docker
@@ -163,7 +199,7 @@ def test_segments_are_for_wine_only(lodge: Lodge) -> None:
 @pytest.mark.parametrize("profile", [*OURS, "engine"])
 def test_what_a_program_needs_is_there(lodge: Lodge, profile: str) -> None:
     said = answers(caller(lodge, profile), "needed")
-    assert len(said) == 12
+    assert len(said) == 13
     assert all_are(0, said), said
 
 
@@ -227,28 +263,53 @@ def test_what_a_profile_does_not_name_is_denied(name: str) -> None:
     profile = seccomp.load_profile(name).engine_form()
     assert profile["defaultAction"] == "SCMP_ACT_ERRNO"
     allowed = set(names(profile, "SCMP_ACT_ALLOW"))
-    assert not allowed & set(names(profile, "SCMP_ACT_ERRNO"))
+    by_argument = {"fcntl", "fcntl64", "msync"}
+    assert allowed & set(names(profile, "SCMP_ACT_ERRNO")) <= by_argument
     assert not allowed & {"ptrace", "bpf", "mount", "unshare", "setns", "clone3", "mknod"}
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_a_call_is_allowed_in_one_place(name: str) -> None:
     profile = seccomp.load_profile(name)
-    calls = [call for group in profile.allow.values() for call in group]
-    calls += [call for part in profile.only.values() for call in part.calls]
+    calls = [(call, "") for group in profile.allow.values() for call in group]
+    for rule in profile.engine_form()["syscalls"]:
+        calls += [(call, str(rule["args"])) for call in rule["names"] if "args" in rule]
     assert sorted(set(calls)) == sorted(calls)
+    by_value = {call for call, args in calls if args}
+    assert not by_value & {call for call, args in calls if not args}
 
 
-def test_a_condition_a_rule_for_two_in_one_would_be_either() -> None:
+@pytest.mark.parametrize("name", OURS)
+def test_a_rule_has_one_condition_for_an_argument(name: str) -> None:
+    """The Engine's runtime takes two conditions on one argument as two rules, of which either is enough."""
+    for rule in seccomp.load_profile(name).engine_form()["syscalls"]:
+        arguments = [condition["index"] for condition in rule.get("args", [])]
+        assert len(set(arguments)) == len(arguments)
+
+
+def test_a_profile_adds_calls_and_values_to_the_parts_of_its_base() -> None:
     rules = seccomp.load_profile("wine32").engine_form()["syscalls"]
-    assert {len(rule.get("args", [])) for rule in rules} == {0, 1}
     fcntl = [rule for rule in rules if rule["names"] == ["fcntl", "fcntl64"]]
-    assert [rule["args"][0]["value"] for rule in fcntl][-3:] == [12, 13, 14]
+    by_action = {
+        action: [rule["args"][0]["value"] for rule in fcntl if rule["action"] == action and len(rule["args"]) == 1]
+        for action in ("SCMP_ACT_ALLOW", "SCMP_ACT_ERRNO")
+    }
+    assert {"SCMP_ACT_ALLOW": [0, 1, 2, 3, 5, 1030, 1032, 12], "SCMP_ACT_ERRNO": [6, 7, 13, 14]} == by_action
+    assert [rule for rule in fcntl if len(rule["args"]) == 2] == [
+        {
+            "names": ["fcntl", "fcntl64"],
+            "action": "SCMP_ACT_ALLOW",
+            "args": [
+                {"index": 1, "value": 4, "op": "SCMP_CMP_EQ"},
+                {"index": 2, "value": 0x2000, "valueTwo": 0, "op": "SCMP_CMP_MASKED_EQ"},
+            ],
+        }
+    ]
 
 
 def test_a_profile_that_extends_has_all_of_its_base() -> None:
     native, wine = (seccomp.load_profile(name) for name in ("native", "wine32"))
-    assert {*native.missing, "socketcall"} == set(wine.missing)
+    assert {"socketcall", "timer_settime64"} <= set(wine.missing) - set(native.missing)
     for group, calls in native.allow.items():
         assert set(calls) <= set(wine.allow[group])
     assert native.entries["x86_64"] == ()

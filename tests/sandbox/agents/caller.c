@@ -26,7 +26,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -39,12 +39,13 @@ struct call {
     long number, arguments[6];
 };
 
-enum { FAMILY_MAX = 46 };
+enum { FAMILY_MAX = 46, OPTION_MAX = 128 };
 
 static char page[4096] __attribute__((aligned(4096)));
 static struct iovec vector = {page, 8};
 static struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
 static struct mmsghdr messages = {.msg_hdr = {.msg_iov = &vector, .msg_iovlen = 1}};
+static struct sigevent silent = {.sigev_notify = SIGEV_NONE};
 static unsigned long all_cores = ~0UL;
 static const char file[] = "/home/agent/file", other[] = "/home/agent/other";
 static int open_file; /* of ours, in /home/agent */
@@ -53,6 +54,7 @@ static int open_file; /* of ours, in /home/agent */
 #define CALL_AS(label, name, ...) {label, SYS_##name, {__VA_ARGS__}}
 #define P(pointer) ((long)(pointer))
 #define SOCKET_FD 8 /* so is one end of a pair of sockets */
+#define PIPE_FD 7 /* so is one end of a pipe */
 #define FILE_FD 9 /* `open_file` is there in every child */
 
 static const struct call denied[] = {
@@ -163,6 +165,13 @@ static const struct call denied[] = {
     CALL_AS("fcntl-notify", fcntl, FILE_FD, F_NOTIFY, 0),
     CALL_AS("fcntl-ofd-lock", fcntl, FILE_FD, F_OFD_SETLK, P(page)),
     CALL_AS("fcntl-owner", fcntl, FILE_FD, F_SETOWN, 0),
+    CALL_AS("fcntl-owner-ex", fcntl, FILE_FD, F_SETOWN_EX, P(page)),
+    CALL_AS("fcntl-signal", fcntl, FILE_FD, F_SETSIG, SIGUSR1),
+    CALL_AS("fcntl-async", fcntl, SOCKET_FD, F_SETFL, O_ASYNC),
+    CALL_AS("fcntl-pipe-size", fcntl, PIPE_FD, F_SETPIPE_SZ, 4096),
+    CALL_AS("ioctl-async", ioctl, SOCKET_FD, FIOASYNC, P(page)),
+    CALL_AS("membarrier-global", membarrier, 1, 0),
+    CALL_AS("membarrier-global-expedited", membarrier, 2, 0),
     CALL_AS("ioctl-fssetxattr", ioctl, FILE_FD, 0x401c5820, P(page)),
     CALL_AS("ioctl-setflags", ioctl, FILE_FD, 0x40086602, P(page)),
     CALL_AS("ioctl-tiocsti", ioctl, 0, TIOCSTI, P(page)),
@@ -216,7 +225,27 @@ static const struct call missing[] = {
     CALL(tee, -1, -1, 0, 0),
     CALL(vmsplice, -1, 0, 0, 0),
     CALL(pkey_alloc, 0, 0),
+    CALL_AS("signalfd", signalfd4, -1, P(page), 8, 0),
+    CALL(timerfd_create, CLOCK_MONOTONIC, 0),
+    CALL(timerfd_settime, -1, 0, P(page), 0),
+    CALL(timer_create, CLOCK_MONOTONIC, P(&silent), P(page)),
+    CALL(timer_settime, 0, 0, P(page), 0),
+    CALL(preadv2, FILE_FD, P(&vector), 1, 0, 0, 8),
+    CALL(pwritev2, FILE_FD, P(&vector), 1, 0, 0, 8),
+    CALL_AS("futex_waitv", futex_waitv, P(page), 0, 0, 0, 0),
     {"a-call-of-the-future", 1000, {0}},
+};
+
+/* None of these can be done: descriptors and addresses are wrong. */
+static const struct call skipped[] = {
+    CALL(fsync, -1),
+    CALL(fdatasync, -1),
+    CALL_AS("msync-sync", msync, -4096, 4096, MS_SYNC),
+    CALL_AS("msync-sync-invalidate", msync, -4096, 4096, MS_SYNC | MS_INVALIDATE),
+    CALL_AS("fcntl-setlk", fcntl, -1, F_SETLK, P(page)),
+    CALL_AS("fcntl-setlkw", fcntl, -1, F_SETLKW, P(page)),
+    CALL_AS("fadvise-dontneed", fadvise64, -1, 0, 0, POSIX_FADV_DONTNEED),
+    CALL_AS("fadvise-willneed", fadvise64, -1, 0, 0, POSIX_FADV_WILLNEED),
 };
 
 static const struct call reading_segments[] = {
@@ -253,6 +282,19 @@ static int make(const void *what) {
         return syscall(number, self, self, 0, 0, 0) == -1 ? errno : 0;
     long done = syscall(number, first, with[1], with[2], with[3], with[4], with[5]);
     return done == -1 ? errno : 0;
+}
+
+/* Sets and gets each option of a socket, at the socket's level and at others. */
+static void try_options(void) {
+    static const int levels[] = {0, SOL_SOCKET, 6, 17, 41, 263, 270};
+    char name[32];
+    for (size_t level = 0; level < sizeof levels / sizeof *levels; level++)
+        for (int option = 0; option < OPTION_MAX; option++) {
+            snprintf(name, sizeof name, "set-%d-%d", levels[level], option);
+            tell(name, make, &(struct call)CALL_AS(name, setsockopt, SOCKET_FD, levels[level], option, P(page), 0));
+            snprintf(name, sizeof name, "get-%d-%d", levels[level], option);
+            tell(name, make, &(struct call)CALL_AS(name, getsockopt, SOCKET_FD, levels[level], option, 0, 0));
+        }
 }
 
 static void make_all(const struct call *calls, size_t count) {
@@ -317,6 +359,18 @@ static void try_doors(void) {
         {"x86-keyctl", 288, {0, (uint32_t)-3, 1}},
         {"x86-io_uring_setup", 425, {1}},
         {"x86-vm86", 166, {0}},
+        {"x86-fcntl-setlk", 55, {(uint32_t)-1, F_SETLK}},
+        {"x86-fcntl64-setlk64", 221, {(uint32_t)-1, 13}},
+        {"x86-fcntl64-setlkw64", 221, {(uint32_t)-1, 14}},
+        {"x86-fadvise64", 250, {(uint32_t)-1, 0, 0, 0, POSIX_FADV_DONTNEED}},
+        {"x86-fadvise64_64", 272, {(uint32_t)-1, 0, 0, 0, 0}},
+        {"x86-fsync", 118, {(uint32_t)-1}},
+        {"x86-signalfd4", 327, {(uint32_t)-1}},
+        {"x86-timer_create", 259, {0}},
+        {"x86-timerfd_create", 322, {0}},
+        {"x86-timerfd_settime64", 411, {0}},
+        {"x86-setsockopt-filter", 366, {SOCKET_FD, SOL_SOCKET, SO_ATTACH_FILTER}},
+        {"x86-getsockopt-pidfd", 365, {SOCKET_FD, SOL_SOCKET, 77}},
     };
     tell("x32-getpid", make_x32, NULL);
     for (size_t n = 0; n < sizeof calls / sizeof *calls; n++)
@@ -369,12 +423,22 @@ static int terminal(const void *what) {
 }
 
 static int timers(const void *what) {
-    timer_t timer;
     struct timespec moment = {0, 1000};
-    struct sigevent silent = {.sigev_notify = SIGEV_NONE};
+    struct itimerval never = {{0, 0}, {0, 0}};
     (void)what;
-    return result(timer_create(CLOCK_MONOTONIC, &silent, &timer) | timerfd_create(CLOCK_MONOTONIC, 0) |
-                  clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL));
+    return result(setitimer(ITIMER_REAL, &never, NULL) | (int)alarm(0) | clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL));
+}
+
+static int options(const void *what) {
+    int value = 0;
+    struct ucred peer;
+    struct timeval second = {1, 0};
+    socklen_t size = sizeof value, peer_size = sizeof peer;
+    (void)what;
+    return result(getsockopt(SOCKET_FD, SOL_SOCKET, SO_ERROR, &value, &size) |
+                  getsockopt(SOCKET_FD, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) |
+                  setsockopt(SOCKET_FD, SOL_SOCKET, SO_PASSCRED, &value, sizeof value) |
+                  setsockopt(SOCKET_FD, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second));
 }
 
 static int events(const void *what) {
@@ -418,6 +482,7 @@ static void do_what_is_needed(void) {
     tell("record lock", record_lock, NULL);
     tell("terminal", terminal, NULL);
     tell("timers", timers, NULL);
+    tell("options", options, NULL);
     tell("events", events, NULL);
     tell("code at run time", code_at_run_time, NULL);
     tell("folder", folder, NULL);
@@ -431,12 +496,18 @@ int main(void) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0)
         dup2(pair[0], SOCKET_FD);
+    if (pipe(pair) == 0)
+        dup2(pair[0], PIPE_FD);
     open_file = dup2(open(file, O_RDWR | O_CREAT, 0600), FILE_FD);
     while (open_file == FILE_FD && scanf("%31s", line) == 1 && strcmp(line, "end")) {
         if (!strcmp(line, "denied"))
             make_all(denied, sizeof denied / sizeof *denied);
         else if (!strcmp(line, "missing"))
             make_all(missing, sizeof missing / sizeof *missing);
+        else if (!strcmp(line, "skipped"))
+            make_all(skipped, sizeof skipped / sizeof *skipped);
+        else if (!strcmp(line, "options"))
+            try_options();
         else if (!strcmp(line, "segments"))
             make_all(reading_segments, sizeof reading_segments / sizeof *reading_segments);
         else if (!strcmp(line, "sockets"))
