@@ -151,7 +151,7 @@ def _add_submit(app: FastAPI, state: AppState, author: Any) -> None:
     @app.post(
         "/submissions",
         status_code=201,
-        responses=error_responses(401, 408, 409, 413, 422, 429, 503),
+        responses=error_responses(401, 408, 409, 413, 415, 422, 429, 503),
         openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": body}}},
         tags=["submissions"],
     )

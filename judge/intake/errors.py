@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect
 from judge.errors import HostError, InputError
 from judge.intake.authentication import UnauthorizedError
 from judge.intake.schemas import AsciiJSON, Problem
-from judge.intake.upload import TooLargeError, TooSlowError
+from judge.intake.upload import FormUploadError, TooLargeError, TooSlowError
 from judge.logs import get_logger
 from judge.parsing import complaint
 from judge.store.submission_types import NameTakenError, NotNowError, TooMuchError, UnknownSubmissionError
@@ -25,6 +25,7 @@ MEANINGS = {
     408: "The request was too slow.",
     409: "The present state does not allow it.",
     413: "The upload is too large.",
+    415: "The body is a form, and not the bytes of the file.",
     422: "Something in the request is wrong.",
     429: "Too many requests or uploads; `Retry-After` says when to try again.",
     503: "The host failed; try again.",
@@ -38,6 +39,7 @@ STATUS: dict[type[InputError], int] = {
     NameTakenError: 409,
     NotNowError: 409,
     TooLargeError: 413,
+    FormUploadError: 415,
     TooMuchError: 429,
     InputError: 422,
 }

@@ -1,6 +1,7 @@
 """Receive an upload in pieces, which go to the disk; limits its size and its slowness."""
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,17 @@ from judge.submissions.intake import IntakePolicy
 from judge.submissions.service import IntakeDirectory, check_filename, check_name
 from judge.submissions.windows import SubmissionGate
 
+SEND_BYTES = "send the bytes of the file: curl --data-binary @FILE"
+
+_FORM_PART = re.compile(rb"--[^\r\n]{1,200}\r?\n(?i:content-disposition): *form-data")
+"""The beginning of a multipart form."""
+
+_HEAD_BYTES = 512
+"""How much of an upload is searched for it."""
+
+_RAW = re.compile(rb"[\x00\r\n]")
+"""Bytes that no encoded form has, and that `curl -d` removes."""
+
 
 class TooLargeError(InputError):
     """The upload has more bytes than allowed."""
@@ -23,6 +35,10 @@ class TooLargeError(InputError):
 
 class TooSlowError(InputError):
     """The upload sends fewer bytes a second than required, or none for too long."""
+
+
+class FormUploadError(InputError):
+    """The body is a form or another wrapping, and not the bytes of the file."""
 
 
 class ConcurrencyLimit:
@@ -64,6 +80,7 @@ class Receiver:
         check_name(name)
         self.gate.check()
         limits = self._directory.intake
+        check_type(request)
         with self._at_once.hold(author):
             length = check_length(request, limits)
             may = (author, name, length, limits.allowance)
@@ -87,14 +104,40 @@ def check_length(request: Request, limits: IntakePolicy) -> int:
     return length
 
 
+def check_type(request: Request) -> None:
+    """Raise FormUploadError for a request whose headers say that its body is not the bytes of a file."""
+    kind = _media_type(request)
+    if kind.startswith("multipart/") or kind == "application/json":
+        raise FormUploadError(f"the request is {kind}: {SEND_BYTES}")
+    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("", "identity"):
+        raise FormUploadError(f"the request has Content-Encoding {encoding[:40]}: {SEND_BYTES}")
+
+
 async def receive_body(request: Request, incoming: Incoming, limits: IntakePolicy) -> None:
-    """Write a request's body to the disk. Raises TooLargeError, TooSlowError, HostError; InputError if it is empty."""
+    """Write a request's body to the disk.
+
+    Raises TooLargeError, TooSlowError, FormUploadError, HostError; InputError if it is empty.
+    """
+    # `curl --data-binary` sends this type as well, with all bytes of the file.
+    is_form = _media_type(request) == "application/x-www-form-urlencoded"
+    head = b""
     async for chunk in _pieces(request, limits):
         if incoming.size + len(chunk) > limits.upload_bytes:
             raise _too_large(limits)
+        head = (head + chunk)[:_HEAD_BYTES]
+        if _FORM_PART.match(head):
+            raise FormUploadError(f"the body is a multipart form: {SEND_BYTES}")
+        is_form = is_form and not _RAW.search(chunk)
         await run_in_threadpool(incoming.write, chunk)
     if not incoming.size:
         raise InputError("the upload is empty: send the file as the request's body")
+    if is_form:
+        raise FormUploadError(f"the body is an encoded form, or curl -d has removed its line ends: {SEND_BYTES}")
+
+
+def _media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 async def _pieces(request: Request, limits: IntakePolicy) -> AsyncIterator[bytes]:

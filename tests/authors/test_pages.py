@@ -5,12 +5,15 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judge.authors import app as authors_app
+from judge.authors import session as session_module
+from judge.authors.session import proof_of_change
 from judge.parsing import parse_json
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
@@ -226,6 +229,100 @@ def test_a_token_is_exchanged_for_a_cookie_that_only_this_site_sends(desk: Serve
     assert 422 == forged[0]
     out = desk.ask("POST", "/author/sign-out", token, headers=form)
     assert "Max-Age=0" in out[1]["set-cookie"]
+
+
+FORM = {"content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin"}
+
+
+def test_a_link_of_another_author_asks_before_it_signs_in(desk: Served) -> None:
+    ada, eve = desk.tokens["ada"], desk.tokens["eve"]
+    body = f"token={eve}".encode()
+
+    status, headers, page = desk.ask("POST", "/author/session", ada, headers=FORM, body=body)
+
+    assert (409, None) == (status, headers.get("set-cookie"))
+    assert "You are signed in as <b><bdi>ada</bdi></b>. This link is of <b><bdi>eve</bdi></b>." in page.decode()
+    fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page.decode()))
+    for wrong in ({"token": eve}, {"token": eve, "confirm": "x"}, {**fields, "token": f"{eve}A"}):
+        answer = desk.ask("POST", "/author/session", ada, headers=FORM, body=urlencode(wrong).encode())
+        assert (answer[0] in (401, 409), None) == (True, answer[1].get("set-cookie"))
+    status, headers, _ = desk.ask("POST", "/author/session", ada, headers=FORM, body=urlencode(fields).encode())
+    assert 303 == status
+    assert headers["set-cookie"].startswith(f"judge-author={eve};")
+
+
+def test_the_answer_of_another_pair_of_authors_confirms_nothing(desk: Served) -> None:
+    """The proof is of the session and of the token: the one that Eve has seen is no good for Ada."""
+    ada, eve = desk.tokens["ada"], desk.tokens["eve"]
+    for proof in (proof_of_change(eve, ada), proof_of_change(eve, eve), proof_of_change("", eve)):
+        sent = urlencode({"token": eve, "confirm": proof}).encode()
+        assert 409 == desk.ask("POST", "/author/session", ada, headers=FORM, body=sent)[0]
+
+
+def test_the_own_link_and_a_session_that_has_ended_ask_nothing(desk: Served) -> None:
+    body = f"token={desk.tokens['ada']}".encode()
+    for session in (desk.tokens["ada"], "judge-" + "A" * 43, ""):
+        assert 303 == desk.ask("POST", "/author/session", session, headers=FORM, body=body)[0]
+
+
+def test_without_the_question_a_link_changes_the_session(desk: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(authors_app, "confirms_change", lambda *_: True)
+    body = f"token={desk.tokens['eve']}".encode()
+    status, headers, _ = desk.ask("POST", "/author/session", desk.tokens["ada"], headers=FORM, body=body)
+    assert 303 == status
+    assert headers["set-cookie"].startswith(f"judge-author={desk.tokens['eve']};")
+
+
+FOREIGN = ("https://evil.example", "http://here.evil.example", "null", "http://here:8080", "file://", "http://[", "x")
+POSTS = ("/author/session", "/author/sign-out", "/author/submissions?filename=a.zip", "/author/notices.html")
+
+
+@pytest.mark.parametrize("origin", FOREIGN)
+@pytest.mark.parametrize("path", [*POSTS, "/cs/author/session", "/author/submissions/1.html"])
+def test_a_form_with_the_origin_of_another_site_is_refused(desk: Served, path: str, origin: str) -> None:
+    headers = {"content-type": FORM["content-type"], "host": "here:80", "origin": origin}
+    path, _, query = path.partition("?")
+    body = f"token={desk.tokens['ada']}".encode()
+    status, sent, _ = desk.ask("POST", path, desk.tokens["ada"], headers=headers, query=query, body=body)
+    assert (422, None) == (status, sent.get("set-cookie"))
+
+
+@pytest.mark.parametrize(
+    ("origin", "host"),
+    [
+        ("http://here", "here"),
+        ("http://here", "here:80"),
+        ("http://HERE:8000", "here:8000"),
+        ("http://here:8443", "here"),
+        ("http://[::1]:8000", "[::1]:8000"),
+        ("https://here", "here"),
+    ],
+)
+def test_the_own_origin_is_taken(desk: Served, origin: str, host: str) -> None:
+    headers = {"content-type": FORM["content-type"], "host": host, "origin": origin}
+    body = f"token={desk.tokens['ada']}".encode()
+    assert 303 == desk.ask("POST", "/author/session", headers=headers, body=body)[0]
+
+
+def test_without_the_comparison_a_foreign_form_signs_in(desk: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "_is_own", lambda *_: True)
+    headers = {"content-type": FORM["content-type"], "host": "here", "origin": "https://evil.example"}
+    body = f"token={desk.tokens['eve']}".encode()
+    assert 303 == desk.ask("POST", "/author/session", headers=headers, body=body)[0]
+
+
+def test_two_different_cookies_sign_nobody_in_and_the_form_says_why(desk: Served) -> None:
+    ada, eve = desk.tokens["ada"], desk.tokens["eve"]
+    both = {"cookie": f"judge-author={eve}; judge-author={ada}"}
+    status, _, page = desk.ask("GET", "/author/index.html", headers=both)
+    assert 200 == status
+    assert b"You are not signed in" in page
+    body = f"token={ada}".encode()
+    status, _, answer = desk.ask("POST", "/author/session", headers={**FORM, **both}, body=body)
+    assert 422 == status
+    assert b"two different cookies judge-author" in answer
+    same = {"cookie": f"judge-author={ada}; judge-author={ada}"}
+    assert "ada" in desk.ask("GET", "/author/index.html", headers=same)[2].decode()
 
 
 def test_an_upload_from_the_page_is_received_and_counts_as_any_other(desk: Served) -> None:

@@ -3,8 +3,11 @@
 import hashlib
 import json
 import re
+import shutil
 import socket
+import subprocess
 import threading
+import zipfile
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -237,6 +240,54 @@ def test_what_is_declared_too_large_is_refused_before_a_byte_of_it_is_sent(servi
         assert client.recv(4096).startswith(b"HTTP/1.1 413 ")
 
 
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not here")
+@pytest.mark.parametrize(
+    "how",
+    [
+        ("-F", "file=@mine.zip"),
+        ("-d", "@mine.zip"),
+        ("-d", "@mine.py"),
+        ("--data-urlencode", "file@mine.zip"),
+        ("-H", "Content-Type: application/octet-stream", "-F", "file=@mine.zip"),
+        ("-H", "Content-Type: application/json", "--data-binary", "@mine.zip"),
+        ("-H", "Content-Encoding: gzip", "--data-binary", "@mine.zip"),
+    ],
+    ids=" ".join,
+)
+def test_a_form_is_refused_at_once_with_the_command_that_works(
+    ada: httpx.Client, service: Service, desk: IntakeDirectory, tmp_path: Path, how: tuple[str, ...]
+) -> None:
+    (tmp_path / "mine.py").write_text("good five\nprint()\n")
+    with zipfile.ZipFile(tmp_path / "mine.zip", "w") as packed:
+        packed.write(tmp_path / "mine.py", "mine.py")
+    before = set(desk.files.digests())
+    status, body = curl(ada, service, tmp_path, *how)
+    assert 415 == status, body
+    assert "send the bytes of the file: curl --data-binary @FILE" in json.loads(body)["error"]
+    assert before == set(desk.files.digests())
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not here")
+@pytest.mark.parametrize("more", [(), ("-H", "Content-Type: application/zip"), ("-H", "Content-Type:")], ids=" ".join)
+def test_the_bytes_of_a_file_are_received_whatever_type_curl_gives_them(
+    ada: httpx.Client, service: Service, desk: IntakeDirectory, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    content = b"good five\n\r\n\0"
+    (tmp_path / "mine.zip").write_bytes(content)
+    status, body = curl(ada, service, tmp_path, *more, "--data-binary", "@mine.zip")
+    assert 201 == status, body
+    assert content == desk.files.get(hashlib.sha256(content).hexdigest())
+
+
+def curl(client: httpx.Client, service: Service, folder: Path, *how: str) -> tuple[int, str]:
+    """The status and the body of the answer to an upload by curl."""
+    words = ["curl", "-s", "-w", "\n%{http_code}", "-H", f"Authorization: {client.headers['authorization']}", *how]
+    command = [*words, f"{service.url}/submissions?filename=mine.zip"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=True)
+    body, _, status = done.stdout.rpartition("\n")
+    return int(status), body
+
+
 @pytest.mark.parametrize(
     "query",
     [
@@ -392,7 +443,9 @@ def test_its_openapi_says_what_may_be_answered(service: Service) -> None:
     with service.client() as stranger:
         described = stranger.get("/openapi.json").json()
     paths = described["paths"]
-    assert {"201", "401", "408", "409", "413", "422", "429", "503"} == set(paths["/submissions"]["post"]["responses"])
+    assert {"201", "401", "408", "409", "413", "415", "422", "429", "503"} == set(
+        paths["/submissions"]["post"]["responses"]
+    )
     assert {"/health", "/contest", "/submissions", "/submissions/{id}"} <= set(paths)
     assert "application/octet-stream" in json.dumps(paths["/submissions"]["post"]["requestBody"])
     assert "HTTPValidationError" not in described["components"]["schemas"]
