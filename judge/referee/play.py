@@ -28,7 +28,8 @@ from judge.referee.transcript import Transcript, mark_private, seal
 from judge.sandbox import BoxKind, open_box, open_keeper
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.core_use import CoreUse
-from judge.sandbox.folders import FolderKey, Keeper
+from judge.sandbox.folders import FolderKey, FolderKind, Keeper
+from judge.sandbox.runtimes import path_for
 from judge.sandbox.stalls import StallWatch, watch_stalls
 from judge.scheduling import woken_at_once
 
@@ -125,7 +126,7 @@ def play(
                     at_end.callback(wire.close)
                     at_end.callback(lambda: _do_at_once(*(box.close for box in wire.boxes)))
                     at_slot.callback(lambda: lingered_s.extend(wire.leave()))
-                    referee = build_referee(spec, wire, venue.watch, game)
+                    referee = build_referee(spec, wire, venue.watch, game, folders=_paths_of_folders(spec, keeper))
                     end = _end_of(referee, spec, transcript)
                     late_ns = wire.late_ns
                     # The game is over: readings that fail change nothing.
@@ -287,6 +288,17 @@ def _tenant(spec: MatchSpec, seat: int, programs: Mapping[str, Path], slot: Slot
         uid=keeper.uids.get(seat),
         folders={kind: at for (whose, kind), at in keeper.places.items() if whose == seat},
     )
+
+
+def _paths_of_folders(spec: MatchSpec, keeper: Keeper) -> Mapping[int, str]:
+    """The paths of the persistent folders of process boxes, by seat; a container always has the same one.
+
+    A path with a blank is left out: INFO has words between blanks.
+    """
+    if spec.box == "docker":
+        return {}
+    paths = {seat: path for (seat, kind), path in keeper.places.items() if kind is FolderKind.PERSISTENT}
+    return {seat: path_for(spec.seats[seat].runtime, path) for seat, path in paths.items() if not path.split()[1:]}
 
 
 def _do_at_once(*steps: Callable[[], None]) -> None:

@@ -1,6 +1,7 @@
 """From a spec and a wire to a referee, live or in a replay."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from judge.errors import InputError
 from judge.games import GAMES, new_game
@@ -28,14 +29,18 @@ def build_referee(
     game: Game | None = None,
     *,
     record_format: int = RECORD_FORMAT,
+    folders: Mapping[int, str] = MappingProxyType({}),
 ) -> Referee:
-    """The referee of a spec on any wire, of its game or of `game`; raises InputError if a protocol cannot carry it."""
+    """The referee of a spec on any wire, of its game or of `game`; raises InputError if a protocol cannot carry it.
+
+    `folders` has the path of a seat's persistent folder where it is not the usual one.
+    """
     game = game or new_game(spec.policy.game.name, spec.game_options())
     protocols = [_protocol(spec, seat, game, record_format) for seat in SEATS]
     return Referee(
         game,
         protocols,
-        [_opening(spec, seat, game) for seat in SEATS],
+        [_opening(spec, seat, game, folders.get(seat)) for seat in SEATS],
         wire,
         spec.policy.clock,
         spec.policy.bytes,
@@ -98,10 +103,10 @@ def _protocol(spec: MatchSpec, seat: int, game: Game, record_format: int = RECOR
     return protocol
 
 
-def _opening(spec: MatchSpec, seat: int, game: Game) -> Open:
+def _opening(spec: MatchSpec, seat: int, game: Game, path: str | None) -> Open:
     clock = spec.policy.clock
     names = (spec.seats[0].name, spec.seats[1].name)
     runtime = spec.seats[seat].runtime
-    folder = persistent_path(spec.box, runtime) if spec.policy.folders.persistent else None
+    folder = (path or persistent_path(spec.box, runtime)) if spec.policy.folders.persistent else None
     limits = ToldLimits(clock.turn_ms, clock.match_ms, spec.policy.limits.memory_bytes, folder)
     return Open(seat, game.describe(), names, limits)

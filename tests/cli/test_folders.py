@@ -39,6 +39,7 @@ script = open(sys.argv[0]).readline()
 for line in sys.stdin:
     word, _, rest = line.strip().partition(" ")
     if line.startswith("INFO folder "):
+        os.chdir("/")  # the path is absolute
         ever = count(rest.partition(" ")[2] + "/pbrain-count")
     elif word == "START":
         side = int(rest)
