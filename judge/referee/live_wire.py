@@ -85,16 +85,13 @@ class LiveWire:
         least_bytes: int = 1,
         stalls: StallWatch | None = None,
         pulse: Pulse | None = None,
-        *,
-        is_apart: bool = False,
     ) -> None:
         """`use` reads how the slot's `cores` are used, where that can be told apart from the judge.
 
         For `spin_ns` of every wait the judge asks again instead of sleeping: with a core of its own that costs nobody
         anything, and a core that sleeps takes longer to wake than an instant agent to answer. Where it is 0 others want
         the core, and the judge wakes up no more often than it must. `stalls` tells of stalls of the host; None where an
-        agent could reach it. `pulse` has the pauses of the judge; where it `is_apart`, on cores that no agent can use,
-        waiting for a core is one, too.
+        agent could reach it. `pulse` has the pauses of the judge.
         """
         self._boxes = list(boxes)
         self._transcript = transcript
@@ -118,7 +115,6 @@ class LiveWire:
         self._room: dict[int, int] = {}
         """The seats whose stdin is watched for room, by its descriptor."""
         self._pulse = pulse
-        self._is_apart = is_apart
         self._looked_at = self._ran_at = time.monotonic_ns()
         """When the judge looked at its agents last, and when it ran last while the clock of one did."""
         self._late_ns = 0
@@ -366,9 +362,8 @@ class LiveWire:
             return 0
         paused_ns = 0
         for pause in self._pulse.pauses_since(before):
-            span_ns = min(now, pause.ended_ns) - max(before, pause.began_ns) - pause.worked_ns
-            # On a core that agents can use as well, they may keep the judge from it.
-            span_ns -= 0 if self._is_apart else pause.waited_ns
+            # A process that works, or waits for a core, is not stopped: agents and other games can make it do both.
+            span_ns = min(now, pause.ended_ns) - max(before, pause.began_ns) - pause.worked_ns - pause.waited_ns
             paused_ns += span_ns if span_ns >= PAUSE_NS else 0
         if paused_ns:
             self._inbox.append(Happening(now, -1, EntryKind.PAUSED, b"%d" % paused_ns))

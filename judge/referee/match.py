@@ -115,8 +115,8 @@ class Referee:
                 if isinstance(faulted.verdict, Void):
                     return faulted.verdict
                 self._tell(self.game.forfeit(faulted.verdict))
-                if self.game.end is None or self._format > 2:
-                    # The other seat is still asked, or told goodbye, and no other agent may run in its time.
+                if self.game.end is None:
+                    # The other seat is still asked, and no other agent may run in its time.
                     self._wire.freeze(faulted.verdict.seat)
         for fault in faults_of(end):
             self.sides[fault.seat].fault = fault
@@ -248,6 +248,9 @@ class Referee:
         if self._format < 3:
             self._await_ends(living, max([0, *map(self._say_goodbye, living)]))
             return
+        for seat in living:
+            if self.sides[seat].is_out:  # and may run since
+                self._wire.freeze(seat)
         for seat in living:
             self._wire.await_still(1 - seat, self._still_ns)
             self._await_ends([seat], self._say_goodbye(seat))

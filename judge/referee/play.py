@@ -262,7 +262,6 @@ def _wire(
         spec.policy.bytes.least_bytes,
         stalls,
         beats,
-        is_apart=slot.is_apart,
     )
 
 

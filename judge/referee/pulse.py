@@ -17,8 +17,8 @@ from typing import NamedTuple
 PERIOD_NS = 50_000_000
 """Between two beats."""
 
-PAUSE_NS = 100_000_000
-"""The shortest pause that counts. Nothing that this process waits for keeps a thread from its core for so long."""
+PAUSE_NS = 250_000_000
+"""The shortest pause that counts. Interrupts, and what other processes make the kernel do on this core, take less."""
 
 _PATIENCE_S, _NAP_S = 0.2, 0.0005
 """How long to wait for an overdue beat, and how often to look: after a pause any thread may run first."""
