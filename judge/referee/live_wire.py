@@ -329,7 +329,10 @@ class LiveWire:
                 ready = self._poll_for(max(0.0, (wait_ns - now) / 1e9))
             if not ready and self._looked_at >= until_ns:
                 ready = self._poll_for(0.0)  # the limit is over when nothing came before this look
-            self._note_absence(now, until_ns)
+            looked_at = self._looked_at
+            if looked_at - self._ran_at >= PAUSE_NS or looked_at - until_ns >= _OVERSLEPT_NS:
+                self._note_absence(now, until_ns)
+            self._ran_at = looked_at
             self._take(ready)
             if self._looked_at >= until_ns and not self._inbox:
                 self._hand_out_unended()
@@ -358,7 +361,7 @@ class LiveWire:
     def _note_pauses(self, now: int) -> int:
         """Report for how long the judge's process did not run since it ran last, if that is a pause."""
         before, self._ran_at = self._ran_at, now
-        if self._pulse is None or now - before < PAUSE_NS:
+        if self._pulse is None:
             return 0
         paused_ns = 0
         for pause in self._pulse.pauses_since(before):
@@ -380,7 +383,8 @@ class LiveWire:
         seat, source = self._sources[fd]
         chunks = source.read()
         now = time.monotonic_ns()
-        self._note_pauses(now)
+        if now - self._ran_at >= PAUSE_NS:
+            self._note_pauses(now)
         if source.ended:
             self._unwatch_ended(seat)
         elif not chunks and mask & _BROKEN and not mask & select.EPOLLPRI:
