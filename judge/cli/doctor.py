@@ -11,7 +11,7 @@ from rich.text import Text
 
 from judge.cli.options import JsonOption
 from judge.cli.output import print_json
-from judge.host.doctor import SETTINGS, HostFinding, Light, run_checks, worst_light
+from judge.host.doctor import NAMES, HostFinding, Light, run_checks, worst_light
 from judge.host.host import Host, read_host
 from judge.text import printable
 
@@ -30,7 +30,7 @@ def doctor(as_json: JsonOption = False) -> None:
     Exit codes: 0 everything is green or yellow; 1 something is red: a promise of the judge does not hold on this host,
     or no game can be played.
     """
-    host = read_host([setting.name for setting in SETTINGS])
+    host = read_host(NAMES)
     findings = run_checks(host)
     if as_json:
         print_json(_document(host, findings))

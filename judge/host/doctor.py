@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from judge.host.host import Host
+from judge.host.kernel_limits import FEW_WATCHES, KINDS, LIMITS, MAX_WATCHES, WATCHES, suffices
 from judge.sandbox.box import BoxPolicy
 from judge.sandbox.cgroup import UNIFIED, parse_mounts
 from judge.sandbox.cores import CorePlacement, group_cores, parse_processors, place_slots
@@ -92,6 +93,10 @@ SETTINGS = (
     Setting("kernel.unprivileged_bpf_disabled", _at_least_1, "1", "every user can use bpf"),
     Setting("kernel.unprivileged_userns_clone", "0".__eq__, "0", "every user can make user namespaces"),
 )
+
+
+NAMES = (*(setting.name for setting in SETTINGS), *(limit.name for limit in LIMITS))
+"""The kernel settings that the checks read."""
 
 
 def run_checks(host: Host) -> list[HostFinding]:
@@ -288,9 +293,9 @@ def _boxes(host: Host) -> Iterator[HostFinding]:
     yield _finding(
         "oom",
         not trial.lowers_oom_score,
-        "a host that is out of memory kills an agent before the judge",
-        "a host that is out of memory may kill the judge before an agent, which can lower its score",
-        "leave memory free, or start the Engine with CAP_SYS_RESOURCE",
+        "a host that is out of memory kills an agent first, and no agent can lower its own score",
+        "an agent can lower its score, so a host that is out of memory may kill its opponent or the judge",
+        "use an Engine and a runtime that apply ReadonlyPaths, or start the Engine with CAP_SYS_RESOURCE",
     )
 
 
@@ -452,6 +457,37 @@ def _kernel(host: Host) -> Iterator[HostFinding]:
         yield HostFinding("kernel", Light.YELLOW, says, fix)
 
 
+def _watches(host: Host) -> Iterator[HostFinding]:
+    """PID 1 of a box can keep the epoll watches of its user from an agent, and servers have enough of them."""
+    value = host.settings.get(WATCHES.name, "")
+    if not value.isdigit():
+        return
+    says = f"{WATCHES.name} = {value}"
+    fix = f"sysctl -w {WATCHES.name}={MAX_WATCHES}, and in /etc/sysctl.d/ to keep it"
+    if int(value) > MAX_WATCHES:
+        bad = f"{says}: one event of an agent's can stop a core for seconds, in its opponent's turn or in the judge"
+        yield HostFinding("watches", Light.RED, bad, fix)
+    else:
+        few = f"{says}: the Engine and a server of the same user may run out of them"
+        yield _finding("watches", int(value) >= FEW_WATCHES, f"{says}, of which an agent has 512", few, fix)
+
+
+def _shared_limits(host: Host) -> Iterator[HostFinding]:
+    """Limits that the kernel has once for the host: their numbers, and those that many boxes could use up."""
+    boxes = 2 * max(1, len(host.cores) - 1)
+    present = [limit for limit in LIMITS if limit is not WATCHES and limit.name in host.settings]
+    for kind, meaning in KINDS.items():
+        numbers = [f"{one.name} = {' '.join(host.settings[one.name].split())}" for one in present if one.kind == kind]
+        if numbers:
+            yield HostFinding("shared", Light.GREEN, f"{meaning}: {', '.join(numbers)}")
+    for limit in present:
+        value = host.settings[limit.name]
+        if not suffices(limit, value, boxes):
+            says = f"{limit.name} = {value}: {boxes} boxes can use {limit.per_box * boxes} of it"
+            fix = f"sysctl -w {limit.name}={4 * limit.per_box * boxes}, and in /etc/sysctl.d/ to keep it"
+            yield HostFinding("shared", Light.RED, says, fix)
+
+
 def _space(host: Host) -> Iterator[HostFinding]:
     """Free disk space and memory."""
     for places, free in host.free_bytes.items():
@@ -489,6 +525,8 @@ CHECKS: tuple[Check, ...] = (
     _load,
     _clock,
     _kernel,
+    _watches,
+    _shared_limits,
     _space,
 )
 """All checks, in the order of the report."""

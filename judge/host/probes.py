@@ -69,7 +69,7 @@ class BoxTrial:
     opens_terminals: bool = False
     """Whether an agent can open a terminal, though they are masked."""
     lowers_oom_score: bool = False
-    """Whether an agent can lower its score so that a host out of memory kills it no sooner than the judge."""
+    """Whether an agent can lower its score, so that a host out of memory kills another process first."""
     surface: KernelSurface | None = None
 
 

@@ -12,7 +12,7 @@ from judge.authors.submissions import submission_values
 from judge.contest.contest import Contest
 from judge.contest.hosts import contest_hosts
 from judge.contest.run_lock import player_of
-from judge.host.doctor import SETTINGS, HostFinding, run_checks, worst_light
+from judge.host.doctor import NAMES, HostFinding, run_checks, worst_light
 from judge.host.host import read_host
 from judge.matches import MatchState
 from judge.organisers.console import Console
@@ -176,4 +176,4 @@ class HealthCheck:
 def look_at_host() -> Sequence[HostFinding]:
     """What `judge doctor` finds."""
     with on_all_given():
-        return run_checks(read_host([setting.name for setting in SETTINGS]))
+        return run_checks(read_host(NAMES))

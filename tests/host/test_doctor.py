@@ -7,7 +7,7 @@ import pytest
 
 from judge.host import doctor
 from judge.host.build_images import build_images
-from judge.host.doctor import SETTINGS, HostFinding, Light, run_checks, shares, siblings, worst_light
+from judge.host.doctor import NAMES, HostFinding, Light, run_checks, shares, siblings, worst_light
 from judge.host.host import Host, read_host
 from judge.host.probes import BoxTrial
 from judge.sandbox.box import Readings
@@ -61,6 +61,12 @@ SERVER = Host(
         "kernel.yama.ptrace_scope": "1",
         "kernel.unprivileged_bpf_disabled": "2",
         "kernel.unprivileged_userns_clone": "0",
+        "fs.epoll.max_user_watches": "16384",
+        "net.core.bpf_jit_limit": "528482304",
+        "fs.file-max": "9223372036854775807",
+        "fs.pipe-user-pages-soft": "16384",
+        "kernel.sem": "32000\t1024000000\t500\t32000",
+        "kernel.pid_max": "4194304",
     },
     samples=("cpu0 0 0 0 0 0 0 0 0 0 0\n", "cpu0 1 0 0 99 0 0 0 0 0 0\n"),
     free_bytes={"this folder": 200 << 30},
@@ -239,6 +245,37 @@ def test_a_setting_that_this_kernel_has_not_is_passed_over() -> None:
     assert finding.fix.startswith("sysctl -w fs.protected_fifos=1")
 
 
+@pytest.mark.parametrize(
+    ("value", "light"),
+    [
+        ("16385", Light.RED),
+        ("5491489", Light.RED),
+        ("16384", Light.GREEN),
+        ("8192", Light.GREEN),
+        ("8191", Light.YELLOW),
+    ],
+)
+def test_more_epoll_watches_than_pid_1_can_keep_are_red(value: str, light: Light) -> None:
+    finding = one("watches", replace(SERVER, settings={"fs.epoll.max_user_watches": value}))
+    assert light is finding.light
+    assert (light is not Light.GREEN) == finding.fix.startswith("sysctl -w fs.epoll.max_user_watches=16384")
+
+
+def test_limits_of_the_whole_host_are_shown_with_their_numbers() -> None:
+    shown = [finding.says for finding in run_checks(SERVER) if finding.check == "shared"]
+    assert "no agent can use it: net.core.bpf_jit_limit = 528482304, kernel.sem = 32000 1024000000 500 32000" in shown
+    assert any("fs.pipe-user-pages-soft = 16384" in says and says.startswith("counted for each user") for says in shown)
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("kernel.pid_max", 2 * 6 * 65), ("kernel.threads-max", 2 * 6 * 65), ("fs.file-max", 12 * 16684)]
+)
+def test_a_limit_that_boxes_could_use_up_is_red(name: str, least: int) -> None:
+    for value, light in ((least, Light.GREEN), (least - 1, Light.RED)):
+        found = [f for f in run_checks(replace(SERVER, settings={name: str(value)})) if f.check == "shared"]
+        assert light is worst_light(found)
+
+
 def test_a_user_of_the_host_that_an_agent_may_be_is_named() -> None:
     clashing = replace(SERVER, users={0: "root", 20001: "alice", 30000: "bob"})
     finding = one("users", clashing)
@@ -313,7 +350,7 @@ def test_without_slots_of_their_own_no_stalls_are_looked_for() -> None:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_look_without_an_engine_says_what_can_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent.sock")
-    host = read_host([setting.name for setting in SETTINGS], pause_s=0.05)
+    host = read_host(NAMES, pause_s=0.05)
     assert (host.engine, host.images, host.trial) == (None, None, None)
     assert worst_light(run_checks(host)) is Light.RED
     assert one("engine", host).light is Light.RED
@@ -324,7 +361,7 @@ def test_a_look_without_an_engine_says_what_can_be_said(monkeypatch: pytest.Monk
 @pytest.mark.docker
 def test_this_host_s_boxes_are_tried() -> None:
     build_images(["native"])
-    host = read_host([setting.name for setting in SETTINGS], pause_s=0.05)
+    host = read_host(NAMES, pause_s=0.05)
     assert host.lacks == {}
     assert host.trial is not None
     assert host.trial.folder_ends
@@ -333,7 +370,7 @@ def test_this_host_s_boxes_are_tried() -> None:
     assert surface is not None
     assert len(load_profile("native").calls) == surface.calls
     assert 6 == surface.devices  # null, zero, full, random, urandom, tty
-    assert 0 < surface.writable_files < surface.readable_files
+    assert 0 == surface.writable_files < surface.readable_files
     said = one("surface", host)
     assert (Light.GREEN, True) == (said.light, f"{surface.readable_files} files of the kernel to read" in said.says)
     assert one("vsock", host).light is Light.GREEN

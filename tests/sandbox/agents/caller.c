@@ -170,6 +170,7 @@ static const struct call denied[] = {
     CALL_AS("fcntl-async", fcntl, SOCKET_FD, F_SETFL, O_ASYNC),
     CALL_AS("fcntl-pipe-size", fcntl, PIPE_FD, F_SETPIPE_SZ, 4096),
     CALL_AS("ioctl-async", ioctl, SOCKET_FD, FIOASYNC, P(page)),
+    CALL_AS("mmap-huge", mmap, 0, 1 << 21, 3, 0x40022, -1, 0),
     CALL_AS("membarrier-global", membarrier, 1, 0),
     CALL_AS("membarrier-global-expedited", membarrier, 2, 0),
     CALL_AS("ioctl-fssetxattr", ioctl, FILE_FD, 0x401c5820, P(page)),
