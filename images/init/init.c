@@ -36,7 +36,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CHUNK = 4096, MARK = 16, WATCHES = 512, ROW = 130, JUDGE_GONE = 0, HOST_FAULT = 71 };
+enum { CHUNK = 4096, MARK = 16, WATCHES = 256, ROW = 130, JUDGE_GONE = 0, HOST_FAULT = 71 };
 
 struct streams {
     int in, out, err;

@@ -469,7 +469,7 @@ def _watches(host: Host) -> Iterator[HostFinding]:
         yield HostFinding("watches", Light.RED, bad, fix)
     else:
         few = f"{says}: the Engine and a server of the same user may run out of them"
-        yield _finding("watches", int(value) >= FEW_WATCHES, f"{says}, of which an agent has 512", few, fix)
+        yield _finding("watches", int(value) >= FEW_WATCHES, f"{says}, of which an agent has 256", few, fix)
 
 
 def _shared_limits(host: Host) -> Iterator[HostFinding]:

@@ -7,7 +7,7 @@ from judge.sandbox.box import Limits
 from judge.sandbox.hardening import INIT_FILES
 
 MAX_WATCHES = 16384
-"""Highest `fs.epoll.max_user_watches` of which PID 1 of a box keeps all but 512 (`ROW` in images/init/init.c)."""
+"""Highest `fs.epoll.max_user_watches` of which PID 1 of a box keeps all but 256 (`ROW` in images/init/init.c)."""
 FEW_WATCHES = 8192
 """Below it the Engine, a proxy and `judge serve` may run out of watches."""
 
@@ -36,7 +36,7 @@ _DEFAULT = Limits()
 WATCHES = KernelLimit(
     "fs.epoll.max_user_watches",
     "user",
-    "PID 1 keeps all but 512 of its user's watches, if the limit is at most 16,384",
+    "PID 1 keeps all but 256 of its user's watches, if the limit is at most 16,384",
 )
 LIMITS = (
     WATCHES,

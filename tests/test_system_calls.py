@@ -1,0 +1,72 @@
+"""docs/system-calls.md and the profiles of system calls say the same."""
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from judge.attacks.table import ATTACKS
+from judge.sandbox import seccomp
+
+SCRIPT = Path(__file__).parents[1] / "scripts" / "system_calls.py"
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    """scripts/system_calls.py."""
+    spec = importlib.util.spec_from_file_location("system_calls", SCRIPT)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def reasons(script: ModuleType) -> dict[str, Any]:
+    """docs/system-calls.toml."""
+    return dict(script.load_reasons())
+
+
+def parts(section: str) -> Iterator[str]:
+    for name in seccomp.profile_names():
+        yield from getattr(seccomp.load_profile(name), section)
+
+
+def test_the_page_is_what_the_script_makes(script: ModuleType) -> None:
+    assert script.page() == script.PAGE.read_text(encoding="utf-8"), "run ./scripts/system_calls.py"
+
+
+@pytest.mark.parametrize("section", ["allow", "only", "skip"])
+def test_each_part_of_a_profile_has_a_reason_and_each_reason_a_part(section: str, reasons: dict[str, Any]) -> None:
+    assert set(parts(section)) == set(reasons[section])
+    for entry in reasons[section].values():
+        assert entry["reason"]
+        assert entry.get("bound") or section == "skip"
+
+
+def test_each_call_with_a_bound_of_its_own_is_admitted(reasons: dict[str, Any]) -> None:
+    profiles = [seccomp.load_profile(name) for name in seccomp.profile_names()]
+    for part, entry in reasons["allow"].items():
+        admitted = {call for profile in profiles for call in profile.allow.get(part, ())}
+        assert set(entry.get("calls", ())) <= admitted
+
+
+@pytest.mark.parametrize("name", seccomp.profile_names())
+def test_each_call_and_value_that_a_profile_admits_is_on_the_page(name: str, script: ModuleType) -> None:
+    page = script.PAGE.read_text(encoding="utf-8")
+    profile = seccomp.load_profile(name)
+    assert not [call for call in profile.calls if f"`{call}`" not in page]
+    for rule in profile.only.values():
+        for label, value in rule.values.items():
+            assert f"{label} ({value:#x})" in page
+
+
+def test_each_attack_that_is_named_exists(reasons: dict[str, Any]) -> None:
+    known = {attack.id for attack in ATTACKS}
+    named = {
+        attack for section in ("later", "memory") for entry in reasons[section] for attack in entry.get("attacks", ())
+    }
+    assert named <= known
