@@ -34,6 +34,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { CHUNK = 4096, MARK = 16, WATCHES = 256, ROW = 130, JUDGE_GONE = 0, HOST_FAULT = 71 };
@@ -216,10 +217,16 @@ static void report_end(int status) {
         report("signalled", WTERMSIG(status));
 }
 
+/* SIGCHLD is blocked but in `watch`, and would wait for ever: a container with it is not as it was before a game. */
 static void kill_all_and_reap(void) {
+    sigset_t children;
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
     do
         kill(-1, SIGKILL);
     while (waitpid(-1, NULL, 0) > 0);
+    while (sigtimedwait(&children, NULL, &(struct timespec){0, 0}) > 0)
+        ;
 }
 
 /* The agent may have left its streams, which it shared with us, in a state that does not wait. */
