@@ -245,15 +245,31 @@ static void dump_core(void) {
 
 /* --- C9: what the kernel counts by user ----------------------------------------------------------
  *
- * An agent of another game takes all the timers and the pages for pipes that a user may have. Expected: this one, in the
- * same seat of its game, plays on and gets a timer and a pipe of the usual size, for it is another user.
+ * An agent of another game takes all the waiting signals and the pages for pipes that a user may have. Expected: this one,
+ * in the same seat of its game, plays on and gets signals and a pipe of the usual size, for it is another user.
  */
-enum { PIPES = 128, PIPE_BYTES = 1 << 20, USUAL_BYTES = 1 << 16 };
+enum { HOARDERS = 12, HOARDED_PIPES = 100, HOARDED_SIGNALS = 1 << 12, SIGNALS = 8, USUAL_BYTES = 1 << 16 };
 
-static long take_timer(void) {
-    timer_t timer;
-    struct sigevent silent = {.sigev_notify = SIGEV_NONE};
-    return timer_create(CLOCK_MONOTONIC, &silent, &timer);
+/* Signals that wait are counted; of one that finds no room only the last is kept. */
+static void send_signals(int number, int count) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    for (int n = 0; n < count; n++)
+        kill(getpid(), number);
+}
+
+static long take_signals(void) {
+    sigset_t set;
+    int count = 0;
+    send_signals(SIGRTMIN, SIGNALS);
+    sigemptyset(&set);
+    sigaddset(&set, SIGRTMIN);
+    while (sigtimedwait(&set, NULL, &(struct timespec){0, 0}) > 0)
+        count++;
+    errno = EAGAIN;
+    return count == SIGNALS ? 0 : -1;
 }
 
 static long take_pipe(void) {
@@ -266,18 +282,33 @@ static long take_pipe(void) {
     return -1;
 }
 
+static void hoard_pipes(void) {
+    int ends[2];
+    for (int n = 0; n < HOARDED_PIPES && pipe(ends) == 0; n++)
+        ;
+}
+
 /* What the other one does, before it reads a line: its OK to START says that all is taken. */
 static void hoard(void) {
-    int ends[2];
-    while (take_timer() == 0)
-        ;
-    for (int n = 0; n < PIPES - 8 && pipe(ends) == 0; n++)
-        for (int size = PIPE_BYTES; size > 4096 && fcntl(ends[0], F_SETPIPE_SZ, size) < 0; size /= 2)
-            ;
+    int ready[2];
+    char byte;
+    send_signals(SIGRTMIN + 1, HOARDED_SIGNALS);
+    if (pipe(ready))
+        return;
+    for (int n = 0; n < HOARDERS; n++)
+        if (fork() == 0) {
+            hoard_pipes();
+            put(ready[1], "x", 1);
+            for (;;)
+                pause();
+        }
+    for (int n = 0; n < HOARDERS; n++)
+        if (read(ready[0], &byte, 1) != 1)
+            return;
 }
 
 static void probe(void) {
-    try_apart("timer", take_timer);
+    try_apart("signals", take_signals);
     try_apart("pipe", take_pipe);
 }
 

@@ -107,7 +107,7 @@ def hoarder(_directory: Path) -> Iterator[Mapping[str, str]]:
             box.start()
             box.write(b"START 20\n")
             if not _says(box, b"OK"):
-                raise HostError("an agent that takes all timers and pipes did not come so far")
+                raise HostError("an agent that takes all signals and pipes did not come so far")
             yield {"hoarder": str(user.uid)}
 
 

@@ -83,13 +83,13 @@ BY_PROCESSES = (
         control=Control(off="the limit of core dumps", weaken=with_core_dumps, expected=Expected(got=("core-limit",))),
     ),
     Attack(
-        id="C9", title="has all timers and pipes of the user that it was in another game", program="processes",
+        id="C9", title="has all signals and pipes of the user that it was in another game", program="processes",
         words=("probe",), scene=hoarder,
-        danger="an agent could break the programs of other games: signals, timers and pipes are counted by user",
-        expected=Expected(got=("timer", "pipe")),
+        danger="an agent could break the programs of other games: signals and pipes are counted by user",
+        expected=Expected(got=("signals", "pipe")),
         control=Control(
             off="a user of its own for each box", weaken=as_the_hoarder,
-            expected=Expected(denied=("timer", "pipe"), by=frozenset({"EAGAIN", "ENOSPC"})),
+            expected=Expected(denied=("signals", "pipe"), by=frozenset({"EAGAIN", "ENOSPC"})),
         ),
     ),
     Attack(
