@@ -14,7 +14,6 @@ from judge.referee.wait_meter import WaitMeter
 from judge.referee.wire import Happening, Measured, RanOn, StoppedCpu
 from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, ProcessReport
 from judge.sandbox.core_use import CoreUse
-from judge.sandbox.pipes import CHUNK
 from judge.sandbox.stalls import StallWatch
 
 _KIND_OF_CHANNEL = {
@@ -65,10 +64,6 @@ _BROKEN = select.EPOLLERR | select.EPOLLHUP
 _OVERSLEPT_NS = 5_000_000
 """By how much the judge may wake up late at a deadline without a word of it in the transcript."""
 
-_LOOKS = 1 + (1 << 20) // CHUNK
-"""How often the judge reads before a request: a pipe holds 1 MiB unless the host allows more. An agent that is never
-frozen may write meanwhile."""
-
 
 class LiveWire:
     """Two boxes, watched by one epoll."""
@@ -112,6 +107,8 @@ class LiveWire:
         """Boxes that were replaced and are not closed yet."""
         self._stopped_cpu: list[int | None] = [None, None]
         """Per seat: its CPU time when it was seen stopped, or at the last growth. None while it may run."""
+        self._has_looked = False
+        """Whether the last step was a look."""
         self._room: dict[int, int] = {}
         """The seats whose stdin is watched for room, by its descriptor."""
         self._pulse = pulse
@@ -137,7 +134,7 @@ class LiveWire:
         """Start the agent."""
         self._meter.look()
         now = time.monotonic_ns()
-        self._ran_at = now
+        self._ran_at, self._has_looked = now, False
         self._boxes[seat].start()
         self._transcript.add(now, seat, EntryKind.STARTED)
         self._meter.begin(seat, now)
@@ -162,7 +159,7 @@ class LiveWire:
         if self._meter.is_old(now):
             self._meter.look()
             now = time.monotonic_ns()
-        self._ran_at = now
+        self._ran_at, self._has_looked = now, False
         self._boxes[seat].thaw()
         self._transcript.add(now, seat, EntryKind.THAWED)
         self._meter.begin(seat, now)
@@ -229,12 +226,12 @@ class LiveWire:
         return used.ns
 
     def look(self) -> Sequence[Happening]:
-        """What has happened already: all that is in the pipes of seats that are still."""
-        for _ in range(_LOOKS):
-            ready = self._poll_for(0.0)
-            if not ready:
-                break
-            self._take(ready)
+        """What has happened already. A second look in a row reads on where a seat is still."""
+        ready = self._poll_for(0.0)
+        if self._has_looked:
+            ready = [(fd, mask) for fd, mask in ready if self._is_stoppable(fd)]
+        self._has_looked = True
+        self._take(ready)
         self._hand_out_unended()
         if not self._inbox:
             return ()
@@ -339,6 +336,10 @@ class LiveWire:
                 if not ready:
                     self._late_ns = max(self._late_ns, self._looked_at - max(now, until_ns))
                 return
+
+    def _is_stoppable(self, fd: int) -> bool:
+        """Whether the seat of a source is still between its turns; others may write for ever."""
+        return fd in self._sources and self._boxes[self._sources[fd][0]].freezer != NO_FREEZER
 
     def _poll_for(self, span_s: float) -> list[tuple[int, int]]:
         """Poll, and measure the longest time between two polls."""

@@ -44,6 +44,9 @@ from judge.referee.wire import Happening, Measured, RanOn, Wire
 LOOK_GRACE_NS = 5_000_000
 """How late an answer may be read: the judge needs a moment to wake up at the deadline, and another to read."""
 
+_LOOKS = 1000
+"""How often the judge reads before a request, 16 KiB of a pipe each time: more than the pipes of still seats hold."""
+
 REPORT_GRACE_NS = 2_000_000_000
 """How long PID 1's word is waited for after an end of file, and the end of file after PID 1's word."""
 
@@ -197,9 +200,13 @@ class Referee:
 
     def _look(self) -> None:
         """Hear all that the seats have said, so that none of it is read in the time of the one that is asked next."""
-        for happening in self._wire.look():
-            self._note_happening(happening)
-            self._hear_unasked(happening)
+        for _ in range(_LOOKS if self._format > 2 else 1):
+            seen = self._wire.look()
+            if not seen:
+                return
+            for happening in seen:
+                self._note_happening(happening)
+                self._hear_unasked(happening)
 
     def _await_still(self, seat: int) -> None:
         """Wait until a seat is still before the other's clock begins; the time that it runs on is charged, or it loses.

@@ -116,7 +116,7 @@ class Wire(Protocol):
         """
 
     def look(self) -> Sequence[Happening]:
-        """What has happened already, before a request; does not wait."""
+        """What has happened already, before a request; does not wait. Nothing if that was seen by the call before."""
 
     def wait(self, until_ns: int) -> Happening:
         """The next observation; one of kind EXPIRED if nothing happens until `until_ns`."""
