@@ -304,8 +304,9 @@ TABLE: tuple[BlameRow, ...] = (
         _judge_paused,
         Verdict.VOID,
         _judge_paused_words,
-        "its answer was read after the deadline, the judge's own process did not run for a part of the time, and without "
-        "that part the answer was in time; an agent that does not answer in its full time without that part is late",
+        "its answer was read after the deadline, the judge's own process did not run for a part of the time, and "
+        "without that part the answer was in time; an agent that does not answer in its full time without that part "
+        "is late",
         _OVERRUN.model_copy(update={"charged_ms": 1500.0, "judge_paused_ms": 4000.0}),
     ),
     BlameRow(
