@@ -23,6 +23,7 @@ from judge.sandbox.engine import Engine
 from judge.sandbox.freezer import EnginePause, Freezer, NoFreezer
 from judge.sandbox.interference import FirstProcess
 from judge.sandbox.owner import remove_directory
+from judge.sandbox.program_copy import ProgramCopy
 from judge.sandbox.renewal import Renewal, UncleanError
 from judge.sandbox.users import User
 
@@ -47,7 +48,9 @@ class Container:
     user: User | None = None
     """Claimed for as long as the container lasts; None if its agent's folders have an owner already."""
     directory: Path | None = None
-    """Its named pipes and its account files."""
+    """Its named pipes, its account files and its program."""
+    program: ProgramCopy | None = None
+    """Its own copy of the agent's files; None: it uses the staged ones."""
     stream: AttachStream | None = None
     first: FirstProcess | None = None
     groups: Mapping[str, Path] = field(default_factory=dict)
@@ -69,7 +72,7 @@ class Container:
         if isinstance(self.freezer, EnginePause):
             raise UncleanError("this judge may not write the files of its cgroups")
         self._clean()
-        renewal = kind(self.first.pid, self.first.fd, self.groups, tmpfs)
+        renewal = kind(self.first.pid, self.first.fd, self.groups, tmpfs, self.program)
         renewal.begin()
         self.renewal = renewal
 
@@ -122,7 +125,7 @@ class Container:
         """Remove its directory, if there is one."""
         if self.directory:
             remove_directory(self.directory)
-            self.directory = None
+            self.directory = self.program = None
 
 
 class Whose(NamedTuple):
@@ -188,6 +191,15 @@ class KeptContainers:
 def tell_thrown_away(box: str, why: str) -> None:
     """Log that a container gets no further game, and why."""
     log.warning("a box that cannot be proved clean is thrown away; the next game gets a fresh one", box=box, why=why)
+
+
+@cache
+def tell_shared_files() -> None:
+    """Log once that boxes do not have their own copies of their agents' files."""
+    log.warning(
+        "the Engine does not see TMPDIR: all games of an agent share its files, so an agent can pass numbers from game "
+        "to game; set TMPDIR to a directory that the Engine sees"
+    )
 
 
 @cache

@@ -14,15 +14,17 @@ from judge.logs import get_logger
 from judge.sandbox import cgroup, freezer, hardening, seccomp
 from judge.sandbox.attach import AttachStream
 from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, Nearby, ProcessReport, Readings, Tenant
-from judge.sandbox.container import KEPT, Container, Whose, tell_no_effect, tell_thrown_away
+from judge.sandbox.container import KEPT, Container, Whose, tell_no_effect, tell_shared_files, tell_thrown_away
 from judge.sandbox.engine import Engine, EngineRefusalError
 from judge.sandbox.exit_cause import died_of_memory
+from judge.sandbox.image_pages import load_image
 from judge.sandbox.images import RuntimeImage, find_runtime
 from judge.sandbox.interference import FirstProcess, is_ordered_frozen, release
 from judge.sandbox.meters import EngineMeter, Meter
-from judge.sandbox.owner import Owner, make_directory
+from judge.sandbox.owner import Owner, make_directory, mark_of
 from judge.sandbox.pipes import NamedPipes
 from judge.sandbox.procfs import PROC, apparmor_label
+from judge.sandbox.program_copy import ProgramCopy
 from judge.sandbox.renewal import Renewal, UncleanError, helper
 from judge.sandbox.requirements import refuse_stack, refuse_unmet
 from judge.sandbox.users import claim_user, write_accounts
@@ -103,6 +105,8 @@ class DockerBox:
         self._container.stream = AttachStream(engine.attach(self._container.id), self._on_report, self._on_end)
         engine.start(self._container.id)
         self._look_around(engine)
+        if self._tenant.digest and self._container.first:
+            load_image(self._container.first.pid, image.id)
 
     def _may_be_kept(self) -> bool:
         """Whether this game's container may serve its agent again."""
@@ -177,7 +181,7 @@ class DockerBox:
             self._make(image)
 
     def _make_directory(self) -> None:
-        """Make the directory of the account files and, where they are to be tried, of the named pipes."""
+        """Make what the container gets from this host: account files, named pipes, and a copy of the agent's files."""
         try:
             self._container.directory = directory = make_directory()
             write_accounts(directory, self._uid())
@@ -185,6 +189,9 @@ class DockerBox:
             raise HostError(f"No directory for {self}: {error}: make room there, or set TMPDIR") from error
         if self._policy.may_use_pipes:
             self._pipes = self._new_pipes(directory)
+        if self._tenant.digest:
+            self._container.program = ProgramCopy(self._tenant.program.resolve(), directory / "agent")
+            self._container.program.make()
 
     def _new_pipes(self, directory: Path) -> NamedPipes:
         try:
@@ -193,14 +200,15 @@ class DockerBox:
             raise HostError(f"No named pipes for {self}: {error}: see to TMPDIR") from error
 
     def _create(self, engine: Engine, image: RuntimeImage) -> str:
-        """Create the container; without pipes and account files where the Engine does not see their directory."""
-        pipes = self._pipes.directory if self._pipes else None
+        """Create the container; where the Engine does not see its directory, without what is in it."""
         try:
-            return self._create_as(engine, self._config(image, pipes))
+            return self._create_as(engine, self._config(image, self._pipes.directory if self._pipes else None))
         except EngineRefusalError as error:
             if str(self._container.directory) not in str(error) or self._policy.transport == "pipes":
                 raise self._explained(error) from error
-        self._drop_pipes()
+        self._close_pipes()
+        if self._container.program:
+            tell_shared_files()
         self._container.drop_directory()
         try:
             return self._create_as(engine, self._config(image, None))
@@ -220,6 +228,7 @@ class DockerBox:
             policy=self._policy,
             owner=Owner.me().encode(),
             uid=self._uid(),
+            program=self._container.program.path if self._container.program else None,
             pipes=pipes,
             accounts=self._container.directory,
             seccomp=seccomp.engine_text(seccomp.profile_for(self._policy, self._tenant.runtime, image.seccomp)),
@@ -251,7 +260,7 @@ class DockerBox:
             raise HostError(f"Judge and Engine share no kernel, so box.transport pipes cannot work ({self})")
         self._uses_pipes = self._pipes is not None and groups is not None
         if not self._uses_pipes:
-            self._drop_pipes()
+            self._close_pipes()
         self.name = "docker-pipes" if self._uses_pipes else "docker-attach"
         self._container.groups = groups or {}
         if groups:
@@ -291,7 +300,7 @@ class DockerBox:
             return self._on_end()
         return self._container.stream.finish(HANG_UP_S)
 
-    def _drop_pipes(self) -> None:
+    def _close_pipes(self) -> None:
         if self._pipes:
             self._pipes.close()
             self._pipes = None
@@ -399,7 +408,10 @@ class DockerBox:
 
     def nearby(self) -> Nearby:
         """The disks of the program and, where this user may read it, of the image; of version 1 the cgroup above."""
-        files = list(islice((path for path in self._tenant.program.rglob("*") if path.is_file()), 1))
+        if self._container.program and self._container.directory:
+            files = [mark_of(self._container.directory)]  # on the disk of the copy, and the agent cannot watch it
+        else:
+            files = list(islice((path for path in self._tenant.program.rglob("*") if path.is_file()), 1))
         if self._container.first:
             files.append(PROC / str(self._container.first.pid) / "exe")
         memory = self._container.groups.get("memory")
@@ -496,7 +508,7 @@ class DockerBox:
             if part:
                 part.close()
         self._oom = self._meter = None
-        self._drop_pipes()
+        self._close_pipes()
 
     def _keep(self) -> bool:
         """Whether the container was proved to be as new, and waits for the agent's next game."""
@@ -515,9 +527,7 @@ class DockerBox:
         except (UncleanError, HostError, OSError) as error:
             tell_thrown_away(str(self), str(error))
             return False
-        if self._pipes:
-            self._pipes.close()
-            self._pipes = None
+        self._close_pipes()
         self._container = Container()
         KEPT.put(self._agent(), container)
         return True

@@ -148,14 +148,16 @@ def container_config(
     policy: BoxPolicy,
     owner: str,
     uid: int,
+    program: Path | None = None,
     pipes: Path | None = None,
     accounts: Path | None = None,
     seccomp: str | None = None,
 ) -> dict[str, Any]:
     """The body of the Engine's `POST /containers/create` (API 1.41 or newer).
 
-    `uid` is the agent's user and group. `pipes` is the directory to mount at /io, if any; `accounts` is the directory
-    of the `ACCOUNT_FILES` to mount in /etc, if any; `seccomp` is the text of a profile instead of the Engine's own.
+    `uid` is the agent's user and group. `program` is the directory to mount at /agent instead of the tenant's own;
+    `pipes` is the directory to mount at /io, if any; `accounts` is the directory of the `ACCOUNT_FILES` to mount in
+    /etc, if any; `seccomp` is the text of a profile instead of the Engine's own.
     """
     return {
         "Image": image,
@@ -177,7 +179,7 @@ def container_config(
         "HostConfig": {
             **_isolation(policy, seccomp),
             **_quotas(limits),
-            **_files(tenant, limits, pipes, accounts, uid),
+            **_files(tenant, limits, program or tenant.program, pipes, accounts, uid),
             "CpuShares": tenant.cpu_shares,
             "CpusetCpus": ",".join(map(str, tenant.parking_cores or tenant.cores)),
         },
@@ -299,9 +301,11 @@ def _ulimit(name: str, value: int) -> dict[str, Any]:
     return {"Name": name, "Soft": value, "Hard": value}
 
 
-def _files(tenant: Tenant, limits: Limits, pipes: Path | None, accounts: Path | None, uid: int) -> dict[str, Any]:
+def _files(
+    tenant: Tenant, limits: Limits, program: Path, pipes: Path | None, accounts: Path | None, uid: int
+) -> dict[str, Any]:
     """The files that an agent sees: its program, folders and scratch space. A tmpfs ends with ENOSPC, to the byte."""
-    mounts = [_mount(tenant.program.resolve(), PROGRAM)]
+    mounts = [_mount(program.resolve(), PROGRAM)]
     if pipes is not None:
         mounts.append(_mount(pipes, PIPES))
     if accounts is not None:

@@ -27,8 +27,9 @@ CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID = 0x20000, 0x8000000, 0x20000000
 CLONE_VM, CLONE_VFORK = 0x100, 0x4000
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MNT_DETACH = 2, 4, 8, 2
 AT_FDCWD, AT_RECURSIVE = -100, 0x8000
-MOUNT_SETATTR = 442
-"""The call's number, the same on every kind of machine."""
+OPEN_TREE, MOVE_MOUNT, MOUNT_SETATTR = 428, 429, 442
+"""The calls' numbers, the same on every kind of machine."""
+OPEN_TREE_CLONE, MOVE_MOUNT_F_EMPTY_PATH, MS_PRIVATE = 1, 4, 1 << 18
 RDONLY, NOATIME, ATIME = 0x1, 0x10, 0x70
 """Attributes of a mount; the last is the mask of those that say when times of access are kept."""
 
@@ -82,7 +83,8 @@ class LastNumber:
 def main(fd: int) -> None:
     """Answer requests until the judge is gone."""
     sys.meta_path.clear()  # nothing is imported from a container
-    home = os.pidfd_open(os.getpid())
+    # A handle of this process would name the namespaces that it is in when it is used, not these.
+    home = [os.open(f"/proc/self/ns/{name}", os.O_RDONLY | os.O_CLOEXEC) for name in ("ipc", "pid", "mnt")]
     last_number = LastNumber()
     with socket.socket(fileno=fd) as judge:
         while True:
@@ -94,13 +96,24 @@ def main(fd: int) -> None:
                 said = {}
             except Exception as error:  # noqa: BLE001 whatever it is, the judge is told
                 said = {"error": f"{type(error).__name__}: {error}"}
-            _check(libc.setns(home, CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWPID), "setns")
+            for namespace in home:
+                _check(libc.setns(namespace, 0), "setns")
             os.close(handles[0])
             judge.sendall(json.dumps(said).encode())
 
 
 def _carry_out(request: Mapping[str, Any], handle: int, last_number: LastNumber) -> None:
     """Renew what a game could have left; the first time, hide what cannot be renewed."""
+    tree = _open_tree(request["program"][0]) if request["program"] is not None else None
+    try:
+        _work_inside(request, handle, tree, last_number)
+    finally:
+        if tree is not None:
+            os.close(tree)
+
+
+def _work_inside(request: Mapping[str, Any], handle: int, tree: int | None, last_number: LastNumber) -> None:
+    """Carry a request out in the namespaces of the process; `tree` is the new directory of the program."""
     _check(libc.setns(handle, CLONE_NEWIPC), "setns")
     for path in IPC:
         if len(_read(path).splitlines()) > 1:
@@ -112,6 +125,8 @@ def _carry_out(request: Mapping[str, Any], handle: int, last_number: LastNumber)
         _hide(request["hide"])
     for path, options in request["renew"].items():
         _renew(path, options)
+    if tree is not None:
+        _replace(request["program"][1], tree)
     if request["last_pid"] is not None:
         last_number.set(request["last_pid"])
 
@@ -144,6 +159,21 @@ def _renew(path: str, options: str) -> None:
         raise OSError(f"{path} is not empty")
 
 
+def _open_tree(path: str) -> int:
+    """A mount of a directory that is not attached to any path yet."""
+    tree: int = libc.syscall(OPEN_TREE, AT_FDCWD, path.encode(), ctypes.c_uint(OPEN_TREE_CLONE | os.O_CLOEXEC))
+    _check(min(tree, 0), f"open_tree {path}")
+    return tree
+
+
+def _replace(path: str, tree: int) -> None:
+    """Put a mount in the place of another one, read-only and without times of access."""
+    _check(libc.umount2(path.encode(), MNT_DETACH), f"umount {path}")
+    flags = ctypes.c_uint(MOVE_MOUNT_F_EMPTY_PATH)
+    _check(libc.syscall(MOVE_MOUNT, tree, b"", AT_FDCWD, path.encode(), flags), f"move_mount {path}")
+    _set_attributes(path, RDONLY | NOATIME, ATIME, propagation=MS_PRIVATE)
+
+
 def _read(path: str) -> bytes:
     """A file of the kernel's with some lines."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -157,8 +187,8 @@ def _mount(path: str, options: str, flags: int) -> None:
     _check(libc.mount(b"tmpfs", path.encode(), b"tmpfs", ctypes.c_ulong(flags), options.encode()), f"mount {path}")
 
 
-def _set_attributes(path: str, attributes: int, clear: int = 0, flags: int = 0) -> None:
-    wanted = MountAttributes(attributes, clear, 0, 0)
+def _set_attributes(path: str, attributes: int, clear: int = 0, flags: int = 0, propagation: int = 0) -> None:
+    wanted = MountAttributes(attributes, clear, propagation, 0)
     size = ctypes.c_size_t(ctypes.sizeof(wanted))
     _check(
         libc.syscall(MOUNT_SETATTR, AT_FDCWD, path.encode(), ctypes.c_uint(flags), ctypes.byref(wanted), size),

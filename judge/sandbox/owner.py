@@ -64,11 +64,16 @@ class Owner:
         return Fate.ALIVE if started_ticks(self.pid) == self.started_ticks else Fate.GONE
 
 
+def mark_of(directory: Path) -> Path:
+    """The file with the mark of a box's directory."""
+    return directory / "owner"
+
+
 def make_directory() -> Path:
     """A new directory of this process, mode 0700, for what a box needs on disk."""
     directory = Path(tempfile.mkdtemp(prefix=PREFIX))
     try:
-        (directory / "owner").write_text(Owner.me().encode(), encoding="ascii")
+        mark_of(directory).write_text(Owner.me().encode(), encoding="ascii")
     except OSError:
         remove_directory(directory)
         raise
@@ -112,7 +117,7 @@ def directories() -> Iterator[tuple[Path, Owner | None]]:
             found = directory.lstat()
             if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
                 continue
-            yield directory, Owner.decode((directory / "owner").read_text(encoding="ascii"))
+            yield directory, Owner.decode(mark_of(directory).read_text(encoding="ascii"))
         except (FileNotFoundError, ValueError):
             yield directory, None
         except OSError:

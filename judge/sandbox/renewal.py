@@ -1,11 +1,12 @@
 """Between two games of an agent its container is made as new, and that is proved from outside, or it is thrown away.
 
 What is renewed: PID 1 ends every other process and leaves the agent's folders (`images/init/init.c`); a helper that is
-root puts empty file systems in the place of those that the agent could write to, and lets process numbers start after
-PID 1 again (`judge.sandbox.inside`). What is compared with the start: the processes and threads of the
-container's cgroups, memory, every attribute of PID 1 that another process of its user could change, the mounts, sockets
-with names, keys, message queues, semaphores and shared memory. What counts on and cannot be set back is hidden from the
-agent before its first game: the counters of its cgroups, and what /proc says of PID 1.
+root puts empty file systems in the place of those that the agent could write to and a new copy of its program in the
+place of the old one, and lets process numbers start after PID 1 again (`judge.sandbox.inside`). What is compared with
+the start: the processes and threads of the container's cgroups, memory, every attribute of PID 1 that another process
+of its user could change, the mounts, sockets with names, keys, message queues, semaphores and shared memory. What
+counts on and cannot be set back is hidden from the agent before its first game: the counters of its cgroups, and what
+/proc says of PID 1.
 """
 
 import json
@@ -26,9 +27,11 @@ from typing import Any
 
 from judge.sandbox import inside
 from judge.sandbox.cgroup import UNIFIED, parse_mounts
+from judge.sandbox.hardening import PROGRAM
 from judge.sandbox.interference import is_ordered_frozen
 from judge.sandbox.pipes import CHUNK, await_readable
 from judge.sandbox.procfs import stat_fields, status_fields
+from judge.sandbox.program_copy import ProgramCopy
 
 PATIENCE_S = 5.0
 """How long the helper may take for an answer."""
@@ -142,6 +145,8 @@ class Renewal:
     groups: Mapping[str, Path]
     tmpfs: Mapping[str, str]
     """The file systems that the agent may write to: mount options by path."""
+    program: ProgramCopy | None = None
+    """The agent's files, which are copied again."""
     _before: Mapping[str, str] = field(default_factory=dict)
     _memory_bytes: int = 0
     _limits: Mapping[str, str] = field(default_factory=dict)
@@ -160,6 +165,8 @@ class Renewal:
     def renew(self) -> None:
         """Make all as new after a game, when PID 1 has cleaned; raises UncleanError."""
         self.prove_alone()
+        if self.program is not None:
+            self.program.make()
         self._renew(None)
         self._give_memory_back()
         self.prove()
@@ -195,7 +202,8 @@ class Renewal:
 
     def _request(self, hide: Mapping[str, str] | None) -> dict[str, Any]:
         """What the helper is asked for; see `judge.sandbox.inside`."""
-        return {"hide": hide, "renew": dict(self.tmpfs), "last_pid": LAST_PID}
+        program = None if self.program is None else [str(self.program.path), PROGRAM]
+        return {"hide": hide, "renew": dict(self.tmpfs), "program": program, "last_pid": LAST_PID}
 
     def prove_alone(self) -> None:
         """PID 1 is there, alone, has one thread, and nobody stops it."""

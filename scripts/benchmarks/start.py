@@ -173,6 +173,7 @@ def new_box(bench: Bench, *overrides: str, agent: Agent | None = None) -> Iterat
         seat=0,
         match_id="bench",
         cores=bench.slot.cores,
+        digest=agent.digest,
     )
     box = open_box("docker", tenant, policy.enforced(), policy.box)
     try:
