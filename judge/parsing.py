@@ -1,10 +1,13 @@
 """Values from outside: read into a model, or refused with one sentence that names the field and what is wrong."""
 
 import json
-from collections.abc import Sequence
-from typing import Any, Protocol, TypeVar, get_args
+import math
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
+from typing import Any, Protocol, TypeVar, cast, get_args
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import SchemaValidator
 
 from judge.errors import InputError
 from judge.text import printable, suggest
@@ -28,43 +31,101 @@ def parse(kind: type[T], data: object, what: str) -> T:
     Raises InputError that begins with `what` and names every field that is wrong.
     """
     try:
-        return _reader(kind).validate_python(data)
+        found: T = _reader(cast(Hashable, kind)).validate_python(data)
     except ValidationError as error:
         raise InputError(f"{what}: {complaints(error, kind)}") from None
+    return found
 
 
 def parse_json(kind: type[T], data: bytes | str, what: str) -> T:
-    """The `kind` that a JSON text holds; InputError begins with `what`."""
+    """The `kind` that a JSON text holds; InputError begins with `what`.
+
+    Memory: at most 100 bytes for each byte of the text. Lists fail at their first wrong element.
+    """
+    if len(data) > _SMALL_TEXT:
+        _scan(data, what, _Scan())
+    return _validated(kind, data, what)
+
+
+def parse_foreign(kind: type[T], data: bytes, what: str) -> T:
+    """As `parse_json`, of a text that every reader must read alike. InputError as `refuse_ambiguous`."""
+    refuse_ambiguous(data, what)
+    return _validated(kind, data, what)
+
+
+def _validated(kind: type[T], data: bytes | str, what: str) -> T:
     try:
-        return _reader(kind).validate_json(data)
+        found: T = _reader(cast(Hashable, kind)).validate_json(data)
     except ValidationError as error:
         raise InputError(f"{what}: {complaint(error, kind)}") from None
+    return found
 
 
-def refuse_repeated_keys(data: bytes | str, what: str) -> None:
-    """Raise InputError, which begins with `what`, if an object of a JSON text has a key twice.
+MOST_KEYS = 10_000
+"""Keys that the objects of one text have beyond 64 in each: each wrong key is an error of 700 bytes."""
 
-    Readers differ in which of the two values they take (RFC 8259, 4), so that one text says two things. A text that is
-    no JSON is left to its reader.
+_FEW_KEYS = 64
+_SMALL_TEXT = 64 << 10
+
+
+def refuse_ambiguous(data: bytes, what: str) -> None:
+    """Raise InputError, which begins with `what`, for a JSON text that two readers may read differently.
+
+    That is a key twice in an object (RFC 8259, 4), a byte order mark, bytes that are not UTF-8, NaN and Infinity, and
+    numbers beyond a double. Other texts that are not JSON are left to their reader.
     """
-    try:
-        json.loads(data, object_pairs_hook=_each_key_once)
-    except _RepeatedKeyError as error:
-        raise InputError(f"{what}: the key {printable(str(error))!r} is there twice") from None
-    except (ValueError, RecursionError):
-        return
+    _scan(data, what, _StrictScan())
 
 
-class _RepeatedKeyError(Exception):
+class _AmbiguousError(Exception):
     pass
 
 
-def _each_key_once(pairs: list[tuple[str, Any]]) -> None:
-    keys = set()
-    for key, _ in pairs:
-        if key in keys:
-            raise _RepeatedKeyError(key)
-        keys.add(key)
+class _Scan:
+    """Looks at the objects and numbers of a JSON text; bounds what a model may find wrong with its keys."""
+
+    constant: Callable[[str], Any] | None = None
+    number: Callable[[str], Any] | None = None
+
+    def __init__(self) -> None:
+        self._left = MOST_KEYS
+
+    def pairs(self, pairs: list[tuple[str, Any]]) -> None:
+        """An object."""
+        self._left -= max(0, len(pairs) - _FEW_KEYS)
+        if self._left < 0:
+            raise _AmbiguousError("it has too many keys")
+
+
+class _StrictScan(_Scan):
+    def pairs(self, pairs: list[tuple[str, Any]]) -> None:
+        super().pairs(pairs)
+        keys = set()
+        for key, _ in pairs:
+            if key in keys:
+                raise _AmbiguousError(f"the key {printable(key)!r} is there twice")
+            keys.add(key)
+
+    def constant(self, name: str) -> Any:
+        raise _AmbiguousError(f"{name} is not JSON")
+
+    def number(self, text: str) -> float:
+        if math.isinf(value := float(text)):
+            raise _AmbiguousError("a number is too large")
+        return value
+
+
+def _scan(data: bytes | str, what: str, scan: _Scan) -> None:
+    try:
+        text = data if isinstance(data, str) else data.decode()
+        json.loads(text, object_pairs_hook=scan.pairs, parse_constant=scan.constant, parse_float=scan.number)
+    except _AmbiguousError as error:
+        raise InputError(f"{what}: {error}") from None
+    except UnicodeError:
+        raise InputError(f"{what}: it is not UTF-8") from None
+    except (ValueError, RecursionError):
+        # `json` refuses a byte order mark as a syntax error, and leaves it to the reader to say so.
+        return
 
 
 def complaint(error: Refusal, kind: object = None, keys: Sequence[str] | None = None) -> str:
@@ -106,8 +167,26 @@ def _said(found: Any, kind: object, keys: Sequence[str] | None = None) -> str:
     return printable(said, LONGEST)
 
 
-def _reader(kind: type[T]) -> TypeAdapter[T]:
-    return TypeAdapter(kind)
+_LISTS = frozenset({"list", "tuple", "set", "frozenset"})
+
+
+@lru_cache(maxsize=256)
+def _reader(kind: Hashable) -> SchemaValidator:
+    """The validator of a kind, of which every list fails at its first wrong element: an error takes 700 bytes, and a
+    wrong element two."""
+    # Validators of nested models are compiled again: those that pydantic has prebuilt collect all errors.
+    return SchemaValidator(_failing_fast(TypeAdapter(cast(Any, kind)).core_schema), _use_prebuilt=False)
+
+
+def _failing_fast(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_failing_fast(each) for each in schema]
+    if isinstance(schema, tuple):
+        return tuple(_failing_fast(each) for each in schema)
+    if not isinstance(schema, dict):
+        return schema
+    found = {key: value if key == "metadata" else _failing_fast(value) for key, value in schema.items()}
+    return {**found, "fail_fast": True} if schema.get("type") in _LISTS else found
 
 
 def _known(kind: object, where: Sequence[str]) -> str:

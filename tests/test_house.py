@@ -1,6 +1,7 @@
 """The house: imports point one way, and nothing speaks of where it was written."""
 
 import ast
+import re
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -284,11 +285,64 @@ def test_every_module_says_its_rule_in_its_first_line() -> None:
         assert len(first) > 20, path
 
 
+def type_names(node: ast.stmt) -> list[str]:
+    """The public classes and the aliases of types that a statement of a module defines."""
+    if isinstance(node, ast.ClassDef):
+        names = [node.name]
+    elif isinstance(node, ast.Assign) and is_type(node.value):
+        names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+    else:
+        names = []
+    return [name for name in names if re.fullmatch("[A-Z][a-z][A-Za-z]*", name)]
+
+
+def is_type(value: ast.expr) -> bool:
+    """Whether an expression is a type, such as `tuple[int, int]`, and no value."""
+    return isinstance(value, ast.Subscript) or (
+        isinstance(value, ast.BinOp) and isinstance(value.op, ast.BitOr) and is_type(value.left)
+    )
+
+
 def test_no_two_public_classes_share_a_name() -> None:
+    """An alias of a type may have a name of another folder; in its own folder only the same alias has its name."""
     places: dict[str, list[str]] = {}
+    of_folder: dict[tuple[str, str], set[str]] = {}
     for path in modules():
         for node in module_tree(path).body:
+            place = str(path.relative_to(ROOT))
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+                places.setdefault(node.name, []).append(place)
+            for name in type_names(node):
+                said = ast.unparse(node.value) if isinstance(node, ast.Assign) else place
+                of_folder.setdefault((str(path.parent), name), set()).add(said)
 
     assert {} == {name: found for name, found in places.items() if len(found) > 1}
+    assert {} == {name: found for name, found in of_folder.items() if len(found) > 1}
+
+
+def imported_modules(path: Path, names: set[str]) -> set[str]:
+    """The modules of the judge that a module imports, also in its functions."""
+    found = set()
+    for node in ast.walk(module_tree(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= (inner & names) | ({node.module} if inner - names else set())
+    return found & names
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Imports in functions count: they only hide a circle."""
+    of_path = {
+        path: ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in modules()
+    }
+    names = set(of_path.values())
+    left = {name: imported_modules(path, names) - {name} for path, name in of_path.items()}
+    # Modules that import none of those that are left are in no circle, nor are those that none of them imports.
+    while free := {name for name, imports in left.items() if not imports & left.keys()}:
+        left = {name: imports for name, imports in left.items() if name not in free}
+    while free := left.keys() - {each for imports in left.values() for each in imports}:
+        left = {name: imports for name, imports in left.items() if name not in free}
+
+    assert {} == {name: sorted(imports & left.keys()) for name, imports in sorted(left.items())}

@@ -17,7 +17,8 @@ from judge.statistics.candidates import Candidate, compare_candidates
 from judge.statistics.cycles import RatingsCheck, check_ratings
 from judge.statistics.joined_ratings import JoinedRatings, Version, join_contests
 from judge.statistics.match_estimate import Interval
-from judge.statistics.ratings import Estimate, Rating, RatingModel
+from judge.statistics.rating_model import RatingModel
+from judge.statistics.ratings import Estimate, Rating
 from judge.text import printable
 
 EXAMPLES = """

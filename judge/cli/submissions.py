@@ -14,12 +14,12 @@ from rich.console import Console
 
 from judge.cli.options import HERE, ContestArgument, JsonOption, WhyOption, operator, required_reason
 from judge.cli.output import SENTENCE_CHARACTERS, note, print_json
+from judge.cli.submission_output import step_line
 from judge.cli.submit import (
     open_intake,
     print_problems,
     print_result,
     processor,
-    step_line,
     submission_json,
 )
 from judge.errors import InputError

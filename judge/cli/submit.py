@@ -13,7 +13,8 @@ import typer
 
 from judge.cli.host_setup import build_missing_image, clean_up, free_slot, place_on_host, slot_alone, tell_person
 from judge.cli.options import CONTEST_HELP, HERE, JsonOption
-from judge.cli.output import SENTENCE_CHARACTERS, finding_lines, note, print_json
+from judge.cli.output import note, print_json
+from judge.cli.submission_output import print_findings, print_state, received_line, step_line
 from judge.contest.contest import announce, open_store
 from judge.contest.entries import intake_directory
 from judge.contest.plan import load_plan
@@ -22,10 +23,10 @@ from judge.logs import set_level
 from judge.referee.play import Slot
 from judge.sandbox.core_locks import CoreLocks, Tell
 from judge.sandbox.cores import CorePlacement
-from judge.store.submission_types import ENTERS, State, Submission, ToldStep
+from judge.store.submission_types import ENTERS, State, Submission
 from judge.store.submissions import Register
 from judge.store.tokens import checked_author
-from judge.submissions.check import CheckReport, Grade
+from judge.submissions.check import CheckReport
 from judge.submissions.pipeline import Processor, UploadStep, process_upload
 from judge.submissions.practice import PracticeHost
 from judge.submissions.service import (
@@ -36,7 +37,6 @@ from judge.submissions.service import (
     requeue_lost,
     working,
 )
-from judge.text import printable
 
 EXAMPLES = """
 Examples:
@@ -152,18 +152,6 @@ class UploadHost:
         return slot_alone("docker", self.placement, self.tell)
 
 
-def received_line(number: int, filename: str, size: int, digest: str) -> str:
-    """What was received, on one line."""
-    return f"submission {number}: {printable(filename)}, {size} bytes, SHA-256 {printable(digest[:16])}"
-
-
-def step_line(step: UploadStep | ToldStep) -> str:
-    """A step of the processing on one line."""
-    grade = "ok" if step.ok else "FAIL"
-    text = printable(step.text, SENTENCE_CHARACTERS)
-    return f"{grade:<5} {printable(str(step.stage)):<9} {text} ({step.seconds:.1f} s)"
-
-
 def print_result(directory: IntakeDirectory, register: Register, ended: Submission, contest: Path) -> None:
     """Print the findings that did not pass, the new state, and what to do next."""
     print_problems(directory, ended)
@@ -183,28 +171,9 @@ def print_result(directory: IntakeDirectory, register: Register, ended: Submissi
         note(f"next: fix the host (judge doctor), then: judge submissions retry {of}")
 
 
-def print_state(state: State, name: str, version: int | None, why: str) -> None:
-    """Print what became of a submission, and why."""
-    said = printable(why, SENTENCE_CHARACTERS)
-    if state is not State.PASSED:
-        print(f"{state.value}: {said}")
-        return
-    print(f"passed: {printable(name)} version {version}" if version else "passed: it")
-    if said:
-        print(said)
-
-
 def print_problems(directory: IntakeDirectory, submission: Submission) -> None:
     """Print the findings of the check that did not pass, failures first."""
     print_findings(_report(directory, submission))
-
-
-def print_findings(report: CheckReport | None) -> None:
-    """Print the findings of a report that did not pass, failures first; nothing if there was no check."""
-    findings = () if report is None else report.findings
-    for grade in (Grade.FAIL, Grade.WARNING):
-        for line in finding_lines(finding for finding in findings if finding.grade is grade):
-            print(line)
 
 
 def _report(directory: IntakeDirectory, submission: Submission) -> CheckReport | None:

@@ -16,7 +16,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from pydantic import BaseModel, ConfigDict
 
 from judge.cli.output import note, print_json
-from judge.cli.submit import print_findings, print_state, received_line, step_line
+from judge.cli.submission_output import print_findings, print_state, received_line, step_line
 from judge.durable_files import write_durably
 from judge.errors import HostError, InputError
 from judge.parsing import parse_json

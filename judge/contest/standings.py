@@ -13,7 +13,8 @@ from pydantic import AfterValidator
 
 from judge.contest.points import DECIMALS
 from judge.contest.results import PlayedPairing, SideScore
-from judge.statistics.ratings import GOMOCUP_MODEL, rate
+from judge.statistics.rating_model import GOMOCUP_MODEL
+from judge.statistics.ratings import rate
 
 Tiers = list[list[str]]
 """Agents best first; those of an inner list share a place."""

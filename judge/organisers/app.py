@@ -61,7 +61,7 @@ log = get_logger()
 
 Number = Annotated[int, PathPart(ge=1, le=LARGEST_ID)]
 ExportPart = Annotated[Literal["public", "private"], PathPart()]
-Action = Annotated[str, Query(max_length=32)]
+ActionQuery = Annotated[str, Query(max_length=32)]
 Target = Annotated[str, Query(max_length=TARGET_CHARACTERS)]
 
 
@@ -260,7 +260,7 @@ def _add_orders(app: FastAPI, console: Console, pages: _Pages, visitor: Callable
     someone = Annotated[Visitor, Depends(visitor)]
 
     @app.get(f"/{FOLDER}/order.html")
-    def form(who: someone, action: Action, target: Target = "") -> Response:
+    def form(who: someone, action: ActionQuery, target: Target = "") -> Response:
         """What an order would change, and the form that gives it."""
         preview = action_of(action).preview(console, target)
         return pages.page("organiser_order.html", "order.html", who, _form_values(who, action, target, preview))

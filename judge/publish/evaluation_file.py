@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from judge.contest.evaluation import FROZEN_FILE, RECORDS, Evaluation, PlayedGame, Pool, evaluate, evaluation_of
 from judge.durable_files import read_bounded, write_durably
 from judge.errors import InputError
-from judge.parsing import parse_json, refuse_repeated_keys
+from judge.parsing import parse_foreign, parse_json
 from judge.publish.keys import fingerprint, public_pem, read_public_key
 from judge.referee.spec import MatchSpec, read_record
 from judge.referee.verify import verify
@@ -55,8 +55,7 @@ def write_evaluation(path: Path, evaluation: Evaluation, key: Ed25519PrivateKey)
 def verify_evaluation(path: Path) -> tuple[Sequence[str], str]:
     """What is wrong with an evaluation, and what it says if nothing is. Raises InputError if it cannot be read."""
     data = read_bounded(path, LARGEST_EVALUATION)
-    refuse_repeated_keys(data, str(path))
-    signed = parse_json(_SignedFile, data, f"{path}: not an evaluation")
+    signed = parse_foreign(_SignedFile, data, f"{path}: not an evaluation")
     key = read_public_key(signed.key.encode(), f"{path}: key")
     said = signed.evaluation
     document = json.loads(data)["evaluation"]

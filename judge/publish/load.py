@@ -5,6 +5,7 @@ organiser's decisions, and the states of matches. `judge.publish.verify_export` 
 everything else again.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from judge.durable_files import read_bounded
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.matches import Pairing, ResultRow
-from judge.parsing import parse_json, refuse_repeated_keys
+from judge.parsing import parse_foreign, refuse_ambiguous
 from judge.publish.joined import JOINED, LARGEST_JOINED, Joined
 from judge.publish.model import PublishedContest, PublishedMatch, UncountedAttempt
 from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
@@ -32,7 +33,19 @@ DOCUMENT, CHANCE = "contest.json", "chance.json"
 LARGEST_TABLE = 256 << 20
 """Bytes; ten thousand matches take a hundredth of that."""
 
+LARGEST_DOCUMENT = 4 << 20
+"""Bytes of contest.json; an entry takes some 700."""
+
+LARGEST_PART = 16 << 10
+"""Characters of a policy or a seat in contest.json; each match of the schedule has a copy of them."""
+
+MOST_DEPTH = 100
+"""How deep the values of contest.json may be nested."""
+
 MOST_MATCHES = 1_000_000
+
+_MOST_MISSING = 1000
+"""Games that the schedule may have and games.json lacks; with more the tables are of another contest."""
 
 Row = TypeVar("Row")
 
@@ -93,17 +106,17 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
 
     Raises InputError that names the file if a file is not what an export has there.
     """
-    document = read_bounded(directory / DOCUMENT, LARGEST_TABLE).decode("utf-8", "replace")
-    refuse_repeated_keys(document, DOCUMENT)
-    snapshot = read_snapshot(document)
+    document, snapshot = _read_document(directory)
     secret = _read_secret(directory / CHANCE, snapshot)
     pairings = [
         Pairing(row.first, row.second, row.round, row.table, row.meeting, row.group)
         for row in _read_table(directory, "pairings", PairingRow)
     ]
-    if len(pairings) * snapshot.format.games > MOST_MATCHES:
-        raise InputError(f"{len(pairings)} pairings have more than {MOST_MATCHES} matches")
     rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
+    expected = sum(pairing.second is not None for pairing in pairings) * snapshot.format.games
+    # Before the schedule is computed: it is as long as contest.json says.
+    if expected > min(MOST_MATCHES, len(rows) + _MOST_MISSING):
+        raise InputError(f"contest.json and pairings.json have {expected} games, games.json has {len(rows)}")
     uncounted: dict[int, list[UncountedAttempt]] = {}
     for attempt in _read_table(directory, "attempts", AttemptRow):
         uncounted.setdefault(attempt.number, []).append(UncountedAttempt(attempt.attempt, attempt.state, attempt.why))
@@ -123,6 +136,32 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     document = document.removesuffix("\n")
     contest = PublishedContest(snapshot, document, pairings, matches, out, journal, secret)
     return replace(contest, joined=_read_joined(directory / JOINED)), problems
+
+
+def _read_document(directory: Path) -> tuple[str, Snapshot]:
+    """The text of contest.json and what it says. Raises InputError if it is larger than one that a judge writes."""
+    data = read_bounded(directory / DOCUMENT, LARGEST_DOCUMENT)
+    refuse_ambiguous(data, DOCUMENT)
+    snapshot = read_snapshot(text := data.decode())
+    for name, part in (("policy", snapshot.policy), *((entry.name, entry.seat) for entry in snapshot.entries)):
+        if len(part.model_dump_json()) > LARGEST_PART:
+            raise InputError(f"{DOCUMENT}: {name:.60}: more than {LARGEST_PART} characters")
+    if _depth(text) > MOST_DEPTH:
+        raise InputError(f"{DOCUMENT}: values are nested deeper than {MOST_DEPTH}")
+    return text, snapshot
+
+
+def _depth(text: str) -> int:
+    """How deep the values of a JSON text are nested."""
+    depth, waiting = 0, [json.loads(text)]
+    while waiting := [
+        inner
+        for value in waiting
+        if isinstance(value, list | dict)
+        for inner in (value.values() if isinstance(value, dict) else value)
+    ]:
+        depth += 1
+    return depth
 
 
 def load_claimed(directory: Path) -> PublishedContest:
@@ -171,8 +210,7 @@ def _read_secret(path: Path, snapshot: Snapshot) -> Key | None:
     if not path.is_symlink() and not path.exists():
         return None
     data = read_bounded(path, LARGEST_TABLE)
-    refuse_repeated_keys(data, path.name)
-    revealed = parse_json(Revealed, data, f"{path.name}: not a contest's chance")
+    revealed = parse_foreign(Revealed, data, f"{path.name}: not a contest's chance")
     is_own = (revealed.contest, revealed.commitment) == (snapshot.name, snapshot.commitment)
     if not is_own or commitment_to(revealed.secret) != snapshot.commitment:
         raise InputError(f"{path.name}: not the secret that {DOCUMENT} has committed to")
@@ -184,12 +222,10 @@ def _read_joined(path: Path) -> Joined | None:
     if not path.is_symlink() and not path.exists():
         return None
     data = read_bounded(path, LARGEST_JOINED)
-    refuse_repeated_keys(data, path.name)
-    return parse_json(Joined, data, f"{path.name}: not what ratings are joined with")
+    return parse_foreign(Joined, data, f"{path.name}: not what ratings are joined with")
 
 
 def _read_table(directory: Path, name: str, kind: type[Row]) -> list[Row]:
     path = directory / "data" / f"{name}.json"
     data = read_bounded(path, LARGEST_TABLE)
-    refuse_repeated_keys(data, f"data/{path.name}")
-    return parse_json(list[kind], data, f"{path}: not a table of an export")  # type: ignore[valid-type]
+    return parse_foreign(list[kind], data, f"{path}: not a table of an export")  # type: ignore[valid-type]

@@ -17,7 +17,8 @@ from judge.publish.match_files import read_stored
 from judge.publish.model import PublishedContest
 from judge.records.managers import ContestGame, ContestManager, FinishedContest
 from judge.referee.spec import MatchSpec, public_part
-from judge.statistics.ratings import RatingModel, rate
+from judge.statistics.rating_model import RatingModel
+from judge.statistics.ratings import rate
 
 
 def finished_contest(contest: Contest, manager: ContestManager) -> FinishedContest:

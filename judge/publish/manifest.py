@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judge.durable_files import read_bounded
 from judge.errors import InputError
-from judge.parsing import parse_json
+from judge.parsing import parse_foreign
 from judge.publish.keys import fingerprint, load_public_key, public_pem, read_public_key
 from judge.transparency.checkpoint import is_signed
 
@@ -89,7 +89,7 @@ def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey) -> str
     problems: list[str] = []
     files = tuple(
         ListedFile(path=name, sha256=_digest(directory / name), size=(directory / name).stat().st_size)
-        for name in sorted(_names(directory, problems))
+        for name in sorted(file_names(directory, problems))
         if name not in _UNLISTED
     )
     if problems:
@@ -135,7 +135,7 @@ def check_manifest(directory: Path, public_key: Path | None) -> ManifestCheck:
 
 def _parsed(data: bytes, problems: list[str]) -> ExportManifest | None:
     try:
-        manifest = parse_json(ExportManifest, data, f"{MANIFEST}: not a manifest")
+        manifest = parse_foreign(ExportManifest, data, f"{MANIFEST}: not a manifest")
     except InputError as error:
         problems.append(str(error))
         return None
@@ -152,7 +152,7 @@ def _parsed(data: bytes, problems: list[str]) -> ExportManifest | None:
 def _differences(directory: Path, manifest: ExportManifest) -> list[str]:
     problems: list[str] = []
     listed = {file.path: file for file in manifest.files}
-    names = set(_names(directory, problems)) - _UNLISTED
+    names = set(file_names(directory, problems)) - _UNLISTED
     problems += [f"{name}: missing" for name in sorted(listed.keys() - names)]
     problems += [f"{name}: not in the manifest" for name in sorted(names - listed.keys())]
     for name in sorted(names & listed.keys()):
@@ -163,7 +163,7 @@ def _differences(directory: Path, manifest: ExportManifest) -> list[str]:
     return problems
 
 
-def _names(directory: Path, problems: list[str]) -> Iterator[str]:
+def file_names(directory: Path, problems: list[str]) -> Iterator[str]:
     """The names of the files below `directory`; a link, a special file or an unusual name is a problem."""
     waiting = [directory]
     while waiting:

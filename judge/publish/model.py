@@ -21,7 +21,8 @@ from judge.statistics.candidates import Candidate, compare_candidates
 from judge.statistics.cycles import RatingsCheck, check_ratings
 from judge.statistics.fairness import FairnessTest, fairness_tests
 from judge.statistics.joined_ratings import RatedContest, Version, join_contests
-from judge.statistics.ratings import Rating, RatingList, RatingModel, rate
+from judge.statistics.rating_model import RatingModel
+from judge.statistics.ratings import Rating, RatingList, rate
 from judge.statistics.sprt import SprtState
 from judge.store.types import JournalLine
 from judge.text import sentence
@@ -121,7 +122,7 @@ class Stream:
 class PublishedContest:
     """A contest as its store or its export has it; everything else is computed from these fields.
 
-    `document` is the JSON text of `frozen`. `pairings` are all pairings so far, with byes. `out` gives the reason for
+    `document` is the JSON text of `snapshot`. `pairings` are all pairings so far, with byes. `out` gives the reason for
     each disqualified agent, in the order of the decisions. `secret` is None until the contest is over.
     """
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from judge.referee.spec import RecordFile, public_part
 from judge.referee.transcript import Entry, EntryKind, SealedTranscript, unseal
 
-PagePlace = tuple[int, int]
+EntryIndex = tuple[int, int]
 """The number of a block and of an entry in it, from 0."""
 
 
@@ -21,7 +21,7 @@ class PrivateEntry(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    at: PagePlace
+    at: EntryIndex
     ns: int
     kind: str
     text: str

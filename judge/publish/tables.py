@@ -253,7 +253,7 @@ def tables(contest: PublishedContest, *, has_former_criteria: bool = False) -> M
         files[f"{name}.json"] = write_json(values)
     agents = [line.agent for line in contest.table.lines]
     points = [[None if cell is None else cell.points for cell in row] for row in contest.table.crosstable]
-    files["crosstable.csv"] = _write_rows(
+    files["crosstable.csv"] = write_rows(
         [["agent", *agents], *([name, *row] for name, row in zip(agents, points, strict=True))]
     )
     files["crosstable.json"] = write_json({"agents": agents, "points": points})
@@ -394,10 +394,10 @@ def _game(match: PublishedMatch, points: tuple[float, float] | None) -> GameRow:
 
 def write_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
     """A table with a head, as CSV."""
-    return _write_rows([columns, *([row[column] for column in columns] for row in rows)])
+    return write_rows([columns, *([row[column] for column in columns] for row in rows)])
 
 
-def _write_rows(rows: Iterable[Sequence[object]]) -> bytes:
+def write_rows(rows: Iterable[Sequence[object]]) -> bytes:
     """UTF-8, commas, CRLF as in RFC 4180; None is empty."""
     out = io.StringIO(newline="")
     csv.writer(out).writerows(map(cell_text, row) for row in rows)

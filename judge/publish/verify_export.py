@@ -11,6 +11,7 @@ import io
 import json
 import math
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -21,12 +22,13 @@ from judge.contest.snapshot import ranks_of
 from judge.durable_files import read_bounded
 from judge.errors import InputError
 from judge.matches import MatchState, Pairing
-from judge.parsing import refuse_repeated_keys
+from judge.parsing import refuse_ambiguous
 from judge.publish.joined import JOINED, FormerContest
 from judge.publish.load import CHANCE, LARGEST_TABLE, load_export
-from judge.publish.manifest import ManifestCheck, check_manifest
+from judge.publish.log import LOG
+from judge.publish.manifest import ManifestCheck, check_manifest, file_names
 from judge.publish.model import OPEN, PublishedContest, PublishedMatch, chance_words
-from judge.publish.tables import CERTIFICATE, FORMER_CRITERION, HISTORIES, README, tables
+from judge.publish.tables import CERTIFICATE, FORMER_CRITERION, HISTORIES, README, tables, write_csv, write_rows
 from judge.publish.verify_log import (
     ReadLog,
     draw_problems,
@@ -35,20 +37,27 @@ from judge.publish.verify_log import (
     read_log,
     receipt_problems,
     since_problems,
+    uncounted_attempts,
     undecided,
 )
 from judge.publish.verify_records import RecordJob, VerifiedRecord, chain_problems, replay_record
 from judge.publish.verify_witnesses import Witnessed, drawn_without, read_witness_keys, witness_problems
 from judge.statistics.fairness import FairnessTest
+from judge.store.types import AttemptState
 from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, read_checkpoint
 from judge.transparency.receipt import Receipt, read_receipt
+from judge.transparency.tiles import CHECKPOINT
 from judge.worker_processes import in_parallel
 
 LARGEST_ANSWER = 64 << 10
 """Bytes of the answer to an upload, which has a receipt."""
 
-TOLERANCE = 1e-3
-"""How far a number may be off that another machine computed; no place depends on so little."""
+TOLERANCE = 1e-9
+"""How far a float may be off that another machine computed, relative or absolute."""
+
+
+ROUNDED = 2e-6
+"""The same for estimates, which are rounded to six decimals: the last one may be another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +135,7 @@ def verify_export(
             problems.append("the export has no log, so no witness has signed it")
         if old is not None:
             problems += ["the export has no log"] if log is None else since_problems(log, old, manifest.key)
+        problems += _stray_problems(directory, contest, log)
         if given is not None:
             problems += ["the export has no log"] if log is None else receipt_problems(log, given, manifest.key)
     except (InputError, ValueError, LookupError) as error:
@@ -141,6 +151,7 @@ def verify_export(
         decisions=[
             *(f"{agent} disqualified: {why}" for agent, why in contest.out.items()),
             *(() if log is None else undecided(contest, log)),
+            *(() if log is None else uncounted_attempts(contest, log)),
             *(() if log is None else drawn_without(contest.snapshot, log, old)),
         ],
         chance=chance_words(contest.snapshot, contest.secret),
@@ -161,7 +172,7 @@ def _jobs(directory: Path, contest: PublishedContest) -> Iterator[RecordJob]:
     entries = contest.snapshot.by_name()
     openings = contest.tournament.openings(contest.pairings)
 
-    def job(match: PublishedMatch, attempt: int, path: str, *, counts: bool) -> RecordJob:
+    def job(match: PublishedMatch, attempt: int, path: str, state: str) -> RecordJob:
         return RecordJob(
             number=match.number,
             directory=directory,
@@ -169,7 +180,8 @@ def _jobs(directory: Path, contest: PublishedContest) -> Iterator[RecordJob]:
             match_id=match.id,
             spec=match.spec,
             attempt=attempt,
-            counts=counts,
+            counts=state == AttemptState.ACCEPTED,
+            state=state,
             names=(entries[match.first].calls_itself, entries[match.second].calls_itself),
             seed=contest.tournament.seed_of(match, attempt),
             openings=openings[match.number],
@@ -177,10 +189,10 @@ def _jobs(directory: Path, contest: PublishedContest) -> Iterator[RecordJob]:
 
     for match in contest.matches:
         if match.state == MatchState.DONE:
-            yield job(match, match.attempt, match.record_path, counts=True)
+            yield job(match, match.attempt, match.record_path, AttemptState.ACCEPTED)
     for match in contest.matches:
         for attempt in match.uncounted:
-            yield job(match, attempt.number, match.attempt_path(attempt.number), counts=False)
+            yield job(match, attempt.number, match.attempt_path(attempt.number), attempt.state)
 
 
 def _chain_problems(contest: PublishedContest, records: Sequence[VerifiedRecord]) -> list[str]:
@@ -254,16 +266,18 @@ _LOTS = range(16)
 def _chance_problems(contest: PublishedContest) -> Iterator[str]:
     """Chance is revealed when the contest is over, and not before; the agents' ranks follow from it."""
     snapshot, seed = contest.snapshot, contest.tournament.seed
-    if snapshot.commitment is None:
-        return
-    if seed is None:
-        if contest.is_over:
-            yield f"the contest is over, and {CHANCE} does not reveal its chance"
-        return
-    if not contest.is_over:
+    if seed is None and contest.is_over:
+        yield f"the contest is over, and {CHANCE} does not reveal its chance"
+    if snapshot.commitment is not None and seed is not None and not contest.is_over:
         yield f"{CHANCE} reveals the chance of games that are still to come"
-    if [entry.rank for entry in snapshot.entries] != ranks_of(len(snapshot.entries), snapshot.seeding, seed):
-        yield "the agents' ranks do not follow from the contest's chance"
+    ranks = [entry.rank for entry in snapshot.entries]
+    if snapshot.seeding == "drawn" and seed is None:
+        if sorted(ranks) != list(range(1, len(ranks) + 1)):
+            yield "the agents' ranks are not those of a draw"
+    # What is listed follows from no chance, so the seed plays no part.
+    elif ranks != ranks_of(len(ranks), snapshot.seeding, seed or 0):
+        source = "the list" if snapshot.seeding == "listed" else "the contest's chance"
+        yield f"the agents' ranks do not follow from {source}"
 
 
 def _failure_problems(contest: PublishedContest) -> Iterator[str]:
@@ -287,8 +301,23 @@ def _table_problems(directory: Path, contest: PublishedContest) -> Iterator[str]
         except InputError as error:
             yield str(error)
             continue
+        if name.endswith(".csv"):
+            expected = _csv_of(directory, name.removesuffix(".csv"), expected)
         if wrong := difference(name, table, expected):
             yield f"data/{name}: not what the records give: {wrong}"
+
+
+def _csv_of(directory: Path, name: str, expected: bytes) -> bytes:
+    """A table as CSV, from the JSON file of the export, which has its floats as another machine computed them."""
+    rows = json.loads(read_bounded(directory / "data" / f"{name}.json", LARGEST_TABLE))
+    columns = next(csv.reader([expected.decode().partition("\r\n")[0]]))
+    try:
+        if name == "crosstable":
+            cells = zip(rows["agents"], rows["points"], strict=True)
+            return write_rows([["agent", *rows["agents"]], *([agent, *points] for agent, points in cells)])
+        return write_csv(columns, rows)
+    except (LookupError, TypeError, ValueError):
+        return expected  # the JSON file is a problem of its own
 
 
 def _has_certificate(directory: Path) -> bool:
@@ -307,45 +336,41 @@ def _has_former_criteria(directory: Path) -> bool:
 def difference(name: str, table: bytes, expected: bytes) -> str:
     """The first difference of a table from the expected one, a CSV or JSON file; empty if there is none.
 
-    Numbers may differ in their last digits.
+    Texts and integers are exact. Floats may differ by `TOLERANCE`, since another machine computed them.
     """
     if table == expected:
         return ""
-    if not name.endswith(".csv"):
-        try:
-            refuse_repeated_keys(table, "it")
-        except InputError as error:
-            return str(error)
-    read, is_same = (_csv_values, _is_same_cell) if name.endswith(".csv") else (_json_values, _is_same_value)
+    is_csv, is_estimate = name.endswith(".csv"), name in CERTIFICATE
     try:
+        if not is_csv:
+            refuse_ambiguous(table, "it")
+        read = _csv_values if is_csv else _json_values
         pairs = zip_longest(read(table), read(expected), fillvalue=("the end", ""))
         for (place, value), (expected_place, right) in pairs:
+            slack = ROUNDED if is_estimate or place.endswith(":elo") else TOLERANCE
             if place != expected_place:
                 return f"{place} is there, {expected_place} is right"
-            if (type(value), value) != (type(right), right) and not is_same(value, right):
+            if (type(value), value) != (type(right), right) and not _is_near(value, right, slack):
                 return f"{place} is {value!r:.80}, {right!r:.80} is right"
-    except (ValueError, RecursionError, OverflowError) as error:
+    except InputError as error:
+        return str(error)
+    except (ValueError, RecursionError, OverflowError, csv.Error) as error:
         return f"it cannot be read: {error}"
     return ""
 
 
 def _csv_values(data: bytes) -> Iterator[tuple[str, object]]:
-    """Every cell, with its place."""
-    for line, row in enumerate(csv.reader(io.StringIO(data.decode("utf-8", "replace"), newline="")), 1):
+    """Every cell, with its place, and the form of each line."""
+    text = data.decode()
+    for line, row in enumerate(csv.reader(io.StringIO(text, newline=""), strict=True), 1):
         for column, cell in enumerate(row, 1):
             yield f"line {line}, column {column}", cell
-
-
-def _is_same_cell(cell: object, right: object) -> bool:
-    try:
-        return _is_same_value(float(str(cell)), float(str(right)))
-    except ValueError:
-        return False
+    yield "the form of the lines", text
 
 
 def _json_values(data: bytes) -> Iterator[tuple[str, object]]:
     """Every value, with its place; of an array its length comes first, of an object its keys."""
-    waiting = [("", json.loads(data))]
+    waiting = [("", json.loads(data.decode()))]
     while waiting:
         place, value = waiting.pop()
         if isinstance(value, list):
@@ -359,8 +384,30 @@ def _json_values(data: bytes) -> Iterator[tuple[str, object]]:
             yield place, value
 
 
-def _is_same_value(value: object, right: object) -> bool:
-    """Whether two different values are one number, but for its last digits."""
-    if not isinstance(value, int | float) or not isinstance(right, int | float) or bool in (type(value), type(right)):
-        return False
-    return math.isclose(value, right, rel_tol=1e-9, abs_tol=TOLERANCE)
+def _is_near(value: object, right: object, slack: float) -> bool:
+    """Whether a value is the float that is right, but for what another machine computes otherwise."""
+    is_number = type(value) in (int, float) and type(right) is float
+    return is_number and math.isclose(value, right, rel_tol=TOLERANCE, abs_tol=slack)  # type: ignore[arg-type]
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+_PAGE = re.compile(
+    r"([a-z]{2,3}(-[A-Za-z]{2,4})?/)?((games|agents|rounds)/[0-9][0-9-]*\.(html|png)|[a-z][a-z0-9_-]*\.html)"
+)
+_TOP = re.compile(
+    r"(manifest|contest|chance|joined)\.json|manifest\.sig|organiser\.pem|games\.pgn|[a-z]+\.(css|js|mjs)"
+)
+_WITNESSED = re.compile(r"log/witness/[0-9a-f]{8}")
+
+
+def _stray_problems(directory: Path, contest: PublishedContest, log: ReadLog | None) -> Iterator[str]:
+    """Files that no export of this contest has; pages are known by their names only."""
+    known = {f"data/{name}" for name in (*tables(contest), *CERTIFICATE, *HISTORIES)}
+    known |= {match.record_path for match in contest.matches if match.state == MatchState.DONE}
+    known |= {match.attempt_path(attempt.number) for match in contest.matches for attempt in match.uncounted}
+    if log is not None:
+        known |= {f"{LOG}{CHECKPOINT}", *(f"{LOG}{path}" for path in log.files)}
+    for name in sorted(file_names(directory, [])):
+        if name not in known and not any(kind.fullmatch(name) for kind in (_PAGE, _TOP, _WITNESSED)):
+            yield f"{name}: an export of this contest has no such file"

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -39,6 +40,8 @@ class ReadLog:
     tree: Tree
     lines: Sequence[JournalLine]
     problems: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    """The paths of its tiles."""
 
 
 def has_log(directory: Path) -> bool:
@@ -63,6 +66,7 @@ def read_log(directory: Path, contest: PublishedContest, key: Ed25519PublicKey) 
     if tree.root() != checkpoint.root:
         log.problems.append(f"{LOG}{CHECKPOINT}: its root is not that of the leaves")
     for path, data in tile_files(tree, lambda start, end: leaves[start:end]):
+        log.files.append(path)
         if read_bounded(directory / LOG / path, LARGEST_TILE) != data:
             log.problems.append(f"{LOG}{path}: not the hashes of the leaves")
     log.problems += [
@@ -175,6 +179,47 @@ def _agent(line: JournalLine) -> str:
 # --- the log and the tables ------------------------------------------------------------------------------------------
 
 
+_OF_CONTEST = frozenset({"scheduled", "started", "accepted", "disqualified", "open", "paused", "stopped"})
+
+ATTEMPT_EVENTS = frozenset({"started", "accepted", "void", "abandoned", "superseded", "annulled"})
+"""The events of an attempt of a game."""
+
+_DIGITS = 10
+
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\+00:00")
+
+
+def _is_time(text: str) -> bool:
+    """Whether it is a time as the journal has it: UTC, with milliseconds."""
+    try:
+        return bool(_TIME.fullmatch(text)) and datetime.fromisoformat(text) is not None
+    except ValueError:
+        return False
+
+
+def uncounted_attempts(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
+    """The attempts that were started and do not count, of each game: without a record nothing shows why."""
+    numbers = {match.id: match.number for match in contest.matches}
+    states: dict[tuple[str, int], tuple[str, bool]] = {}
+    for line in log.lines:
+        key = (line.match or "", line.attempt or 0)
+        if line.event in ATTEMPT_EVENTS and key[0] in numbers:
+            has_record = line.digest is not None or states.get(key, ("", False))[1]
+            states[key] = line.event, has_record
+    found: dict[str, list[str]] = {}
+    for (match, attempt), (event, has_record) in states.items():
+        if event not in ("accepted", "started"):
+            kind = event if has_record else f"{event} without a record"
+            found.setdefault(kind, []).append(f"{numbers[match]}.{attempt}")
+    for kind, attempts in sorted(found.items()):
+        more = f" and {len(attempts) - MOST_NAMED} more" if len(attempts) > MOST_NAMED else ""
+        noun = "attempt does" if len(attempts) == 1 else "attempts do"
+        yield f"{len(attempts)} {noun} not count, {kind} (game.attempt): {', '.join(attempts[:MOST_NAMED])}{more}"
+
+
+MOST_NAMED = 20
+
+
 def log_problems(contest: PublishedContest, log: ReadLog, records: Attempts) -> Iterator[str]:
     """Everything that the log has and the tables have not, and the other way round."""
     story = _Story(contest)
@@ -185,22 +230,32 @@ def log_problems(contest: PublishedContest, log: ReadLog, records: Attempts) -> 
 
 
 class _Story:
-    """What a log says of a contest, line by line."""
+    """What a log says of a contest, line by line: each line must be possible after those before it."""
 
     def __init__(self, contest: PublishedContest) -> None:
         self._contest = contest
         self._matches = {match.id: match for match in contest.matches}
         self._schedule = sorted(contest.matches, key=lambda match: match.number)
-        self._scheduled = 0
+        self._scheduled: set[str] = set()
         self._created = False
+        self._is_open = True
         self._out: list[str] = []
         self._running: dict[str, int] = {}
+        self._done: dict[str, int] = {}
+        """The attempt that counts, of each match that has a result."""
         self._last: dict[str, int] = {}
         self._ended: dict[str, dict[int, JournalLine]] = {match: {} for match in self._matches}
         """The line that each attempt ended with; of one that was annulled, with the digest of its record."""
 
     def take(self, line: JournalLine) -> Iterator[str]:
         """The next line, and what is wrong with it."""
+        if not _is_time(line.at):
+            yield f"{line.at!r:.40} is not a time"
+        if line.event in _OF_CONTEST and not self._created:
+            yield "it comes before the contest is created"
+        if line.event in ATTEMPT_EVENTS:
+            yield from self._of_attempt(line, line.match or "", line.attempt or 0)
+            return
         match line.event:
             case "created":
                 document = hashlib.sha256(f"{self._contest.document}\n".encode()).hexdigest()
@@ -208,48 +263,92 @@ class _Story:
                     yield "it is of another contest.json"
                 self._created = True
             case "scheduled":
-                count = line.text.partition(" ")[0]
-                new = self._schedule[self._scheduled :][: int(count) if count.isdecimal() else 0]
-                self._scheduled += len(new)
-                if schedule_digest(new) != line.digest:
-                    yield "the games of the schedule are others"
+                yield from self._of_schedule(line)
             case "disqualified":
                 self._out.append(line.text)
-            case "started" | "accepted" | "void" | "abandoned" | "superseded" | "annulled":
-                yield from self._of_attempt(line, line.match or "", line.attempt or 0)
+            case "open" | "paused" | "stopped":
+                self._is_open = line.event == "open"
+
+    def _of_schedule(self, line: JournalLine) -> Iterator[str]:
+        count = line.text.partition(" ")[0]
+        number = int(count) if count.isascii() and count.isdecimal() and len(count) < _DIGITS else 0
+        new = self._schedule[len(self._scheduled) :][:number]
+        if schedule_digest(new) != line.digest:
+            yield "the games of the schedule are others"
+        self._scheduled |= {match.id for match in new}
 
     def _of_attempt(self, line: JournalLine, match: str, attempt: int) -> Iterator[str]:
-        event = line.event
+        event, is_running = line.event, self._running.get(match) == attempt
         if match not in self._matches:
-            yield f"there is no match {match!r}"
-        elif event == "started":
-            if attempt != self._last.get(match, 0) + 1:
-                yield f"attempt {attempt} does not follow {self._last.get(match, 0)}"
+            yield f"there is no match {match!r:.80}"
+            return
+        if event == "started":
+            yield from self._of_start(match, attempt)
             self._last[match] = self._running[match] = attempt
-        elif attempt > self._last.get(match, 0):
+            self._done.pop(match, None)
+            return
+        if not 1 <= attempt <= self._last.get(match, 0):
             yield f"attempt {attempt} was not started"
-        elif event == "superseded":
+            return
+        if event == "superseded":
+            if is_running:
+                yield f"attempt {attempt} was being played, so nothing supersedes it"
+            elif attempt not in self._ended[match]:
+                yield f"attempt {attempt} did not end before"
             self._ended[match][attempt] = line
         elif event == "annulled":
+            if not is_running and self._done.get(match) != attempt:
+                yield f"attempt {attempt} was not being played and has no result that counts"
             self._running.pop(match, None)
+            self._done.pop(match, None)
             before = self._ended[match].get(attempt)
             self._ended[match][attempt] = replace(line, digest=None if before is None else before.digest)
-        elif self._running.pop(match, None) != attempt:
+        elif not is_running:
             yield f"attempt {attempt} was not being played"
         else:
+            del self._running[match]
             self._ended[match][attempt] = line
+            if event == "accepted":
+                self._done[match] = attempt
+
+    def _of_start(self, match: str, attempt: int) -> Iterator[str]:
+        """What keeps the next attempt of a match from being started."""
+        last = self._last.get(match, 0)
+        if match not in self._scheduled:
+            yield "the game was not scheduled"
+        if not self._is_open:
+            yield "the contest was not open"
+        if attempt != last + 1:
+            yield f"attempt {attempt} does not follow {last}"
+        if match in self._running:
+            yield f"attempt {self._running[match]} of the game has not ended"
+        if match in self._done:
+            yield f"the game has a result, of attempt {self._done[match]}"
+        found = self._matches[match]
+        gone = [
+            agent
+            for agent in (found.first, found.second)
+            if any(f"{agent}: " == t[: len(agent) + 2] for t in self._out)
+        ]
+        if gone:
+            yield f"{gone[0]} was disqualified"
 
     def end(self, records: Attempts) -> Iterator[str]:
         """What the tables have and the log has not, and the other way round."""
         if not self._created:
             yield "the log does not say that the contest was created"
-        if self._scheduled != len(self._schedule):
-            yield f"the log schedules {self._scheduled} games, there are {len(self._schedule)}"
+        if len(self._scheduled) != len(self._schedule):
+            yield f"the log schedules {len(self._scheduled)} games, there are {len(self._schedule)}"
         out = [f"{agent}: {why}" for agent, why in self._contest.out.items()]
         if sorted(out) != sorted(self._out):
             yield "the agents that the log disqualifies are others than those of the tables"
         for match in self._schedule:
             yield from self._of_match(match, self._ended[match.id], records)
+            is_running = match.state == MatchState.RUNNING
+            if (match.id in self._running) != is_running:
+                attempt, state = self._running.get(match.id, 0), f"{match.state} in the tables"
+                told = f"attempt {attempt} was started and never ended" if attempt else "no attempt is being played"
+                yield f"game {match.number}: {told} in the log, and it is {state}"
 
     def _of_match(self, match: PublishedMatch, ended: Mapping[int, JournalLine], records: Attempts) -> Iterator[str]:
         """The attempts of a match: that which counts, and the others that have a record."""

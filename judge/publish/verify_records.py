@@ -1,6 +1,7 @@
 """Checks one published record: it is of the match that the schedule has there, and its replay gives what it says."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,14 +13,19 @@ from judge.durable_files import read_bounded
 from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.matches import GameConditions, Outcome
-from judge.parsing import parse_json, refuse_repeated_keys
+from judge.parsing import parse_foreign
 from judge.publish.conditions import conditions_of
 from judge.referee.bounds import LARGEST_RECORD
+from judge.referee.make_record import verdict_of
+from judge.referee.replay import ReplayWire, replaying
 from judge.referee.seeds import Seed
+from judge.referee.setup import build_replay
 from judge.referee.spec import KeptFolders, MatchRecord, MatchSpec, RecordFile
+from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.folders import FolderKind
+from judge.store.types import AttemptState
 
 States = Mapping[FolderKind, str]
 """Digests of the states of an agent's folders."""
@@ -40,6 +46,8 @@ class RecordJob:
     spec: str
     attempt: int
     counts: bool
+    state: str
+    """The state of the attempt in the tables."""
     names: tuple[str, str]
     """The name that each agent gives itself, by seat: the name of its temporary folder."""
     seed: Seed | None
@@ -76,8 +84,7 @@ def replay_record(job: RecordJob) -> VerifiedRecord:
 
 def _replayed(job: RecordJob, data: bytes) -> VerifiedRecord:
     try:
-        refuse_repeated_keys(data, job.name)
-        file = parse_json(RecordFile, data, f"{job.name}: not a record of a match")
+        file = parse_foreign(RecordFile, data, f"{job.name}: not a record of a match")
     except InputError as error:
         return VerifiedRecord(job, None, [str(error)])
     record = file.record
@@ -86,13 +93,15 @@ def _replayed(job: RecordJob, data: bytes) -> VerifiedRecord:
         return VerifiedRecord(job, None, [f"{job.name}: of another match than was scheduled here"])
     if wrong := _chance_problem(record.spec, job):
         return VerifiedRecord(job, None, [f"{job.name}: {wrong}"])
-    problems = [*_attempt_problems(record, job), *_folder_problems(record, job)]
+    problems = [*_attempt_problems(record, job), *_folder_problems(record, job), *_measurement_problems(file)]
     conditions = None
     try:
         conditions = conditions_of(record)
     except InputError as error:
         problems.append(str(error))
     problems += verify(file).problems
+    if job.state == AttemptState.VOID:
+        problems += void_problems(file)
     return VerifiedRecord(
         job,
         None if problems else outcome_of(file, ""),
@@ -118,6 +127,86 @@ def _attempt_problems(record: MatchRecord, job: RecordJob) -> Iterator[str]:
         yield f"of attempt {record.attempt}, the tables name {job.attempt}"
     if job.counts and record.verdict is Verdict.VOID:
         yield "void, so it cannot count"
+    if job.state == AttemptState.VOID and record.verdict is not Verdict.VOID:
+        yield f"its verdict is {record.verdict}, and the tables call it void"
+
+
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?\+00:00")
+
+MOST_MEASURED = (1 << 53) - 1
+"""The largest number that both verifiers read exactly."""
+
+
+def _measurement_problems(file: RecordFile) -> Iterator[str]:
+    """Measurements that are impossible: negative, not a number, or too large; and a time that is none."""
+    record = file.record
+    measured: list[tuple[str, float | None]] = [("seconds", record.seconds), ("judge_late_ms", record.judge_late_ms)]
+    for number, seat in enumerate(record.seats):
+        values = (seat.charged_ms, seat.lingered_ms, seat.cpu_ms, seat.memory_peak_bytes)
+        names = ("charged_ms", "lingered_ms", "cpu_ms", "memory_peak_bytes")
+        measured += [(f"{name} of seat {number}", value) for name, value in zip(names, values, strict=True)]
+        for kind, folder in seat.folders.items():
+            measured += [(f"{kind} folder", folder.used_bytes), (f"{kind} folder", folder.used_inodes)]
+    for place, ply in enumerate(record.plies):
+        measured += [(f"ms of ply {place}", ply.ms), (f"memory_bytes of ply {place}", ply.memory_bytes)]
+    cores = (*record.placement.judge_cores, *record.placement.slot_cores)
+    measured += [("a core", core) for core in cores]
+    measured += [("a time", entry[0]) for block in file.transcript.blocks for entry in block.entries[-1:]]
+    for name, value in measured:
+        if value is not None and not 0 <= value <= MOST_MEASURED:
+            yield f"impossible: {name} is {value}"
+    if not _TIME.fullmatch(record.started_at):
+        yield f"impossible: started_at {record.started_at!r:.40} is no time"
+
+
+# --- voids -----------------------------------------------------------------------------------------------------------
+
+
+class _VoidWire(ReplayWire):
+    """The wire of a void: where the record ends, the last answer is still frozen and told, so the rules see it."""
+
+    def freeze(self, seat: int) -> int | None:
+        """The recorded memory; None at the end of the record."""
+        return None if self.is_finished else super().freeze(seat)
+
+    def write(self, seat: int, data: bytes) -> None:
+        """Check that the same bytes were written, unless the record ends."""
+        if not self.is_finished:
+            super().write(seat, data)
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether nothing that an agent was given or wrote follows the entry that was used last."""
+        return not any(entry.kind in (EntryKind.WROTE, EntryKind.READ) and entry.data for entry in self.unused)
+
+
+def void_problems(file: RecordFile) -> Iterator[str]:
+    """What contradicts that a game is void: its transcript, which must stop before the game has an end by the rules.
+
+    A game that the blame table made void is replayed to that void. A transcript that departs from the rules is not
+    one of a judge, unless it only stops.
+    """
+    record = file.record
+    try:
+        wire = _VoidWire(unseal(file.transcript))
+        referee = build_replay(record, wire)
+    except (InputError, ValueError, LookupError, TypeError):
+        return  # which `verify` has found
+    end = None
+    try:
+        with replaying(record):
+            end = referee.play()
+    except InputError as error:
+        is_departure = not wire.is_cut_off and record.format != "judge-record-1"
+        if is_departure and referee.game.end is None:
+            yield f"called void, and its transcript goes on where a judge would not: {error}"
+    if referee.game.end is not None:
+        yield "called void, and the moves of its transcript end the game"
+    elif end is not None and verdict_of(end) is not Verdict.VOID:
+        yield f"called void, and the replay gives {verdict_of(end)}"
+
+
+# --- folders ---------------------------------------------------------------------------------------------------------
 
 
 def _folder_problems(record: MatchRecord, job: RecordJob) -> Iterator[str]:

@@ -70,6 +70,11 @@ class ReplayWire:
         return self._next == len(self._entries)
 
     @property
+    def unused(self) -> Sequence[Entry]:
+        """The entries that were not used yet."""
+        return self._entries[self._next :]
+
+    @property
     def now_ns(self) -> int:
         """The moment of the entry that was used last."""
         return self._entries[self._next - 1].ns if self._next else 0

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from judge.matches import ResultRow
 from judge.statistics.draw_models import Davidson, DrawModel, RaoKupper, log_share, share
-from judge.statistics.ratings import RatingModel
+from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import ELO
 
 Vector = npt.NDArray[np.float64]

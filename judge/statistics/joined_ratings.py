@@ -19,7 +19,8 @@ from dataclasses import dataclass, replace
 
 from judge.errors import InputError
 from judge.matches import ResultRow
-from judge.statistics.ratings import Rating, RatingList, RatingModel, rate
+from judge.statistics.rating_model import RatingModel
+from judge.statistics.ratings import Rating, RatingList, rate
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,44 +12,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
-
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from typing import TYPE_CHECKING, Any
 
 from judge.matches import ResultRow
+from judge.statistics.bradley_terry import Fit, PairCounts
+from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import CONFIDENCE_95, ELO
 
 if TYPE_CHECKING:
     import networkx as nx
-
-    from judge.statistics.bradley_terry import Fit, PairCounts
-
-
-class RatingModel(BaseModel):
-    """What is estimated and what is given, in Elo."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    prior_draws: float = Field(default=2, gt=0)
-    """Virtual draws an agent; the fewer, the further a score of 100 % is from the rest."""
-    advantage: float | None = None
-    """What sitting first is worth; None: estimated."""
-    draws: Literal["rao-kupper", "davidson"] = "rao-kupper"
-    """What makes a draw (`judge.statistics.draw_models`)."""
-    draw_elo: float | None = Field(default=None, ge=0)
-    """The draw margin of Rao and Kupper's model; None: estimated."""
-    mean: float = 0
-    """The mean rating of the agents of a pool."""
-
-    @model_validator(mode="after")
-    def _margin_of_its_model(self) -> Self:
-        if self.draws == "davidson" and self.draw_elo is not None:
-            raise ValueError("draw_elo is a margin of Rao and Kupper's model; Davidson's has none")
-        return self
-
-
-GOMOCUP_MODEL = RatingModel(advantage=0, draw_elo=0.01, mean=1600)
-"""Gomocup's since 2017: its BayesElo has these two figures built in, and its script says `offset 1600` and `mm`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +128,6 @@ def fit_games(
 ) -> tuple[list[ResultRow], list[set[str]], PairCounts, Fit]:
     """The games that count, the pools of agents that they connect (the largest first), their sums, and the fit."""
     import networkx as nx
-
-    from judge.statistics.bradley_terry import Fit, PairCounts
 
     counted = [game for game in results if game.is_draw or game.winner is not None]
     tally = PairCounts.of(counted)

@@ -203,7 +203,7 @@ class Store(Reader):
         before an earlier one, nor before one that is held.
         """
         with self._writing() as connection:
-            if not str(contest_row(connection, contest, locked=True).state).startswith("open"):
+            if contest_row(connection, contest, locked=True).state != "open":
                 return None
             busy = _playing(connection, contest) & alone
             of = matches.c

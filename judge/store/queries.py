@@ -97,7 +97,7 @@ class Reader:
             return found
 
     def state(self, contest: str) -> str:
-        """`open`, `paused` or `stopped`, with the reason behind a colon."""
+        """`announced`, `open`, `paused` or `stopped`."""
         with self._connected() as connection:
             return str(contest_row(connection, contest).state)
 

@@ -31,8 +31,8 @@ LARGEST_CHECKPOINT = 16 << 10
 ED25519, COSIGNATURE = 1, 4
 """Types of signatures."""
 
-_SIGNATURE = re.compile(r"— ([^\s+]{1,256}) ([A-Za-z0-9+/]+={0,2})")
-_SIZE = re.compile(r"0|[1-9][0-9]{0,17}")
+_SIGNATURE = re.compile(r"— ([^\s+\x00-\x1f\x7f\x85\ufeff]{1,256}) ([A-Za-z0-9+/]+={0,2})")
+_SIZE = re.compile(r"0|[1-9][0-9]{0,14}")
 
 
 def origin_of(contest: str) -> str:

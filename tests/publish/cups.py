@@ -15,12 +15,13 @@ from judge.contest.seeds import commitment_to
 from judge.contest.snapshot import Snapshot, SnapshotEntry, SnapshotImage, SnapshotWitness, terms_digest
 from judge.contest.worker import job_result
 from judge.games.gomoku.requests import Square
+from judge.games.types import Verdict
 from judge.protocols import protocol_entry
 from judge.publish.witnesses import Witnesses
 from judge.referee.match import Referee
 from judge.referee.setup import build_referee
-from judge.referee.spec import MatchSpec, Placement, RecordFile, SeatSpec
-from judge.referee.transcript import EntryKind, mark_private, seal
+from judge.referee.spec import FolderRecord, MatchSpec, Placement, RecordFile, SeatSpec
+from judge.referee.transcript import EntryKind, mark_private, seal, unseal
 from judge.store.contests import Store
 from judge.store.types import EntryRow
 from judge.testing import Act, Agent, Do, Say, World, dies, exits
@@ -207,6 +208,23 @@ def referee(spec: MatchSpec, agents: Sequence[Agent]) -> RecordFile:
     return RecordFile(record=record, transcript=sealed)
 
 
+def voided(file: RecordFile) -> RecordFile:
+    """The record of a game that the host ended in the middle of its turns."""
+    entries = unseal(file.transcript)
+    sealed = seal(entries[: len(entries) // 2])
+    seats = []
+    for seat, spec in zip(file.record.seats, file.record.spec.seats, strict=True):
+        starts = spec.folders.digests if spec.folders else {}
+        folders = {kind: FolderRecord(digest=digest) for kind, digest in starts.items()}
+        seats.append(seat.model_copy(update={"fault": None, "why": "", "evidence": None, "folders": folders}))
+    values = {"verdict": Verdict.VOID, "winner": None, "reason": VOID_REASON, "result": "", "seats": tuple(seats)}
+    record = file.record.model_copy(update={**values, "unclosed": "", "transcript_sha256": sealed.sha256})
+    return RecordFile(record=record, transcript=sealed)
+
+
+VOID_REASON = "the Engine was gone"
+
+
 class Cup:
     """A contest that is played by a cast."""
 
@@ -329,13 +347,15 @@ def play(contest: Contest, cast: Cast, most: int = 1_000_000, void: Sequence[int
             assert issued is not None
         spec = contest.job(issued).spec()
         file = referee(spec, [cast[seat.name](luck(spec)) for seat in spec.seats])
+        is_void = spec.number in voids
+        file = voided(file) if is_void else file
         record = file.record.model_copy(update={"attempt": issued.attempt, **where_and_when(issued.number)})
         done = job_result(RecordFile(record=record, transcript=file.transcript), {})
         contest.files.put(done.record)
-        if spec.number in voids:
+        if is_void:
             voids.remove(spec.number)
             void_of = done.outcome
-            store.void(issued.id, issued.attempt, "the Engine was gone", void_of.record, 3, void_of.public)
+            store.void(issued.id, issued.attempt, VOID_REASON, void_of.record, 3, void_of.public)
             continue
         store.accept(issued.id, issued.attempt, done.outcome)
 

@@ -4,6 +4,7 @@
 computed fit his lie: tables, digests, the log, the draw.
 """
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -12,14 +13,17 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from judge.games.types import Verdict
 from judge.publish.keys import make_key
+from judge.publish.load import load_export
 from judge.publish.manifest import write_manifest
 from judge.publish.tables import write_csv, write_json
-from judge.referee.spec import read_record
+from judge.referee.spec import RecordFile, public_part, read_record
+from judge.referee.transcript import Entry, EntryKind, seal, unseal
 from judge.store.types import JournalLine
 from judge.transparency.checkpoint import Checkpoint, read_checkpoint
 from judge.transparency.merkle import EMPTY_ROOT
-from tests.publish.cups import Player
+from tests.publish.cups import Player, voided
 from tests.publish.forger import CRASHER, VOID, Forger, Form, Row
 from tests.publish.log_forgeries import write_log
 
@@ -465,8 +469,11 @@ def drop_void(forger: Forger) -> None:
 
 
 def exchange_void(forger: Forger) -> None:
-    """The evidence of a void is another game."""
-    forger.play_again(f"records/{VOID:05d}.attempt-1.json")
+    """The evidence of a void is another game that was stopped."""
+    path = f"records/{VOID:05d}.attempt-1.json"
+    forger.play_again(path)
+    file = read_record(forger.directory / path)
+    (forger.directory / path).write_bytes(public_part(voided(file)).to_json())
 
 
 def reword_void(forger: Forger) -> None:
@@ -478,7 +485,10 @@ def disqualify(forger: Forger) -> None:
     """With a line that says so."""
     agent = forger.chance.choice(forger.form.agents)
     forger.in_table("disqualified", lambda rows: rows.append({"agent": agent, "why": "too strong"}))
-    add_line("disqualified", f"{agent}: too strong")(forger)
+    # After its games: those that come later would not be started.
+    last = max(at for at, line in enumerate(forger.lines) if line.event == "started")
+    at = forger.chance.randrange(last + 1, len(forger.lines))
+    forger.lines.insert(at, JournalLine(forger.lines[at].at, "disqualified", None, None, f"{agent}: too strong"))
 
 
 def under_other_names(forger: Forger) -> None:
@@ -555,6 +565,209 @@ def change_page(forger: Forger) -> None:
         file.write("\nanna has won\n")
 
 
+# --- attempts that do not count --------------------------------------------------------------------------------------
+
+
+def won_at_first(forger: Forger) -> tuple[Row, int, int]:
+    """A game that ended by the rules at its first attempt; its lines `started` and `accepted`."""
+    row = forger.game(lambda row: row["attempt"] == 1 and "row" in row["reason"])
+    own = [at for at, line in enumerate(forger.lines) if line.match == row["match"]]
+    started, accepted = (next(at for at in own if forger.lines[at].event == event) for event in ("started", "accepted"))
+    return row, started, accepted
+
+
+def play_second(forger: Forger, row: Row) -> str:
+    """Attempt 2 of a game, until the other agent wins it; the path for the record of attempt 1."""
+    contest, _ = load_export(forger.directory)
+    match = next(each for each in contest.matches if each.number == row["number"])
+    record = read_record(forger.directory / row["record"]).record
+    spec = record.spec.model_copy(update={"seed": contest.tournament.seed_of(match, 2)})
+    loser = 1 - (record.winner or 0)
+    (forger.directory / row["record"]).write_bytes(forger.play(spec, 2, loser).to_json())
+    forger.in_table("games", lambda rows: [r.update(attempt=2) for r in rows if r["number"] == row["number"]])
+    return match.attempt_path(1)
+
+
+def play_out(*events: str, how: Callable[[RecordFile], RecordFile] | None = None) -> Callable[[Forger], None]:
+    """A finished game is said to have ended otherwise (`events`), and a second attempt counts, with the other winner.
+
+    `how` changes the record of the first attempt, which is the evidence; without it the attempt has no record.
+    """
+
+    def forge(forger: Forger) -> None:
+        row, started, accepted = won_at_first(forger)
+        first = read_record(forger.directory / row["record"])
+        path = play_second(forger, row)
+        start, end = forger.lines[started], forger.lines[accepted]
+        lines = [replace(end, event=event, text="the Engine was gone", digest=None) for event in events]
+        if how is not None:
+            (forger.directory / path).write_bytes(how(first).to_json())
+            digest = hashlib.sha256((forger.directory / path).read_bytes()).hexdigest()
+            lines[-1] = replace(lines[-1], digest=digest)
+            values = {"number": row["number"], "attempt": 1, "state": events[-1], "why": "the Engine was gone"}
+            forger.in_table("attempts", lambda rows: rows.append({**values, "record": path}))
+            forger.in_table("attempts", lambda rows: rows.sort(key=lambda each: (each["number"], each["attempt"])))
+        again = [replace(start, attempt=2), replace(end, attempt=2)]
+        forger.lines[accepted : accepted + 1] = [*lines, *again]
+
+    return forge
+
+
+def unchanged(file: RecordFile) -> RecordFile:
+    return file
+
+
+def as_void(file: RecordFile) -> RecordFile:
+    """The whole game, with the word `void`."""
+    seats = tuple(seat.model_copy(update={"fault": None, "why": "", "evidence": None}) for seat in file.record.seats)
+    values = {"verdict": Verdict.VOID, "winner": None, "reason": "the Engine was gone", "result": "", "seats": seats}
+    return RecordFile(record=file.record.model_copy(update=values), transcript=file.transcript)
+
+
+def resealed(file: RecordFile, entries: Iterable[Entry]) -> RecordFile:
+    sealed = seal(entries)
+    record = file.record.model_copy(update={"transcript_sha256": sealed.sha256})
+    return public_part(RecordFile(record=record, transcript=sealed))
+
+
+def cut_off(count: int | None = None) -> Callable[[RecordFile], RecordFile]:
+    """As `as_void`, without the last entries of the transcript; None: up to the answer that ended the game."""
+
+    def cut(file: RecordFile) -> RecordFile:
+        entries = unseal(file.transcript)
+        answers = [
+            at for at, e in enumerate(entries) if e.kind is EntryKind.READ and re.match(rb"[0-9]+,[0-9]", e.data)
+        ]
+        return resealed(as_void(file), entries[: answers[-1] + 1] if count is None else entries[:-count])
+
+    return cut
+
+
+def departing(file: RecordFile) -> RecordFile:
+    """As `as_void`; the judge's first request is another one, so the replay stops there."""
+    entries = unseal(file.transcript)
+    at = next(number for number, entry in enumerate(entries) if entry.kind is EntryKind.WROTE)
+    entries[at] = entries[at]._replace(data=entries[at].data + b" ")
+    return resealed(as_void(file), entries)
+
+
+def really_void(file: RecordFile) -> RecordFile:
+    """A record that a host's failure would leave: the organiser ended the game himself, or cut its record."""
+    return public_part(voided(file))
+
+
+def never_ended(forger: Forger) -> None:
+    """Attempt 1 is started and vanishes; attempt 2 counts, with the other winner."""
+    row, started, accepted = won_at_first(forger)
+    play_second(forger, row)
+    forger.lines[accepted] = replace(forger.lines[accepted], attempt=2)
+    forger.lines.insert(started + 1, replace(forger.lines[started], attempt=2))
+
+
+def start_at_the_end(forger: Forger) -> None:
+    """One more attempt of a game that has its result, which never ends."""
+    row = forger.game()
+    line = next(line for line in forger.lines if line.match == row["match"])
+    forger.lines.append(replace(line, event="started", attempt=row["attempt"] + 1, digest=None))
+
+
+def skip_an_attempt(forger: Forger) -> None:
+    """The attempt that counts is called the second, and the log has no first one."""
+    row, started, accepted = won_at_first(forger)
+    play_second(forger, row)
+    for at in (started, accepted):
+        forger.lines[at] = replace(forger.lines[at], attempt=2)
+
+
+# --- the order, times and states of the log --------------------------------------------------------------------------
+
+
+def move_line(event: str, to: str) -> Callable[[Forger], None]:
+    """A line of an event to just after the last line of another one."""
+
+    def forge(forger: Forger) -> None:
+        line = forger.lines.pop(next(at for at, each in enumerate(forger.lines) if each.event == event))
+        forger.lines.insert(max(at for at, each in enumerate(forger.lines) if each.event == to) + 1, line)
+
+    return forge
+
+
+def swap_start(forger: Forger) -> None:
+    """A game ended before it was started."""
+    _, started, accepted = won_at_first(forger)
+    forger.lines[started], forger.lines[accepted] = forger.lines[accepted], forger.lines[started]
+
+
+def pause_before_start(forger: Forger) -> None:
+    """Games are started although the contest is paused."""
+    at = of_events(forger, "started")
+    forger.lines.insert(at, JournalLine(forger.lines[at].at, "paused", None, None, "a power cut"))
+
+
+def start_disqualified(forger: Forger) -> None:
+    """An agent is disqualified before its games, and they are started nevertheless."""
+    row = forger.game()
+    out = {each["agent"] for each in forger.rows("disqualified")}
+    agent = next(name for name in (row["first"], row["second"], *forger.form.agents) if name not in out)
+    at = next(at for at, line in enumerate(forger.lines) if line.event == "started")
+    forger.lines.insert(at, JournalLine(forger.lines[at].at, "disqualified", None, None, f"{agent}: too strong"))
+    forger.in_table("disqualified", lambda rows: rows.insert(0, {"agent": agent, "why": "too strong"}))
+
+
+def no_time(text: str) -> Callable[[Forger], None]:
+    """A line has something else where its time is."""
+
+    def forge(forger: Forger) -> None:
+        at = forger.chance.randrange(forger.drawn, len(forger.lines))
+        forger.lines[at] = replace(forger.lines[at], at=text)
+
+    return forge
+
+
+# --- what no export has, and what no game measures -------------------------------------------------------------------
+
+
+def add_file(path: str, data: bytes | None = None) -> Callable[[Forger], None]:
+    """A signed file that no export has; None: a copy of a record."""
+
+    def forge(forger: Forger) -> None:
+        record = forger.files("records/*")[0].read_bytes()
+        (forger.directory / path).parent.mkdir(parents=True, exist_ok=True)
+        (forger.directory / path).write_bytes(record if data is None else data)
+
+    return forge
+
+
+def in_first_seat(**values: Any) -> Callable[[Forger, Any], None]:
+    return lambda _, file: file["record"]["seats"][0].update(values)
+
+
+def in_record_of(**values: Any) -> Callable[[Forger, Any], None]:
+    return lambda _, file: file["record"].update(values)
+
+
+def a_little(table: str, column: str, much: float) -> Callable[[Forger], None]:
+    """A number that is a little off."""
+
+    def forge(forger: Forger) -> None:
+        at = forger.chance.randrange(len(forger.rows(table)))
+        forger.in_table(table, lambda rows: rows[at].update({column: rows[at][column] + much}))
+
+    return forge
+
+
+def in_csv(name: str, old: str, new: str) -> Callable[[Forger], None]:
+    """Another text in a table as CSV."""
+
+    def forge(forger: Forger) -> None:
+        path = forger.directory / f"data/{name}.csv"
+        text = path.read_bytes().decode()
+        assert old in text
+        path.write_bytes(text.replace(old, new).encode())
+
+    return forge
+
+
 BOTH, REPLAY, HOLDER, NOBODY = Found.BY_BOTH, Found.BY_REPLAY, Found.BY_HOLDER, Found.BY_NOBODY
 
 
@@ -610,7 +823,7 @@ FORGERIES: Mapping[str, Forgery] = {
     ),
     "a checkpoint that another key signed": Forgery(sign_log_as_another, BOTH),
     "a leaf of the log": Forgery(damage("log/tile/entries/*/*"), BOTH),
-    "a hash of the log": Forgery(damage("log/tile/0/*/*"), REPLAY),
+    "a hash of the log": Forgery(damage("log/tile/0/*/*"), BOTH),
     "no log": Forgery(Forger.drop_log, BOTH),
     "a result without its leaf": Forgery(drop_lines("accepted"), BOTH, only_log),
     "a void without its leaf": Forgery(drop_lines("void"), BOTH, only_log),
@@ -618,12 +831,12 @@ FORGERIES: Mapping[str, Forgery] = {
     "a leaf of another contest.json": Forgery(change_line("created", digest="d" * 64), BOTH, only_log),
     "a leaf of another schedule": Forgery(change_line("scheduled", digest="d" * 64), REPLAY, only_log),
     "a void in the log alone": Forgery(add_void, BOTH, only_log),
-    "a start without its leaf": Forgery(drop_lines("started"), REPLAY, only_log),
+    "a start without its leaf": Forgery(drop_lines("started"), BOTH, only_log),
     "a disqualification in the log alone": Forgery(
         lambda forger: forger.lines.append(
             JournalLine(forger.lines[-1].at, "disqualified", None, None, "anna: too strong")
         ),
-        REPLAY,
+        BOTH,
         only_log,
     ),
     # A lie that all the rest is made to fit: against the rules, the schedule or the draw.
@@ -668,6 +881,53 @@ FORGERIES: Mapping[str, Forgery] = {
     "what was measured": fitted(in_a_record(measure), HOLDER),
     "what was private": fitted(in_a_record(hide), HOLDER),
     "claims in contest.json, fitted": fitted(claim, HOLDER),
+    # An attempt that does not count.
+    "a finished game called void, fitted": fitted(play_out("void", how=unchanged), BOTH, is_fixed),
+    "a finished game with the word void, fitted": fitted(play_out("void", how=as_void), REPLAY, is_fixed),
+    "the same without the last entry, fitted": fitted(play_out("void", how=cut_off(1)), REPLAY, is_fixed),
+    "the same without the last three, fitted": fitted(play_out("void", how=cut_off(3)), REPLAY, is_fixed),
+    "the same up to the last answer, fitted": fitted(play_out("void", how=cut_off()), REPLAY, is_fixed),
+    "the same with another request, fitted": fitted(play_out("void", how=departing), REPLAY, is_fixed),
+    "a finished game called superseded, fitted": fitted(play_out("superseded", how=unchanged), BOTH, is_fixed),
+    "an attempt that never ended, fitted": fitted(never_ended, BOTH, is_fixed),
+    "an attempt at the end that never ended, fitted": fitted(start_at_the_end, BOTH),
+    "an attempt without the one before it, fitted": fitted(skip_an_attempt, BOTH, is_fixed),
+    # Named by both verifiers: the games of attempts that do not count.
+    "a game that was stopped, fitted": fitted(play_out("void", how=really_void), HOLDER, is_fixed),
+    "a void without a record, fitted": fitted(play_out("void"), HOLDER, is_fixed),
+    "an attempt abandoned, fitted": fitted(play_out("abandoned"), HOLDER, is_fixed),
+    # The order, times and states of the log.
+    "the schedule after the results, fitted": fitted(move_line("scheduled", "accepted"), BOTH, is_fixed),
+    "the contest created after its results, fitted": fitted(move_line("created", "accepted"), BOTH),
+    "a game ended before it began, fitted": fitted(swap_start, BOTH),
+    "a start in a pause, fitted": fitted(pause_before_start, BOTH),
+    "a start of a disqualified agent, fitted": fitted(start_disqualified, BOTH, is_fixed),
+    "no time, fitted": fitted(no_time("not a time"), BOTH),
+    "a time that no calendar has, fitted": fitted(no_time("2013-02-30T18:00:00.000+00:00"), BOTH),
+    "a time of another zone, fitted": fitted(no_time("2013-03-02T18:00:00.000+02:00"), BOTH),
+    # Files that no export has.
+    "a record of no game": Forgery(add_file("records/00099.json"), BOTH),
+    "a record of no attempt": Forgery(add_file("records/00001.attempt-9.json"), BOTH),
+    "a record in another folder": Forgery(add_file("old/00001.json"), BOTH),
+    "a table of no export": Forgery(add_file("data/winners.json", b"[]"), BOTH),
+    "a tile of no log": Forgery(add_file("log/tile/0/001", bytes(32)), BOTH),
+    "a program of no export": Forgery(add_file("winner.exe", b"anna"), BOTH),
+    # Impossible measurements.
+    "a game of negative length, fitted": fitted(in_a_record(in_record_of(seconds=-100.0)), BOTH),
+    "a judge that was early, fitted": fitted(in_a_record(in_record_of(judge_late_ms=-1.0)), BOTH),
+    "negative memory, fitted": fitted(in_a_record(in_first_seat(memory_peak_bytes=-1)), BOTH),
+    "negative processor time, fitted": fitted(in_a_record(in_first_seat(cpu_ms=-1)), BOTH),
+    "negative lingering, fitted": fitted(in_a_record(in_first_seat(lingered_ms=-0.5)), BOTH),
+    "a beginning that is no time": Forgery(in_a_record(in_record_of(started_at="yesterday")), BOTH),
+    "a beginning without a time": Forgery(in_a_record(in_record_of(started_at="2013-03-02")), BOTH),
+    # Numbers and texts in tables.
+    "a little more points": Forgery(a_little("standings", "points", 0.0009), BOTH),
+    "a millionth of a point": Forgery(a_little("standings", "points", 0.000001), BOTH),
+    "a part of a game": Forgery(a_little("standings", "games", 0.0009), BOTH),
+    "an integer as a float": Forgery(a_little("standings", "games", 0.0), BOTH),
+    "a little less time": Forgery(a_little("standings", "charged_ms", -0.0005), BOTH),
+    "a name in CSV": Forgery(in_csv("standings", "bert", "bert.0"), BOTH, suits=lambda form: "bert" in form.agents),
+    "an integer in CSV": Forgery(in_csv("games", "\r\n1,", "\r\n1.0,"), BOTH),
     # What is only signed.
     "a page, a program or the PGN": Forgery(change_page, NOBODY),
 }

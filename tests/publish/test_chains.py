@@ -12,7 +12,7 @@ AGENTS = [("one", "two"), ("two", "one")]
 
 def game(number: int, begun: str, left: str, seat: int) -> VerifiedRecord:
     """A game of the agent that keeps something, in this seat; the other keeps nothing."""
-    job = RecordJob(number, Path(), f"game {number}", "", "", 1, True, ("one", "two"), 0, ((),))
+    job = RecordJob(number, Path(), f"game {number}", "", "", 1, True, "accepted", ("one", "two"), 0, ((),))
     empty = {FolderKind.PERSISTENT: EMPTY.digest}
     states = [{FolderKind.PERSISTENT: begun}, {FolderKind.PERSISTENT: left}]
     begin, end = ((state, empty) if seat == 0 else (empty, state) for state in states)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from judge.contest.contest import Contest
 from judge.contest.plan import load_plan
@@ -21,12 +22,14 @@ from judge.matches import MatchState
 from judge.publish.export import publish
 from judge.publish.keys import make_key
 from judge.publish.manifest import write_manifest
+from judge.publish.match_files import read_stored
 from judge.publish.verify_export import VerificationReport, verify_export
 from judge.referee.seeds import derived
 from judge.referee.spec import MatchSpec, read_record
 from judge.store.contests import Store
+from judge.store.tables import attempts
 from tests.contest.cups import CHANCE
-from tests.publish.cups import STRONG_TO_WEAK, Cup, play, player
+from tests.publish.cups import STRONG_TO_WEAK, Cup, play, player, voided
 from tests.publish.public import Public
 
 NAME = "spring-cup"
@@ -355,6 +358,11 @@ def old(tmp_path: Path) -> Path:
 
 
 def test_an_export_of_before_there_were_secrets_verifies(old: Path) -> None:
+    # Its void was a finished game, which no judge calls void; so the record is cut off, as a host's failure does.
+    void = old / "published/records/00002.attempt-1.json"
+    assert any("called void" in problem for problem in verify_export(old / "published", None).problems)
+    void.write_bytes(voided(read_record(void)).to_json(as_read=True))
+    write_manifest(old / "published", NAME, make_key(old / "organiser.key"))
     report = verify_export(old / "published", None)
 
     assert [] == list(report.problems)
@@ -373,6 +381,12 @@ def test_a_store_of_before_there_were_secrets_goes_on_and_verifies(old: Path) ->
             contest.secret,
         )
         ids = [match.id for match in store.matches(NAME)]
+        (fake,) = [each for each in store.attempts(NAME) if each.state == "void"]
+        assert fake.record is not None
+        true = contest.files.put(voided(read_stored(planned.files, fake.record)).to_json(as_read=True))
+        with store._engine.begin() as connection:
+            of_fake = (attempts.c.match == fake.match, attempts.c.number == fake.number)
+            connection.execute(update(attempts).where(*of_fake).values(record=true))
         play(contest, cast, void=[5])
         public = published(contest, old)
         assert ids == [match.id for match in store.matches(NAME)]

@@ -18,7 +18,8 @@ from judge.publish.manager_files import finished_contest, write_for_manager
 from judge.records.gomoku.formats import GOMOKU_FORMATS
 from judge.records.gomoku.piskvork import safe_name
 from judge.records.managers import ContestComparison, DifferenceKind
-from judge.statistics.ratings import GOMOCUP_MODEL, rate
+from judge.statistics.rating_model import GOMOCUP_MODEL
+from judge.statistics.ratings import rate
 from tests.publish.cups import SECRET, STRONG_TO_WEAK, Cup
 
 OPENINGS = (((7, 7), (8, 8)), ((7, 7), (7, 8), (9, 6)))

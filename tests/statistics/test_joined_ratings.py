@@ -4,7 +4,8 @@ import pytest
 
 from judge.errors import InputError
 from judge.statistics.joined_ratings import JoinedRatings, RatedContest, join_contests
-from judge.statistics.ratings import RatingModel, rate
+from judge.statistics.rating_model import RatingModel
+from judge.statistics.ratings import rate
 from tests.contest.rounds import games
 
 PLAIN = RatingModel(advantage=0)

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from judge.games.types import Verdict
 from judge.matches import ResultRow
-from judge.statistics.ratings import GOMOCUP_MODEL, Estimate, RatingList, RatingModel, rate
+from judge.statistics.rating_model import GOMOCUP_MODEL, RatingModel
+from judge.statistics.ratings import Estimate, RatingList, rate
 from judge.statistics.scales import ELO
 from tests.contest.rounds import game, games
 from tests.examples import examples

@@ -121,7 +121,6 @@ def _elsewhere(contest: Contest, scheduler: str, keys: Path | None) -> Executor:
 
     refuse_pickles(VALUES, except_here=True)  # dask reads in threads of its own
     images = set(contest.snapshot.images) | ({KEEPER} if contest.snapshot.policy.folders.kept else set())
-    # Workers on other machines tell nothing while they play: their games come into the log when they have ended.
     try:
         return open_cluster(scheduler, keys, contest.store, contest.name, contest.planned.folder, sorted(images))
     except KeyboardInterrupt:

@@ -13,6 +13,11 @@
   const TABLES = ["standings", "crosstable", "pairs", "games", "pairings", "disqualified", "attempts", "journal"];
   const MOST_PROBLEMS = 50;
 
+  // Bytes, as the judge bounds them; a larger file is not read.
+  const LARGEST_MANIFEST = 128 << 20, LARGEST_TABLE = 256 << 20, LARGEST_RECORD = 448 << 20;
+  const LARGEST_DOCUMENT = 4 << 20, LARGEST_CHECKPOINT = 16 << 10, LARGEST_TILE = 256 * (0xffff + 2);
+  const LARGEST_KEYS = 64 << 10, MOST_WITNESSES = 100;
+
   class Report {
     contest = "";
     manifest = "";
@@ -22,14 +27,14 @@
     unchecked = [
       "that records follow from the rules and from what the agents wrote: judge contest verify replays them",
       "the schedule, the openings and the lots: judge contest verify computes them again",
-      "ratings, fairness, pages, PGN, CSV, the journal's words: they are only as they were signed",
+      "ratings, fairness, pages, PGN, the journal's words, letters of CSV that are not ASCII: only as they were signed",
     ];
 
     expect(isTrue, problem) {
       if (!isTrue) this.problems.push(problem);
     }
 
-    /** A problem for each value of `expected` that is another one in `found`; numbers may be off by `slack`. */
+    /** A problem for each value of `expected` that is another one in `found`; floats may be off by `slack`. */
     compare(place, found, expected, slack = 0) {
       if (expected !== null && typeof expected === "object") {
         if (Array.isArray(expected)) this.compare(`${place}, length`, found?.length, expected.length);
@@ -37,7 +42,8 @@
         return;
       }
       const areNumbers = typeof found === "number" && typeof expected === "number";
-      const isNear = areNumbers && Math.abs(found - expected) <= slack * (1 + 1e-6 * Math.abs(expected));
+      const most = slack * Math.max(1, Math.abs(found), Math.abs(expected));
+      const isNear = areNumbers && Math.abs(found - expected) <= most;
       this.expect(found === expected || isNear, `${place}: ${found} is there, ${expected} is right`);
     }
 
@@ -62,10 +68,19 @@
   const hex = (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
   const utf8 = (text) => new TextEncoder().encode(text);
-  const decoded = (bytes) => new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  const decoded = (bytes) => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   // TextDecoder's Latin-1 is Windows-1252, and a record has each byte as the character of that number.
   const latin1 = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+  const base64 = (bytes) => btoa(String.fromCharCode(...bytes));
   const unbase64 = (text) => latin1(atob(text));
+
+  /** The bytes of a text in Base64, refused if they have another form too. */
+  function fromBase64(text) {
+    const bytes = unbase64(text);
+    if (base64(bytes) !== text) throw new Error("not in Base64");
+    return bytes;
+  }
+
   const joined = (parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
 
   // Node.js has a faster one: a log has many short leaves.
@@ -90,17 +105,77 @@
     return crypto.subtle.verify({ name: "Ed25519" }, imported, signature, data);
   }
 
-  /** The value of JSON, refused if an object has a key twice: readers differ in which of the two they take. */
-  function parse(bytes, name) {
+  const MOST_DEPTH = 100;
+
+  /** How many colons a JSON text has outside of its strings, and its numbers as they are written. One pass. */
+  function scanned(text) {
+    const numbers = [], part = /[-+.0-9eE]/;
+    let colons = 0;
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === 58) colons++;
+      else if (code === 34) {
+        for (at++; text.charCodeAt(at) !== 34; at++) if (text.charCodeAt(at) === 92) at++;
+      } else if (code === 45 || (code >= 48 && code <= 57)) {
+        const start = at;
+        while (part.test(text[at + 1] ?? "")) at++;
+        numbers.push(text.slice(start, at + 1));
+      }
+    }
+    return { colons, numbers };
+  }
+
+  /** The value of JSON, with its `numbers` as they are written; refused if other readers may read another value. */
+  function parsed(bytes, name) {
     const text = decoded(bytes);
-    const written = text.replace(/"(?:[^"\\]|\\.)*"/g, "").split(":").length - 1;
-    let read = -1; // the whole value counts as one of a key
-    const value = JSON.parse(text, function count(_, inner) {
-      read += Array.isArray(this) ? 0 : 1;
-      return inner;
-    });
-    if (read !== written) throw new Error(`${name}: an object has a key twice`);
-    return value;
+    const value = JSON.parse(text); // first: what follows relies on strings that end
+    const { colons, numbers } = scanned(text);
+    const mayBreak = /\\u[dD][89a-fA-F]/.test(text);
+    const refuse = (why) => {
+      throw new Error(`${name}: ${why}`);
+    };
+    const check = (inner) => {
+      if (typeof inner === "number" && !Number.isFinite(inner)) refuse("a number is too large");
+      if (mayBreak && typeof inner === "string" && /\p{Cs}/u.test(inner)) refuse("half of a surrogate pair");
+      return inner !== null && typeof inner === "object";
+    };
+    let keys = 0, level = check(value) ? [value] : [];
+    for (let depth = 1; level.length; depth++) {
+      if (depth > MOST_DEPTH) refuse(`values are nested deeper than ${MOST_DEPTH}`);
+      const next = [];
+      for (const holder of level) {
+        if (Array.isArray(holder)) {
+          for (const inner of holder) if (check(inner)) next.push(inner);
+          continue;
+        }
+        for (const key of Object.keys(holder)) {
+          keys++;
+          check(key);
+          if (check(holder[key])) next.push(holder[key]);
+        }
+      }
+      level = next;
+    }
+    if (keys !== colons) refuse("an object has a key twice");
+    return { value, numbers, text };
+  }
+
+  const parse = (bytes, name) => parsed(bytes, name).value;
+
+  /** A number as Python writes it, whose digits are the same: with an exponent below 0.0001 and from 10^16 on. */
+  function pythonNumber(token) {
+    if (/^-?[0-9]+$/.test(token)) return BigInt(token).toString();
+    const value = Number(token), sign = value < 0 || Object.is(value, -0) ? "-" : "";
+    if (value === 0) return `${sign}0.0`;
+    const [mantissa, exponent] = Math.abs(value).toExponential().split("e");
+    const digits = mantissa.replace(".", ""), power = Number(exponent);
+    if (power < -4 || power >= 16) {
+      const tail = digits.length > 1 ? `.${digits.slice(1)}` : "";
+      return `${sign}${digits[0]}${tail}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+    }
+    if (power < 0) return `${sign}0.${"0".repeat(-power - 1)}${digits}`;
+    const whole = digits.slice(0, power + 1).padEnd(power + 1, "0");
+    return `${sign}${whole}.${digits.slice(power + 1) || "0"}`;
   }
 
   /** JSON as the judge writes a manifest: sorted keys, no spaces, ASCII. */
@@ -139,12 +214,17 @@
   }
 
   async function checkFiles({ files, read, key, report }) {
-    const data = await read(MANIFEST);
+    const data = await read(MANIFEST, LARGEST_MANIFEST);
     report.manifest = await sha256(data);
     report.key = await sha256(key);
-    const isSigned = await isSignature(key, await read(SIGNATURE), data);
+    const isSigned = await isSignature(key, await read(SIGNATURE, 64), data);
     report.expect(isSigned, `${SIGNATURE}: not signed by the key ${report.key.slice(0, 16)}`);
     const manifest = parse(data, MANIFEST);
+    const hasForm = ({ path, sha256: digest, size }) =>
+      PLAIN.test(path) && /^[0-9a-f]{64}$/.test(digest) && Number.isSafeInteger(size) && size >= 0;
+    if (typeof manifest.contest !== "string" || !Array.isArray(manifest.files) || !manifest.files.every(hasForm)) {
+      throw new Error(`${MANIFEST}: not a manifest`);
+    }
     report.contest = manifest.contest;
     const listed = new Map(manifest.files.map((file) => [file.path, file]));
     const sorted = [...listed.values()].sort((one, other) => (one.path < other.path ? -1 : 1));
@@ -152,12 +232,33 @@
     report.expect(`${form}\n` === decoded(data), `${MANIFEST}: not in the form that a judge writes`);
     const names = new Set([...files.keys()].filter((name) => name !== MANIFEST && name !== SIGNATURE));
     for (const [name, file] of listed) {
-      const bytes = names.delete(name) ? await read(name) : null;
-      if (bytes === null) report.problems.push(`${name}: missing`);
-      else report.expect(bytes.length === file.size && (await sha256(bytes)) === file.sha256, `${name}: changed`);
+      if (!names.delete(name)) report.problems.push(`${name}: missing`);
+      // A file of another size is not read.
+      else if ((await files.get(name).size()) !== file.size) report.problems.push(`${name}: changed`);
+      else report.expect((await sha256(await read(name, file.size))) === file.sha256, `${name}: changed`);
     }
     for (const name of names) report.problems.push(`${name}: not in the manifest`);
     report.checked.push(`${listed.size} files against the manifest, and its signature`);
+  }
+
+  const PLAIN = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}(\/[A-Za-z0-9_][A-Za-z0-9._-]{0,127})*$/;
+  const PAGE = new RegExp(
+    "^([a-z]{2,3}(-[A-Za-z]{2,4})?/)?((games|agents|rounds)/[0-9][0-9-]*[.](html|png)|[a-z][a-z0-9_-]*[.]html)$",
+  );
+  const TOP = new RegExp(
+    "^((manifest|contest|chance|joined)[.]json|manifest[.]sig|organiser[.]pem|games[.]pgn|[a-z]+[.](css|js|mjs))$",
+  );
+  const WITNESSED = /^log\/witness\/[0-9a-f]{8}$/;
+
+  /** Files that no export of this contest has; pages are known by their names only. */
+  function checkNames({ files, tables, report }, tiles) {
+    const data = [...TABLES, "fairness", "histories"].flatMap((name) => [`data/${name}.csv`, `data/${name}.json`]);
+    const records = [...tables.games, ...tables.attempts].map(({ record }) => record);
+    const known = new Set([...data, "data/README.md", ...records, ...tiles, ...(tiles.length ? [CHECKPOINT] : [])]);
+    for (const name of [...files.keys()].sort()) {
+      const isKnown = known.has(name) || [PAGE, TOP, WITNESSED].some((kind) => kind.test(name));
+      report.expect(isKnown, `${name}: an export of this contest has no such file`);
+    }
   }
 
   /** The digest of a transcript: of each block what is public, entry by entry, and the digest of what is private. */
@@ -169,6 +270,7 @@
         const isPublic = typeof text === "string";
         const [length, data, tag] = isPublic ? [text.length, text, "o"] : Array.isArray(text) ? [...text, "e"] : [text, "", "p"];
         const head = new DataView(new ArrayBuffer(14));
+        if (!Number.isSafeInteger(ns) || ns < 0) throw new Error(`a time in a transcript is impossible: ${ns}`);
         head.setBigUint64(0, BigInt(ns), true);
         head.setInt8(8, seat);
         head.setUint8(9, kind.charCodeAt(0));
@@ -193,16 +295,63 @@
     return said;
   }
 
-  async function checkRecords({ read, contest, tables, report }) {
+  const INSTANT = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{3}([0-9]{3})?)?[+]00:00$/;
+
+  /** Whether a text is a time, UTC, that a calendar has. */
+  function isTime(text) {
+    if (typeof text !== "string" || !INSTANT.test(text)) return false;
+    const found = new Date(`${text.slice(0, 19)}Z`);
+    return !Number.isNaN(found.getTime()) && found.toISOString().slice(0, 19) === text.slice(0, 19);
+  }
+
+  /** Measurements that are impossible: negative, too large, or no number. */
+  function checkMeasurements(record, name, report) {
+    const { seconds, judge_late_ms = 0, seats, plies, placement, started_at } = record;
+    const ofSeat = (seat) => [
+      seat.charged_ms, seat.lingered_ms ?? 0, seat.cpu_ms, seat.memory_peak_bytes,
+      ...Object.values(seat.folders ?? {}).flatMap(({ used_bytes, used_inodes }) => [used_bytes, used_inodes]),
+    ];
+    const cores = [...placement.judge_cores, ...placement.slot_cores];
+    const measured = [
+      seconds, judge_late_ms, ...cores,
+      ...seats.flatMap(ofSeat), ...plies.flatMap(({ ms, memory_bytes }) => [ms, memory_bytes]),
+    ];
+    const isPossible = (value) =>
+      value == null || (typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER);
+    const wrong = measured.find((value) => !isPossible(value));
+    report.expect(wrong === undefined, `${name}: impossible: ${wrong} was measured`);
+    report.expect(isTime(started_at), `${name}: impossible: ${started_at} is no time`);
+  }
+
+  /** A record of this attempt, compared with the digests that it names; null if it is of another one. */
+  async function readRecord({ read, report }, path, number, attempt, files) {
+    const { record, transcript } = parse(await read(path, LARGEST_RECORD), path);
+    report.compare(`${path}, attempt`, record.attempt, attempt);
+    report.compare(`${path}, files`, record.spec.seats.map((seat) => seat.digest), files);
+    checkMeasurements(record, path, report);
+    const digest = await transcriptDigest(transcript);
+    report.compare(`game ${number}, transcript`, [transcript.sha256, record.transcript_sha256], [digest, digest]);
+    return record;
+  }
+
+  async function checkRecords(it) {
+    const { contest, tables, report } = it;
     const digests = new Map(contest.entries.map(({ name, seat }) => [name, seat.digest]));
+    const filesOf = (row) => [row.first, row.second].map((name) => digests.get(name));
     const played = tables.games.filter((row) => row.state === "done");
     for (const row of played) {
-      const { record, transcript } = parse(await read(row.record), row.record);
+      const record = await readRecord(it, row.record, row.number, row.attempt, filesOf(row));
       report.compare(`game ${row.number}`, row, claims(record, row));
-      const files = [row.first, row.second].map((name) => digests.get(name));
-      report.compare(`game ${row.number}, files`, record.spec.seats.map((seat) => seat.digest), files);
-      const digest = await transcriptDigest(transcript);
-      report.compare(`game ${row.number}, transcript`, [transcript.sha256, record.transcript_sha256], [digest, digest]);
+      report.expect(record.verdict !== "void", `${row.record}: void, so it cannot count`);
+    }
+    const byNumber = new Map(tables.games.map((row) => [row.number, row]));
+    for (const { number, attempt, state, record: path } of tables.attempts) {
+      const row = byNumber.get(number);
+      if (row === undefined) throw new Error(`attempts.json: there is no game ${number}`);
+      const record = await readRecord(it, path, number, attempt, filesOf(row));
+      report.compare(`${path}, match`, record.id, row.match);
+      const isVoid = record.verdict === "void" && record.winner === null;
+      report.expect(isVoid || state !== "void", `${path}: its verdict is ${record.verdict}, the tables call it void`);
     }
     report.checked.push(`${played.length} records against the results, and their transcripts against their digests`);
   }
@@ -215,7 +364,97 @@
   const BY_RESULTS = new Set(["round-robin", "double-round-robin", "gauntlet", "swiss", "sprt"]);
   const OF_PAIR = ["points", "games", "wins", "draws", "losses"];
   const OF_AGENT = [...OF_PAIR, "byes", "failures", "replies", "charged_ms"];
-  const SLACK = 1e-3; // more than another order of adding up makes
+  const SLACK = 1e-9; // more than another order of adding up makes
+  const CRITERIA_SLACK = 1e-8; // both sides are rounded
+
+  const COLUMNS = {
+    standings:
+      "place:i agent points:f games:i wins:i draws:i losses:i byes:i failures:i replies:i charged_ms:f " +
+      "elo:f? elo_low:f? elo_high:f? pool:i?",
+    pairs: "agent opponent points:f games:i wins:i draws:i losses:i",
+    games:
+      "number:i round:i table:i game:i first second state why winner:t? verdict:t? reason:t? result:t? " +
+      "first_points:f? second_points:f? first_fault:t? second_fault:t? first_replies:i? second_replies:i? " +
+      "first_charged_ms:f? second_charged_ms:f? seconds:f? attempt:i? match record:t?",
+    pairings: "round:i table:i first second:t? meeting:i group",
+    disqualified: "agent why",
+    attempts: "number:i attempt:i state why record",
+    journal: "at event match:t? attempt:i? text",
+  };
+
+  /** The columns of a table with their types: `t` text, `i` integer, `f` float, with `?` if null is possible. */
+  function columnsOf(name, rows, { format: { ranking } }) {
+    const columns = COLUMNS[name].split(" ").map((column) => column.split(":")).map(([key, type = "t"]) => [key, type]);
+    const isFormer = name === "standings" && Object.keys(rows[0] ?? {}).some((key) => key.startsWith("criterion:"));
+    const head = isFormer ? "criterion" : "compared";
+    return name === "standings" ? [...columns, ...ranking.map((each) => [`${head}:${each}`, "f?"])] : columns;
+  }
+
+  const isType = {
+    t: (value) => typeof value === "string",
+    i: (value, token) => /^(-?[1-9][0-9]*|0)$/.test(token ?? "") && Number.isSafeInteger(value),
+    f: (value) => typeof value === "number",
+  };
+
+  /** A cell of CSV; a text is never a formula. */
+  function cellOf(value, token) {
+    if (value === null) return "";
+    if (typeof value === "number") return pythonNumber(token).replace(/\.0$/, "");
+    const letters = value.length > MOST_CELL ? [...value] : "";
+    const cut = letters.length > MOST_CELL ? `${letters.slice(0, MOST_CELL - 1).join("")}\u2026` : value;
+    const text = cut.replace(/[\t\n\r]/g, " ").replace(/[\0-\x1f\x7f]/g, "\ufffd");
+    const safe = /^[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text.trimStart()) ? `'${text}` : text;
+    return /[",\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
+  }
+
+  const MOST_CELL = 10_000;
+
+  /** A table as JSON and as CSV: columns and types as every export has them, and the same values in both. */
+  async function readTable({ read, contest, report }, name) {
+    const { value: rows, numbers } = parsed(await read(`data/${name}.json`, LARGEST_TABLE), `${name}.json`);
+    if (!Array.isArray(rows)) throw new Error(`${name}.json: not a table`);
+    const columns = columnsOf(name, rows, contest), types = new Map(columns);
+    const lines = [columns.map(([key]) => cellOf(key))];
+    let next = 0;
+    for (const [at, row] of rows.entries()) {
+      const keys = Object.keys(row), tokens = new Map();
+      const known = columns.map(([key]) => key);
+      if (keys.length !== known.length || !keys.every((key) => types.has(key))) {
+        throw new Error(`${name}.json: row ${at} has other columns than ${known.join(", ")}`);
+      }
+      for (const key of keys) {
+        const value = row[key], type = types.get(key);
+        const token = typeof value === "number" ? numbers[next++] : undefined;
+        tokens.set(key, token);
+        const isRight = value === null ? type.endsWith("?") : isType[type[0]](value, token);
+        if (!isRight) throw new Error(`${name}.json: row ${at}, ${key}: ${String(token ?? value)} has another type`);
+      }
+      lines.push(known.map((key) => cellOf(row[key], tokens.get(key))));
+    }
+    await checkCsv({ read, report }, name, lines);
+    return rows;
+  }
+
+  async function readCrosstable({ read, report }) {
+    const { value, numbers } = parsed(await read("data/crosstable.json", LARGEST_TABLE), "crosstable.json");
+    if (Object.keys(value).sort().join() !== "agents,points") throw new Error("crosstable.json: not a crosstable");
+    let next = 0;
+    const cells = (row) => row.map((cell) => cellOf(cell, typeof cell === "number" ? numbers[next++] : undefined));
+    const lines = [["agent", ...value.agents.map((agent) => cellOf(agent))]];
+    for (const [at, row] of value.points.entries()) lines.push([cellOf(value.agents[at]), ...cells(row)]);
+    await checkCsv({ read, report }, "crosstable", lines);
+    return value;
+  }
+
+  /** Whether a file of CSV has these cells. */
+  async function checkCsv({ read, report }, name, lines) {
+    const plain = (text) => text.replace(/[^\0-\x7f]+/g, "?").replace(/\?+/g, "?");
+    const found = decoded(await read(`data/${name}.csv`, LARGEST_TABLE)).split("\r\n").map(plain);
+    const expected = [...lines.map((cells) => cells.join(",")), ""].map(plain);
+    const at = expected.findIndex((line, number) => line !== found[number]);
+    const isSame = at < 0 && found.length === expected.length;
+    report.expect(isSame, `${name}.csv, line ${at < 0 ? expected.length : at + 1}: not as in ${name}.json`);
+  }
 
   const rounded = (value) => Number(value.toFixed(9)) + 0;
   const summed = (parts, names = OF_AGENT) =>
@@ -347,7 +586,7 @@
     }
     const isFormer = known.some((each) => tables.standings.some((row) => Object.hasOwn(row, `criterion:${each}`)));
     if (isFormer) report.unchecked.push("the criteria of the standings: judge 0.1.0 compared all agents at once");
-    else report.compare("criteria of standings.json", tables.standings, lines.map(({ values }) => values), SLACK);
+    else report.compare("criteria of standings.json", tables.standings, lines.map(({ values }) => values), CRITERIA_SLACK);
     if (known.length < ranking.length) return void report.unchecked.push("the places: they need ratings");
     const places = tables.standings.map((row) => row.place);
     report.compare("places of standings.json", places, lines.map((line) => right.get(line.agent)));
@@ -371,7 +610,10 @@
   // --- log -----------------------------------------------------------------------------------------------------------
 
   const ORGANISER = 1, WITNESS = 4; // kinds of signatures (C2SP): of the checkpoint, and of it with the time
-  const ENDS = new Set(["accepted", "void", "abandoned", "superseded"]);
+  const OF_CONTEST = new Set(["scheduled", "started", "accepted", "disqualified", "open", "paused", "stopped"]);
+  const OF_ATTEMPT = new Set(["started", "accepted", "void", "abandoned", "superseded", "annulled"]);
+  const WIDTH = 256;
+  const MOST_NAMED = 20;
 
   /** The root of a Merkle tree (RFC 6962, 2.1), from the hashes of its leaves. */
   async function rootOf(hashes) {
@@ -383,12 +625,18 @@
 
   /** A checkpoint in a signed note (C2SP): what is signed, and each signature as a name and bytes. */
   function readCheckpoint(data, name) {
-    const form = /^((.+)\n(0|[1-9][0-9]{0,14})\n(.+)\n)\n([^]*)$/;
-    const [, body, origin, size, root, rest] = form.exec(decoded(data)) ?? [];
-    if (body === undefined) throw new Error(`${name}: not a checkpoint of a log`);
-    const lines = rest.matchAll(/^\u2014 (\S+) ([A-Za-z0-9+/]+={0,2})$/gm);
-    const signatures = [...lines].map((line) => ({ name: line[1], data: unbase64(line[2]) }));
-    return { name, body, origin, size: Number(size), root: hex(unbase64(root)), signatures };
+    const form = /^(([^\n]+)\n(0|[1-9][0-9]{0,14})\n([A-Za-z0-9+/]{43}=)\n)\n([^]+)\n$/;
+    const refuse = () => {
+      throw new Error(`${name}: not a checkpoint of a log`);
+    };
+    const [, body, origin, size, root, rest] = (data.length <= LARGEST_CHECKPOINT && form.exec(decoded(data))) || [];
+    if (body === undefined) refuse();
+    const signatures = rest.split("\n").map((line) => {
+      const found = /^\u2014 ([^\s+\0-\x1f\x7f\x85\ufeff]{1,256}) ([A-Za-z0-9+/]+={0,2})$/.exec(line) ?? refuse();
+      const signature = { name: found[1], data: fromBase64(found[2]) };
+      return signature.data.length < 5 ? refuse() : signature;
+    });
+    return { name, body, origin, size: Number(size), root: hex(fromBase64(root)), signatures };
   }
 
   /** Who signs checkpoints; each signature begins with four bytes of the digest of its name, kind and key. */
@@ -399,7 +647,7 @@
   /** A witness, from its line NAME+ID+KEY. */
   async function readWitness(line) {
     const [name, id, ...rest] = line.trim().split("+");
-    const data = unbase64(rest.join("+"));
+    const data = fromBase64(rest.join("+"));
     const witness = await signer(name, WITNESS, data.slice(1));
     if (data.length !== 33 || data[0] !== WITNESS || witness.id !== id) {
       throw new Error(`not the key of a witness: ${line.slice(0, 80)}`);
@@ -431,49 +679,186 @@
 
   /** The log of an export: its checkpoint, the hashes of its leaves, and the journal with the digest of each leaf. */
   async function readLog({ files, read, contest, tables, key, report }) {
-    const checkpoint = readCheckpoint(await read(CHECKPOINT), CHECKPOINT);
-    const leaves = [];
-    // Tiles are numbered in the order of their names, up to the millionth.
-    for (const name of [...files.keys()].filter((each) => each.startsWith("log/tile/entries/")).sort()) {
-      const data = await read(name);
+    const checkpoint = readCheckpoint(await read(CHECKPOINT, LARGEST_CHECKPOINT), CHECKPOINT);
+    if (checkpoint.size !== tables.journal.length) {
+      throw new Error(`${CHECKPOINT}: of ${checkpoint.size} leaves, the journal has ${tables.journal.length}`);
+    }
+    const leaves = [], tiles = tilePaths("entries", checkpoint.size);
+    for (const [number, name] of tiles.entries()) {
+      const data = await read(name, LARGEST_TILE), before = leaves.length;
       for (let at = 0, end = 0; at < data.length; at = end) {
         end = at + 2 + data[at] * 256 + data[at + 1];
         if (!(end <= data.length)) throw new Error(`${name}: a leaf is cut off`);
         leaves.push(data.slice(at + 2, end));
       }
+      const width = Math.min(WIDTH, checkpoint.size - number * WIDTH);
+      if (leaves.length - before !== width) throw new Error(`${name}: not a tile of ${width} leaves`);
     }
-    if (new Set([checkpoint.size, leaves.length, tables.journal.length]).size > 1) {
-      throw new Error(`${CHECKPOINT}: the leaves or the journal are not as many`);
-    }
-    const lines = tables.journal.map((row, number) => ({ ...row, ...parse(leaves[number], `leaf ${number}`) }));
-    for (const [number, { at, attempt, event, match, text }] of tables.journal.entries()) {
-      const line = { at, attempt, digest: lines[number].digest, event, match, text_sha256: await sha256(utf8(text)) };
-      const isSame = canonical(line) === decoded(leaves[number]);
+    const lines = [];
+    for (const [number, row] of tables.journal.entries()) {
+      const { at, attempt, event, match, text } = row;
+      const { digest } = parse(leaves[number], `leaf ${number}`);
+      const line = { at, attempt, digest, event, match, text_sha256: await sha256(utf8(text)) };
+      const isSame = digest !== undefined && canonical(line) === decoded(leaves[number]);
       report.expect(isSame, `leaf ${number} of the log is not the line of the journal`);
+      lines.push({ ...row, digest: typeof digest === "string" ? digest : null });
     }
     const origin = `judge-contest/${contest.name}`;
-    const hashes = await Promise.all(leaves.map((leaf) => hashed([0], leaf)));
-    return { origin, organiser: await signer(origin, ORGANISER, key), checkpoint, hashes, lines };
+    const hashes = [];
+    for (const leaf of leaves) hashes.push(await hashed([0], leaf));
+    tiles.push(...(await checkTiles(hashes, read, report)));
+    return { origin, organiser: await signer(origin, ORGANISER, key), checkpoint, hashes, lines, tiles };
+  }
+
+  /** Where the tiles of a level are (C2SP's tlog-tiles). */
+  function tilePaths(level, count) {
+    return Array.from({ length: Math.ceil(count / WIDTH) }, (_, number) => {
+      const parts = [String(number % 1000).padStart(3, "0")];
+      for (let rest = Math.floor(number / 1000); rest; rest = Math.floor(rest / 1000)) {
+        parts.unshift(`x${String(rest % 1000).padStart(3, "0")}`);
+      }
+      const width = Math.min(WIDTH, count - number * WIDTH);
+      return `log/tile/${level}/${parts.join("/")}${width === WIDTH ? "" : `.p/${width}`}`;
+    });
+  }
+
+  /** The paths of the tiles of hashes, which must be those of the leaves. */
+  async function checkTiles(hashes, read, report) {
+    const all = [];
+    for (let level = 0, nodes = hashes; nodes.length; level++) {
+      const paths = tilePaths(level, nodes.length), above = [];
+      for (const [number, path] of paths.entries()) {
+        const own = nodes.slice(number * WIDTH, (number + 1) * WIDTH);
+        const found = await read(path, 32 * WIDTH);
+        report.expect(hex(found) === own.map(hex).join(""), `${path}: not the hashes of the leaves`);
+        if (own.length === WIDTH) above.push(await rootOf(own));
+      }
+      all.push(...paths);
+      nodes = above;
+    }
+    return all;
+  }
+
+  /** What a log says of a contest, line by line: each line must be possible after those before it. */
+  class Story {
+    constructor({ contest, tables, report }) {
+      this.matches = new Map(tables.games.map((row) => [row.match, row]));
+      this.schedule = [...tables.games].sort((one, other) => one.number - other.number);
+      this.known = new Map(contest.entries.map(({ name }) => [name, false]));
+      this.scheduled = new Set();
+      this.out = [];
+      this.running = new Map();
+      this.done = new Map();
+      this.last = new Map();
+      this.ended = new Map();
+      this.isCreated = false;
+      this.isOpen = true;
+      this.report = report;
+    }
+
+    /** The next line. */
+    take(line, number) {
+      const { event, text, at } = line;
+      const expect = (isTrue, problem) => this.report.expect(isTrue, `leaf ${number} of the log, ${event}: ${problem}`);
+      expect(isTime(at) && at.length === 29, `${at} is not a time`);
+      expect(this.isCreated || !OF_CONTEST.has(event), "it comes before the contest is created");
+      if (OF_ATTEMPT.has(event)) this.attempt(line, expect);
+      else if (event === "created") this.isCreated = true;
+      else if (event === "disqualified") this.out.push(text);
+      else if (["open", "paused", "stopped"].includes(event)) this.isOpen = event === "open";
+      else if (event === "scheduled") {
+        const [, count = "0"] = /^([0-9]{1,9})( |$)/.exec(text) ?? [];
+        const size = this.scheduled.size;
+        for (const { match } of this.schedule.slice(size, size + Number(count))) this.scheduled.add(match);
+      }
+    }
+
+    attempt(line, expect) {
+      const { event, match, digest } = line, attempt = line.attempt ?? 0, key = `${match} ${attempt}`;
+      const isRunning = this.running.get(match) === attempt, before = this.ended.get(key);
+      if (!this.matches.has(match)) return expect(false, `there is no match ${match}`);
+      if (event === "started") {
+        this.start(match, attempt, expect);
+        this.last.set(match, attempt);
+        this.running.set(match, attempt);
+        return void this.done.delete(match);
+      }
+      if (!(attempt >= 1 && attempt <= (this.last.get(match) ?? 0))) {
+        return expect(false, `attempt ${attempt} was not started`);
+      }
+      const kept = event === "annulled" ? before?.digest ?? null : digest;
+      if (event === "superseded") {
+        expect(!isRunning, `attempt ${attempt} was being played, so nothing supersedes it`);
+        expect(isRunning || before, `attempt ${attempt} did not end before`);
+      } else if (event === "annulled") {
+        const hasResult = this.done.get(match) === attempt;
+        expect(isRunning || hasResult, `attempt ${attempt} was not being played and has no result that counts`);
+        this.running.delete(match);
+        this.done.delete(match);
+      } else {
+        if (!isRunning) return expect(false, `attempt ${attempt} was not being played`);
+        this.running.delete(match);
+        if (event === "accepted") this.done.set(match, attempt);
+      }
+      this.ended.set(key, { event, digest: kept, text: line.text });
+    }
+
+    /** What keeps the next attempt of a match from being started. */
+    start(match, attempt, expect) {
+      const last = this.last.get(match) ?? 0, { first, second } = this.matches.get(match);
+      const gone = [first, second].find((agent) => this.out.some((text) => text.startsWith(`${agent}: `)));
+      expect(this.scheduled.has(match), "the game was not scheduled");
+      expect(this.isOpen, "the contest was not open");
+      expect(attempt === last + 1, `attempt ${attempt} does not follow ${last}`);
+      expect(!this.running.has(match), `attempt ${this.running.get(match)} of the game has not ended`);
+      expect(!this.done.has(match), `the game has a result, of attempt ${this.done.get(match)}`);
+      expect(gone === undefined, `${gone} was disqualified`);
+    }
+
+    /** What the tables have and the log has not. */
+    end({ tables }) {
+      const { report, schedule, scheduled } = this;
+      report.expect(this.isCreated, "the log does not say that the contest was created");
+      const count = `the log schedules ${scheduled.size} games, there are ${schedule.length}`;
+      report.expect(scheduled.size === schedule.length, count);
+      const out = tables.disqualified.map(({ agent, why }) => `${agent}: ${why}`);
+      const isSame = [...out].sort().join("\0") === [...this.out].sort().join("\0");
+      report.expect(isSame, "the agents that the log disqualifies are others than those of the tables");
+      for (const { number, match, state } of schedule) {
+        const attempt = this.running.get(match) ?? 0;
+        const told = attempt ? `attempt ${attempt} was started and never ended` : "no attempt is being played";
+        const isRight = this.running.has(match) === (state === "running");
+        report.expect(isRight, `game ${number}: ${told} in the log, and it is ${state} in the tables`);
+      }
+      const byKind = new Map();
+      for (const [key, { event, digest }] of this.ended) {
+        const [match, attempt] = key.split(" "), kind = digest === null ? `${event} without a record` : event;
+        if (event === "accepted") continue;
+        byKind.set(kind, [...(byKind.get(kind) ?? []), `${this.matches.get(match).number}.${attempt}`]);
+      }
+      for (const [kind, attempts] of byKind) {
+        const noun = attempts.length === 1 ? "attempt does" : "attempts do";
+        const more = attempts.length > MOST_NAMED ? ` and ${attempts.length - MOST_NAMED} more` : "";
+        const named = `${attempts.slice(0, MOST_NAMED).join(", ")}${more}`;
+        report.unchecked.push(`${attempts.length} ${noun} not count, ${kind} (game.attempt): ${named}`);
+      }
+    }
   }
 
   /** Every attempt that ended is in the log as in the tables, with its record; and the contest began once. */
-  async function checkEnds({ read, tables, report }, lines) {
+  async function checkEnds(it, lines) {
+    const { read, tables, report } = it;
     const created = lines.filter(({ event }) => event === "created").map(({ digest }) => digest);
-    report.compare(`${DOCUMENT} in the log`, created, [await sha256(await read(DOCUMENT))]);
-    const ended = new Map();
-    for (const [number, { event, match, attempt, digest, text }] of lines.entries()) {
-      const key = `${match} ${attempt}`, before = ended.get(key);
-      if (event === "annulled") ended.set(key, { event, digest: before?.digest ?? null, text });
-      else if (ENDS.has(event)) {
-        report.expect(!before || event === "superseded", `leaf ${number} of the log: the attempt ended before`);
-        ended.set(key, { event, digest, text });
-      }
-    }
+    report.compare(`${DOCUMENT} in the log`, created, [await sha256(await read(DOCUMENT, LARGEST_DOCUMENT))]);
+    const story = new Story(it);
+    for (const [number, line] of lines.entries()) story.take(line, number);
+    story.end(it);
+    const ended = new Map(story.ended);
     const matches = new Map(tables.games.map((row) => [row.number, row.match]));
     const counting = tables.games.filter((row) => row.state === "done").map((row) => ({ ...row, state: "accepted" }));
     for (const { number, attempt, state, record, why } of [...tables.attempts, ...counting]) {
       const key = `${matches.get(number)} ${attempt}`;
-      const expected = { event: state, digest: await sha256(await read(record)) };
+      const expected = { event: state, digest: await sha256(await read(record, LARGEST_RECORD)) };
       if (state !== "accepted") expected.text = why;
       report.compare(`game ${number}, attempt ${attempt}, in the log`, ended.get(key), expected);
       ended.delete(key);
@@ -489,11 +874,13 @@
       report.expect(!named.length, "the export has no log, so no witness has signed it");
       report.expect(!contest.freeze, "the export has no log, and its draw follows from one");
       report.expect(since === null, "the export has no log");
+      checkNames(it, []);
       return void report.unchecked.push("the log: the export has none");
     }
     const log = await readLog(it);
     await goesOnFrom(log.checkpoint, log, report);
     await checkEnds(it, log.lines);
+    checkNames(it, log.tiles);
     await checkDraw(it, log);
     await checkWitnesses(it, log, named);
     const { size } = log.checkpoint;
@@ -507,12 +894,13 @@
 
   // --- draw and witnesses --------------------------------------------------------------------------------------------
 
-  /** The SHA-256 of what a contest.json says without the draw, in Python's words: numbers stay as they are written. */
+  /** The SHA-256 of what a contest.json says without the draw; numbers as Python writes them. */
   async function termsDigest(data) {
     const text = decoded(data);
     if (text.includes("\\u0000")) throw new Error(`${DOCUMENT}: it has a NUL`);
-    const token = /"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*/g;
-    const terms = JSON.parse(text.replace(token, (found) => found[0] === '"' ? found : `"\\u0000${found}"`));
+    const token = /"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+-]*/g;
+    const quoted = (found) => (found[0] === '"' ? found : `"\\u0000${pythonNumber(found)}"`);
+    const terms = JSON.parse(text.replace(token, quoted));
     for (const key of ["judge", "frozen_at", "freeze", "images", "host"]) delete terms[key];
     for (const entry of terms.entries) delete entry.rank;
     return sha256(utf8(canonical(terms).replace(/"\\u0000([^"]*)"/g, "$1")));
@@ -530,7 +918,7 @@
     const isFirst = events[0] === "announced" && log.lines[0].digest === contest.commitment;
     report.expect(isFirst, `the log does not begin with the commitment of ${DOCUMENT}`);
     const isOnce = events.indexOf("frozen") === last && events.lastIndexOf("frozen") === last;
-    const terms = await termsDigest(await read(DOCUMENT));
+    const terms = await termsDigest(await read(DOCUMENT, LARGEST_DOCUMENT));
     if (!isOnce || events.indexOf("created") < leaves) {
       const where = `as leaf ${leaves}, before the contest is created`;
       report.problems.push(`the log does not freeze the entries once, ${where}`);
@@ -593,8 +981,9 @@
   /** What witnesses have signed, announced or named by the reader. */
   async function checkWitnesses({ files, read, contest, report }, log, named) {
     const checkpoints = [log.checkpoint];
-    for (const name of [...files.keys()].filter((each) => each.startsWith("log/witness/"))) {
-      const checkpoint = readCheckpoint(await read(name), name);
+    const signed = [...files.keys()].filter((each) => each.startsWith("log/witness/")).sort().slice(0, MOST_WITNESSES);
+    for (const name of signed) {
+      const checkpoint = readCheckpoint(await read(name, LARGEST_CHECKPOINT), name);
       if (await goesOnFrom(checkpoint, log, report)) checkpoints.push(checkpoint);
     }
     checkpoints.sort((one, other) => other.size - one.size);
@@ -616,9 +1005,15 @@
   // --- all of it -----------------------------------------------------------------------------------------------------
 
   async function checkChance({ files, read, contest, report }) {
-    if (contest.commitment === null) return void report.unchecked.push("chance: the organiser fixed its seed");
+    const ranks = contest.entries.map(({ rank }) => rank);
+    if ((contest.seeding ?? "listed") !== "listed") ranks.sort((one, other) => one - other);
+    report.compare("ranks", ranks, ranks.map((_, number) => number + 1));
+    if (contest.commitment == null) return void report.unchecked.push("chance: the organiser fixed its seed");
     if (!files.has(CHANCE)) return void report.unchecked.push("chance: its secret is not revealed yet");
-    const { secret } = parse(await read(CHANCE), CHANCE);
+    const chance = parse(await read(CHANCE, LARGEST_CHECKPOINT), CHANCE), { secret } = chance;
+    if (!/^[0-9a-f]{64}$/.test(secret)) throw new Error(`${CHANCE}: not a contest's chance`);
+    report.compare(`${CHANCE}, keys`, Object.keys(chance).sort(), ["commitment", "contest", "secret"]);
+    report.compare(CHANCE, chance, { contest: contest.name, commitment: contest.commitment });
     report.compare(`${CHANCE}, SHA-256 of the secret`, await sha256(unhex(secret)), contest.commitment);
     report.checked.push("the secret of chance against the commitment");
   }
@@ -630,16 +1025,19 @@
    */
   async function verify(files, pem, since, keys) {
     const report = new Report();
-    const read = async (name) => {
+    const read = async (name, most) => {
       if (!files.has(name)) throw new Error(`${name}: missing; choose a directory that judge contest export wrote`);
-      return new Uint8Array(await files.get(name)());
+      const file = files.get(name);
+      if ((await file.size()) > most) throw new Error(`${name}: it has more than ${most} bytes, and no such file has`);
+      return new Uint8Array(await file.bytes());
     };
     try {
-      const it = { files, read, report, key: rawKey(pem ?? (await read(KEY))), tables: {} };
+      const it = { files, read, report, key: rawKey(pem ?? (await read(KEY, LARGEST_CHECKPOINT))), tables: {} };
       await checkFiles(it);
-      it.contest = parse(await read(DOCUMENT), DOCUMENT);
+      it.contest = parse(await read(DOCUMENT, LARGEST_DOCUMENT), DOCUMENT);
       report.compare(`${MANIFEST}, contest`, report.contest, it.contest.name);
-      for (const name of TABLES) it.tables[name] = parse(await read(`data/${name}.json`), `${name}.json`);
+      for (const name of Object.keys(COLUMNS)) it.tables[name] = await readTable(it, name);
+      it.tables.crosstable = await readCrosstable(it);
       await checkRecords(it);
       checkTables(it);
       await checkChance(it);
@@ -661,11 +1059,18 @@
     start.addEventListener("click", async () => {
       said.replaceChildren();
       start.disabled = true;
-      const bytesOf = async (file) => (file ? new Uint8Array(await file.arrayBuffer()) : null);
+      const bytesOf = async (file) => {
+        if (file?.size > LARGEST_KEYS) throw new Error(`${file.name}: larger than a key or a checkpoint`);
+        return file ? new Uint8Array(await file.arrayBuffer()) : null;
+      };
+      const readerOf = (file) => ({ size: () => file.size, bytes: () => file.arrayBuffer() });
       const nameOf = (file) => file.webkitRelativePath.split("/").slice(1).join("/");
-      const files = new Map([...directory.files].map((file) => [nameOf(file), () => bytesOf(file)]));
-      const given = await Promise.all([key, since, witness].map((input) => bytesOf(input.files[0])));
-      for (const line of (await verify(files, ...given)).lines()) {
+      const files = new Map([...directory.files].map((file) => [nameOf(file), readerOf(file)]));
+      const look = async () => {
+        const given = await Promise.all([key, since, witness].map((input) => bytesOf(input.files[0])));
+        return (await verify(files, ...given)).lines();
+      };
+      for (const line of await look().catch((error) => [`FAILED: ${error.message}`])) {
         const className = /^(problem|FAILED)/.test(line) ? "bad" : "";
         said.append(Object.assign(document.createElement("li"), { textContent: line, className }));
       }
@@ -674,7 +1079,7 @@
   }
 
   async function inNode() {
-    const { readFile, readdir } = await import("node:fs/promises");
+    const { readFile, readdir, stat } = await import("node:fs/promises");
     const { createHash } = await import("node:crypto");
     const { parseArgs } = await import("node:util");
     digestOf = (bytes) => createHash("sha256").update(bytes).digest();
@@ -684,16 +1089,21 @@
       throw new Error("usage: node verify.mjs DIRECTORY [KEY.pem] [--since CHECKPOINT] [--witness KEYS]");
     }
     const files = new Map(), odd = [];
+    const readerOf = (path) => ({ size: async () => (await stat(path)).size, bytes: () => readFile(path) });
+    const givenFile = async (path) => {
+      if ((await stat(path)).size > LARGEST_KEYS) throw new Error(`${path}: larger than a key or a checkpoint`);
+      return readFile(path);
+    };
     const list = async (folder) => {
       for (const entry of await readdir(`${directory}/${folder}`, { withFileTypes: true })) {
         const name = folder + entry.name;
         if (entry.isDirectory()) await list(`${name}/`);
-        else if (entry.isFile()) files.set(name, () => readFile(`${directory}/${name}`));
+        else if (entry.isFile()) files.set(name, readerOf(`${directory}/${name}`));
         else odd.push(`${name}: a link or a special file; an export has none`);
       }
     };
     await list("");
-    const given = [key, values.since, values.witness].map((name) => (name === undefined ? null : readFile(name)));
+    const given = [key, values.since, values.witness].map((name) => (name === undefined ? null : givenFile(name)));
     const report = await verify(files, ...(await Promise.all(given)));
     report.problems.push(...odd);
     console.log(report.lines().join("\n"));
