@@ -19,8 +19,8 @@ from judge.submissions.windows import SubmissionGate
 
 SEND_BYTES = "send the bytes of the file: curl --data-binary @FILE"
 
-_FORM_PART = re.compile(rb"--[^\r\n]{1,200}\r?\n(?i:content-disposition): *form-data")
-"""The beginning of a multipart form."""
+_FORM_PART = re.compile(rb"--[^\r\n]{1,200}\r?\n(?i:content-disposition): *(?:form-data|attachment)")
+"""The beginning of a multipart form; curl writes attachment where its user has set another type."""
 
 _HEAD_BYTES = 512
 """How much of an upload is searched for it."""

@@ -23,10 +23,11 @@ from judge.errors import HostError, InputError
 from judge.intake.connections import take_connection
 from judge.live.hub import Hub, Topic
 from judge.live.page import LivePage
-from judge.live.pages import RUNNING, LivePages, log_page, waiting_page
+from judge.live.pages import INDEX, RUNNING, LivePages, log_page, waiting_page
 from judge.live.plots import plots_path
 from judge.logs import get_logger
 from judge.publish.log import SignedLog
+from judge.publish.model import PublishedContest
 from judge.submissions.windows import Windows
 
 ABOUT = """
@@ -263,10 +264,18 @@ def _add_pages(app: FastAPI, site: Site) -> None:
     # Pages are rendered one at a time: those that wait must not take the threads that uploads need.
     one_at_a_time = CapacityLimiter(1)
 
+    async def final() -> PublishedContest | None:
+        watched = site.watched
+        if watched is None:
+            return None
+        find = partial(watched.pages.final, watched.hub.live, watched.version())
+        return await to_thread.run_sync(find, limiter=one_at_a_time)
+
     @app.get("/", include_in_schema=False)
     async def top(request: Request) -> Response:
-        """The page of running games."""
-        return RedirectResponse(f"{request.scope.get('root_path', '')}/{RUNNING}", 307)
+        """The page of running games, or the standings of a contest that is over."""
+        is_over = await final() is not None
+        return RedirectResponse(f"{request.scope.get('root_path', '')}/{INDEX if is_over else RUNNING}", 307)
 
     @app.get("/{path:path}", include_in_schema=False)
     async def page(request: Request, path: Annotated[str, Path(max_length=200)]) -> Response:
@@ -281,7 +290,8 @@ def _add_pages(app: FastAPI, site: Site) -> None:
         place = pages.place(path)
         if place.path == RUNNING:
             only_new = request.query_params.get("boards") == "new"
-            running_games = pages.running(hub.live, hub.viewers, watched.slots, place, only_new=only_new)
+            over = await final()
+            running_games = pages.running(hub.live, hub.viewers, watched.slots, place, only_new=only_new, final=over)
             return _answer(request, running_games, hub.live.seq)
         number = place.path.partition("/")[2].partition(".")[0]
         running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None

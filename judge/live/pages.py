@@ -42,7 +42,7 @@ from judge.translations.language import CODES, languages
 
 _log = get_logger()
 
-SCRIPT, WAITING_SCRIPT, RUNNING = "live.js", "waiting.js", "live.html"
+SCRIPT, WAITING_SCRIPT, RUNNING, INDEX = "live.js", "waiting.js", "live.html", "index.html"
 
 NAVIGATION = tuple(
     f"{name}.html" for name in ("live", "index", "crosstable", "rounds", "journal", "fairness", "verify")
@@ -164,6 +164,16 @@ class LivePages:
         with self._lock:
             return self._read(live, version).contest.is_over
 
+    def final(self, live: Live, version: object) -> PublishedContest | None:
+        """The contest if it is over; None while it is played."""
+        if live.games or next(live.next_games(1), None) is not None:
+            return None
+        with self._lock:
+            # No event follows the last one, so a page of the moment before would stay.
+            self._load_at = 0.0
+            contest = self._read(live, version).contest
+            return contest if contest.ending else None
+
     def place(self, path: str) -> PagePlace:
         """Where the page of a path from the top of the site is."""
         return PagePlace.of_file(path, self._languages)
@@ -172,9 +182,19 @@ class LivePages:
         """A page in each language."""
         return [PagePlace(path, language, self._languages) for language in self._languages]
 
-    def running(self, live: Live, viewers: int, slots: int, place: PagePlace, *, only_new: bool = False) -> LivePage:
-        """The page of all running games, or of `only_new` boards for a script that has the others."""
-        return self._games.all(live, viewers, slots, place, only_new=only_new)
+    def running(
+        self,
+        live: Live,
+        viewers: int,
+        slots: int,
+        place: PagePlace,
+        *,
+        only_new: bool = False,
+        final: PublishedContest | None = None,
+    ) -> LivePage:
+        """The page of all running games, or of `only_new` boards for a script that has the others. `final` is the
+        contest if it is over."""
+        return self._games.all(live, viewers, slots, place, only_new=only_new, final=final)
 
     def plots(self, game: LiveGame) -> LivePage:
         """The plots of a running game, for who does not get them with its events."""

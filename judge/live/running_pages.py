@@ -14,7 +14,7 @@ from judge.live.page import SEQ, LivePage, kind_of
 from judge.live.paint import Painter
 from judge.live.plots import as_sent, plots_of_game, plots_path
 from judge.publish.match_page import fitted, room_for_messages
-from judge.publish.model import Stream
+from judge.publish.model import PublishedContest, Stream
 from judge.publish.pages import PagePlace, picture, render
 from judge.records.views import Surface
 from judge.submissions.windows import Windows
@@ -54,11 +54,20 @@ class RunningPages:
         self._boards: dict[int, tuple[tuple[int, int], Markup]] = {}
         """The last picture of each running game, with the attempt and the number of moves that it shows."""
 
-    def all(self, live: Live, viewers: int, slots: int, place: PagePlace, *, only_new: bool = False) -> LivePage:
+    def all(
+        self,
+        live: Live,
+        viewers: int,
+        slots: int,
+        place: PagePlace,
+        *,
+        only_new: bool = False,
+        final: PublishedContest | None = None,
+    ) -> LivePage:
         """The page of all running games; `only_new`: with the boards of those alone that have begun lately, for a
-        script that has the others."""
-        key = f"{place.file}?boards=new" if only_new else place.file
-        return self._fresh(key, live, lambda: self._all_running(live, viewers, slots, place, only_new))
+        script that has the others. `final` is the contest if it is over."""
+        key = f"{place.file}?{only_new}&{final is not None}"
+        return self._fresh(key, live, lambda: self._all_running(live, viewers, slots, place, only_new, final))
 
     def one(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
         """The page of a running game."""
@@ -84,7 +93,15 @@ class RunningPages:
             self._running[key] = now, page
         return page
 
-    def _all_running(self, live: Live, viewers: int, slots: int, place: PagePlace, only_new: bool) -> bytes:
+    def _all_running(
+        self,
+        live: Live,
+        viewers: int,
+        slots: int,
+        place: PagePlace,
+        only_new: bool,
+        final: PublishedContest | None,
+    ) -> bytes:
         self._boards = {number: board for number, board in self._boards.items() if number in live.games}
         least = live.seq - NEW_EVENTS if only_new else -1
         values = {
@@ -101,6 +118,7 @@ class RunningPages:
             "ended": live.ended,
             "upcoming": list(live.next_games(slots)),
             "hosts": self._hosts(),
+            "final": final,
         }
         return render("live.html", place, values, self._stream(live))
 

@@ -122,8 +122,9 @@ class StaticSite:
             for place in pages.places(f"games/{game.stem}.html"):
                 self._put(place.file, pages.running_game(game, live, 0, place).data)
             self._matches.pop(game.stem, None)
+        final = pages.final(live, version)
         for place in pages.places(RUNNING):
-            self._put(place.file, pages.running(live, 0, 1, place).data)
+            self._put(place.file, pages.running(live, 0, 1, place, final=final).data)
 
     def _put(self, path: str, data: bytes, *, is_always: bool = False) -> None:
         """Replace a file, if it changes; a page gets the number of the event that it shows."""

@@ -24,7 +24,7 @@ from judge.statistics.joined_ratings import RatedContest, Version, join_contests
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import Rating, RatingList, rate
 from judge.statistics.sprt import SprtState
-from judge.store.types import JournalLine
+from judge.store.types import AttemptState, JournalLine
 from judge.text import sentence
 
 OPEN = (MatchState.PENDING, MatchState.RUNNING, MatchState.HELD)
@@ -116,6 +116,21 @@ class Stream:
     seq: str
     is_static: bool = False
     has_authors: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The end of a contest: the agents in first place, their points, and when the first game began and the last one
+    ended, in UTC to the minute; empty where no journal says it."""
+
+    winners: Sequence[str]
+    points: float
+    began: str
+    ended: str
+
+
+def _minute(at: str) -> str:
+    return at[:16].replace("T", ", ")
 
 
 @dataclass(frozen=True)
@@ -219,6 +234,21 @@ class PublishedContest:
     def is_over(self) -> bool:
         """Whether no match may still be played and no round follows."""
         return not self.unfinished and not self.tournament.next(self.pairings, self.results, self.out).matches
+
+    @cached_property
+    def ending(self) -> Ending | None:
+        """Who won and when it was played; None while it is played, or if no game has a result."""
+        if not self.is_over or not self.results:
+            return None
+        first = [line for line in self.table.lines if line.place == 1 and line.agent not in self.out]
+        begun = [line.at for line in self.journal if line.event == "started"]
+        ended = [line.at for line in self.journal if line.event == AttemptState.ACCEPTED]
+        return Ending(
+            tuple(line.agent for line in first),
+            first[0].points if first else 0.0,
+            _minute(begun[0]) if begun and ended else "",
+            _minute(ended[-1]) if begun and ended else "",
+        )
 
     @cached_property
     def table(self) -> Table:

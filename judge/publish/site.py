@@ -250,10 +250,11 @@ def _text(value: object) -> str:
 class _CrossCell:
     """A cell: its matches with the score of the row's agent and a title, or only the sum of the scores.
 
-    `row` is the stem of that agent's page, `column` the number of the other agent.
+    `row` is the stem of that agent's page, `column` the number of the other agent. The games of a disqualified agent do
+    not count: `counts` is false, and the sum is without them.
     """
 
-    matches: Sequence[tuple[PublishedMatch, float, str]]
+    matches: Sequence[tuple[PublishedMatch, float, str, bool]]
     score: float
     played: int
     row: str
@@ -263,25 +264,31 @@ class _CrossCell:
 def _crosstable(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
     lines = contest.table.lines
     if len(lines) > MOST_IN_CROSSTABLE:
-        return {"rows": None, "has_sums": False}
+        return {"rows": None, "has_sums": False, "has_uncounted": False}
     most = MOST_IN_CELL if len(contest.matches) <= MOST_IN_CELLS else 0
-    rows = [(line, [_cell(contest, line.agent, other.agent, most, language) for other in lines]) for line in lines]
+    counted = frozenset(game.match for game in contest.counted)
+    rows = [
+        (line, [_cell(contest, line.agent, other.agent, most, counted, language) for other in lines]) for line in lines
+    ]
     has_sums = any(cell is not None and not cell.matches for _, row in rows for cell in row)
-    return {"rows": rows, "has_sums": has_sums}
+    return {"rows": rows, "has_sums": has_sums, "has_uncounted": len(counted) < len(contest.results)}
 
 
-def _cell(contest: PublishedContest, agent: str, other: str, most: int, language: Language) -> _CrossCell | None:
+def _cell(
+    contest: PublishedContest, agent: str, other: str, most: int, counted: Collection[str], language: Language
+) -> _CrossCell | None:
     met = contest.meetings.get(frozenset({agent, other}), ()) if agent != other else ()
     scored = [
-        (match, score, _title(match, contest.stage_of(match), match.result.verdict, language))
+        (match, score, _title(match, contest.stage_of(match), match.result.verdict, language), match.id in counted)
         for match in met
         if match.result is not None and (score := match.score_of(agent)) is not None
     ]
     if not scored:
         return None
-    total = sum(score for _, score, _ in scored)
+    total = sum(score for _, score, _, counts in scored if counts)
+    played = sum(counts for *_, counts in scored)
     shown = scored if len(scored) <= most else ()
-    return _CrossCell(shown, total, len(scored), contest.by_name[agent].stem, contest.by_name[other].number)
+    return _CrossCell(shown, total, played, contest.by_name[agent].stem, contest.by_name[other].number)
 
 
 def _title(match: PublishedMatch, stage: str, verdict: str, language: Language) -> str:

@@ -2,9 +2,11 @@
 
 import re
 import shutil
+import socket
+import ssl
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import httpx
 import pytest
 
 from judge.cli.submit import open_intake
+from judge.contest.plan import BroadcastPlan
 from judge.store.tokens import TokenRole, Tokens
 from judge.submissions.intake import IntakePolicy
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
@@ -33,7 +36,7 @@ address_requests_per_minute = 100000
 
 def block(language: str) -> str:
     """The configuration of the page in a language."""
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    (found,) = re.findall(rf"^```{re.escape(language)}\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
     return str(found)
 
 
@@ -112,7 +115,7 @@ def started_nginx(nginx: str, folder: Path, port: int, to: int) -> "subprocess.P
         server = server.replace(old, new)
     places = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in ("proxy", "fastcgi", "uwsgi", "scgi"))
     (folder / "nginx.conf").write_text(
-        f"daemon off;\nmaster_process off;\npid {folder}/pid;\nerror_log {folder}/error.log;\nevents {{}}\n"
+        f"daemon off;\nmaster_process off;\npid {folder}/pid;\nerror_log {folder}/error.log;\n{block('nginx.conf')}"
         f"http {{\naccess_log off;\nclient_body_temp_path {folder}/body;\n{places}{server}}}\n"
     )
     return subprocess.Popen([nginx, "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")])
@@ -164,10 +167,120 @@ def test_cookies_go_over_tls_alone(behind: Behind) -> None:
     for part, token in (("author", behind.token), ("organiser", behind.organiser)):
         answer = behind.client.post(f"/{part}/session", data={"token": token})
         assert 303 == answer.status_code
-        assert "Secure" in answer.headers["set-cookie"].split("; ")
-        assert re.search(r"Path=/cup/", answer.headers["set-cookie"])
+        parts = answer.headers["set-cookie"].split("; ")
+        assert parts[0].startswith(f"__Host-judge-{part}-cup=judge-")
+        assert {"Secure", "Path=/", "HttpOnly"} <= set(parts[1:])
+        assert "domain" not in answer.headers["set-cookie"].lower()
     page = behind.client.get("/organiser/index.html")
     assert "Signed in as <b><bdi>Olga</bdi></b>" in page.text
+    # A neighbour under the same domain can set a cookie of the plain name, but none with the prefix.
+    behind.client.cookies.clear()
+    planted = behind.client.get("/organiser/index.html", headers={"cookie": f"judge-organiser={behind.organiser}"})
+    assert "You are not signed in" in planted.text
+
+
+def test_a_form_of_another_origin_is_refused_behind_nginx(behind: Behind) -> None:
+    own = str(behind.client.base_url.copy_with(path="/")).rstrip("/")
+    for origin, status in ((own, 303), (own.replace("https", "http"), 422), ("https://evil.example", 422)):
+        answer = behind.client.post("/author/session", data={"token": behind.token}, headers={"origin": origin})
+        assert status == answer.status_code, origin
+    behind.client.cookies.clear()
+
+
+# --- limits of a client ----------------------------------------------------------------------------------------------
+
+FEW = """
+[intake]
+requests_per_minute = 100000
+address_requests_per_minute = 100000
+strangers_per_minute = 100000
+request_s = 600
+[broadcast]
+requests_per_minute = 100000
+viewers = 40
+connections_per_address = {per_address}
+"""
+
+
+@contextmanager
+def few(folder: Path, per_address: int) -> Iterator[int]:
+    """A service with little room behind nginx; the port of nginx."""
+    nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin")
+    if nginx is None:
+        pytest.skip("nginx is not here: apt-get install nginx-light")
+    with (
+        Cup(folder / "cup", PAIR, more=FEW.format(per_address=per_address)) as cup,
+        serving_all(cup.folder, "127.0.0.1", "/cup") as service,
+    ):
+        port = free_port()
+        process = started_nginx(nginx, folder, port, int(service.url.rpartition(":")[2]))
+        try:
+            until(lambda: status_from("127.0.0.1", port) == 200, f"nginx does not answer: see {folder}/error.log")
+            yield port
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def connected(address: str, port: int) -> ssl.SSLSocket:
+    """A connection of the client with this address."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    plain = socket.create_connection(("127.0.0.1", port), 60, source_address=(address, 0))
+    return context.wrap_socket(plain)
+
+
+def status_from(address: str, port: int, path: str = "/cup/health") -> int:
+    """The status of a page for this client; 0: nobody listens."""
+    try:
+        with connected(address, port) as client:
+            client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+            return int(client.recv(100).split()[1])
+    except (OSError, IndexError):
+        return 0
+
+
+def slow_forms(stack: ExitStack, port: int, count: int) -> list[ssl.SSLSocket]:
+    """Forms of one client, of which the end does not come."""
+    found = []
+    for _ in range(count):
+        client = stack.enter_context(connected("127.0.0.1", port))
+        client.sendall(b"POST /cup/author/session HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8000\r\n\r\nt")
+        found.append(client)
+    return found
+
+
+def test_slow_forms_of_one_client_behind_nginx_leave_room_for_others(tmp_path: Path) -> None:
+    with few(tmp_path, per_address=8) as port, ExitStack() as stack:
+        slow_forms(stack, port, 100)
+        until(lambda: status_from("127.0.0.1", port) == 429, "the client has no limit")
+        for path in ("/cup/live.html", "/cup/author/index.html", "/cup/organiser/index.html", "/cup/health"):
+            assert 200 == status_from("127.0.0.2", port, path), path
+
+
+def test_without_the_limit_of_a_client_they_take_all_room_behind_nginx(tmp_path: Path) -> None:
+    with few(tmp_path, per_address=1000) as port, ExitStack() as stack:
+        slow_forms(stack, port, 100)
+        until(lambda: status_from("127.0.0.2", port, "/cup/live.html") == 503, "there is still room")
+
+
+def test_nginx_counts_the_connections_of_a_client(tmp_path: Path) -> None:
+    """More than the service allows a client, so that here nginx alone says no."""
+    with few(tmp_path, per_address=1000) as port, ExitStack() as stack:
+        clients = slow_forms(stack, port, 140)
+        until(lambda: status_from("127.0.0.1", port) == 429, "nginx does not count")
+        assert clients[-1].recv(100).startswith(b"HTTP/1.1 429 ")
+
+
+def test_the_limits_of_nginx_are_those_of_the_service() -> None:
+    (of_client,) = re.findall(r"limit_conn judge_clients (\d+);", PAGE)
+    assert 2 * BroadcastPlan().connections_per_address == int(of_client)
+    limits = IntakePolicy()
+    named = {name: float(seconds) for name, seconds in re.findall(r"(\w+_timeout) (\d+)s;", PAGE)}
+    assert (limits.head_s, limits.head_s) == (named["client_header_timeout"], named["keepalive_timeout"])
+    assert (limits.idle_s, limits.request_s) == (named["client_body_timeout"], named["send_timeout"])
+    (connections,) = re.findall(r"worker_connections (\d+);", PAGE)
+    assert int(connections) >= 2 * BroadcastPlan().viewers + 2 * 128
 
 
 # --- what watches it -------------------------------------------------------------------------------------------------

@@ -161,6 +161,20 @@ def test_the_page_of_all_games_shows_boards_results_and_what_comes_next(witness:
         assert "1" == witness.wait_for("document.getElementById('viewers').textContent")
 
 
+def test_an_open_page_changes_when_the_contest_ends(witness: Browser, tmp_path: Path) -> None:
+    with watched(tmp_path, PAIR, games=2) as contest:
+        witness.visit(f"{contest.url}/live.html")
+        for _ in range(2):
+            match, file, told = contest.play(3)
+            for _ in told:
+                pass
+            contest.end(match, file)
+        witness.wait_for("document.querySelector('h1').textContent == 'The contest is over'")
+        assert witness.ask("document.getElementById('over').textContent.includes('Final.')")
+        assert witness.ask("document.getElementById('next').hidden")
+        assert [] == witness.errors
+
+
 def test_the_standings_beside_the_boards_keep_their_columns_in_leagues(witness: Browser, tmp_path: Path) -> None:
     widths = "[...document.querySelectorAll('#table tr')].forEach((row) => seenWidths.add(row.cells.length))"
     leagues = 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1'

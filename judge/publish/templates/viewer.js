@@ -24,6 +24,7 @@
   const list = document.querySelector(".moves .list");
   const slider = document.querySelector(".controls input");
   const caption = document.querySelector(".caption");
+  const message = document.querySelector(".message");
   const plots = [...document.querySelectorAll(".plot")];
   const squares = document.querySelector(".squares");
   const cells = [...squares.querySelectorAll("tbody tr")].map((row) => [...row.querySelectorAll("td")]);
@@ -63,6 +64,7 @@
     const move = row ? `: ${row.cells[1].textContent} ${row.cells[2].textContent}` : "";
     caption.textContent = caption.dataset.words.replace("{at}", at).replace("{last}", last) + move;
     slider.setAttribute("aria-valuetext", caption.textContent);
+    if (message) message.textContent = row ? row.cells[row.cells.length - 1].textContent : "";
     film.dataset.now = String(at);
     list.scrollTop = row ? Math.max(0, row.offsetTop - list.clientHeight / 2) : 0;
     tell();
@@ -102,6 +104,7 @@
   window.addEventListener("hashchange", fromAddress);
   document.querySelector(".controls").hidden = false;
   caption.hidden = false;
+  if (message) message.hidden = false;
   show(last);
   fromAddress();
 })();
