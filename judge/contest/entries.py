@@ -44,6 +44,7 @@ def intake_directory(planned: Planned) -> IntakeDirectory:
         planned.store_url,
         planned.plan.intake,
         planned.plan.windows,
+        planned.path.resolve(),
     )
 
 

@@ -130,7 +130,7 @@ def running_intake(
         notices = stack.enter_context(closing(directory.notices()))
         locks = directory.uploads / "notices"
         policy = directory.intake.notices
-        stack.enter_context(NoticeSender(notices, directory.contest, policy, directory.folder, locks))
+        stack.enter_context(NoticeSender(notices, directory.contest, policy, directory.folder, locks, directory.plan))
         if practice is not None:
             stack.enter_context(PracticePlayers(directory, practice, games))
         state = AppState(

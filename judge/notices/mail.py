@@ -9,6 +9,7 @@ from pathlib import Path
 from judge.errors import InputError
 from judge.notices.policy import NoticePolicy
 from judge.notices.webhook import NotDeliveredError
+from judge.store.notices import MAIL_SERVER
 
 SERVER_S = 20.0
 """How long the mail server may take for an answer."""
@@ -46,7 +47,7 @@ def send_mail(policy: NoticePolicy, password: str, to: str, subject: str, text: 
             server.send_message(message)
     except (OSError, smtplib.SMTPException) as error:
         # The server's own words may tell of the organiser's network.
-        raise NotDeliveredError(f"the mail server did not take it ({type(error).__name__})") from error
+        raise NotDeliveredError(f"{MAIL_SERVER} did not take it ({type(error).__name__})") from error
 
 
 def _server(policy: NoticePolicy, host: str, port: int) -> smtplib.SMTP:

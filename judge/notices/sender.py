@@ -11,11 +11,11 @@ from typing import IO
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from judge.errors import JudgeError
+from judge.errors import InputError, JudgeError
 from judge.locks import try_lock_directory
 from judge.logs import get_logger
 from judge.notices.mail import read_password, send_mail
-from judge.notices.policy import NoticePolicy
+from judge.notices.policy import NoticePolicy, NoticePolicyFile
 from judge.notices.webhook import NotDeliveredError, call_webhook
 from judge.store.notices import GIVEN_UP, MAIL, WEBHOOK, Notice, Notices
 from judge.text import printable
@@ -31,13 +31,24 @@ log = get_logger()
 class NoticeSender:
     """Sends the notices of a contest, as a context manager. Of several on a host one does."""
 
-    def __init__(self, notices: Notices, contest: str, policy: NoticePolicy, folder: Path, locks: Path) -> None:
-        """`folder` is the contest's; the one that sends locks the directory `locks`. Raises InputError for a password
-        that others may read."""
+    def __init__(
+        self,
+        notices: Notices,
+        contest: str,
+        policy: NoticePolicy,
+        folder: Path,
+        locks: Path,
+        plan: Path | None = None,
+    ) -> None:
+        """`folder` is the contest's; the one that sends locks the directory `locks`. `policy` applies until the file
+        `plan` changes. Raises InputError for a password that others may read."""
         self._notices = notices
         self._contest = contest
+        self._folder = folder
+        self._file = NoticePolicyFile(policy, plan)
         self._policy = policy
         self._password = read_password(policy, folder)
+        self._said = ""
         self._locks = locks
         self._end = Event()
         self._wake = Event()
@@ -49,6 +60,7 @@ class NoticeSender:
     def __enter__(self) -> "NoticeSender":
         # What happens from now on is told, also if another process sends.
         self._notices.derive()
+        self._notices.try_again()
         self._thread.start()
         return self
 
@@ -77,12 +89,39 @@ class NoticeSender:
             lock.close()
 
     def _look(self) -> None:
+        self._renew()
         self._notices.derive()
         self._busy = {key: future for key, future in self._busy.items() if not future.done()}
         for notice in self._notices.due(self._busy.keys()):
+            if notice.channel == MAIL and not self._policy.smtp:
+                self._say("notices by e-mail wait for a mail server: name one in [intake.notices], smtp = HOST:PORT")
+                continue
             future = self._pools[notice.channel].submit(self._send, notice)
             future.add_done_callback(lambda _: self._wake.set())
             self._busy[(notice.author, notice.channel)] = future
+
+    def _renew(self) -> None:
+        """Apply the policy of a file that was changed; what waits is tried again at once."""
+        policy = self._file.look()
+        try:
+            password = read_password(policy, self._folder)
+        except InputError as error:
+            self._say(f"{error}: notices are sent as before")
+            return
+        if (policy, password) == (self._policy, self._password):
+            return
+        for channel, threads in ((WEBHOOK, policy.at_once), (MAIL, MAILS_AT_ONCE)):
+            before, self._pools[channel] = self._pools[channel], ThreadPoolExecutor(threads)
+            before.shutdown(wait=False)
+        self._policy, self._password, self._said = policy, password, ""
+        self._notices.try_again()
+        log.info("[intake.notices] was changed, and applies now")
+
+    def _say(self, text: str) -> None:
+        """Log a sentence that would be repeated at each look, once."""
+        if text != self._said:
+            log.warning(text)
+        self._said = text
 
     def _send(self, notice: Notice) -> None:
         try:

@@ -32,6 +32,8 @@ from judge.store.types import AttemptState
 
 WEBHOOK, MAIL = "webhook", "mail"
 WAITING, SENT, GIVEN_UP = "waiting", "sent", "given up"
+MAIL_SERVER = "the mail server"
+"""How the reason begins where the organiser's mail server is to blame."""
 FAILURES_IN_A_ROW = 3
 """After so many own failures one after the other an author is told of it."""
 _READ_AT_ONCE = 500
@@ -325,6 +327,15 @@ class Notices:
                 .values(tries=row.tries + 1, state=state, why=why, due_at=due)
             )
         return state
+
+    def try_again(self) -> None:
+        """Make everything that waits due now, and also what was given up because of the organiser's mail server."""
+        with self._engine.begin() as connection:
+            ours, now = notices.c.contest == self._contest, stamp(self._now())
+            connection.execute(update(notices).where(ours, notices.c.state == WAITING).values(due_at=now))
+            by_host = (notices.c.state == GIVEN_UP, notices.c.why.startswith(MAIL_SERVER))
+            values = {"state": WAITING, "tries": 0, "due_at": now}
+            connection.execute(update(notices).where(ours, *by_host).values(values))
 
     def of(self, author: str, limit: int) -> list[Notice]:
         """The last notices to an author, newest first."""

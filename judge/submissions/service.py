@@ -48,6 +48,8 @@ class IntakeDirectory:
     store_url: str
     intake: IntakePolicy = field(default_factory=IntakePolicy)
     windows: Windows = field(default_factory=Windows)
+    plan: Path | None = None
+    """The contest's file, of which a service applies some changes while it runs."""
 
     @property
     def uploads(self) -> Path:

@@ -170,6 +170,87 @@ def test_an_author_is_told_by_mail(notices: Notices, store: str, tmp_path: Path)
     assert "\x1b" not in mails[2].get_content()
 
 
+MAILED = """
+[intake.notices]
+smtp = "127.0.0.1:{port}"
+security = "none"
+tries = {tries}
+again_s = 0.01
+"""
+
+
+def rewrite(path: Path, text: str) -> None:
+    """Replace a file; its time is another one, also within the clock's step."""
+    before = path.stat().st_mtime_ns
+    path.write_text(text)
+    os.utime(path, ns=(before + 10**9, before + 10**9))
+
+
+@contextmanager
+def mail_server() -> Iterator[tuple[int, Mailbox]]:
+    """A mail server that takes the first mail at its second try; its port."""
+    mailbox = Mailbox()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    controller = Controller(mailbox, hostname="127.0.0.1", port=port)
+    controller.start()
+    try:
+        yield port, mailbox
+    finally:
+        controller.stop()
+
+
+def test_mail_waits_for_a_server_that_the_file_names_later(notices: Notices, store: str, tmp_path: Path) -> None:
+    plan = tmp_path / "contest.toml"
+    plan.write_text('[intake.notices]\nplain = true\npermit = ["127.0.0.0/8"]\ntries = 1\n')
+    with (
+        mail_server() as (port, mailbox),
+        receiving(says(OK)) as receiver,
+        NoticeSender(notices, "cup", NoticePolicy(), tmp_path, tmp_path / "lock", plan),
+    ):
+        notices.set_email("ada", "ada@example.org")
+        refuse(store, "ada")
+        notices.set_webhook("bob", receiver.url, new_secret())
+        ended(notices, "bob", 1)
+        assert [("waiting", 0)] * 2 == [(each.state, each.tries) for each in notices.of("ada", 10)]
+        rewrite(plan, "[intake.notices]\nsmtp = 5\n")  # a mistake changes nothing
+        notices.set_webhook("eve", receiver.url, new_secret())
+        ended(notices, "eve", 1)
+        rewrite(plan, MAILED.format(port=port, tries=3))
+        assert {"sent"} == {each.state for each in ended(notices, "ada", 2)}
+        assert 3 == len(mailbox.mails)
+
+
+def test_mail_that_a_broken_server_did_not_take_is_sent_when_the_file_is_mended(
+    notices: Notices, store: str, tmp_path: Path
+) -> None:
+    plan = tmp_path / "contest.toml"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        closed = listener.getsockname()[1]
+    plan.write_text(MAILED.format(port=closed, tries=1))
+    with (
+        mail_server() as (port, mailbox),
+        NoticeSender(notices, "cup", NoticePolicy(), tmp_path, tmp_path / "lock", plan),
+    ):
+        notices.set_email("ada", "ada@example.org")
+        refuse(store, "ada")
+        assert {"given up"} == {each.state for each in ended(notices, "ada", 2)}
+        rewrite(plan, MAILED.format(port=port, tries=3))
+        while [each.state for each in notices.of("ada", 10)] != ["sent", "sent"]:
+            time.sleep(LOOK_S)
+        assert 3 == len(mailbox.mails)
+
+
+def test_what_waits_is_tried_at_once_after_a_restart(notices: Notices, store: str, tmp_path: Path) -> None:
+    with receiving(says(ERROR, OK)) as receiver:
+        with sending(notices, tmp_path, again_s=10_000, tries=5):
+            notices.set_webhook("ada", receiver.url, new_secret())
+            while not notices.of("ada", 10) or not notices.of("ada", 10)[0].tries:
+                time.sleep(LOOK_S)
+        with sending(notices, tmp_path, again_s=10_000, tries=5):
+            assert {"sent"} == {each.state for each in ended(notices, "ada", 1)}
+
+
 def test_a_password_that_others_may_read_is_refused(notices: Notices, tmp_path: Path) -> None:
     path = tmp_path / "password"
     path.write_text("secret\n")
