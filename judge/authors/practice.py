@@ -23,12 +23,13 @@ def practice_values(
     directory: IntakeDirectory, submission: Submission, games: Sequence[PracticeGame]
 ) -> Mapping[str, Any]:
     """What the page of a submission shows of its practice games."""
-    limits = directory.intake
+    limits, clock = directory.intake, directory.policy.clock
     is_waiting = any(game.state in OPEN for game in games)
     may_ask = limits.practice_games and limits.practice_games_per_day >= limits.practice_games
     return {
         "games": [{**asdict(game), "why": practice_reason(game), "names": _names(game)} for game in games],
-        "practice_s": limits.practice_s if directory.policy.clock.match_ms > limits.practice_s * 1000 else 0,
+        "practice_s": limits.practice_s if clock.match_ms > limits.practice_s * 1000 else 0,
+        "turn_ms": clock.turn_ms or clock.asap_ms,
         "may_practise": bool(may_ask and submission.state in ENTERS and not is_waiting),
         "is_practising": is_waiting,
     }

@@ -11,7 +11,7 @@ from judge import __version__
 from judge.agents.agents import Agent, stage_agent
 from judge.cli.host_setup import box_kind, make_ready, make_venue
 from judge.cli.options import JsonOption, complete_agent
-from judge.cli.output import note, print_json
+from judge.cli.output import fail, note, print_json
 from judge.contest.evaluation import (
     FROZEN_FILE,
     POOL_FILE,
@@ -56,7 +56,8 @@ judge evaluate ./mine --against pool --width 0.05 --key author.key
 
 judge verify pool/evaluations/*.json
 
-Exit codes: 0 the evaluation is over, 2 something in the command was wrong, 1 the judge or its host failed.
+Exit codes: 0 the evaluation is over; 1 no verdict, because all pairs ended alike, or the judge or its host failed; 2
+something in the command was wrong.
 """
 
 
@@ -110,6 +111,8 @@ def evaluate(
         scores, played = PairedScores(()), list[str]()
         for scores, played in evaluated(pool, *seats, rule, player.game):
             note(f"{len(played):>6} games  {_so_far(scores, rule)}")
+    if scores.are_even:
+        fail(_no_verdict(scores, pool), 1)
     found = evaluation_of(__version__, pool, seats, rule, scores, played)
     file = path.parent / EVALUATIONS / f"{_file_name(seats)}.json"
     try:
@@ -125,6 +128,21 @@ def evaluate(
     print(f"  {len(played)} games, pool {found.pool[:16]}, signed in {file}")
     if not rule.is_reached(scores):
         note(f"judge: it stopped after {games} games of the candidate: the same command with more --games goes on")
+
+
+def _no_verdict(scores: PairedScores, pool: Pool) -> str:
+    """Why nothing is signed."""
+    if scores.are_differences:
+        alike = "the candidate and its parent scored the same in every pair"
+        advice = "add agents of a strength in between, such as the parent itself"
+    else:
+        alike = "the candidate scored a half in every pair"
+        advice = "add other agents or openings"
+    names = ", ".join(printable(seat.name, 40) for seat in pool.agents[:8])
+    return (
+        f"no verdict: all {scores.pairs} pairs ended alike: {alike}, so this pool ({names}) cannot tell them apart; "
+        f"{advice}, in a new pool"
+    )
 
 
 def _so_far(scores: PairedScores, rule: StopRule) -> str:

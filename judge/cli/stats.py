@@ -11,6 +11,7 @@ from rich.text import Text
 
 from judge.cli.options import JsonOption
 from judge.cli.output import interval, print_json
+from judge.contest.comparable import policy_difference
 from judge.errors import InputError
 from judge.publish.former import load_any
 from judge.statistics.candidates import Candidate, compare_candidates
@@ -56,6 +57,12 @@ def stats(
     games = {contest.snapshot.policy.game.name for contest in loaded}
     if len(games) > 1:
         raise InputError(f"these contests are of {' and '.join(sorted(games))}: strength at one is none at the other")
+    for path, contest in zip(contests[1:], loaded[1:], strict=True):
+        if what := policy_difference(loaded[0].snapshot.policy, contest.snapshot.policy):
+            raise InputError(
+                f"{contests[0]} and {path} have different rules or clocks ({what}), so strength in one "
+                "is another in the other: rate them apart"
+            )
     rated = [contest.as_rated for contest in loaded]
     joined = join_contests(rated, _anchors(anchor or []), RatingModel(draws=draws))
     results = [row for contest in rated for row in contest.results]

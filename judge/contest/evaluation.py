@@ -134,7 +134,10 @@ class StopRule(_Value):
         return scores.pairs >= self.pairs or self.is_reached(scores)
 
     def is_reached(self, scores: PairedScores) -> bool:
-        """Whether the test has ended, or the interval is as narrow as wished."""
+        """Whether the test has ended, or the interval is as narrow as wished. Never while all pairs ended even: their
+        variance of nothing would end any test."""
+        if scores.are_even:
+            return False
         if self.test is not None:
             return scores.state(self.test).decision is not SprtDecision.GO_ON
         return scores.pairs >= LEAST_PAIRS and scores.width <= (self.width or 0)

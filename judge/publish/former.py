@@ -4,6 +4,7 @@ import hashlib
 from contextlib import closing
 from pathlib import Path
 
+from judge.contest.comparable import policy_difference
 from judge.contest.contest import Contest, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.durable_files import read_bounded
@@ -47,6 +48,11 @@ def _former(planned: Planned, path: Path) -> FormerContest:
     game, own = contest.snapshot.policy.game.name, planned.policy.game.name
     if game != own:
         raise InputError(f"{planned.path}: [ratings] with: {path} is of {game}: strength at it is none at {own}")
+    if what := policy_difference(contest.snapshot.policy, planned.policy):
+        raise InputError(
+            f"{planned.path}: [ratings] with: {path} has other rules or another clock ({what}), so strength there is "
+            "another strength; leave it out"
+        )
     if contest.name == planned.name:
         raise InputError(f"{planned.path}: [ratings] with: {path} is of a contest of the same name; leave it out")
     manifest = None

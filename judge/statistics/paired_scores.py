@@ -49,6 +49,12 @@ class PairedScores:
         """How many pairs were counted."""
         return sum(self.counts)
 
+    @property
+    def are_even(self) -> bool:
+        """Whether every pair ended even: the candidate scored as much as its parent, or half against the pool. Such
+        pairs tell nothing apart, however many they are."""
+        return self.pairs > 0 and self.counts[len(self.counts) // 2] == self.pairs
+
     @cached_property
     def interval(self) -> tuple[float, float, float]:
         """The mean with its 95 % interval; there is at least one pair."""

@@ -38,14 +38,13 @@ class PracticeHost:
 def hastened(policy: Policy, seconds: float) -> Policy:
     """The policy with at most so many seconds for all turns of an agent, where it limits them together.
 
-    Agents of such policies are told of their limits; those of others could not know of a shorter one.
+    The limit of a turn stays: an agent that thinks to it plays as in the contest until its time is short. Agents of
+    policies without a common limit could not know of one.
     """
     clock = policy.clock
     if not clock.match_ms or clock.match_ms <= seconds * 1000:
         return policy
-    match_ms = int(seconds * 1000)
-    turn_ms = max(1, clock.turn_ms * match_ms // clock.match_ms) if clock.turn_ms else 0
-    shorter = clock.model_copy(update={"match_ms": match_ms, "turn_ms": turn_ms})
+    shorter = clock.model_copy(update={"match_ms": int(seconds * 1000)})
     return policy.model_copy(update={"clock": shorter})
 
 

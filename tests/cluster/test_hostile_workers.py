@@ -28,7 +28,6 @@ from judge.cluster.join_file import invite, read_join_file
 from judge.cluster.keys import make_keys
 from judge.cluster.roster import MAX_SLOTS, Roster, slots_in
 from judge.cluster.security import parse_address
-from judge.contest.runner import StopReason
 from judge.referee.policy import load_policy
 from tests.cluster.machines import Cup, Machines, until
 from tests.cluster.test_security import ADDRESS, REGISTER, is_refused
@@ -70,12 +69,6 @@ class Scheduler:
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
-
-
-@pytest.fixture(params=[True, False], ids=["bound", "as dask"])
-def scheduler(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Scheduler]:
-    with closing(Scheduler(tmp_path, is_bound=request.param)) as found:
-        yield found
 
 
 @pytest.fixture
@@ -249,6 +242,7 @@ def test_a_scheduler_refuses_a_worker_whose_registration_has_a_wrong_value(bound
     assert "has a wrong nthreads" in log
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_bound", [True, False], ids=["bound", "as dask"])
 def test_strangers_without_a_certificate_have_a_bounded_number_of_connections(tmp_path: Path, is_bound: bool) -> None:
     """Others still get in. Without the bound all of them stay."""
@@ -372,6 +366,7 @@ def test_an_answer_that_is_too_long_is_refused_before_it_is_fetched(
         cluster.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_given_again", [True, False], ids=["a longest time", "none"])
 def test_a_game_whose_worker_never_answers_is_given_to_another(
     machines: Machines, cup: Cup, monkeypatch: pytest.MonkeyPatch, is_given_again: bool
@@ -385,14 +380,15 @@ def test_a_game_whose_worker_never_answers_is_given_to_another(
     )
     with closing(cup.cluster(machines)) as cluster:
         evil(machines, "never")
-        cup.begin_when_free(cluster)
-        machines.join("honest")
         if is_given_again:
-            assert StopReason.FINISHED is cup.play(cluster)
+            steps = (lambda: "never" in {row[3] for row in cup.attempts()}, lambda: machines.join("honest"))
+            cup.play_in_steps(cluster, steps)
             assert [(1, 1, "accepted", "honest")] == cup.attempts()
             assert re.search(r"game 1, attempt 1: no answer came within \d+ s; another worker plays it", cup.journal())
             assert "worker never is given no games: game 1, attempt 1: no answer came" in cup.journal()
         else:
+            cup.begin_when_free(cluster)
+            machines.join("honest")
             until(lambda: bool(cluster.wait(0.1)) or "worker honest plays" in cup.journal(), cup.journal)
             for _ in range(5):
                 assert [] == cluster.wait(0.5)

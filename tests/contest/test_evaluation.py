@@ -110,3 +110,24 @@ def test_a_width_ends_it_when_the_interval_is_narrow_and_never_after_a_few_games
     assert rule.is_over(PairedScores.of([0.0, 1.0] * 50))
     assert "no difference from the pool shown" == verdict_words(rule, PairedScores.of([0.0, 1.0] * 50))
     assert "weaker than the pool, 95 %" == verdict_words(rule, PairedScores.of([0.0] * 30))
+
+
+@pytest.mark.parametrize("with_parent", [True, False])
+def test_pairs_that_all_end_even_end_no_evaluation(with_parent: bool) -> None:
+    """Each opponent wins or loses both games against both, or each game goes to who sits first."""
+    kinds = 9 if with_parent else 5
+    even = PairedScores(tuple(400 if kind == kinds // 2 else 0 for kind in range(kinds)))
+    one_differs = PairedScores(tuple(400 if kind == kinds // 2 else int(kind == kinds - 1) for kind in range(kinds)))
+    rules = (StopRule(test=Sprt(elo0=0, elo1=200, model="logistic"), pairs=1000), StopRule(width=0.9, pairs=1000))
+
+    for rule in rules:
+        assert not rule.is_reached(even)
+        assert rule.is_reached(one_differs)
+    assert (True, False) == (even.are_even, one_differs.are_even)
+
+
+def test_pairs_that_the_candidate_always_wins_are_a_verdict() -> None:
+    won = PairedScores((0, 0, 0, 0, 400))
+
+    assert not won.are_even
+    assert StopRule(test=Sprt(elo0=0, elo1=200, model="logistic"), pairs=1000).is_reached(won)

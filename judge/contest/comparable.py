@@ -1,0 +1,37 @@
+"""Which contests may be rated together: strength under other rules or another clock is another strength."""
+
+from collections.abc import Iterator
+
+from judge.games import new_game
+from judge.referee.policy import Policy
+
+CLOCK = ("turn_ms", "match_ms", "asap_ms")
+"""What decides how long an agent may think."""
+
+
+def policy_difference(one: Policy, other: Policy) -> str:
+    """What is different in the rules or the clock of two contests, such as `clock.turn_ms is 200 and 1500`; empty if
+    they may be rated together."""
+    return ", ".join(_differences(one, other))
+
+
+def _differences(one: Policy, other: Policy) -> Iterator[str]:
+    if one.game.name != other.game.name:
+        yield f"the game is {one.game.name} and {other.game.name}"
+        return
+    # Values that the policy leaves out have those of the game.
+    facts, others = (new_game(policy.game.name, policy.game.options).describe() for policy in (one, other))
+    for key in sorted(facts.keys() | others.keys()):
+        if facts.get(key) != others.get(key):
+            yield f"game.options.{key} is {facts.get(key)} and {others.get(key)}"
+    for key in CLOCK:
+        # Only where there is no limit of a turn does an agent play as fast as possible.
+        if key == "asap_ms" and one.clock.turn_ms and other.clock.turn_ms:
+            continue
+        first, second = (getattr(policy.clock, key) for policy in (one, other))
+        if first != second:
+            yield f"clock.{key} is {first} and {second}"
+    if one.limits.memory_bytes != other.limits.memory_bytes:
+        yield f"limits.memory_bytes is {one.limits.memory_bytes} and {other.limits.memory_bytes}"
+    if one.box.freeze != other.box.freeze:
+        yield f"box.freeze is {one.box.freeze} and {other.box.freeze}"
