@@ -4,15 +4,10 @@ Exit codes: 0 done (whatever the result of a game), 1 the judge or its host fail
 """
 
 import platform
-import signal
-from collections.abc import Callable
-from types import FrameType
 
 from judge import __version__
+from judge.cli.guard import guarded
 from judge.cli.lazy import lazy_group
-from judge.cli.output import fail, safe_event
-from judge.errors import HostError, InputError
-from judge.logs import to_console
 
 
 def about() -> str:
@@ -116,20 +111,3 @@ app = lazy_group(
 def main() -> None:
     """The `judge` command."""
     guarded(app)
-
-
-def guarded(command: Callable[[], None]) -> None:
-    """Run a command; print errors of the person or the host as one sentence, without a traceback."""
-    # SystemExit removes the containers, which SIGTERM alone would not.
-    signal.signal(signal.SIGTERM, _terminate)
-    to_console(safe_event)
-    try:
-        command()
-    except InputError as error:
-        fail(str(error), 2)
-    except HostError as error:
-        fail(str(error), 1)
-
-
-def _terminate(_signal: int, _frame: FrameType | None) -> None:
-    raise SystemExit(143)

@@ -33,6 +33,7 @@ from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.lease import Lease
 from judge.store.types import UNWITNESSED, EntryRow
+from judge.submissions.windows import BEGINS, moment_text
 from judge.text import printable
 from judge.transparency.checkpoint import Checkpoint
 from judge.transparency.merkle import Tree
@@ -223,6 +224,16 @@ def has_begun(store: Store, planned: Planned) -> bool:
     return planned.name in store.contest_names()
 
 
+def early_words(store: Store, planned: Planned) -> str:
+    """What a contest that has not begun waits for; empty if it may begin. What the clock has begun stays begun when it
+    is set back."""
+    starts = planned.plan.windows.starts
+    begun = store.last_lines(planned.name, 1, BEGINS) if starts is not None else ()
+    if starts is not None and begun and begun[0].text == moment_text(starts):
+        return ""
+    return planned.waits_for()
+
+
 def announce(store: Store, planned: Planned) -> None:
     """Begin the log of a contest with the commitment to its chance, unless it has one or has begun.
 
@@ -275,12 +286,17 @@ def frozen(
     return freeze.model_copy(update={"witnessed": witnessed})
 
 
-def begin(store: Store, planned: Planned, host: Mapping[str, Any], cosign: Cosign = _nobody) -> Contest:
-    """Freeze a contest and store it with its first matches, or open it if the store has it, with all its files.
+def begin(
+    store: Store, planned: Planned, host: Mapping[str, Any], cosign: Cosign = _nobody, *, is_early: bool = False
+) -> Contest:
+    """Lock in a contest and store it with its first matches, or open it if the store has it, with all its files.
 
-    `cosign` asks the witnesses of the draw.
+    `cosign` asks the witnesses of the draw. Raises InputError, with the moments, before the announced end of
+    submissions or start, unless `is_early`.
     """
     if not has_begun(store, planned):
+        if not is_early and (waits := early_words(store, planned)):
+            raise InputError(f"{planned.name} has not begun: {waits}; --now begins it now, which cannot be undone")
         announce(store, planned)
         with owned_directory() as staging:
             secret = store.announced_secret(planned.name)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -307,7 +307,24 @@ class Planned:
 
     def not_begun(self) -> InputError:
         """The error for what there is only of a contest that has begun."""
-        return InputError(f"the contest {self.name!r} has not begun; judge contest run {self.path} begins it")
+        waits = self.waits_for()
+        how = f"{waits}" if waits else f"judge contest run {self.path} begins it"
+        return InputError(f"the contest {self.name!r} has not begun; {how}")
+
+    def waits_for(self, now: datetime | None = None) -> str:
+        """What the contest waits for before it may begin, with the moments of its file: the end of submissions, its
+        start. Empty if both are over, or the file names neither."""
+        windows = self.plan.windows
+        now = now or datetime.now(UTC)
+        parts = []
+        if windows.closes is not None and now < windows.closes:
+            verb = "open" if windows.opens is None or now >= windows.opens else "not closed"
+            parts.append(f"submissions are {verb} until {moment_text(windows.closes)}")
+        if windows.starts is not None and now < windows.starts:
+            parts.append(f"it starts by itself at {moment_text(windows.starts)} while judge serve runs")
+        elif parts:
+            parts.append(f"judge contest run {self.path} begins it then")
+        return "; ".join(parts)
 
     def openings(self) -> list[Opening]:
         """The openings of the file, or the empty one; InputError that names its line."""

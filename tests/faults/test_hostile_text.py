@@ -121,7 +121,7 @@ def test_a_log_line_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
     program = "from judge.logs import get_logger; get_logger().warning({0!r}, agent={0!r})"
     for text in LAST:
         told = program.format(text.replace(" ", "").encode("utf-8", "replace").decode())
-        command = f"from judge.cli import guarded\ndef told(): {told}\nguarded(told)"
+        command = f"from judge.cli.guard import guarded\ndef told(): {told}\nguarded(told)"
         subprocess.run([sys.executable, "-c", command], check=True)
         _, err = capfd.readouterr()
         assert 1 == err.count("\n")

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from judge.cli import guarded
+from judge.cli.guard import guarded
 from tests.intake.standing_in import process
 
 

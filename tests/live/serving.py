@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from judge.authors import app as authors_app
-from judge.cli import guarded
+from judge.cli.guard import guarded
 from judge.cli.submit import open_intake
 from judge.contest.plan import load_plan
 from judge.intake import clients

@@ -1,6 +1,5 @@
 """`judge contest game`: one game of a contest, also while the contest runs: its moves, its record, its evidence."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -86,8 +85,7 @@ def _attempt(contest: Contest, match: Match, wanted: int | None) -> Attempt:
 
 def _write(name: str, data: bytes) -> None:
     if name == STDOUT:
-        sys.stdout.buffer.write(data + b"\n")
-        sys.stdout.buffer.flush()
+        print(data.decode("ascii"))
         return
     try:
         with Path(name).open("xb") as file:

@@ -57,7 +57,7 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
         print(f"  checks   no passed check is known of: {printable(', '.join(found.unchecked), 2000)}")
         print(f"           judge check AGENT --policy {planned.plan.policy} tries all that the contest will ask of it")
     if not found.missing:
-        print(f"nothing is missing; judge contest run {planned.path}")
+        print(f"nothing is missing; {planned.waits_for() or f'judge contest run {planned.path}'}")
 
 
 def _not_joined(planned: Planned) -> list[str]:

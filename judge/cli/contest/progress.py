@@ -6,6 +6,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Protocol
 
 from rich.console import Console, Group, RenderableType
@@ -110,7 +111,8 @@ class JsonLines:
 
     def say(self, sentence: str) -> None:
         """A line with nothing but the sentence; written past the buffer, for a signal's handler may say it."""
-        os.write(sys.stdout.fileno(), f"{json.dumps({'note': sentence})}\n".encode())
+        with suppress(OSError):  # the next line says that it cannot be written
+            os.write(sys.stdout.fileno(), f"{json.dumps({'note': sentence})}\n".encode())
 
     def close(self) -> None:
         """Nothing is held back."""

@@ -16,7 +16,7 @@ from judge.cli.contest.progress import JsonLines, Panel, Progress
 from judge.cli.host_setup import KEEPER, make_ready, report_occupied
 from judge.cli.options import HERE, SLOTS_HELP, ContestArgument, TlsOption, require_dask
 from judge.cli.output import note
-from judge.contest.contest import Contest, begin, has_begun, open_store
+from judge.contest.contest import Contest, begin, early_words, has_begun, open_store
 from judge.contest.executor import Executor, LocalExecutor, slots_on_host
 from judge.contest.plan import load_plan
 from judge.contest.recorded import RecordedExecutor, forked_recorder
@@ -58,6 +58,9 @@ def run(
     ] = False,
     cluster: Annotated[str, typer.Option(help="Play on the workers of this scheduler: tls://10.0.0.1:8786.")] = "",
     tls: TlsOption = None,
+    now: Annotated[
+        bool, typer.Option("--now", help="Begin before the announced end of submissions or start, which is final.")
+    ] = False,
 ) -> None:
     """Play a contest to its end, or continue it. The first run freezes it."""
     planned = load_plan(contest)
@@ -72,10 +75,11 @@ def run(
         _logged(planned.folder),
         ExitStack() as stack,
     ):
-        make_ready(planned.plan.box, planned.policy, [])
         is_new = not has_begun(store, planned)
+        is_early = is_new and _begins_early(early_words(store, planned), now)
+        make_ready(planned.plan.box, planned.policy, [])
         witnesses = stack.enter_context(asked_now_and_then(planned))
-        found = begin(store, planned, _host(), witnesses.cosign)
+        found = begin(store, planned, _host(), witnesses.cosign, is_early=is_early)
         if is_new:
             note(f"judge: the chance of {found.name}: {chance_words(found.snapshot, None)}")
             for line in store.journal(found.name):
@@ -99,12 +103,25 @@ def run(
             with _interrupts(runner, progress):
                 stop = runner.run(progress.tell)
         finally:
-            executor.kill()
-            executor.close()
-            progress.close()
-            # What an abandoned game leaves is nobody's any more.
-            reap(containers=planned.plan.box == "docker")
+            try:
+                executor.kill()
+                executor.close()
+            finally:
+                # What an abandoned game leaves is nobody's any more.
+                reap(containers=planned.plan.box == "docker")
+                progress.close()
         _say_end(found, stop)
+
+
+def _begins_early(waits: str, now: bool) -> bool:
+    """Whether a contest begins before its announced moments. A person at a terminal is asked. Raises InputError."""
+    if not waits or not now:
+        return False
+    if sys.stdin.isatty():
+        note(f"judge: {waits}.")
+        if not typer.confirm("Begin now? Entries are final then, and nothing undoes it.", err=True):
+            raise InputError("nothing was begun")
+    return True
 
 
 def _here(contest: Contest, slots: Sequence[Slot]) -> Executor:

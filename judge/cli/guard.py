@@ -1,0 +1,170 @@
+"""How a command ends where its output, the disk or the judge itself fails: one sentence and an exit code."""
+
+import errno
+import io
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
+from typing import Any
+
+from judge.cli.output import fail, note, safe_event
+from judge.errors import HostError, InputError
+from judge.logs import to_console
+from judge.text import printable
+
+TRACEBACK_VARIABLE = "JUDGE_TRACEBACK"
+"""If it is set in the environment, the traceback of an unexpected error is printed."""
+
+MAX_WHY = 400
+"""Characters of an unexpected error that are shown."""
+
+AGAIN = "make room there, and run the same command again"
+
+FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class OutputLostError(Exception):
+    """Standard output cannot be written: it is closed, its reader has gone, or its disk is full."""
+
+
+class _Output(io.TextIOWrapper):
+    """Standard output. An error while it is written says so, whoever writes."""
+
+    def write(self, text: str, /) -> int:
+        """See `io.TextIOWrapper`. Raises OutputLostError."""
+        try:
+            return super().write(text)
+        except OSError as error:
+            raise _lost(error) from None
+
+    def flush(self) -> None:
+        """See `io.TextIOWrapper`. Raises OutputLostError."""
+        try:
+            super().flush()
+        except OSError as error:
+            raise _lost(error) from None
+
+
+class _Messages(io.TextIOWrapper):
+    """Standard error. What cannot be written is dropped: nobody could be told."""
+
+    def write(self, text: str, /) -> int:
+        """See `io.TextIOWrapper`."""
+        with suppress(OSError):
+            return super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """See `io.TextIOWrapper`."""
+        with suppress(OSError):
+            super().flush()
+
+
+def guarded(command: Callable[[], None]) -> None:
+    """Run a command. Errors of the person or the host, lost output and unexpected errors are one sentence each, without
+    a traceback."""
+    # SystemExit removes the containers, which a signal alone would not.
+    signal.signal(signal.SIGTERM, _terminate)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup has it
+        signal.signal(signal.SIGHUP, _hang_up)
+    _guard_streams()
+    to_console(safe_event)
+    try:
+        try:
+            command()
+        except SystemExit:
+            sys.stdout.flush()
+            raise
+        sys.stdout.flush()
+    except OutputLostError as error:
+        _fail(str(error), 1)
+    except InputError as error:
+        _fail(str(error), 2)
+    except HostError as error:
+        _fail(str(error), 1)
+    except Exception as error:  # noqa: BLE001 - the last resort
+        _fail(unexpected(error), 1)
+
+
+def unexpected(error: Exception) -> str:
+    """The sentence for an error that no module expects. Its traceback is in a file, or printed if asked for."""
+    text = printable(str(error) or "no message", MAX_WHY)
+    if isinstance(error, OSError) and error.errno in FULL_DISK:
+        where = f"{printable(str(error.filename), MAX_WHY)}: " if error.filename else ""
+        return f"{where}{error.strerror}: {AGAIN}"
+    if "database or disk is full" in text:
+        return f"the disk of the store is full: {AGAIN}"
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{printable(str(error.filename), MAX_WHY)}: " if error.filename else ""
+        text = f"{where}{error.strerror}"
+    said = f"unexpected error: {type(error).__name__}: {text}"
+    if os.environ.get(TRACEBACK_VARIABLE):
+        traceback.print_exception(error)
+        return said
+    try:
+        descriptor, path = tempfile.mkstemp(prefix="judge-error-", suffix=".txt")
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            traceback.print_exception(error, file=file)
+    except OSError:
+        return f"{said}; {TRACEBACK_VARIABLE}=1 prints where"
+    return f"{said}; {path} has the details for a report"
+
+
+def _guard_streams() -> None:
+    """Have errors of standard output raised as OutputLostError, and no file opened in the place of a closed stream."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            # Not writable: what is printed is lost, and a command that prints something says so.
+            place = os.open(os.devnull, os.O_RDONLY if number < 2 else os.O_WRONLY)
+            if place != number:
+                os.dup2(place, number)
+                os.close(place)
+    sys.stdin = sys.stdin or open(0, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+    sys.stdout = _over(_Output, sys.stdout, 1)
+    sys.stderr = _over(_Messages, sys.stderr, 2)
+
+
+def _over(kind: type[io.TextIOWrapper], stream: Any, number: int) -> io.TextIOWrapper:
+    if isinstance(stream, kind):
+        return stream
+    if not isinstance(stream, io.TextIOWrapper):
+        if stream is not None:  # somebody captures it
+            return stream  # type: ignore[no-any-return]
+        return kind(open(number, "wb", closefd=False), encoding="utf-8", errors="replace")
+    encoding, errors, is_lines = stream.encoding, stream.errors, stream.line_buffering
+    return kind(stream.detach(), encoding=encoding, errors=errors, line_buffering=is_lines)
+
+
+def _fail(text: str, code: int) -> None:
+    """End with a sentence. What standard output has not taken is dropped: Python would complain at its end."""
+    try:
+        sys.stdout.flush()
+    except (OutputLostError, OSError, ValueError):
+        with suppress(OSError):
+            place = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(place, 1)
+            os.close(place)
+    fail(text, code)
+
+
+def _lost(error: OSError) -> OutputLostError:
+    if error.errno == errno.EBADF:
+        return OutputLostError("standard output is closed")
+    return OutputLostError(f"standard output cannot be written: {error.strerror}")
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> None:
+    raise SystemExit(143)
+
+
+def _hang_up(_signal: int, _frame: FrameType | None) -> None:
+    """The terminal was closed: the command ends as by SIGTERM, whatever handles that."""
+    note("judge: the terminal was closed; the command ends")
+    signal.raise_signal(signal.SIGTERM)

@@ -1,0 +1,140 @@
+"""A contest does not begin before the moments that its file announces, unless it is told to."""
+
+import os
+import pty
+import select
+import subprocess
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from judge.contest.contest import announce, begin, has_begun, open_store
+from judge.contest.plan import Planned, load_plan
+from judge.errors import InputError
+from judge.submissions.windows import BEGINS, moment_text
+from tests.cli.conftest import Judge, judge  # noqa: F401 - a fixture
+from tests.cli.contests import JUDGE
+from tests.patience import PATIENCE_S
+
+pytestmark = pytest.mark.docker
+
+PLAN = """name = "cup"
+policy = "gomocup-fastgame"
+{moments}
+[format]
+name = "round-robin"
+games = 1
+[[agents]]
+path = "house-instant"
+name = "one"
+[[agents]]
+path = "house-instant"
+name = "two"
+"""
+
+SOON = datetime.now(UTC) + timedelta(days=2)
+LATER = SOON + timedelta(hours=1)
+PAST = datetime.now(UTC) - timedelta(days=2)
+
+
+def planned(folder: Path, closes: datetime | None, starts: datetime | None) -> Planned:
+    text = "" if closes is None else f"[submissions]\ncloses = {closes.isoformat()}\n"
+    text += "" if starts is None else f"[contest]\nstarts = {starts.isoformat()}\n"
+    path = folder / "contest.toml"
+    path.write_text(PLAN.format(moments=text))
+    return load_plan(path)
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> Planned:
+    """A contest whose submissions are open for two days."""
+    return planned(tmp_path, SOON, LATER)
+
+
+OPEN = f"submissions are open until {moment_text(SOON)}"
+STARTS = f"it starts by itself at {moment_text(LATER)} while judge serve runs"
+
+
+@pytest.mark.parametrize(
+    ("closes", "starts", "said"),
+    [
+        (SOON, LATER, f"{OPEN}; {STARTS}"),
+        (PAST, LATER, STARTS),
+        (None, LATER, STARTS),
+        (SOON, None, f"{OPEN}; judge contest run .*contest.toml begins it then"),
+    ],
+)
+def test_a_contest_does_not_begin_before_its_moments(
+    tmp_path: Path, closes: datetime | None, starts: datetime | None, said: str
+) -> None:
+    """Whoever asks for it: all that begins a contest does it here."""
+    plan = planned(tmp_path, closes, starts)
+    pattern = said.replace("(", r"\(").replace(")", r"\)")
+    with closing(open_store(plan)) as store:
+        with pytest.raises(InputError, match=f"cup has not begun: {pattern}; --now begins it now"):
+            begin(store, plan, {})
+        assert not has_begun(store, plan)
+        assert not store.leaves("cup", 0, 10)
+        assert "judge contest run" not in str(plan.not_begun()) or starts is None
+        assert moment_text(starts or closes or PAST) in str(plan.not_begun())
+
+        begin(store, plan, {}, is_early=True)
+        assert has_begun(store, plan)
+        begin(store, plan, {})  # it continues
+
+
+@pytest.mark.parametrize(("closes", "starts"), [(None, None), (PAST, None), (PAST, PAST), (None, PAST)])
+def test_a_contest_begins_after_its_moments(tmp_path: Path, closes: datetime | None, starts: datetime | None) -> None:
+    plan = planned(tmp_path, closes, starts)
+    with closing(open_store(plan)) as store:
+        begin(store, plan, {})
+        assert has_begun(store, plan)
+
+
+def test_what_the_clock_has_begun_begins_also_after_the_clock_was_set_back(tmp_path: Path) -> None:
+    plan = planned(tmp_path, SOON, LATER)
+    with closing(open_store(plan)) as store:
+        announce(store, plan)
+        store.tell_once("cup", BEGINS, moment_text(LATER), "the clock")
+        begin(store, plan, {})
+        assert has_begun(store, plan)
+
+
+def test_run_refuses_with_the_moments_and_its_hints_do_not_advise_it(tmp_path: Path, judge: Judge) -> None:  # noqa: F811
+    planned(tmp_path, SOON, LATER)
+
+    for words in (("run",), ("run", "--cluster", "tcp://127.0.0.1:9"), ("status",), ("standings",), ("log",)):
+        ended = judge("contest", words[0], "contest.toml", *words[1:])
+        assert 2 == ended.code, ended
+        assert f"{OPEN}; {STARTS}" in ended.err
+        assert "judge contest run" not in ended.err
+    assert f"nothing is missing; {OPEN}; {STARTS}" in judge("contest", "plan", "contest.toml").out
+
+
+@pytest.mark.parametrize("answer", ["n", "y"])
+def test_now_asks_on_a_terminal(waiting: Planned, answer: str) -> None:
+    with closing(open_store(waiting)) as store:
+        announce(store, waiting)
+        ours, theirs = pty.openpty()
+        words = [*JUDGE, "contest", "run", str(waiting.path), "--now"]
+        with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True) as process:
+            os.close(theirs)
+            said = b""
+            while b"nothing undoes it" not in said:
+                assert select.select([ours], [], [], PATIENCE_S)[0]
+                said += os.read(ours, 1 << 16)
+            assert not has_begun(store, waiting)
+            os.write(ours, f"{answer}\n".encode())
+            while True:
+                try:
+                    said += os.read(ours, 1 << 16)
+                except OSError:
+                    break
+            code = process.wait(PATIENCE_S)
+        os.close(ours)
+
+        assert (answer == "y") is has_begun(store, waiting)
+        assert (2 if answer == "n" else 0) == code, said
+        assert (answer == "n") is (b"nothing was begun" in said)
