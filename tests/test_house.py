@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "garbage": set(),
     "worker_processes": {"garbage"},
     "tree_tar": set(),
+    "bookkeeping": set(),
     "translations": set(),
     "transparency": {"errors", "parsing"},
     "registry": {"errors", "text"},
@@ -50,12 +51,12 @@ MAY_IMPORT = {
     "testing": {"errors", "games", "protocols", "sandbox", "referee"},
     "agents": {
         "errors", "logs", "parsing", "resources", "text", "durable_files", "locks", "games", "protocols", "sandbox",
-        "referee", "tree_tar", "host", "toml_files",
+        "referee", "tree_tar", "host", "toml_files", "bookkeeping",
     },
     "notices": {"errors", "locks", "logs", "store", "text"},
     "submissions": {
         "errors", "text", "locks", "games", "protocols", "sandbox", "referee", "catalog", "store", "agents", "tree_tar",
-        "notices",
+        "notices", "bookkeeping",
     },
     "contest": {
         "scheduling", "errors", "garbage", "toml_files", "text", "parsing", "durable_files", "locks", "logs",

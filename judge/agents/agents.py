@@ -20,8 +20,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judge.agents.gomocup_archives import PREFIX, brain_name, choose_executable, own_name
 from judge.agents.pe_format import is_dotnet, is_windows_program, width_of
-from judge.agents.programs import first_line, playable, python_words
+from judge.agents.programs import ProgramKind, first_line, is_lfs_pointer, kind_of, playable, python_words
 from judge.agents.recipe import NOT_BUILT, BuildTable, language_of
+from judge.bookkeeping import own_paths
 from judge.errors import HostError, InputError
 from judge.games import new_game
 from judge.host.house_agents import house_agent_names
@@ -39,6 +40,10 @@ ME = "me"
 PERSONS = (ME, "human", "@human")
 """Words that people try; a program in a file of such a name is given by a path."""
 MANIFEST = "agent.toml"
+_NEAR_MANIFEST = frozenset(
+    {f"{MANIFEST}.txt", f"{MANIFEST}.toml", f"{MANIFEST}.tml", "agents.toml", "agent.tml", "agent.toml_", "agent-toml"}
+)
+"""Names in lower case that people give to their agent.toml by mistake."""
 INFO = "info"
 WINE = "wine"
 """The runtime for Windows programs, and what starts them there."""
@@ -271,6 +276,7 @@ def _checked(manifest: AgentManifest, path: Path) -> AgentManifest:
 
 
 def _manifest_of_directory(source: Path) -> AgentManifest:
+    refuse_misnamed_manifest(source)
     info = source / INFO
     if info.is_file() and not (source / MANIFEST).exists():
         return read_info(info)
@@ -311,20 +317,51 @@ def _refuse_backslashes(words: Sequence[str], source: Path) -> None:
             raise InputError(f"{source / MANIFEST}: command: {quote(word, 80)}: between directories write /: {path}")
 
 
+def refuse_misnamed_manifest(source: Path) -> None:
+    """Raise InputError for a directory without an agent.toml where a file's name is nearly that."""
+    if (source / MANIFEST).exists() or not source.is_dir():
+        return
+    for path in sorted(source.iterdir()):
+        lower = path.name.lower()
+        if path.is_file() and (lower == MANIFEST or lower in _NEAR_MANIFEST):
+            hidden = "; Windows hides such endings" if lower.endswith(".txt") else ""
+            raise InputError(f"{source / MANIFEST} is missing: there is {path.name}: call it {MANIFEST}{hidden}")
+
+
 def nothing_plays(source: Path) -> str:
     """Why nothing in a directory can be played: it has neither a manifest nor a program with a known name."""
+    files = [path for path in own_paths(source) if path.is_file()]
+    for path in files:
+        if is_lfs_pointer(path):
+            return f"{path} is a pointer of Git LFS, not the file itself: run git lfs pull, and send that"
     if language := language_of(source):
         return f"{source}: {language}: {NOT_BUILT}"
-    found = [path.relative_to(source).as_posix() for path in playable([*source.rglob("*")])]
+    programs = playable(files)
+    found = [path.relative_to(source).as_posix() for path in programs]
     if found:
+        command, runtime = _command_for(programs[0], found[0])
         return (
-            f"{source / MANIFEST} is missing: name the program that plays {PREFIX}…, or add an {MANIFEST} "
-            f"with command = [{json.dumps(f'./{found[0]}')}] (programs in it: {', '.join(found[:5])})"
+            f"{source / MANIFEST} is missing: name the program that plays {PREFIX}…, or add an {MANIFEST} with "
+            f"command = {json.dumps(command)} and runtime = {json.dumps(runtime)} "
+            f"(programs in it: {', '.join(found[:5])})"
         )
     return (
         f"{source / MANIFEST} is missing, and there is no program called {PREFIX}… that could be played: "
         f"no ELF binary, Windows program, Python program or .jar"
     )
+
+
+def _command_for(program: Path, name: str) -> tuple[list[str], str]:
+    """The command of an agent that is one program, and its runtime."""
+    match kind_of(program):
+        case ProgramKind.PYTHON:
+            python, *options = python_words(program)
+            return [python, *options, name], PYTHON_2 if python == "python2" else "python"
+        case ProgramKind.JAR:
+            return ["java", "-jar", name], "java"
+        case ProgramKind.WINDOWS:
+            return ([MONO, name], MONO) if is_dotnet(program) else ([name], WINE)
+    return [f"./{name}"], "native"
 
 
 def brains_of(source: Path) -> tuple[str, ...]:
@@ -334,7 +371,7 @@ def brains_of(source: Path) -> tuple[str, ...]:
     """
     if not source.is_dir() or any((source / name).exists() for name in (MANIFEST, INFO)):
         return ()
-    named = [p for p in source.iterdir() if p.name.startswith(PREFIX) and p.is_file()]
+    named = [path for path in source.iterdir() if path.name.startswith(PREFIX) and path.is_file()]
     return tuple(path.name for path in playable(named))
 
 
@@ -445,9 +482,10 @@ def _copy_directory(source: Path, target: Path) -> Path:
 
 
 def _files(source: Path) -> Iterator[Path]:
-    """The regular files of a directory; a link counts as what it points to, and may not point out of it."""
+    """The regular files of a directory, without bookkeeping; a link counts as what it points to, and may not point out
+    of it."""
     root = source.resolve()
-    for path in sorted(source.rglob("*")):
+    for path in sorted(own_paths(source)):
         if path.is_symlink() and not path.resolve().is_relative_to(root):
             raise InputError(f"{path}: a link that leads out of the agent's directory; copy the file instead (cp -L)")
         if path.is_dir():

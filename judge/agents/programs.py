@@ -11,7 +11,13 @@ _ELF = b"\x7fELF"
 _NOT_RUN = (b"\x01\x00", b"\x00\x01", b"\x04\x00", b"\x00\x04")
 """What the header of an ELF file says of object files and core dumps, in either order of bytes."""
 
-_MOST_READ = 1 << 20
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+"""How a pointer of Git LFS begins."""
+MAX_LFS_POINTER_BYTES = 1024
+
+_MAX_READ_BYTES = 1 << 20
+_MAX_FIRST_LINE_BYTES = 4096
+"""Size of a first line (`#!…`) of which the words are read; the kernel takes 255 bytes."""
 _VERSION = re.compile(r"python([23])")
 _OPTION = re.compile(r"-[A-RT-Za-z]+")  # -S is of env, and nothing that a program needs
 _ONLY_2 = re.compile(rb"(?m)^[ \t]*(?:print[ \t]+(?:[\"']|>>|[\w.]+\()|except[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:)")
@@ -47,6 +53,15 @@ def kind_of(path: Path) -> ProgramKind | None:
     return None
 
 
+def is_lfs_pointer(path: Path) -> bool:
+    """Whether a file is a pointer of Git LFS to a file that is elsewhere."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(LFS_POINTER)) == LFS_POINTER
+    except OSError:
+        return False
+
+
 def first_line(head: bytes) -> bytes:
     """The line that names an interpreter (`#!…`), of the first bytes of a file; empty if there is none."""
     return head.split(b"\n")[0] if head[:2] == b"#!" else b""
@@ -58,8 +73,8 @@ def python_words(path: Path) -> tuple[str, ...]:
     The first line decides where it names a version; where it does not, statements that only Python 2 has.
     """
     with path.open("rb") as stream:
-        text = stream.read(_MOST_READ)
-    words = first_line(text).decode("utf-8", "replace").split()
+        text = stream.read(_MAX_READ_BYTES)
+    words = first_line(text)[:_MAX_FIRST_LINE_BYTES].decode("utf-8", "replace").split()
     named = _VERSION.search(" ".join(words))
     is_2 = named[1] == "2" if named else _ONLY_2.search(text) is not None
     options = [word for word in words[1:] if _OPTION.fullmatch(word)]

@@ -7,18 +7,19 @@ any of them. What is played must be there afterwards; where nobody says what tha
 import json
 import platform
 import re
-import tomllib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
 from judge.agents.programs import python_words
+from judge.bookkeeping import own_paths
 from judge.errors import InputError
-from judge.sandbox.hardening import HOME, SCRATCH
+from judge.sandbox.hardening import HOME, PROGRAM, SCRATCH
 from judge.text import quote
+from judge.toml_files import parse as parse_toml
 
 Kind = Literal[
     "c",
@@ -89,13 +90,28 @@ _MARKS: dict[str, Kind] = {
 """Files at the top of a tree that tell how it is built, the first of them before the others."""
 NOT_BUILT = f"no source that is built here ({', '.join(get_args(Kind))}): send a program instead"
 """The refusal of a language that is not built."""
-_MOST_READ = 1 << 20
+_MAX_READ_BYTES = 1 << 20
+"""How much of a file is searched."""
+_MAX_SEARCHED_BYTES = 8 << 20
+"""How much of all files together is searched for the one in which a program begins."""
+_PYTHON_SYNTAX = f"{PROGRAM}/judge/submissions/python_syntax.py"
+"""Checks the syntax of a Python program where sources are built."""
+SIDE_FOLDERS = frozenset(
+    {
+        *("test", "tests", "testing", "unittest", "unittests", "spec", "bench", "benchmark", "benchmarks", "perf"),
+        *("tool", "tools", "script", "scripts", "util", "utils", "contrib", "misc", "old", "attic", "backup"),
+        *("example", "examples", "sample", "samples", "demo", "demos", "doc", "docs", "training", "tuning"),
+    }
+)
+"""Names in lower case of folders whose sources are left out where the build fails with them."""
 _BUILT_AT = "2023-11-14T22:13:20Z"
 _MAIN = re.compile(r"\bstatic\s+(?:final\s+)?void\s+main\s*\(")
 _CRATES = ("dependencies", "build-dependencies", "dev-dependencies")
 _CALLS_CARGO = re.compile(r"(?m)^(?:\t.*|[ \t]*\w+[ \t]*[:?]{0,2}=[ \t]*)\bcargo\b")
 """In a Makefile: a line of commands, or a variable such as `CARGO = cargo`, by which the lines of commands call it."""
-_PASCAL_PROGRAM = re.compile(r"(?im)^\s*program\s+\w+")
+_PASCAL_PROGRAM = re.compile(r"(?im)^[ \t]*program[ \t]+\w+")
+_GO_REQUIRES = re.compile(r"(?m)^[ \t]*require\b")
+_C_MAIN = re.compile(r"(?m)^[ \t]*(?:[A-Za-z_]\w*[ \t*]+){0,4}main[ \t]*\(")
 _EXECUTABLE = re.compile(r"(?i)\badd_executable\s*\(\s*([\w.$\{\}-]+)")
 _PROJECT_NAME = re.compile(r"\$\{(?:CMAKE_)?PROJECT_NAME\}")
 _PROJECT = re.compile(r"(?i)\bproject\s*\(\s*([\w.-]+)")
@@ -125,10 +141,13 @@ class BuildRecipe:
     kind: Kind
     commands: tuple[tuple[str, ...], ...]
     manifest: str = ""
+    fallbacks: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    """Commands to try in place of `commands` where those fail, with fewer sources."""
 
     def __str__(self) -> str:
         """One line that says all that decides what is built, for a record."""
-        return json.dumps({"kind": self.kind, "commands": self.commands, "manifest": self.manifest})
+        fallbacks = {"fallbacks": self.fallbacks} if self.fallbacks else {}
+        return json.dumps({"kind": self.kind, "commands": self.commands, "manifest": self.manifest, **fallbacks})
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +163,7 @@ class Sources:
 
     def files(self, kind: Kind) -> list[str]:
         """The sources of a kind, as words of a command, in order of name."""
-        found = (path for path in self.tree.rglob("*") if path.suffix.lower() in _ENDINGS[kind])
+        found = (path for path in own_paths(self.tree) if path.suffix.lower() in _ENDINGS[kind])
         return sorted(f"./{path.relative_to(self.tree).as_posix()}" for path in found if path.is_file())
 
     @property
@@ -180,7 +199,7 @@ def is_built(name: str) -> bool:
 
 def language_of(source: Path) -> str:
     """The languages of a file, or of a directory's files, that are not built here; empty where there are none."""
-    paths = list(source.rglob("*")) if source.is_dir() else [source]
+    paths = own_paths(source) if source.is_dir() else iter([source])
     endings = {path.suffix.lower() for path in paths}
     return " and ".join(name for name, own in _OTHER_ENDINGS.items() if endings & {*own})
 
@@ -220,10 +239,15 @@ def _kind_of(sources: Sources) -> Kind | None:
         return "cargo"  # which knows more of it, and make's image has no cargo
     if marked:
         return [*marked][-1]
+    by_kind = {kind: sources.files(kind) for kind in _ENDINGS}
+    if any(not _is_aside(file) for files in by_kind.values() for file in files):
+        by_kind = {kind: [file for file in files if not _is_aside(file)] for kind, files in by_kind.items()}
     for rank in _RANKS:
-        found = [kind for kind in rank if sources.files(kind)]
+        found = [kind for kind in rank if by_kind[kind]]
         if "c++" in found and "c" in found:
             found.remove("c")  # one program of both
+        at_top = [kind for kind in found if any(file.count("/") == 1 for file in by_kind[kind])]
+        found = at_top if len(at_top) == 1 else found
         if len(found) > 1:
             raise InputError(
                 f"there are sources of {' and '.join(found)}: say which is built in agent.toml, "
@@ -234,26 +258,75 @@ def _kind_of(sources: Sources) -> Kind | None:
     return None
 
 
+def _is_aside(file: str) -> bool:
+    """Whether a source, a word of a command, is in a folder of tests or tools."""
+    return not SIDE_FOLDERS.isdisjoint(part.lower() for part in file.split("/")[1:-1])
+
+
+def _selections(sources: Sources, files: Sequence[str], begins: re.Pattern[str]) -> Iterator[list[str]]:
+    """Fewer and fewer of the sources: without folders of tests and tools, then with one that begins a program.
+
+    Many programs have tests and tools beside them, each with its own `main`. Which one plays is said by its name, or by
+    its place above the others.
+    """
+    own = [file for file in files if not _is_aside(file)] or list(files)
+    if len(own) < len(files):
+        yield own
+    starts = [file for file, text in _texts(sources, own) if begins.search(text)]
+    if len(starts) > 1 and (main := _likeliest(sources, starts)):
+        yield [file for file in own if file == main or file not in starts]
+
+
+def _likeliest(sources: Sources, files: Sequence[str]) -> str:
+    """The one of several files that is named like the program, or `main`, or is above all others; empty if unclear."""
+    for stem in (Path(sources.main).stem, Path(sources.program).stem, sources.name, "main"):
+        if len(named := [file for file in files if stem and Path(file).stem.lower() == stem.lower()]) == 1:
+            return named[0]
+    top = min(file.count("/") for file in files)
+    above = [file for file in files if file.count("/") == top]
+    return above[0] if len(above) == 1 else ""
+
+
+def _texts(sources: Sources, files: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Files and their texts, as far as there is not too much of them."""
+    left = _MAX_SEARCHED_BYTES
+    for file in files:
+        text = _read(sources.tree / file)
+        left -= len(text)
+        if left < 0:
+            return
+        yield file, text
+
+
 # --- the kinds ------------------------------------------------------------------------------------
 
 
 def _c(sources: Sources) -> BuildRecipe:
     command = ("gcc", *_BASE, *sources.flags, "-o", f"./{sources.program}")
-    return _native(sources, "c", (*command, *_needed(sources, "c"), "-lm", "-pthread"))
+    return _compiled(sources, "c", command, _needed(sources, "c"), ("-lm", "-pthread"))
 
 
 def _cpp(sources: Sources) -> BuildRecipe:
     """One program of C++ and C files: gcc goes by their endings, g++ would take all for C++."""
     command = ("gcc", *_BASE, *sources.flags, "-o", f"./{sources.program}")
     files = (*_needed(sources, "c++"), *sources.files("c"))
-    return _native(sources, "c++", (*command, *files, "-lstdc++", "-lm", "-pthread"))
+    return _compiled(sources, "c++", command, files, ("-lstdc++", "-lm", "-pthread"))
 
 
 def _clang(sources: Sources) -> BuildRecipe:
     """As C++, by a newer compiler."""
     files = (*sources.files("c++"), *sources.files("c")) or _needed(sources, "c++")
-    command = ("clang", *_BASE, *sources.flags, "-o", f"./{sources.program}", *files)
-    return _native(sources, "clang", (*command, "-lstdc++", "-lm", "-pthread"))
+    command = ("clang", *_BASE, *sources.flags, "-o", f"./{sources.program}")
+    return _compiled(sources, "clang", command, files, ("-lstdc++", "-lm", "-pthread"))
+
+
+def _compiled(
+    sources: Sources, kind: Kind, command: tuple[str, ...], files: Sequence[str], libraries: tuple[str, ...]
+) -> BuildRecipe:
+    """A native program of all sources, or of fewer where that fails."""
+    recipe = _native(sources, kind, (*command, *files, *libraries))
+    fewer = _selections(sources, files, _C_MAIN)
+    return replace(recipe, fallbacks=tuple(((*command, *some, *libraries),) for some in fewer))
 
 
 def _cmake(sources: Sources) -> BuildRecipe:
@@ -278,11 +351,17 @@ def _cmake_program(text: str) -> str:
 def _go(sources: Sources) -> BuildRecipe:
     """A module with what it needs in vendor/, or the files of one package."""
     is_module = (sources.tree / "go.mod").is_file()
-    if is_module and re.search(r"(?m)^\s*require\b", _read(sources.tree / "go.mod")) and not _has_vendor(sources):
+    if is_module and _GO_REQUIRES.search(_read(sources.tree / "go.mod")) and not _has_vendor(sources):
         raise InputError("go.mod requires modules, and there is no network: run `go mod vendor`, and send vendor/ too")
-    what = [f"./{sources.main.removeprefix('./')}" if sources.main else "."] if is_module else _needed(sources, "go")
+    what = [f"./{sources.main.removeprefix('./')}" if sources.main else "."] if is_module else _go_files(sources)
     options = ("-buildvcs=false", "-ldflags=-s -w")
     return _native(sources, "go", ("go", "build", *options, *sources.flags, "-o", f"./{sources.program}", *what))
+
+
+def _go_files(sources: Sources) -> list[str]:
+    """The files of the program's package."""
+    files = [file for file in _needed(sources, "go") if not file.endswith("_test.go")]
+    return [file for file in files if not _is_aside(file)] or files
 
 
 def _cargo(sources: Sources) -> BuildRecipe:
@@ -337,8 +416,9 @@ def _has_vendor(sources: Sources) -> bool:
 
 def _pascal(sources: Sources) -> BuildRecipe:
     files = _needed(sources, "pascal")
-    programs = [file for file in files if _PASCAL_PROGRAM.search(_read(sources.tree / file))]
-    main = sources.main or (programs[0] if len(programs) == 1 else "")
+    programs = [file for file, text in _texts(sources, files) if _PASCAL_PROGRAM.search(text)]
+    programs = [file for file in programs if not _is_aside(file)] or programs
+    main = sources.main or (_likeliest(sources, programs) if programs else "")
     if not main:
         raise InputError(f'{len(programs)} files begin a program: say which in agent.toml, [build] main = "…"')
     options = ("-O2", "-Xs", f"-FU{SCRATCH}", f"-o./{sources.program}")
@@ -349,8 +429,10 @@ def _c_sharp(sources: Sources) -> BuildRecipe:
     files = _needed(sources, "c#")
     named = sources.command[1] if sources.command[:1] == ("mono",) and len(sources.command) > 1 else ""
     program = named.removeprefix("./") or f"{sources.name}.exe"
-    command = ("mcs", "-optimize+", *sources.flags, f"-out:./{program}", *files)
-    return BuildRecipe("c#", (command,), sources.manifest("mono", "mono", program))
+    command = ("mcs", "-optimize+", *sources.flags, f"-out:./{program}")
+    own = [file for file in files if not _is_aside(file)]
+    fallbacks = (((*command, *own),),) if own and len(own) < len(files) else ()
+    return BuildRecipe("c#", ((*command, *files),), sources.manifest("mono", "mono", program), fallbacks)
 
 
 def _javascript(sources: Sources) -> BuildRecipe:
@@ -397,10 +479,7 @@ def _edition(tree: Path) -> str:
 
 
 def _cargo_file(tree: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(_read(tree / "Cargo.toml"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"Cargo.toml: {error}") from None
+    return parse_toml(Path("Cargo.toml"), _read(tree / "Cargo.toml"))
 
 
 def _java(sources: Sources) -> BuildRecipe:
@@ -418,8 +497,10 @@ def _java(sources: Sources) -> BuildRecipe:
     needs = ("-cp", path) if jars else ("-proc:none",)
     flags = ("-encoding", "UTF-8", *needs, "-g:none", "-d", ".")
     main = sources.main or ("" if sources.command else _main_class(sources, files))
-    commands = (("javac", *flags, *sources.flags, *files),)
-    return BuildRecipe("java", commands, sources.manifest("java", "java", "-cp", path, main))
+    command = ("javac", *flags, *sources.flags)
+    own = [file for file in files if not _is_aside(file)]
+    fallbacks = (((*command, *own),),) if own and len(own) < len(files) else ()
+    return BuildRecipe("java", ((*command, *files),), sources.manifest("java", "java", "-cp", path, main), fallbacks)
 
 
 def _maven(sources: Sources) -> BuildRecipe:
@@ -449,8 +530,8 @@ def _jars(tree: Path) -> list[str]:
 
 def _main_class(sources: Sources, files: list[str]) -> str:
     found = {}
-    for file in files:
-        text = _read(sources.tree / file)
+    own = [file for file in files if not _is_aside(file)] or files
+    for file, text in _texts(sources, own):
         if _MAIN.search(text):
             package = _PACKAGE.search(text)
             found[f"{package[1]}.{Path(file).stem}" if package else Path(file).stem] = file
@@ -461,8 +542,9 @@ def _main_class(sources: Sources, files: list[str]) -> str:
 
 
 def _python(sources: Sources) -> BuildRecipe:
-    """Nothing is made; but an error of syntax is told now, with its line."""
+    """Nothing is made; but an error of syntax is told now, with its line, in what the program itself consists of."""
     files = _needed(sources, "python")
+    files = [file for file in files if not _is_aside(file)] or files
     usual = [name for name in ("main.py", "__main__.py") if (sources.tree / name).is_file()]
     only = [files[0].removeprefix("./")] if len(files) == 1 else []
     main = sources.main or next(iter([*usual, *only]), "")
@@ -472,9 +554,10 @@ def _python(sources: Sources) -> BuildRecipe:
         # No compiler for it is here; what it is worth, the check will tell.
         manifest = sources.manifest("python2", *words, _inside(sources, main))
         return BuildRecipe("python", (), manifest)
-    check = ("python3", "-I", "-X", "pycache_prefix=/tmp/compiled", "-m", "py_compile")
     manifest = sources.manifest("python", "python3", _inside(sources, main)) if main else ""
-    return BuildRecipe("python", ((*check, *sources.flags, *files),), manifest)
+    started = main or next((word for word in sources.command[1:] if f"./{word.removeprefix('./')}" in files), "")
+    check = (("python3", "-I", _PYTHON_SYNTAX, started.removeprefix("./")),) if started else ()
+    return BuildRecipe("python", check, manifest)
 
 
 def _make(sources: Sources) -> BuildRecipe:
@@ -527,5 +610,5 @@ def _inside(sources: Sources, main: str) -> str:
 
 
 def _read(path: Path) -> str:
-    with path.open(encoding="utf-8", errors="replace") as file:
-        return file.read(_MOST_READ)
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        return file.read(_MAX_READ_BYTES)

@@ -3,12 +3,20 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from judge.agents.agents import INFO, MANIFEST, brains_of, info_words, manifest_text, read_sent_manifest
+from judge.agents.agents import (
+    INFO,
+    MANIFEST,
+    brains_of,
+    info_words,
+    manifest_text,
+    read_sent_manifest,
+    refuse_misnamed_manifest,
+)
 from judge.agents.recipe import AT, BuildRecipe, Sources, recipe_for
 from judge.sandbox.box import ProcessReport
 from judge.sandbox.run_in_box import CommandEnd, CommandResult
 from judge.sandbox.runtimes import image_that_builds, recipes
-from judge.submissions.build_in_box import UNFIT
+from judge.submissions.build_in_box import AGAIN, UNFIT
 from judge.submissions.complaints import advice, first_error
 from judge.submissions.limits import BuildLimits, IntakeLimits
 from judge.submissions.sandbox_task import SandboxTask, TaskHost, run_task
@@ -33,6 +41,7 @@ def recipe_of(tree: Path, upload_name: str) -> BuildRecipe | None:
 
     `upload_name` is the agent's name if its files have none.
     """
+    refuse_misnamed_manifest(tree)
     if (tree / MANIFEST).exists():
         sent = read_sent_manifest(tree / MANIFEST)
         name = sent.name or upload_name
@@ -52,7 +61,11 @@ def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimi
         name="build",
         program="build_in_box.py",
         image=image,
-        job={"commands": recipe.commands, "at": AT, "bounds": limits.tree.model_dump()},
+        job={
+            "attempts": [recipe.commands, *recipe.fallbacks],
+            "at": AT,
+            "bounds": limits.tree.model_dump(),
+        },
         input=tree,
         limits=limits.build.box(),
         seconds=limits.build.seconds,
@@ -86,6 +99,7 @@ def _failure(result: CommandResult, log: str, limits: BuildLimits, tree: Path) -
         case CommandEnd.STDERR:
             return f"the build printed more than {limits.log_bytes} bytes"
     report = result.report
+    log = log.rpartition(AGAIN)[2]
     last = printable(log.rpartition("\n")[2], SENTENCE_CHARACTERS) or f"{report.kind} {report.number}"
     if report == ProcessReport("exited", UNFIT):
         return last

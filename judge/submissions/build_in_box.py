@@ -1,10 +1,11 @@
 """Builds hostile sources, in a box, and writes the resulting tree to stdout as one plain tar file.
 
     python3 -I DIRECTORY JOB.json      DIRECTORY has this file as __main__.py
-                                       JOB.json: {"commands": [[word, ...], ...], "input": path, "at": path,
+                                       JOB.json: {"attempts": [[[word, ...], ...], ...], "input": path, "at": path,
                                                   "bounds": {...}}
 
-The commands are lists of words and never pass a shell. What they print goes to stderr, which is the log. Exit code 3: a
+Each attempt is a list of commands; the first whose commands all succeed makes the tree. Commands are lists of words and
+never pass a shell. What they print goes to stderr, which is the log. Exit code 3: a
 command failed; 4: what it left cannot be taken. What is built may kill this program or write in its name: it can
 only change its own agent, and the judge reads the tar file strictly again.
 """
@@ -25,6 +26,9 @@ from judge.tree_tar import add_file, add_member, write_stream
 
 FAILED = 3
 UNFIT = 4
+
+AGAIN = "--- again, with fewer of the sources:"
+"""The line of the log before a further attempt."""
 
 AGE_S = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
 
@@ -95,9 +99,13 @@ def main() -> int:
     except (OSError, shutil.Error) as error:
         log_line(f"the sources do not fit into the directory that is built in: {quote(str(error), 200)}")
         return FAILED
-    for command in job["commands"]:
-        if not run_command(command, at):
-            return FAILED
+    for number, commands in enumerate(job["attempts"]):
+        if number:
+            log_line(f"\n{AGAIN}")
+        if all(run_command(command, at) for command in commands):
+            break
+    else:
+        return FAILED
     try:
         pack_tree(at, Bounds(**job["bounds"]))
     except (RefusedError, OSError) as error:

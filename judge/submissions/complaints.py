@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from judge.bookkeeping import own_paths
 from judge.submissions.path_checks import shown
 from judge.text import printable
 
@@ -11,7 +12,7 @@ PYTHON_2 = (
     '#!/usr/bin/python2 or say so in agent.toml: runtime = "python2"'
 )
 PYTHON_2_ERROR = (
-    r"SyntaxError: (?:Missing parentheses in call to '(?:print|exec)'"
+    r"SyntaxError: (?:[^:\n]{1,300}, line \d+: )?(?:Missing parentheses in call to '(?:print|exec)'"
     r"|multiple exception types must be parenthesized|leading zeros in decimal)"
 )
 """What Python 3 says of a program for Python 2."""
@@ -32,7 +33,7 @@ _FAILED = re.compile(
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _UTF16_READ = re.compile(
-    r"(?i)stray .*377|null (?:character|byte)|unmappable|illegal char|valid UTF-8|non-UTF-8|invalid"
+    r"(?i)stray .{0,20}377|null (?:character|byte)|unmappable|illegal char|valid UTF-8|non-UTF-8|invalid"
 )
 """What compilers say of a source in UTF-16."""
 
@@ -61,7 +62,7 @@ _KNOWN = (
         "crates that were not sent are needed: run `cargo vendor`, and send vendor/ too",
     ),
     (
-        r"(?i)Could not (?:resolve|find) .*artifact|Plugin \S+ or one of its dependencies could not be resolved",
+        r"(?i)Could not (?:resolve|find) .{0,200}?artifact|Plugin \S+ or one of its dependencies could not be resolved",
         _NOT_IN_REPOSITORY,
     ),
     (
@@ -69,7 +70,7 @@ _KNOWN = (
         "the rustc here is older: write it for an older one",
     ),
 )
-_JAVA_PACKAGE = re.compile(r"(?m)(?:error:|\[ERROR\] .*\]) package ([\w.]+) does not exist")
+_JAVA_PACKAGE = re.compile(r"(?m)(?:error:|\[ERROR\] .{0,300}?\]) package ([\w.]+) does not exist")
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".rs", ".java", ".py")
 _LOOKED_AT = 2000
 """How many files are looked at for the cause."""
@@ -122,7 +123,7 @@ def _of_header(name: str, tree: Path) -> str:
 
 
 def _utf16_source(tree: Path) -> str:
-    sources = (path for path in tree.rglob("*") if path.suffix.lower() in _SOURCES)
+    sources = (path for path in own_paths(tree) if path.suffix.lower() in _SOURCES)
     for _, path in zip(range(_LOOKED_AT), sources, strict=False):
         with path.open("rb") as file:
             if file.read(2) in _UTF16:

@@ -52,6 +52,8 @@ class IntakePolicy(BaseModel):
     """A whole submission, without waiting for a core; then its worker is killed, and the host has failed."""
     check_s: float = Field(default=IntakeLimits.model_fields["check_s"].default, gt=0)
     """How long an agent may be awake in its check, and never more than half of `process_s`; then it is refused."""
+    read_s: float = Field(default=IntakeLimits.model_fields["read_s"].default, gt=0)
+    """CPU time that reading an upload's agent.toml and sources may take on the host; then it is refused."""
     tries: int = Field(default=3, ge=1)
     """How often in a row the host may fail before a submission is left to the organiser."""
     again_s: float = Field(default=60, ge=0)
@@ -83,6 +85,7 @@ class IntakePolicy(BaseModel):
         return IntakeLimits(
             upload_bytes=self.upload_bytes,
             check_s=min(self.check_s, self.process_s / 2),
+            read_s=self.read_s,
             tree=self.tree,
             unpack=self.unpack,
             build=self.build,

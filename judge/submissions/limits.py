@@ -93,6 +93,8 @@ class IntakeLimits(_Section):
     upload_bytes: int = Field(default=64 << 20, ge=1)
     check_s: float = Field(default=1800, gt=0)
     """How long the agent may be awake in its check."""
+    read_s: float = Field(default=20, gt=0)
+    """CPU time that reading its agent.toml and its sources may take on the host."""
     tree: TreeLimits = TreeLimits()
     unpack: UnpackLimits = UnpackLimits()
     build: BuildLimits = BuildLimits()

@@ -14,6 +14,8 @@ DEVICES = frozenset(
 )
 """Names of devices under Windows, with any ending."""
 
+RENAME = "rename it, or leave it out"
+LESS = "leave out what the agent does not need"
 SHOWN = 80
 """How many characters of a name are shown in a sentence."""
 
@@ -73,7 +75,7 @@ class PathChecker:
         """Take in so many bytes of a name, which may have been taken in as empty."""
         self.total_bytes += size
         if self.total_bytes > self.bounds.total_bytes:
-            raise RefusedError(f"with {shown(raw)} it becomes more than {self.bounds.total_bytes} bytes")
+            raise RefusedError(f"with {shown(raw)} it becomes more than {self.bounds.total_bytes} bytes: {LESS}")
 
     def _path(self, raw: str) -> str:
         """A name as a path without its dots; empty for the directory that everything is in."""
@@ -86,29 +88,34 @@ class PathChecker:
             self._refuse_part(part, raw)
         path = "/".join(parts)
         if len(parts) > self.bounds.depth:
-            raise RefusedError(f"{shown(raw)} is deeper than {self.bounds.depth} names")
+            raise RefusedError(f"{shown(raw)} is deeper than {self.bounds.depth} names: move it up, or leave it out")
         if len(path.encode()) > self.bounds.path_bytes:
-            raise RefusedError(f"{shown(raw)} is longer than {self.bounds.path_bytes} bytes")
+            raise RefusedError(
+                f"{shown(raw)} is longer than {self.bounds.path_bytes} bytes: shorten its name, or leave it out"
+            )
         return path
 
     def _refuse_part(self, part: str, raw: str) -> None:
         why = ""
         if part == "..":
-            why = "leads out of the archive"
+            why = "leads out of the archive: pack paths that are relative to the agent's directory"
         elif "\\" in part:
-            why = "has a backslash; directories are parted by /"
+            why = (
+                "has a backslash; directories are parted by /: pack it again with the Explorer (Compress to ZIP file), "
+                "tar -a, 7-Zip or PowerShell 7"
+            )
         elif ":" in part:
-            why = "has a colon, as a drive has"
+            why = f"has a colon, as a drive has: {RENAME}"
         elif part == "":
-            why = "has an empty name in it"
+            why = f"has an empty name in it: {RENAME}"
         elif not is_printable(part):
-            why = "has characters that cannot be printed"
+            why = f"has characters that cannot be printed: {RENAME}"
         elif part != part.strip(" ").rstrip("."):
-            why = "begins or ends with a space, or ends with a dot"
+            why = f"begins or ends with a space, or ends with a dot: {RENAME}"
         elif part.split(".")[0].rstrip(" ").lower() in DEVICES:
-            why = "is what Windows calls a device"
+            why = f"is what Windows calls a device: {RENAME}"
         elif len(part.encode()) > self.bounds.name_bytes:
-            why = f"has a name of more than {self.bounds.name_bytes} bytes"
+            why = f"has a name of more than {self.bounds.name_bytes} bytes: {RENAME}"
         if why:
             raise RefusedError(f"{shown(raw)} {why}")
 
@@ -121,9 +128,11 @@ class PathChecker:
     def _enter(self, new: "_Met") -> None:
         old = self._met.setdefault(_folded(new.path), new)
         if len(self._met) > self.bounds.entries:
-            raise RefusedError(f"it holds more than {self.bounds.entries} files and directories")
+            raise RefusedError(f"it holds more than {self.bounds.entries} files and directories: {LESS}")
         if old.path != new.path:
-            raise RefusedError(f"{shown(new.path)} and {shown(old.path)} are one name on a file system without case")
+            raise RefusedError(
+                f"{shown(new.path)} and {shown(old.path)} are one name on a file system without case: rename one"
+            )
         if old.is_directory != new.is_directory:
             raise RefusedError(f"{shown(new.path)} is both a file and a directory")
         if old is not new and old.is_named and new.is_named:

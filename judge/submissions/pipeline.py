@@ -48,6 +48,7 @@ from judge.sandbox.owner import owned_directory
 from judge.sandbox.runtimes import image_that_builds
 from judge.submissions import build, unpack
 from judge.submissions.check import CheckReport, Grade, OverlongError, examine
+from judge.submissions.limited_process import LimitedProcess, limited_process
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.path_checks import RefusedError, shown
 from judge.submissions.sandbox_task import TaskHost
@@ -170,8 +171,9 @@ def process_upload(
     Raises HostError if the host failed (NotReadyError: it lacks something): then nothing is said about the upload,
     and it can be processed again. Nothing that an upload does raises anything.
     """
-    with owned_directory() as room:
-        pipeline = _UploadPipeline(job, on_step, limits or IntakeLimits(), workplace or Anywhere(), need, room)
+    limits = limits or IntakeLimits()
+    with owned_directory() as room, limited_process(limits.read_s) as reader:
+        pipeline = _UploadPipeline(job, on_step, limits, workplace or Anywhere(), need, room, reader)
         try:
             pipeline.run()
         except _RefusalError as refusal:
@@ -193,6 +195,8 @@ class _UploadPipeline:
     workplace: Workplace
     need: Callable[[str], None]
     room: Path
+    reader: LimitedProcess
+    """Reads and searches the files of the upload."""
     outcome: UploadOutcome = field(default_factory=UploadOutcome)
 
     def run(self) -> None:
@@ -229,12 +233,12 @@ class _UploadPipeline:
                 self._note_origin(unpacker=images.image_content(unpack.IMAGE))
             with self._task_host() as host:
                 words.append(unpack.unpack_upload(self.job.upload, self.job.filename, target, self.limits, host))
-            return _agent_folder(unpack.root_of(target), self.job.name or self._upload_name)
+            return self.reader.run(_agent_folder, unpack.root_of(target), self.job.name or self._upload_name)
 
     def _build(self, tree: Path) -> Path:
         """The tree that is played: the one that was sent, if there is nothing to build."""
         with self._step(Stage.BUILT, tree) as words:
-            recipe = build.recipe_of(tree, self._upload_name)
+            recipe = self.reader.run(build.recipe_of, tree, self._upload_name)
             if recipe is None:
                 words.append("there is nothing to build")
                 return tree
@@ -249,7 +253,8 @@ class _UploadPipeline:
             if built.failure:
                 raise RefusedError(built.failure)
             if not any((target / name).exists() for name in (MANIFEST, INFO)) and not brains_of(target):
-                raise RefusedError(f"{recipe.kind} was done: {nothing_plays(target)}".replace(f"{target}/", ""))
+                missing = self.reader.run(nothing_plays, target)
+                raise RefusedError(f"{recipe.kind} was done: {missing}".replace(f"{target}/", ""))
             command = shlex.join(recipe.commands[0]) if recipe.commands else "nothing was to be done"
             words.append(f"built as {recipe.kind}: {printable(command, 120)}")
             return target
@@ -277,7 +282,7 @@ class _UploadPipeline:
         inner = list(tree.iterdir())
         single = len(inner) == 1 and inner[0].is_file()  # a program that needs no manifest
         (self.room / staging).mkdir()
-        agent = stage_agent(str(inner[0] if single else tree), self.room / staging)
+        agent = self.reader.run(stage_agent, str(inner[0] if single else tree), self.room / staging)
         given = {key: value for key, value in (("name", self.job.name), ("author", self.job.author)) if value}
         named = agent.manifest.model_copy(update=given)
         return replace(agent, manifest=named, own_name=agent.manifest.name)

@@ -22,7 +22,7 @@ from judge.tree_tar import TreeError, TreeMember, unpack_stream
 
 PYTHON = "/usr/bin/python3"
 HERE = Path(__file__).parent
-SHARED = ("text.py", "tree_tar.py", "submissions/path_checks.py")
+SHARED = ("bookkeeping.py", "text.py", "tree_tar.py", "submissions/path_checks.py", "submissions/python_syntax.py")
 """The modules of the package that programs in a box import."""
 INPUT = "input"
 """What the program's input is called, a file or a directory, in the directory that it sees."""

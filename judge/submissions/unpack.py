@@ -17,9 +17,6 @@ IMAGE = "unpacker"
 ARCHIVES = re.compile(r"(?i)\.(zip|tar|tar\.gz|tgz|tar\.xz|txz|tar\.zst|tzst)$")
 OTHER_ARCHIVES = re.compile(r"(?i)\.(7z|rar|gz|bz2|xz|zst|tbz2?|lzh?|lzma|arj|cab|iso|deb|rpm)$")
 
-LITTER = ("__MACOSX", ".DS_Store")
-"""What packers leave at the top of archives, and nobody wants."""
-
 
 def name_of(filename: str) -> str:
     """What an upload is called, without the directories that some browsers send along; may be hostile still."""
@@ -54,12 +51,7 @@ def unpack_upload(upload: Path, filename: str, target: Path, limits: IntakeLimit
 
 
 def root_of(tree: Path) -> Path:
-    """Where an agent begins in what was unpacked: inside of a directory that everything is in. Litter is removed."""
-    for name in LITTER:
-        path = tree / name
-        if path.is_dir():
-            shutil.rmtree(path)
-        path.unlink(missing_ok=True)
+    """Where an agent begins in what was unpacked: inside of a directory that everything is in."""
     inner = list(tree.iterdir())
     return root_of(inner[0]) if len(inner) == 1 and inner[0].is_dir() else tree
 
@@ -89,7 +81,8 @@ def _unpack_archive(upload: Path, target: Path, limits: IntakeLimits, host: Task
     if not files:
         raise RefusedError("it holds no files")
     total = sum(path.stat().st_size for path in files)
-    return f"{len(files)} {'file' if len(files) == 1 else 'files'}, {total} bytes"
+    note = printable(decode(result.stderr.first).strip(), SENTENCE_CHARACTERS)
+    return f"{len(files)} {'file' if len(files) == 1 else 'files'}, {total} bytes" + (f"; {note}" if note else "")
 
 
 def _failure(result: CommandResult, limits: IntakeLimits) -> str:

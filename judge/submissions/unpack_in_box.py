@@ -4,8 +4,9 @@
                                        JOB.json: {"input": path, "bounds": {...}, "ratio": n, "ratio_from_bytes": n}
 
 It never makes a file: no name of the archive's is ever given to a file system. Directories and regular files are
-taken, and a link as a copy of the file of the archive that it leads to; everything else ends it, with exit code 3 and
-one sentence on stderr that names the member. Only the standard library and, for .zst, the `zstandard` of the image; a
+taken, and a link as a copy of the file of the archive that it leads to. Bookkeeping of systems and tools is left out,
+which a line on stderr says. Everything else ends it, with exit code 3 and one sentence on stderr that names the
+member. Only the standard library and, for .zst, the `zstandard` of the image; a
 compiled decompressor may have faults, so it all runs in a box, and the judge reads the tar file strictly again.
 """
 
@@ -22,12 +23,13 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from judge.submissions.path_checks import Bounds, PathChecker, RefusedError, refuse_encoding, shown
-from judge.text import quote
+from judge.bookkeeping import HEAD_BYTES, is_bookkeeping, is_companion, may_be_companion
+from judge.submissions.path_checks import LESS, Bounds, PathChecker, RefusedError, refuse_encoding, shown
+from judge.text import is_printable, quote
 from judge.tree_tar import add_member, write_stream
 
 REFUSED = 3
@@ -41,6 +43,11 @@ UTF8 = 0x800
 """The bit of a zip member's flags that says its name is UTF-8."""
 LOCAL_HEADER = struct.Struct("<4s22xHH")
 """Of a zip member's local header: the signature, and the lengths of the name and of the extra field behind it."""
+UNICODE_PATH = 0x7075
+"""The number of the extra field of a zip member that has its name as UTF-8 (APPNOTE 4.6.9)."""
+MADE_BY_DOS = 0
+"""The system of a zip member's packer: MS-DOS, and with it Windows."""
+METHODS = {6: "Implode", 9: "Deflate64", 12: "bzip2", 14: "LZMA", 93: "Zstandard", 95: "xz", 96: "JPEG", 98: "PPMd"}
 XZ_MEMORY_BYTES = 96 << 20
 """What reading .xz may take: `xz -9` wants 65 MiB."""
 ZST_WINDOW_BYTES = 64 << 20
@@ -116,6 +123,10 @@ def members_of_tar(stream: IO[bytes]) -> Iterator[Member]:
     """The members of a plain tar file, read as a stream, so that no header can send us back in it."""
     with tarfile.open(fileobj=stream, mode="r|", encoding="utf-8", errors="surrogateescape", bufsize=CHUNK) as tar:
         for member in tar:
+            member.name = name_in_tar(member.name)
+            if is_bookkeeping(member.name):
+                yield Member(member.name, 0, False, None)
+                continue
             refuse_encoding(member.name)
             if member.issparse():
                 raise RefusedError(f"{shown(member.name)} is a sparse file; pack without --sparse")
@@ -128,10 +139,22 @@ def members_of_tar(stream: IO[bytes]) -> Iterator[Member]:
                 yield Member(member.name, member.size, bool(member.mode & 0o100), content)
             elif member.type in (tarfile.SYMTYPE, tarfile.LNKTYPE):
                 is_hard = member.type == tarfile.LNKTYPE
-                yield Member(member.name, 0, False, None, member.linkname, is_hard)
+                yield Member(member.name, 0, False, None, name_in_tar(member.linkname), is_hard)
             else:
                 kind = KINDS.get(member.type, "neither a file nor a directory")
                 raise RefusedError(f"{shown(member.name)} is {kind}; pack files and directories")
+
+
+def name_in_tar(name: str) -> str:
+    """The name of a tar file's member. One whose bytes are not UTF-8 is read by code page 437; see `name_in_zip`."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        try:
+            return fit_for_a_name(name.encode("utf-8", "surrogateescape").decode("cp437"))
+        except UnicodeEncodeError:
+            return name  # surrogates of a PAX header, which are no bytes
+    return name
 
 
 def refuse_bits(name: str, mode: int) -> None:
@@ -144,30 +167,33 @@ def members_of_zip(file: BinaryIO, bounds: Bounds) -> Iterator[Member]:
     """The members of a zip file, having looked at its directory as a whole."""
     with zipfile.ZipFile(file) as archive:
         infos = archive.infolist()
-        if len(infos) > bounds.entries:
-            raise RefusedError(f"it holds more than {bounds.entries} files and directories")
-        for info in infos:
-            refuse_info(info)
+        named = [(name, info) for info in infos if not is_bookkeeping(name := name_in_zip(info))]
+        if len(named) > bounds.entries:
+            raise RefusedError(f"it holds more than {bounds.entries} files and directories: {LESS}")
+        for name, info in named:
+            refuse_info(name, info)
         refuse_overlap(file, infos, archive.start_dir)
         for info in infos:
+            if is_bookkeeping(name := name_in_zip(info)):
+                yield Member(name, 0, False, None)
+        for name, info in named:
             mode = info.external_attr >> 16
-            if info.is_dir():
-                yield Member(name_in_zip(info), 0, True, None)
+            if name.endswith("/"):
+                yield Member(name, 0, True, None)
             elif stat.S_IFMT(mode) == stat.S_IFLNK:
                 with archive.open(info) as content:
                     target = content.read(LINK_BYTES).decode("utf-8", "surrogateescape")
-                yield Member(name_in_zip(info), 0, False, None, target)
+                yield Member(name, 0, False, None, target)
             else:
                 with archive.open(info) as content:
-                    yield Member(name_in_zip(info), info.file_size, bool(mode & 0o100), content)
+                    yield Member(name, info.file_size, bool(mode & 0o100), content)
 
 
-def refuse_info(info: zipfile.ZipInfo) -> None:
+def refuse_info(name: str, info: zipfile.ZipInfo) -> None:
     """Refuse what a zip file's directory says of a member that is no plain file or directory."""
-    name, mode = name_in_zip(info), info.external_attr >> 16
+    mode = info.external_attr >> 16
     refuse_encoding(name)
-    if info.filename != info.orig_filename:
-        raise RefusedError(f"{shown(name)} has two names")
+    refuse_encoding(info.orig_filename)
     kind = stat.S_IFMT(mode)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK):
         raise RefusedError(f"{shown(name)} is neither a file nor a directory")
@@ -177,20 +203,52 @@ def refuse_info(info: zipfile.ZipInfo) -> None:
     if info.flag_bits & SECRET:
         raise RefusedError(f"{shown(name)} is encrypted; pack without a password")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise RefusedError(f"{shown(name)} is packed by method {info.compress_type}; use deflate")
+        method = METHODS.get(info.compress_type, f"method {info.compress_type}")
+        raise RefusedError(f"{shown(name)} is packed by {method}; pack it again with Deflate (of 7-Zip: -mm=Deflate)")
     if name.endswith("/") and info.file_size:
         raise RefusedError(f"{shown(name)} is a directory with {info.file_size} bytes")
 
 
 def name_in_zip(info: zipfile.ZipInfo) -> str:
-    """The name of a zip file's member. Many programs pack UTF-8 without saying so, which zipfile reads as CP437."""
+    r"""The name of a zip file's member, a directory's with / at its end.
+
+    The Unicode Path field decides where it belongs to the name. Many programs pack UTF-8 without saying so, which
+    zipfile reads by code page 437. Names in other encodings (GBK, Shift_JIS, code page 866) do not say in which: they
+    are read by code page 437 as the format says, and nothing that needs its name can be among them. Old programs of
+    Windows write \ between directories.
+    """
     name = info.orig_filename
-    if name.isascii() or info.flag_bits & UTF8:
-        return name
+    if not name.isascii() and not info.flag_bits & UTF8:
+        raw = name.encode("cp437")
+        name = unicode_path(info.extra, raw) or _utf8(raw) or fit_for_a_name(name)
+    return name.replace("\\", "/") if info.create_system == MADE_BY_DOS else name
+
+
+def _utf8(raw: bytes) -> str:
     try:
-        return name.encode("cp437").decode()
+        return raw.decode()
     except UnicodeDecodeError:
-        raise RefusedError(f"{shown(name)} has a name that is no UTF-8; rename it, or pack with UTF-8") from None
+        return ""
+
+
+def unicode_path(extra: bytes, raw: bytes) -> str:
+    """The name of the Unicode Path field among a member's extra fields; empty if there is none for the name `raw`."""
+    while len(extra) >= 4:
+        kind, size = struct.unpack_from("<HH", extra)
+        field, extra = extra[4 : 4 + size], extra[4 + size :]
+        if kind == UNICODE_PATH and len(field) > 5 and field[0] == 1:
+            return _utf8(field[5:]) if int.from_bytes(field[1:5], "little") == zlib.crc32(raw) else ""
+    return ""
+
+
+def fit_for_a_name(text: str) -> str:
+    r"""A name that was read by the wrong code page, with _ for each character that a name cannot have.
+
+    The second byte of a letter in Shift_JIS or GBK can be the \ of ASCII.
+    """
+    parts = text.split("/")
+    fit = ["".join("_" if c in "\\:" or not is_printable(c) else c for c in part) for part in parts]
+    return "/".join(fit)
 
 
 def refuse_overlap(file: BinaryIO, infos: list[zipfile.ZipInfo], end: int) -> None:
@@ -208,6 +266,46 @@ def refuse_overlap(file: BinaryIO, infos: list[zipfile.ZipInfo], end: int) -> No
         raise RefusedError("its last member reaches into its directory")
 
 
+FOREIGN_BYTES = 1024
+FOREIGN = (
+    (b"Rar!\x1a\x07", "it is a RAR archive"),
+    (b"7z\xbc\xaf\x27\x1c", "it is a 7z archive"),
+    (b"BZh", "it is packed by bzip2"),
+    (b"\x1f\x9d", "it is packed by compress"),
+    (b"\x04\x22\x4d\x18", "it is packed by lz4"),
+    (b"LZIP", "it is packed by lzip"),
+    (b"PK\x07\x08", "it is a part of a zip archive of several parts"),
+    (b"MSCF", "it is a cabinet of Windows"),
+    (b"xar!", "it is a package of macOS"),
+    (b"!<arch>\n", "it is a Debian package or a library (ar)"),
+    (b"\xed\xab\xee\xdb", "it is an RPM package"),
+    (b"%PDF", "it is a PDF document"),
+    (b"\x7fELF", "it is a Linux program, not an archive"),
+    (b"MZ", "it is a Windows program, not an archive"),
+    (b"\xca\xfe\xba\xbe", "it is a Java class or a program for macOS, not an archive"),
+    (b"\xcf\xfa\xed\xfe", "it is a program for macOS, not an archive"),
+    (b"version https://git-lfs", "it is a pointer of Git LFS, not the file itself (git lfs pull)"),
+)
+"""Files that are sent under the name of an archive, by their first bytes."""
+PAGES = (b"<!doctype html", b"<html", b"<head")
+
+
+def kind_of_file(head: bytes) -> str:
+    """What a file is by its first bytes, in words, if it is no archive that is read here; empty if it may be one."""
+    if found := next((words for begin, words in FOREIGN if head.startswith(begin)), ""):
+        return found
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if text.startswith(PAGES):
+        return "it is a page of HTML (was a sign-in or download page saved?)"
+    if text.startswith(b"--") and b"content-disposition: form-data" in text:
+        return "it is a form with a file in it (send the file's own bytes: curl --data-binary @FILE)"
+    if text.startswith((b"{", b"[")) and text.rstrip().isascii() and b'"' in text and b"\0" not in text:
+        return "it is JSON text (an answer of a server?)"
+    if not head:
+        return "it is empty"
+    return ""
+
+
 def open_archive(archive: BinaryIO) -> tuple[str, Any]:
     """What kind of archive this is, by its first bytes, and a reader of what was packed; `zip` reads itself."""
     head = archive.read(6)
@@ -216,6 +314,9 @@ def open_archive(archive: BinaryIO) -> tuple[str, Any]:
         return "zip", None
     if head[:2] == b"\x1f\x8b":
         return "tar.gz", gzip.GzipFile(fileobj=archive)
+    if foreign := kind_of_file(archive.read(FOREIGN_BYTES) if archive.seek(0) == 0 else b""):
+        raise RefusedError(f"{foreign}: send a .zip, a .tar.gz, or one program under its own name")
+    archive.seek(0)
     if head == b"\xfd7zXZ\0":
         return "tar.xz", XzReader(archive)
     if head[:4] == b"\x28\xb5\x2f\xfd":
@@ -265,6 +366,22 @@ def members_of(archive: BinaryIO, bounds: Bounds, most: int) -> Iterator[Member]
         yield from members_of_zip(archive, bounds)
     else:
         yield from members_of_tar(CountedStream(reader, most))  # type: ignore[arg-type]
+
+
+class Rewound(io.RawIOBase):
+    """A stream whose first bytes were read already."""
+
+    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
+        self._head, self._rest = head, rest
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, `size` of them unless it ends."""
+        taken, self._head = (self._head, b"") if size < 0 else (self._head[:size], self._head[size:])
+        return taken + self._rest.read(-1 if size < 0 else size - len(taken))
 
 
 def write_member(member: Member, path: str, out: tarfile.TarFile) -> None:
@@ -324,6 +441,8 @@ class Extraction:
         self._times = job["ratio"]
         self._ratio = max(job["ratio_from_bytes"], packed * self._times)
         self._checker = PathChecker(self._bounds)
+        self.left_out: dict[str, None] = {}
+        """Names of bookkeeping, in order."""
         # headers and last blocks of a tar file come on top of what is in it
         room = self._bounds.entries * 4 * 512 + (1 << 20)
         self._most = int(min(self._bounds.total_bytes, self._ratio)) + room
@@ -332,7 +451,7 @@ class Extraction:
         """Write everything: first what is in the archive itself, then the files again that links lead to."""
         files: dict[str, int] = {}
         links: dict[str, str] = {}
-        for member in members_of(self._archive, self._bounds, self._most):
+        for member in self._members():
             path = check_member(member, self._checker)
             self._refuse_bomb(member.name)
             if member.target is not None:
@@ -344,11 +463,26 @@ class Extraction:
         if links:
             self._copy(resolve_links(links, files))
 
+    def _members(self) -> Iterator[Member]:
+        """The members of the archive without bookkeeping, which is noted."""
+        for member in members_of(self._archive, self._bounds, self._most):
+            if is_bookkeeping(member.name):
+                self.left_out.setdefault(member.name)
+            elif member.content is not None and may_be_companion(member.name):
+                head = member.content.read(HEAD_BYTES)
+                if is_companion(head):
+                    self.left_out.setdefault(member.name)
+                else:
+                    content: Any = Rewound(head, member.content)
+                    yield replace(member, content=content)
+            else:
+                yield member
+
     def _copy(self, wanted: dict[str, list[str]]) -> None:
         """Read the archive once more, and write each file that is wanted under the paths of its links too."""
         self._archive.seek(0)
         again = PathChecker(self._bounds)  # the same names in the same order, so the same paths
-        for member in members_of(self._archive, self._bounds, self._most):
+        for member in self._members():
             links = wanted.pop(check_member(member, again), [])
             if member.content is None or not links:
                 continue
@@ -364,10 +498,16 @@ class Extraction:
             raise RefusedError(f"with {shown(name)} it becomes more than {self._times:g} times as large: so do bombs")
 
 
-def extract(archive: BinaryIO, out: IO[bytes], job: dict[str, Any]) -> None:
-    """Write the tar file of an archive to `out`. Raises RefusedError, or one of MALFORMED."""
+def extract(archive: BinaryIO, out: IO[bytes], job: dict[str, Any]) -> list[str]:
+    """Write the tar file of an archive to `out`; returns the names that were left out. Raises RefusedError, or one of
+    MALFORMED."""
     with write_stream(out) as tar:
-        Extraction(archive, tar, job).run()
+        extraction = Extraction(archive, tar, job)
+        extraction.run()
+    return list(extraction.left_out)
+
+
+_PACK_AGAIN = "it is damaged, or no archive: pack it again as .zip or .tar.gz"
 
 
 def main() -> int:
@@ -375,13 +515,16 @@ def main() -> int:
     job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     try:
         with Path(job["input"]).open("rb") as archive:
-            extract(archive, sys.stdout.buffer, job)
+            left_out = extract(archive, sys.stdout.buffer, job)
     except RefusedError as error:
         sys.stderr.write(f"{error}\n")
         return REFUSED
     except MALFORMED as error:
-        sys.stderr.write(f"it cannot be read as an archive: {quote(str(error), 200)}\n")
+        sys.stderr.write(f"it cannot be read as an archive: {quote(str(error), 200)}: {_PACK_AGAIN}\n")
         return REFUSED
+    if left_out:
+        more = f" and {len(left_out) - 1} more" if len(left_out) > 1 else ""
+        sys.stderr.write(f"left out: {shown(left_out[0])}{more}\n")
     return 0
 
 

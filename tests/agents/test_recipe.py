@@ -64,6 +64,10 @@ def words(found: BuildRecipe | None) -> tuple[str, ...]:
         ({"brain.pas": "program brain;", "board.pas": "unit board;"}, "pascal"),
         ({"bot.py": "", "page.js": ""}, "python"),
         ({"index.js": "", "board.js": ""}, "javascript"),
+        ({"main.py": "", "tools/fast.c": ""}, "python"),
+        ({"main.cpp": "", "tools/gen.rs": "", "tests/T.java": ""}, "c++"),
+        ({"main.c": "", "lib/x.rs": ""}, "c"),
+        ({"src/a.c": "", ".git/hooks/x.rs": ""}, "c"),
     ],
 )
 def test_the_tree_tells_the_build(tmp_path: Path, files: dict[str, str], kind: str) -> None:

@@ -165,6 +165,62 @@ def test_the_first_error_and_the_fix_are_said(task_host: TaskHost, case: str) ->
     assert words in come.failure
 
 
+ASIDE: dict[str, tuple[dict[str, bytes], str]] = {
+    "a tool with a main of its own": (
+        {"main.c": b"int main(void) {}\n", "gen.c": b"int main(void) {}\n"},
+        "bot",
+    ),
+    "a tool that does not compile": (
+        {"bot.cpp": b"int main() {}\n", "tools/x.cpp": b"#include <qt.h>\nint main() {}\n", "tests/y.c": b"int main(;"},
+        "bot",
+    ),
+    "tests in Java": (
+        {"Main.java": b"class Main { public static void main(String[] w) {} }", "test/T.java": b"import org.junit.*;"},
+        "Main.class",
+    ),
+    "Python 2": ({"main.py": b"print('x')\n", "tools/convert.py": b"print 'x'\n", "old.py": b"print 'x'\n"}, "main.py"),
+    "a NUL": ({"main.py": b"print('x')\n", "data.py": b"\0\5\x16\7"}, "main.py"),
+    "modules that may be missing": (
+        {"main.py": b"try:\n import old\nexcept Exception:\n pass\n", "old.py": b"print 'x'\n"},
+        "main.py",
+    ),
+}
+"""Sources beside a program that play no part in it."""
+
+
+@pytest.mark.parametrize("case", ASIDE)
+def test_sources_that_play_no_part_decide_nothing(task_host: TaskHost, case: str) -> None:
+    files, program = ASIDE[case]
+    tree = laid(task_host, {})
+    for name, content in files.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_bytes(content)
+    recipe = recipe_for(Sources(tree, "bot"))
+    assert recipe
+
+    come = build_tree(tree, recipe, task_host.room / "built", LIMITS, task_host)
+
+    assert "" == come.failure
+    assert (task_host.room / "built" / program).is_file()
+
+
+def test_where_all_attempts_fail_the_program_s_own_error_is_said(task_host: TaskHost) -> None:
+    files = {"main.c": "int main(void) { return x; }\n", "tools/gen.c": '#include "none.h"\n'}
+
+    come = built(task_host, files)
+
+    assert "./main.c:1:25: error: " in come.failure
+    assert "none.h" not in come.failure
+
+
+def test_an_error_in_a_module_of_python_has_its_file_and_line(task_host: TaskHost) -> None:
+    files = {"main.py": "from lib.deep import board\n", "lib/deep/board.py": "x = 1\ndef f(:\n"}
+
+    come = built(task_host, files)
+
+    assert "SyntaxError: lib/deep/board.py, line 2: invalid syntax" in come.failure
+
+
 INCLUDES = {
     "/dev/zero": "the build took more memory than it may",
     "/etc/shadow": "the build failed: gcc ended with code 1",

@@ -1,5 +1,6 @@
 """The whole way of an upload: what its author hears, what is kept of it, and what is not when the judge is killed."""
 
+import gzip
 import io
 import os
 import signal
@@ -30,7 +31,7 @@ from judge.submissions.limits import IntakeLimits
 from judge.submissions.pipeline import Stage, UploadJob, UploadOutcome, UploadStep, process_upload
 from tests.agents.test_pe_format import program as windows_program
 from tests.patience import PATIENCE_S
-from tests.submissions.archives import Files, special, tarred, zipped
+from tests.submissions.archives import Files, renamed, special, tarred, zipped
 from tests.submissions.check import flawed
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("tools")]
@@ -312,6 +313,55 @@ def test_of_several_agents_somebody_must_say_which_plays(send: Send) -> None:
     outcome = send(zipped({"a/info": b"x", "b/info": b"x"}), "agents.zip")
 
     assert "there are the agents 'a', 'b': call the archive" in outcome.refusal
+
+
+COMPANION = b"\x00\x05\x16\x07" + bytes(150)
+
+
+def test_an_archive_of_windows_and_what_lies_beside_an_agent_are_taken(send: Send) -> None:
+    """Backslashes, a readme whose name is in GBK, a tool for Python 2, marks before TOML, and bookkeeping."""
+    starter = IMAGES / "starter-qchess-python"
+    files = {f"bot\\{path.name}": path.read_bytes() for path in starter.iterdir()}
+    files["bot\\agent.toml"] = b"\xef\xbb\xbf" + files["bot\\agent.toml"].replace(b"\n", b"\r\n")
+    files |= {"bot\\tools\\convert.py": b"print 'x'\n", "bot\\Thumbs.db": b"x", "bot\\xxxx.txt": b"x"}
+
+    outcome = send(renamed(zipped(files, create_system=0), b"xxxx", "说明".encode("gbk")), "bot.zip")
+
+    assert "" == outcome.refusal
+    assert outcome.agent
+    assert {"agent.toml", "starter.py", "tools/convert.py", "╦╡├≈.txt"} == {
+        path.relative_to(outcome.agent.program).as_posix()
+        for path in outcome.agent.program.rglob("*")
+        if path.is_file()
+    }
+    assert "left out: " in outcome.steps[1].text
+
+
+def test_companions_of_macos_are_no_part_of_an_agent(send: Send) -> None:
+    own = files_of(IMAGES / "starter-qchess-python")
+    litter = {f"bot/._{Path(name).name}": COMPANION for name in own} | {"bot/.git/HEAD": b"x", "._bot": COMPANION}
+
+    plain, from_a_mac = (send(gzip.compress(tarred(*files.items())), "bot.tar.gz") for files in (own, own | litter))
+
+    assert ("", "") == (plain.refusal, from_a_mac.refusal)
+    assert plain.agent
+    assert from_a_mac.agent
+    assert plain.agent.digest == from_a_mac.agent.digest
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        ({f"{n}.pas": b"\n" * 1_000_000 for n in range(6)}, "0 files begin a program"),
+        ({"agent.toml": b".".join([b"a"] * 32_000) + b" = 1"}, "line 1: a key has more than 10 parts"),
+    ],
+    ids=["pascal", "manifest"],
+)
+def test_what_takes_long_to_read_is_refused_at_once(files: Files, why: str, send: Send) -> None:
+    """A search or a parser that needs time with the square of its input would be ended by the kernel first."""
+    outcome = send(zipped(files), "bot.zip", limits=IntakeLimits(read_s=5))
+
+    assert why in outcome.refusal
 
 
 PYTHON_2 = "local/python2-of-tests:1"

@@ -4,8 +4,10 @@ import gzip
 import io
 import lzma
 import random
+import struct
 import tarfile
 import unicodedata
+import zlib
 from pathlib import Path
 
 import pytest
@@ -292,12 +294,65 @@ def test_a_name_in_utf_8_that_does_not_say_so_is_a_name(tmp_path: Path) -> None:
     assert ["\u4ecbz"] == list(extracted(packed, tmp_path))
 
 
-def test_bytes_that_are_no_text_are_no_name(tmp_path: Path) -> None:
-    tar = archives.renamed(tarred(("abcd", b""), format=tarfile.USTAR_FORMAT), b"abcd", b"ab\xffd")
-    zip_ = archives.renamed(zipped({"abcd": b""}), b"abcd", b"ab\xffd")
+FOREIGN_NAMES = {
+    "gbk": "说明",
+    "cp866": "Прочти",
+    "cp437": "Münze",
+    "shift_jis": "ソ表",  # with the backslash of ASCII in each letter
+    "latin-1": "\xa0é\xff",
+}
 
-    assert "has a name that is no UTF-8" in refusal(zip_, tmp_path)
-    assert "has a name that is no UTF-8" in refusal(_checksummed(tar), tmp_path)
+
+@pytest.mark.parametrize("encoding", FOREIGN_NAMES)
+@pytest.mark.parametrize("kind", ["zip", "tar"])
+def test_a_name_in_an_unknown_encoding_does_not_refuse_the_archive(kind: str, encoding: str, tmp_path: Path) -> None:
+    raw = FOREIGN_NAMES[encoding].encode(encoding)
+    plain = "x" * len(raw)
+    if kind == "zip":
+        data = archives.renamed(zipped({plain: b"1", "main.py": b"2"}), plain.encode(), raw)
+    else:
+        tar = tarred((plain, b"1"), ("main.py", b"2"), format=tarfile.USTAR_FORMAT)
+        data = _checksummed(archives.renamed(tar, plain.encode(), raw))
+
+    files = extracted(data, tmp_path)
+
+    other, main = sorted(files, key="main.py".__eq__)
+    assert ("main.py", [b"1", b"2"]) == (main, [files[name][1] for name in (other, main)])
+    assert other.isprintable()
+
+
+def with_unicode_path(name: bytes, path: str, of: bytes | None = None) -> bytes:
+    """A zip file whose member is called `name`, with the field of its name in Unicode, for the name `of`."""
+    field = b"\1" + zlib.crc32(name if of is None else of).to_bytes(4, "little") + path.encode()
+    extra = struct.pack("<HHHH", 0x4242, 0, 0x7075, len(field)) + field
+    plain = b"y" * len(name)
+    return archives.renamed(zipped({plain.decode(): b"x"}, extra=extra), plain, name)
+
+
+def test_the_unicode_path_of_a_member_is_its_name(tmp_path: Path) -> None:
+    name = "说明.txt".encode("gbk")
+
+    assert ["说明.txt"] == list(extracted(with_unicode_path(name, "说明.txt"), tmp_path))
+    for other in (with_unicode_path(name, "说明.txt", of=b"other"), with_unicode_path(b"main.py", "other.py")):
+        assert ["说明.txt"] != list(extracted(other, tmp_path))
+
+
+def test_a_unicode_path_is_held_to_the_same_rules(tmp_path: Path) -> None:
+    assert "leads out of the archive" in refusal(with_unicode_path("说".encode("gbk"), "../说"), tmp_path)
+
+
+def test_backslashes_of_windows_are_slashes(tmp_path: Path) -> None:
+    files = {"mine\\": b"", "mine\\main.py": b"1", "mine\\lib\\brain.py": b"2"}
+
+    found = extracted(zipped(files, create_system=0), tmp_path)
+
+    assert {"mine", "mine/main.py", "mine/lib/brain.py"} == set(found)
+    assert "leads out of the archive" in refusal(zipped({"..\\up": b"x"}, create_system=0), tmp_path)
+
+
+def test_backslashes_of_other_systems_are_refused_with_the_way_out(tmp_path: Path) -> None:
+    said = refusal(zipped({"mine\\main.py": b"1"}), tmp_path)
+    assert "PowerShell 7" in said
 
 
 def _checksummed(tar: bytes) -> bytes:
@@ -330,7 +385,65 @@ def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
 def test_a_method_that_few_know_is_refused(tmp_path: Path) -> None:
     data = zipped({"a": b"x"}, compress_type=14)  # LZMA
 
-    assert "'a' is packed by method 14; use deflate" == refusal(data, tmp_path)
+    assert "'a' is packed by LZMA; pack it again with Deflate" in refusal(data, tmp_path)
+
+
+# --- bookkeeping -----------------------------------------------------------------------------------------------------
+
+COMPANION = b"\x00\x05\x16\x07" + bytes(100)
+LITTER: archives.Files = {
+    "mine/._main.py": COMPANION,
+    "._agent.toml": COMPANION,
+    "__MACOSX/mine/._main.py": COMPANION,
+    ".DS_Store": b"x",
+    "mine/.git/HEAD": b"x",
+    ".git/a/b/c/d/e/f/g": b"x",  # deeper than a path may be
+    ".git/aux": b"x",
+    "mine/__pycache__/main.cpython-311.pyc": b"x",
+    "mine/.gitignore": b"x",
+    "Thumbs.db": b"x",
+    ".svn/entries": b"x",
+}
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar", "tar.gz"])
+def test_bookkeeping_is_left_out(kind: str, tmp_path: Path) -> None:
+    files = LITTER | {"mine/main.py": b"1", "mine/._own": b"2", "mine/.hidden": b"3", "mine/gitignore": b"4"}
+    data = zipped(files) if kind == "zip" else archives.PACKERS[kind](tarred(*files.items()))
+
+    found = {name: content for name, (_, content) in extracted(data, tmp_path).items()}
+
+    assert {name: content for name, content in files.items() if name not in LITTER} == found
+
+
+def test_bookkeeping_does_not_count(tmp_path: Path) -> None:
+    files = {f".git/objects/{number}": b"x" for number in range(60)} | {"main.py": b"1"}
+
+    assert ["main.py"] == list(extracted(zipped(files), tmp_path))
+    assert ["main.py"] == list(extracted(tarred(*files.items()), tmp_path))
+
+
+# --- files that are no archives ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (b"Rar!\x1a\x07\x01\x00", "it is a RAR archive: send a .zip, a .tar.gz, or one program"),
+        (b"7z\xbc\xaf\x27\x1c\0\4", "it is a 7z archive"),
+        (b"BZh91AY&SY", "it is packed by bzip2"),
+        (b"\n<!DOCTYPE html><html>", "it is a page of HTML"),
+        (b"\xef\xbb\xbf<HTML>", "it is a page of HTML"),
+        (b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nPK', "it is a form with a file in it"),
+        (b'{"message": "Not Found"}', "it is JSON text"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "it is a pointer of Git LFS"),
+        (b"\x7fELF\2\1\1", "it is a Linux program, not an archive"),
+        (b"%PDF-1.7", "it is a PDF document"),
+        (b"", "it is empty"),
+    ],
+)
+def test_a_file_under_a_wrong_name_is_named(data: bytes, what: str, tmp_path: Path) -> None:
+    assert what in refusal(data, tmp_path)
 
 
 # --- whatever else it is ----------------------------------------------------------------------------------------------

@@ -1,0 +1,76 @@
+"""Files that tools keep in a directory for themselves: they are neither sent with an agent nor part of its identity.
+
+Only the standard library: a box runs this module to read archives.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+FOLDERS = frozenset(
+    {
+        *(".git", ".hg", ".svn", ".bzr", "_darcs", "cvs", ".jj"),
+        *("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".ipynb_checkpoints"),
+        *(".idea", ".vscode", ".vs", ".gradle", ".settings"),
+        *("__macosx", ".appledouble", ".fseventsd", ".spotlight-v100", ".trashes", "$recycle.bin"),
+    }
+)
+"""Names in lower case of directories of version control, caches, editors and systems. `.git` can be a file."""
+FILES = frozenset(
+    {
+        *(".gitignore", ".gitattributes", ".gitmodules", ".gitkeep", ".hgignore", ".hgtags", ".mailmap"),
+        *(".ds_store", ".localized", "icon\r", "thumbs.db", "ehthumbs.db", "desktop.ini", ".directory"),
+    }
+)
+"""Names in lower case of files of version control and of file managers."""
+COMPANION = "._"
+"""How the companion of a file begins, in which macOS stores its attributes in an archive or on a foreign disk."""
+_COMPANION_HEADS = (b"\x00\x05\x16\x07", b"\x00\x05\x16\x00")
+"""The first bytes of AppleDouble and AppleSingle files (RFC 1740)."""
+HEAD_BYTES = 4
+
+
+def is_bookkeeping(path: str) -> bool:
+    """Whether a relative path is one of these files, or leads into one of these directories."""
+    parts = [part.lower() for part in path.split("/") if part]
+    return not FOLDERS.isdisjoint(parts) or bool(parts and (parts[-1] in FILES or _is_swap(parts[-1])))
+
+
+def may_be_companion(path: str) -> bool:
+    """Whether the first bytes of a file tell whether it is a companion."""
+    return path.rsplit("/", 1)[-1].startswith(COMPANION)
+
+
+def is_companion(head: bytes) -> bool:
+    """Whether a file with such a name and these first bytes is a companion."""
+    return head.startswith(_COMPANION_HEADS)
+
+
+def own_paths(top: Path) -> Iterator[Path]:
+    """All files, links and directories below a directory, without bookkeeping."""
+    left = [top]
+    while left:
+        directory = left.pop()
+        with suppress(PermissionError):
+            for found in sorted(directory.iterdir()):
+                if is_bookkeeping(found.name) or _is_companion_file(found):
+                    continue
+                yield found
+                if found.is_dir() and not found.is_symlink():
+                    left.append(found)
+
+
+def _is_companion_file(path: Path) -> bool:
+    if not may_be_companion(path.name) or not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            return is_companion(os.pread(file.fileno(), HEAD_BYTES, 0))
+    except OSError:
+        return False
+
+
+def _is_swap(name: str) -> bool:
+    """Whether vim has a file of this name while it edits another one."""
+    return name.startswith(".") and name.endswith((".swp", ".swo"))

@@ -1,0 +1,138 @@
+"""Reads hostile files on the host in a process with limits on CPU time and memory, which count against the upload.
+
+    python -m judge.submissions.limited_process CPU_SECONDS       pickled tasks on stdin, pickled results on stdout
+
+The limits are the kernel's, of CPU time and not of the wall: a busy host refuses nobody.
+"""
+
+import pickle
+import resource
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, ParamSpec, TypeVar
+
+from judge.errors import HostError, InputError
+from judge.submissions.path_checks import RefusedError
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+MEMORY_BYTES = 2 << 30
+"""Address space of the process."""
+WALL_FACTOR, WALL_S = 20, 60
+"""A task may take this many times its CPU seconds, and so many more, before the host is at fault."""
+
+
+class LimitedProcess:
+    """A process for tasks of one upload; `cpu_s` limits all of them together."""
+
+    def __init__(self, cpu_s: float) -> None:
+        self._cpu_s = cpu_s
+        words = [sys.executable, "-m", __name__, str(cpu_s)]
+        try:
+            self._process = subprocess.Popen(
+                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+            )
+        except OSError as error:
+            raise HostError(f"no process to read an upload can be started: {error.strerror}") from error
+
+    def run(self, task: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
+        """The result of a task, whose arguments and result must pickle.
+
+        Raises what the task raises, RefusedError where it reaches a limit, HostError where the process fails.
+        """
+        answer = self._ask(pickle.dumps((task, args, kwargs)))
+        if not answer:
+            raise self._lost()
+        result, error = pickle.loads(answer)  # noqa: S301 - of our own code
+        if error is not None:
+            raise error
+        return result  # type: ignore[no-any-return]
+
+    def _ask(self, request: bytes) -> bytes:
+        """Send a request; the whole answer, empty if the process has ended."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        if stdin is None or stdout is None:
+            raise TypeError("the process has no pipes")
+        try:
+            stdin.write(len(request).to_bytes(8, "little") + request)
+            stdin.flush()
+        except BrokenPipeError:
+            return b""
+        deadline = time.monotonic() + WALL_FACTOR * self._cpu_s + WALL_S
+        answer = bytearray()
+        with selectors.DefaultSelector() as selector:
+            selector.register(stdout, selectors.EVENT_READ)
+            while len(answer) < 8 or len(answer) < 8 + int.from_bytes(answer[:8], "little"):
+                if not selector.select(max(0.0, deadline - time.monotonic())):
+                    self.close()
+                    raise HostError(f"reading an upload took more than {WALL_FACTOR * self._cpu_s + WALL_S:g} s")
+                data = stdout.read1(1 << 16)  # type: ignore[attr-defined]  # a BufferedReader
+                if not data:
+                    return b""
+                answer += data
+        return bytes(answer[8:])
+
+    def _lost(self) -> Exception:
+        code = self._process.wait()
+        if code == -signal.SIGXCPU:
+            what = "reading its agent.toml and its sources"
+            return RefusedError(f"{what} took more than {self._cpu_s:g} s of CPU time: make them smaller")
+        return HostError(f"the process that reads an upload ended with {code}")
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(BrokenPipeError):
+                    pipe.close()
+
+
+@contextmanager
+def limited_process(cpu_s: float) -> Iterator[LimitedProcess]:
+    """A `LimitedProcess` that is ended on exit. Raises HostError."""
+    process = LimitedProcess(cpu_s)
+    try:
+        yield process
+    finally:
+        process.close()
+
+
+def _serve(cpu_s: float) -> None:
+    """Do tasks until stdin ends. Time that the interpreter needs to start does not count."""
+    end = int(time.process_time() + cpu_s) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (end, end + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
+    while size := stdin.read(8):
+        task, args, kwargs = pickle.loads(stdin.read(int.from_bytes(size, "little")))  # noqa: S301 - of the judge
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))  # what a task needs is imported by now
+        answer = pickle.dumps(_done(task, args, kwargs))
+        stdout.write(len(answer).to_bytes(8, "little") + answer)
+        stdout.flush()
+
+
+def _done(task: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[object, object]:
+    try:
+        return task(*args, **kwargs), None
+    except (InputError, HostError, RefusedError) as error:
+        return None, error
+    except MemoryError:
+        return None, RefusedError(
+            f"reading its files takes more than {MEMORY_BYTES} bytes of memory: make them smaller"
+        )
+    except RecursionError:
+        return None, RefusedError("its files are nested too deeply")
+    except OSError as error:
+        return None, error
+
+
+if __name__ == "__main__":
+    _serve(float(sys.argv[1]))

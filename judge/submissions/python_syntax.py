@@ -1,0 +1,69 @@
+"""Checks the syntax of a Python program, in a box: of its file, and of its own modules that it imports in any case.
+
+    python3 -I python_syntax.py MAIN       MAIN is relative to the current directory
+
+Exit code 1: `SyntaxError: FILE, line N: ...` on stderr. Other files are never read. Only the standard library: the
+Python of a contest's agents runs it.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def imported(tree: ast.Module, file: Path, top: Path) -> Iterator[Path]:
+    """Where the modules can be that a module imports at its top level; those in `try` and `if` may well be missing."""
+    for statement in tree.body:
+        if isinstance(statement, ast.Import):
+            for alias in statement.names:
+                yield from _files_of(top, alias.name)
+        elif isinstance(statement, ast.ImportFrom):
+            base = top
+            if statement.level:
+                base = file.parents[min(statement.level, len(file.parents)) - 1]
+            module = statement.module or ""
+            yield from _files_of(base, module)
+            for alias in statement.names:
+                yield from _files_of(base, f"{module}.{alias.name}".strip("."))
+
+
+def _files_of(base: Path, module: str) -> Iterator[Path]:
+    parts = [part for part in module.split(".") if part]
+    for end in range(1, len(parts) + 1):
+        yield base.joinpath(*parts[:end], "__init__.py")
+    if parts:
+        yield base.joinpath(*parts[:-1], f"{parts[-1]}.py")
+
+
+def complaint(file: Path) -> tuple[ast.Module | None, str]:
+    """The syntax tree of a file, or what is wrong with it."""
+    try:
+        source = file.read_bytes()
+        compile(source, str(file), "exec", dont_inherit=True)
+        return ast.parse(source), ""
+    except SyntaxError as error:
+        place = f"{file}, line {error.lineno}" if error.lineno else str(file)
+        return None, f"{place}: {error.msg}"
+    except (ValueError, OverflowError, RecursionError, MemoryError, OSError) as error:
+        return None, f"{file}: {str(error) or type(error).__name__}"
+
+
+def main() -> int:
+    """Check the program and its modules; stops at the first error."""
+    first = Path(sys.argv[1])
+    left, seen = [first], {first}
+    while left:
+        file = left.pop()
+        tree, wrong = complaint(file)
+        if tree is None:
+            sys.stderr.write(f"SyntaxError: {wrong}\n")
+            return 1
+        found = [path for path in imported(tree, file, first.parent) if path not in seen and path.is_file()]
+        seen.update(found)
+        left += found
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
