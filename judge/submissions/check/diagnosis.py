@@ -6,7 +6,9 @@ something: most often for the rest of a line that it thinks is not over. One tha
 of its language.
 """
 
+import codecs
 import re
+import signal
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -17,6 +19,7 @@ from judge.games.types import Verdict
 from judge.referee.policy import Policy
 from judge.sandbox.images import runtimes_with
 from judge.submissions.check.runner import RecordedTalk
+from judge.submissions.check.start_faults import other_name, pointers_of, processor_advice, why_not_started
 from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
 from judge.text import decode, printable
 
@@ -36,7 +39,13 @@ _OTHER_WORDS = (
     "what it said is no answer to {0!r}: answer as the protocol {1} says, or name the protocol that it speaks in "
     "agent.toml"
 )
+_NO_LINE_END = 'end each answer with a line end, and flush it: print(move, flush=True), printf("...\\n"), println'
+_SIGNAL = re.compile(r"^was ended by signal (\d+)")
+_NOT_PERMITTED = re.compile(r"Operation not permitted|\bEPERM\b|SocketException|Address family not supported")
 _ENDED = "read the next command after each answer, in a loop, and end only when the judge says so or the input is over"
+_PLACE = re.compile(r'File ".*", line \d+')
+_MAX_LAST_LINES = 6
+"""Maximum number of lines that are quoted from the last place of a traceback on."""
 _IGNORED = "ignored: "
 """How protocols begin a note on a line that means nothing in them."""
 
@@ -51,7 +60,7 @@ _FIXES = {
     Verdict.RESIGNED: "play on: resigning here loses a game that has just begun",
     Verdict.MEMORY: "use less memory: the limit includes libraries and files in /tmp",
     Verdict.OUTPUT: "print less: the output of a turn and of a game is limited (judge policies show)",
-    Verdict.CRASH: "run it by hand with the lines of the record (judge match --box process), and fix the crash",
+    Verdict.CRASH: "run it by hand with the commands of its protocol (judge match --box process), and fix the crash",
 }
 
 _NO_FILE = re.compile(
@@ -67,10 +76,61 @@ _SEND_FILE = (
     "working directory is another one"
 )
 
+_OFF_BOARD = re.compile(r"\b(\d+),(\d+)\b.* is off the (\d+)x(\d+) board")
+_TAKEN = re.compile(r"\b(\d+),(\d+) is taken\b")
+_SQUARE = re.compile(
+    r"(?i)^\W*(?:my |best)?(?:move|play|answer)?\W*(?:([a-z])(\d{1,2})|(\d{1,2})\s*[,; ]\s*(\d{1,2}))\W*$"
+)
+"""A move in a form that is not the protocol's: `h8`, `7 7`, `(7,7)`, `move: 7,7`."""
+
 _DLL = re.compile(r"Library (\S+) \(which is needed by .*\) not found")
 """Wine's words for a DLL that is missing; it writes one line for each."""
 
+_NOEXEC = (
+    "nothing in /tmp, /dev/shm and the other folders that it can write to can be executed or loaded as code: pack it "
+    "as a directory (PyInstaller: --onedir), and start it from its own files"
+)
+_DENIED = (
+    "a box denies some calls, such as sockets of a network, memfd_create, inotify and FIFOs: do without "
+    "(docs/authors.md, Its limits)"
+)
+_FOLDERS = r"(?:/tmp|/home/agent|/dev/shm|/persistent)/"
+_THREADS = re.compile(
+    r"(?i)can't start new thread|Resource temporarily unavailable|unable to create (?:new )?(?:native )?thread"
+    r"|failed to (?:spawn|create) (?:a )?thread|pthread_create\b.*fail|Thread creation failed|newosproc|\bEAGAIN\b"
+    r"|could not create thread|fork: retry"
+)
+"""What programs say that were refused a thread or a process."""
+
 _CAUSES = (
+    (rf"{_FOLDERS}\S*.{{0,100}}(?:Permission denied|EACCES|cannot execute)", _NOEXEC),
+    (r"failed to map segment from shared object", _NOEXEC),
+    (
+        r"Cannot mount AppImage|AppImages require FUSE",
+        "unpack the AppImage (--appimage-extract), and send its directory",
+    ),
+    (
+        r"env: \W?[\w.+-]+(?:\\r|\r|\^M)\W*: No such file",
+        "the first line of the program ends in CR LF: save it with LF alone",
+    ),
+    (
+        r"Exec format error|cannot execute binary file",
+        "a program that it starts is not one for this host: compile it for x86-64 Linux",
+    ),
+    (
+        r"cannot execute: required file not found",
+        "a program that it starts lacks its loader or interpreter here: link it statically",
+    ),
+    (r"Read-only file system|\bEROFS\b", "its own files are read-only: write to the current directory, or to /tmp"),
+    (
+        r"No space left on device|\bENOSPC\b",
+        "a folder is full: see Folders in docs/authors.md for their sizes (limits and folders of the policy)",
+    ),
+    (r"no main manifest attribute, in (\S+)", "{0} names no main class: say java -cp {0} Main in command"),
+    (
+        r"Could not reserve enough space|Too small (?:initial|maximum) heap|Invalid maximum heap size",
+        "ask the JVM for less memory: leave out -Xmx and -Xms",
+    ),
     (
         r"version `(\w+_[\d.]+)' not found",
         "it was linked against newer libraries than those here ({0}): link statically (-static)",
@@ -147,16 +207,51 @@ def fix_for(verdict: Verdict, said: str) -> str:
     """What helps against a verdict, which `said` explains in words; empty where the table of checks knows better."""
     if verdict is Verdict.REFUSED and _NO_FILE.search(said):
         return _SEND_FILE
+    if verdict is Verdict.ILLEGAL and (fix := _coordinates(said)):
+        return fix
     return _FIXES.get(verdict, "")
 
 
+def _coordinates(said: str) -> str:
+    """What is wrong with the coordinates of an illegal move, if they tell it."""
+    if found := _OFF_BOARD.search(said):
+        x, y, width, height = map(int, found.groups())
+        if x <= width and y <= height:
+            return f"coordinates count from 0: the largest are {width - 1},{height - 1}"
+        return f"answer x,y with x below {width} and y below {height}: x is the column and comes first"
+    if _TAKEN.search(said):
+        return (
+            "put each stone that the judge sends on the board, and check a move before printing it; are x and y "
+            "exchanged? x is the column and comes first, and both count from 0"
+        )
+    return ""
+
+
 def _last(lines: list[str]) -> str:
-    return " / ".join(repr(line) for line in lines[-3:])
+    """The last lines; of a Python traceback those from its last place on."""
+    places = [number for number, line in enumerate(lines) if _PLACE.match(line)]
+    first = places[-1] if places and len(lines) - places[-1] <= _MAX_LAST_LINES else len(lines) - 3
+    return " / ".join(repr(line) for line in lines[max(0, first) :])
 
 
 def _cause(talk: RecordedTalk) -> str:
     """What to do by what it wrote itself; empty where that tells nothing."""
     said = "\n".join([*talk.printed, *talk.complaints])
+    why, policy = talk.side.why, talk.record.spec.policy
+    if why.startswith("could not be run: ") and (fault := why_not_started(talk.program, _first_word(talk))):
+        return fault
+    if fault := _signal_cause(why, talk):
+        return fault
+    if fault := _encoding(talk):
+        return fault
+    if talk.side.fault is Verdict.CRASH and (fault := pointers_of(talk.program)):
+        return fault
+    if talk.side.fault is not None and _THREADS.search(said):
+        most = policy.limits.processes
+        what = f"the {most} processes and threads that it may have (limits.processes)"
+        return f"it wanted more than {what}: use fewer, there is one core"
+    if talk.side.fault is not None and "Too many open files" in said:
+        return f"it wanted more than the {policy.limits.open_files} open files that it may have (limits.open_files)"
     if dlls := _DLL.findall(said):
         names = ", ".join(printable(name, 60) for name in dict.fromkeys(dlls))
         return f"these DLLs are missing: {names}; link them statically (-static), or send them beside the program"
@@ -165,17 +260,53 @@ def _cause(talk: RecordedTalk) -> str:
     for pattern, fix in _CAUSES:
         if found := re.search(pattern, said):
             return fix.format(*(printable(group, 60) for group in found.groups()))
-    policy = talk.record.spec.policy
     for pattern, what, fix in _MISSING:
         if found := re.search(pattern, said):
             name = next(filter(None, found.groups()))
+            if what == "program" and (other := other_name(name)):
+                return other
             if what == "module" and any((talk.program / entry).exists() for entry in (name, f"{name}.py")):
                 return _ELSEWHERE.format(printable(name, 60))
             return _missing(what, name, fix, policy)
     if talk.side.fault is Verdict.CRASH and _NOT_OPENED.search(said):
         return _SEND_FILE
-    if talk.side.why.startswith("could not be run: No such file") and (interpreter := _interpreter(talk)):
+    if talk.side.fault is Verdict.CRASH and _NOT_PERMITTED.search(said):
+        return _DENIED
+    if why.startswith("could not be run: No such file") and (interpreter := _interpreter(talk)):
         return _missing("program", interpreter, "send a program that needs no other", policy)
+    return ""
+
+
+def _first_word(talk: RecordedTalk) -> str:
+    return talk.record.spec.seats[talk.seat].command[0]
+
+
+def _signal_cause(why: str, talk: RecordedTalk) -> str:
+    """What the signal tells that ended it; empty if that is nothing."""
+    found = _SIGNAL.search(why)
+    limits = talk.record.spec.policy.limits
+    match int(found[1]) if found else 0:
+        case signal.SIGILL:
+            return processor_advice()
+        case signal.SIGSYS:
+            return "it is a program of 32 bits, which this policy does not allow: compile it for 64 bits (-m64)"
+        case signal.SIGBUS:
+            return (
+                "it wrote to memory that has no room: a file that it maps is longer than its folder allows (/dev/shm "
+                f"has {limits.shm_bytes} bytes, /tmp {limits.scratch_bytes}), or was cut"
+            )
+        case signal.SIGXFSZ:
+            return f"it wrote a file of more than {limits.file_bytes} bytes (limits.file_bytes)"
+    return ""
+
+
+def _encoding(talk: RecordedTalk) -> str:
+    """What is wrong with the encoding of its output."""
+    first = talk.first_bytes
+    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or first[1:4:2] == b"\0\0":
+        return "its output is UTF-16: write UTF-8 or ASCII without a byte order mark"
+    if first.startswith(codecs.BOM_UTF8):
+        return "its output begins with a byte order mark: write UTF-8 without one (of .NET: new UTF8Encoding(false))"
     return ""
 
 
@@ -189,7 +320,7 @@ def _foreign_library(talk: RecordedTalk, said: str) -> str:
 
 def _interpreter(talk: RecordedTalk) -> str:
     """What should have run the agent: the first word of its command, or what its script's first line names."""
-    word = talk.record.spec.seats[talk.seat].command[0]
+    word = _first_word(talk)
     try:
         with (talk.program / word).open("rb") as file:
             words = decode(first_line(file.read(200))).removeprefix("#!").split()
@@ -225,6 +356,15 @@ def _has_other_words(talk: RecordedTalk) -> bool:
     return note.startswith(_IGNORED) and not _CHATTER.match(note.removeprefix(_IGNORED).strip("'\""))
 
 
+def _of_form(talk: RecordedTalk, protocol: str) -> str:
+    """How to write the move that its last words are, in the protocol's form; empty if they are no move."""
+    note = talk.side.notes[-1].removeprefix(_IGNORED).strip("'\"")
+    found = _SQUARE.match(note)
+    if protocol != "gomocup" or not found or talk.awaited.startswith(("START", "ABOUT", "RESTART", "INFO")):
+        return ""
+    return f"{note!r} is not a move of the protocol: answer with column and row, both from 0, alone on the line: 3,13"
+
+
 def _silence(talk: RecordedTalk) -> Diagnosis:
     evidence = talk.side.evidence
     why = f"{talk.side.why}: it did not answer {talk.awaited!r}" if talk.awaited else talk.side.why
@@ -241,13 +381,17 @@ def _silence(talk: RecordedTalk) -> Diagnosis:
         used += f"; its last words on stderr: {_last(talk.complaints)}"
     if cause := _cause(talk):
         return Diagnosis(used, cause)
+    if talk.unfinished:
+        said = decode(talk.unfinished[:60])
+        return Diagnosis(f"{used}; it wrote {said!r} without a line end", _NO_LINE_END)
     # On a busy machine it gets little of the CPU time that it wants.
     wanted = 0.0 if evidence.slept_share is None else 1 - evidence.slept_share
     if max(cpu_ms, wanted * evidence.charged_ms) >= BUSY_SHARE * evidence.charged_ms:
         return Diagnosis(used, _THINKS)
     late = _late_answer(talk.last_words)
     if _has_other_words(talk) and (not late or late in talk.printed):
-        return Diagnosis(used, _OTHER_WORDS.format(talk.awaited, talk.record.spec.seats[talk.seat].protocol))
+        protocol = talk.record.spec.seats[talk.seat].protocol
+        return Diagnosis(used, _of_form(talk, protocol) or _OTHER_WORDS.format(talk.awaited, protocol))
     if late:
         return Diagnosis(f"{used}, and when it was told to end it said {late!r}: it did not flush its output", FLUSH)
     return Diagnosis(used, _WAITS)

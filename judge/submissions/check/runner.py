@@ -173,6 +173,21 @@ class RecordedTalk:
         return _lines(self._joined(before[sent[-1] if sent else 0 :], EntryKind.READ))
 
     @property
+    def unfinished(self) -> bytes:
+        """What it wrote to stdout since it was last sent anything, up to the goodbye, behind the last line end."""
+        before = self._entries
+        if self._goodbye is not None:
+            before = before[: before.index(self._goodbye)]
+        sent = [number for number, entry in enumerate(before) if entry.kind is EntryKind.WROTE]
+        return self._joined(before[sent[-1] if sent else 0 :], EntryKind.READ).rpartition(b"\n")[2]
+
+    @property
+    def first_bytes(self) -> bytes:
+        """The first bytes that it wrote to stdout."""
+        first = self._first(EntryKind.READ)
+        return b"" if first is None else first.data[:16]
+
+    @property
     def complaints(self) -> list[str]:
         """The lines that it wrote to stderr."""
         return _lines(self._joined(self._entries, EntryKind.STDERR))

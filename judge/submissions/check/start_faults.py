@@ -1,0 +1,166 @@
+"""Why the kernel did not start a program, by the program's own first bytes: for whom it was made, and what it lacks."""
+
+import codecs
+import platform
+import re
+from pathlib import Path, PurePosixPath
+
+from judge.agents.elf_format import read_elf
+from judge.agents.programs import MAX_LFS_POINTER_BYTES, first_line, is_lfs_pointer
+from judge.agents.recipe import MAKEFILES, is_built
+from judge.bookkeeping import own_paths
+from judge.text import nearest, printable
+
+_HEAD_BYTES = 512
+_MAX_FILES = 2000
+"""How many files of an agent are looked at."""
+_MACH_O = (b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xfe\xed\xfa\xce")
+_FAT = b"\xca\xfe\xba\xbe"
+_OTHER_NAMES = {
+    "python": "python3",
+    "py": "python3",
+    "pypy": "python3",
+    "pypy3": "python3",
+    "python.exe": "python3",
+    "nodejs": "node",
+    "node.exe": "node",
+    "java.exe": "java",
+    "dotnet": "mono",
+    "mono.exe": "mono",
+    "wine64": "wine",
+    "zsh": "sh",
+    "ksh": "sh",
+    "cmd": "sh",
+    "cmd.exe": "sh",
+}
+"""What programs are called elsewhere, and here."""
+_COMMANDS = {".py": ("python3", "python"), ".js": ("node", "node"), ".mjs": ("node", "node"), ".sh": ("sh", "native")}
+"""What starts a text with this ending, and the runtime that has it."""
+_LEVELS = (
+    ("x86-64-v4", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}),
+    ("x86-64-v3", {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}),
+    ("x86-64-v2", {"cx16", "popcnt", "sse4_1", "sse4_2", "ssse3"}),
+)
+"""Levels of the x86-64 ABI, the highest first, with flags of /proc/cpuinfo that each needs."""
+
+
+def why_not_started(program: Path, word: str) -> str:
+    """What keeps the first word of a command from being started, and the fix; empty if that is not known."""
+    file = program / word
+    if word and not word.startswith("/") and file.is_file():
+        return fault_of_file(file)
+    if word.startswith("./") or "/" in word.strip("/"):
+        return _missing_file(program, word)
+    return other_name(word)
+
+
+def other_name(word: str) -> str:
+    """What a program that is missing here is called here; empty if it has no other name."""
+    name = PurePosixPath(word).name
+    here = _OTHER_NAMES.get(name.lower(), "python3" if re.fullmatch(r"python3\.\d+", name) else "")
+    return f"{printable(name, 60)} is called {here} here: say {here}" if here else ""
+
+
+def fault_of_file(file: Path) -> str:
+    """What keeps a file from being started, and the fix; empty if that is not known."""
+    with file.open("rb") as stream:
+        head = stream.read(_HEAD_BYTES)
+    name = printable(file.name, 60)
+    if pointer := lfs_pointer(file):
+        return pointer
+    if not head:
+        return f"{name} is empty: build it, or copy it again"
+    if (elf := read_elf(file)) is not None:
+        if elf.is_object:
+            return f"{name} is an object file, not a program: link it"
+        if not elf.is_of_this_host:
+            return f"{name} is for {elf.machine}, and this host is {_host()}: compile it for {_host()}"
+        if elf.loader:
+            libc = "of musl " if "musl" in elf.loader else ""
+            return f"{name} needs the loader {libc}{elf.loader}, which is missing here: link it statically (-static)"
+        return ""
+    if head[:4] in _MACH_O or (head[:4] == _FAT and int.from_bytes(head[4:8], "big") < 40):
+        return f"{name} is a program for macOS: compile it for Linux"
+    if head[:2] == b"MZ":
+        return f'{name} is a Windows program: say runtime = "wine" (or "mono" for .NET) in agent.toml'
+    if head[:4] == b"PK\x03\x04":
+        return f'{name} is a zip or jar file: start a jar by command = ["java", "-jar", "{name}"], runtime = "java"'
+    return _fault_of_text(name, file.suffix.lower(), head)
+
+
+def _fault_of_text(name: str, suffix: str, head: bytes) -> str:
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return f"{name} is UTF-16 text: save it as UTF-8"
+    if head.startswith(codecs.BOM_UTF8 + b"#!"):
+        return f"{name} has a byte order mark before #!: save it as UTF-8 without one"
+    if head.lstrip().lower().startswith((b"<!doctype html", b"<html")):
+        return f"{name} is a page of HTML, not the program: download the file itself"
+    line = first_line(head)
+    if line.endswith(b"\r"):
+        return f"the first line of {name} ends in CR LF: save it with LF alone (dos2unix)"
+    if line:
+        words = line[2:].decode("utf-8", "replace").split()
+        found = other_name(
+            words[1] if words[:1] and words[0].endswith("/env") and len(words) > 1 else "".join(words[:1])
+        )
+        return f"the first line of {name}: {found}" if found else ""
+    start, runtime = _COMMANDS.get(suffix, ("", ""))
+    if start:
+        fix = f'command = ["{start}", "{name}"] and runtime = "{runtime}"'
+        return f"{name} is a text that {start} runs: say {fix} in agent.toml"
+    return f"{name} is no program and has no first line #!: name what runs it first in command"
+
+
+def _missing_file(program: Path, word: str) -> str:
+    """What to do about a program that the agent does not have."""
+    name = printable(word.removeprefix("./"), 60)
+    files = [path for _, path in zip(range(_MAX_FILES), own_paths(program), strict=False) if path.is_file()]
+    names = [path.relative_to(program).as_posix() for path in files]
+    near = [found for found in names if found.lower() == name.lower()] or nearest(name, names)
+    if any((program / makefile).is_file() for makefile in MAKEFILES):
+        return f"{name} is not built: run make first (judge submit builds it)"
+    if near:
+        return f"there is no {name} in the agent: did you mean {printable(near[0], 60)}?"
+    if any(is_built(path.name) for path in files):
+        return f"there is no {name} in the agent: build it first (judge submit does)"
+    return f"there is no {name} in the agent: send it, or correct command in agent.toml"
+
+
+def lfs_pointer(*files: Path) -> str:
+    """The sentence about the first file that is a pointer of Git LFS; empty if none is."""
+    found = next((file for file in files if is_lfs_pointer(file)), None)
+    if found is None:
+        return ""
+    return f"{printable(found.name, 60)} is a pointer of Git LFS, not the file itself: run git lfs pull, and send that"
+
+
+def pointers_of(program: Path) -> str:
+    """The same of all files of an agent."""
+    files = (path for _, path in zip(range(_MAX_FILES), own_paths(program), strict=False) if path.is_file())
+    return lfs_pointer(*(path for path in files if path.stat().st_size < MAX_LFS_POINTER_BYTES))
+
+
+def processor_advice() -> str:
+    """What to compile for, if a program has an instruction that this host's processor lacks."""
+    level = processor_level()
+    here = f"this host's is {level}" if level else f"this host is {_host()}"
+    return f"it has an instruction that the processor here does not have ({here}): compile it without -march=native" + (
+        f", or with -march={level if level != 'x86-64-v4' else 'x86-64-v3'}" if level else ""
+    )
+
+
+def processor_level() -> str:
+    """The level of the x86-64 ABI of this host; empty on another machine."""
+    if platform.machine() != "x86_64":
+        return ""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    line = next((line for line in text.splitlines() if line.startswith("flags")), "")
+    flags = set(line.partition(":")[2].split())
+    return next((level for level, needed in _LEVELS if needed <= flags), "x86-64")
+
+
+def _host() -> str:
+    return {"x86_64": "x86-64", "aarch64": "ARM of 64 bits"}.get(platform.machine(), platform.machine())
