@@ -19,9 +19,10 @@ BASE = "native"
 HEAD = """\
 # What an agent reaches of the kernel
 
-`./scripts/system_calls.py` makes this page from `policies/seccomp`, `docs/system-calls.toml` and the code; do not edit it.
-It lists what the seccomp profiles admit, with the reason and with the bound of the kernel's objects behind each call, and
-what else of the kernel an agent reaches. Every other call is denied. `K1` and similar names are attacks of `judge selftest`.
+`.venv/bin/python scripts/system_calls.py` makes this page from `policies/seccomp`, `docs/system-calls.toml` and the
+code. It lists what the seccomp profiles admit, with the reason and the bound of the kernel's objects behind each call,
+and what else of the kernel an agent reaches. Every other call is denied. `K1` and similar names are attacks of
+`judge selftest`.
 """
 
 

@@ -18,7 +18,8 @@ SCRIPT = Path(__file__).parents[1] / "scripts" / "system_calls.py"
 def script() -> ModuleType:
     """scripts/system_calls.py."""
     spec = importlib.util.spec_from_file_location("system_calls", SCRIPT)
-    assert spec and spec.loader
+    assert spec
+    assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -36,7 +37,7 @@ def parts(section: str) -> Iterator[str]:
 
 
 def test_the_page_is_what_the_script_makes(script: ModuleType) -> None:
-    assert script.page() == script.PAGE.read_text(encoding="utf-8"), "run ./scripts/system_calls.py"
+    assert script.page() == script.PAGE.read_text(encoding="utf-8"), "run .venv/bin/python scripts/system_calls.py"
 
 
 @pytest.mark.parametrize("section", ["allow", "only", "skip"])

@@ -101,7 +101,7 @@ MASKED_WHY: Mapping[str, tuple[str, ...]] = {
         "/proc/mtrr",
         "/proc/sysrq-trigger",
     ),
-    "where a box sees its cgroup of version 2: events that freezing raises, triggers, counters behind a lock of all cgroups": (
+    "of the box's cgroup of version 2: events of its freezing, triggers, counters behind a lock of all cgroups": (
         "/sys/fs/cgroup/cgroup.events",
         "/sys/fs/cgroup/cgroup.pressure",
         "/sys/fs/cgroup/cpu.pressure",
