@@ -3,6 +3,7 @@
  *     instant         answers at once
  *     think MS        waits for so long before each answer
  *     work MS         needs so much time of an undisturbed core for each answer
+ *     save MS         answers at once, and at END needs so much processor time before it exits
  *
  * `work` reports, for each answer and in microseconds:
  *
@@ -83,9 +84,17 @@ static void work(void) {
     say("MESSAGE measured irq_us %ld", (lost - by_tasks) / 1000);
 }
 
+static void play(void) { from_the_top = 1; }
+
+static void save(void) {
+    for (long end = cpu_ns() + number(0) * 1000000; cpu_ns() < end;)
+        ;
+}
+
 const struct attack attacks[] = {
     {.name = "instant"},
     {.name = "think", .always = think},
     {.name = "work", .at_launch = learn_the_gap, .always = work},
+    {.name = "save", .always = play, .at_end = save},
     {0},
 };

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { KIBIBYTE = 1 << 10, MEBIBYTE = 1 << 20 };
@@ -175,16 +176,19 @@ static void close_stdin(void) {
     _exit(0);
 }
 
-/* E12  Makes its stdin small and does not read it, while the judge has a board of 1,000 stones for it: the first word
+/* E12  Makes its stdin small, where it may, and does not read it, while the judge has a board of 1,000 stones for it: the first word
  * is for how many milliseconds; E12.sip reads 100 bytes first, by which the judge's last byte is still not taken.
  * Expected: turn-time: the clock runs from the thaw, not from the last byte written. */
 static void do_not_read(void) {
     struct pollfd in = {0, POLLIN, 0};
+    int unread = 0;
     fcntl(0, F_SETPIPE_SZ, 4096);
     poll(&in, 1, -1);
     if (*word(1))
         read_some((size_t)number(1));
     sleep_ms(number(0));
+    ioctl(0, FIONREAD, &unread);
+    did("unread", unread);
 }
 
 /* E13  Ends when nobody expects it, with exit code 0. Expected: crash. */

@@ -150,6 +150,7 @@ static int count_of_timers;
 static int watch_signals(void *unused) {
     int files[MOST], count = 0;
     sigset_t set;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     sigemptyset(&set);
     sigaddset(&set, SIGRTMIN + 1);
     close_range(3, ~0U, 0);

@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from judge.games.types import Verdict
+from judge.referee.live_wire import LiveWire
+from judge.referee.match import Referee
+from judge.referee.setup import build_referee
 from judge.referee.spec import MatchRecord, RecordFile, SeatRecord
 from judge.referee.transcript import Entry, EntryKind, unseal
 from judge.sandbox.renewal import Renewal
@@ -148,8 +151,14 @@ class Control:
     weaken: Weakening | None = None
     scene: Scene | None = None
     """Changes something on the host for the control."""
+    shares_files: bool = False
+    """Whether the box has the staged files of its agent, as all its boxes then have, and nothing is read before."""
     renewal: type[Renewal] | None = None
     """How a box that is kept is renewed; None: as always."""
+    wire: type[LiveWire] = LiveWire
+    """The judge's wire, without a defence of it."""
+    referee: Callable[..., Referee] = build_referee
+    """Makes the judge's referee, without a defence of it."""
     in_shell: str = ""
     """A shell command to run the agent in, `{}` in place of its own."""
     since_linux: tuple[int, int] = (0, 0)

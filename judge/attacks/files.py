@@ -136,6 +136,7 @@ ON_FILES = (
         expected=Expected(denied=("residue",), by=frozenset({"NONE"})), engine_allows=("residue",),
         control=Control(
             off="ignoring advice about files, and files of its own for each game", weaken=allowing("fadvise64"),
+            shares_files=True,
             expected=Expected(got=("residue",), did={"bits": 10}),
         ),
     ),
@@ -144,7 +145,8 @@ ON_FILES = (
         program="traces", words=("pages",), plays=2, danger="an agent could learn from game to game, and tell others",
         expected=Expected(denied=("residue",), by=frozenset({"NONE"})), engine_allows=("residue",),
         control=Control(
-            off="ignoring advice about files", weaken=allowing("fadvise64"),
+            off="ignoring advice about files, and reading the image before a game", weaken=allowing("fadvise64"),
+            shares_files=True,
             expected=Expected(got=("residue",), did={"bits": 10}),
         ),
     ),
@@ -156,6 +158,7 @@ ON_FILES = (
         engine_allows=("lock-of-another-box",),
         control=Control(
             off="answering fcntl without a lock, and files of its own for each box", weaken=allowing("fcntl"),
+            shares_files=True,
             expected=Expected(got=("lock-of-another-box",)),
         ),
     ),

@@ -176,7 +176,8 @@ SURFACE_OF_THE_KERNEL = (
         danger="kernel threads of every core would work for it", engine_allows=("cleared-pages",),
         expected=Expected(denied=("cleared-pages",), by=frozenset({"NONE"})),
         control=Control(
-            off="ignoring advice about files, and files in memory", weaken=allowing("fadvise64"),
+            off="ignoring advice about files, and files of its own for each game", weaken=allowing("fadvise64"),
+            shares_files=True,
             expected=Expected(got=("cleared-pages",)),
         ),
     ),

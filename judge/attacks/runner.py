@@ -149,11 +149,12 @@ class Suite:
         return self._try_in_calm(attack, attack.control, attack.control.expected)
 
     def _try_in_calm(self, attack: Attack, control: Control | None, expected: Expected) -> Trial:
-        is_after_void = attack.earns_void and control is None and expected.verdict is not Verdict.CRASH
-        if is_after_void or attack.is_tight:
+        is_after_void = attack.earns_void and expected.verdict is not Verdict.CRASH
+        needs_calm = attack.is_tight or (is_after_void and (control is None or expected.verdict is Verdict.VOID))
+        if needs_calm:
             self._demand_calm()
         trial = self._try(attack, control, expected)
-        if is_after_void and trial.verdict is Verdict.VOID:
+        if needs_calm and (trial.verdict is Verdict.VOID or (attack.is_tight and trial.problems)):
             self._demand_calm()
         if trial.problems and trial.taken_share > TAKEN_SHARE and (attack.is_tight or trial.figures):
             raise BusyHostError(f"others took {trial.taken_share * 100:.0f} % of the opponent's turn: try again")
@@ -256,10 +257,13 @@ class Suite:
         """One game; a void one is played again as often as the policy says, for so an agent would be."""
         spec = spec.model_copy(update={"number": number})
         build: BoxBuilder = open_box
-        if control is not None and (control.weaken or control.renewal):
-            build = weak_builder(control.weaken or as_always, names, control.renewal or Renewal)
+        if control is not None and (control.weaken or control.renewal or control.shares_files):
+            weaken, renewal = control.weaken or as_always, control.renewal or Renewal
+            build = weak_builder(weaken, names, renewal, shares_files=control.shares_files)
         slot = self._slot
         venue = Venue(slot, shelf, build=self._keeping_opponents(build))
+        if control is not None:
+            venue = replace(venue, wire=control.wire, referee=control.referee)
         if not attack.shares_core or not slot.is_apart:
             return play_until_scored(spec, self._digests, venue)
         venue = replace(venue, slot=replace(slot, judge_cores=slot.cores))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Observed, Opponent
 from judge.attacks.cpu import FARMED, LATE, LONGER, PATIENT, SPAN, TURN
+from judge.attacks.weak_box import allowing
 from judge.catalog.files import write_exports
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
@@ -209,7 +210,11 @@ ON_STREAMS = (
     ),
     Attack(
         id="E12", title="does not read a request larger than its stdin", program="streams", words=("deaf", SPAN),
-        danger="the judge would wait for room for ever", policy=TURN, opening=True, expected=LATE, control=PATIENT,
+        danger="the judge would wait for room for ever", policy=TURN, opening=True, expected=LATE,
+        control=Control(
+            off="the limit of a turn, and the size of pipes", policy=PATIENT.policy, weaken=allowing("fcntl"),
+            expected=Expected(did={"unread": 4096}),
+        ),
     ),
     Attack(
         id="E12.sip", title="takes 100 bytes of a large request and thinks before the rest", program="streams",

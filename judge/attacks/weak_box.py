@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +46,14 @@ class WeakBox(DockerBox):
 
 
 def weak_builder(
-    weaken: Weakening, names: Names, renewal: type[Renewal] = Renewal
+    weaken: Weakening, names: Names, renewal: type[Renewal] = Renewal, *, shares_files: bool = False
 ) -> Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]:
     """Makes the attacker's box a weak one, and an honest opponent's as always."""
 
     def build(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
         if tenant.name in (ATTACKER, ACCOMPLICE):
+            # Only an agent that is known by its digest has files of its own for each game.
+            tenant = replace(tenant, digest="") if shares_files else tenant
             return WeakBox(tenant, limits, policy, weaken, names, renewal)
         return open_box(kind, tenant, limits, policy)
 

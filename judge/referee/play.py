@@ -68,7 +68,8 @@ class Venue:
     their new states are put there. The record names them; they count when the record is stored.
 
     `watch` is called with each answer at once. `follow` is called with the new part of the transcript, packed, while
-    the judge waits anyway (`judge.referee.spectator` replays it); it must not block. `build` makes the boxes.
+    the judge waits anyway (`judge.referee.spectator` replays it); it must not block. `build` makes the boxes, `wire`
+    the wire to them, and `referee` the referee; attacks are also tried with ones that lack a defence.
     """
 
     slot: Slot = field(default_factory=Slot)
@@ -77,6 +78,9 @@ class Venue:
     watch: Callable[[Ply], None] | None = None
     follow: Callable[[bytes], None] | None = None
     build: BoxBuilder = open_box
+    wire: type[LiveWire] = LiveWire
+    referee: Callable[..., Referee] = build_referee
+    """Called as `build_referee` is."""
 
 
 ANYWHERE = Venue()
@@ -122,11 +126,11 @@ def play(
                     for box in boxes:
                         at_slot.callback(box.leave)
                         box.enter()
-                    wire = _wire(spec, slot, boxes, transcript, new_box, stalls, beats)
+                    wire = _wire(venue.wire, spec, slot, boxes, transcript, new_box, stalls, beats)
                     at_end.callback(wire.close)
                     at_end.callback(lambda: _do_at_once(*(box.close for box in wire.boxes)))
                     at_slot.callback(lambda: lingered_s.extend(wire.leave()))
-                    referee = build_referee(spec, wire, venue.watch, game, folders=_paths_of_folders(spec, keeper))
+                    referee = venue.referee(spec, wire, venue.watch, game, folders=_paths_of_folders(spec, keeper))
                     end = _end_of(referee, spec, transcript)
                     late_ns = wire.late_ns
                     # The game is over: readings that fail change nothing.
@@ -240,6 +244,7 @@ def _stall_watch(boxes: Sequence[Box], at_end: ExitStack) -> StallWatch | None:
 
 
 def _wire(
+    kind: type[LiveWire],
     spec: MatchSpec,
     slot: Slot,
     boxes: Sequence[Box],
@@ -251,7 +256,7 @@ def _wire(
     is_alone = spec.policy.box.sharing == 1
     # If the Engine carries the bytes, its CPU time on the slot's cores is caused by an agent and cannot be separated.
     counts_cores = is_alone and bool(slot.cores) and {box.name for box in boxes} <= BESIDE_US
-    return LiveWire(
+    return kind(
         boxes,
         transcript,
         new_box,

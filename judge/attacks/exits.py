@@ -1,0 +1,61 @@
+"""Attacks on the opponent's time by what ends (O9, O11): images/attacks/exits.c."""
+
+from judge.attacks.attack import Attack, Control, Expected, Observed, Opponent
+from judge.attacks.weak_judge import UnchargedWire, former_referee
+from judge.games.types import Verdict
+from judge.referee.transcript import EntryKind
+from judge.referee.wire import StoppedCpu
+
+RAN_ON = Expected(verdict=Verdict.TURN_TIME, because="did not stand still", did={"helpers": 2})
+THINKS = Opponent("think", 300)
+UNCHARGED_MS = 60.0
+"""Processor time in all of its opponent's turns."""
+ROBBED = "the end of the agent's processes would be in its opponent's time, on nobody's account"
+
+SAVE_MS, CLOSE_MS = 800, 1200
+"""The opponent's work at its goodbye, and the time that it has: more than half of it."""
+
+
+def _is_uncharged(seen: Observed) -> str:
+    entries = [entry for entry in seen.entries if (entry.kind, entry.seat) == (EntryKind.STOPPED_CPU, seen.seat)]
+    used_ms = sum(StoppedCpu.decode(entry.data).ns for entry in entries) / 1e6
+    return "" if used_ms > UNCHARGED_MS else f"it used only {used_ms:.0f} ms while it was stopped"
+
+
+def _was_killed(seen: Observed) -> bool:
+    """Whether the opponent was killed before it had ended by itself."""
+    return any(entry.kind is EntryKind.KILLED and entry.seat != seen.seat for entry in seen.entries)
+
+
+def _has_saved(seen: Observed) -> str:
+    return "the opponent was killed before it had saved what it learned" if _was_killed(seen) else ""
+
+
+def _has_not_saved(seen: Observed) -> str:
+    return "" if _was_killed(seen) else "the opponent has saved what it learned"
+
+
+def _exit(kind: str, title: str, *words: str) -> Attack:
+    return Attack(
+        id=f"O9.{kind}", title=title, program="exits", words=(f"exit-{kind}", *words), danger=ROBBED, opponent=THINKS,
+        expected=RAN_ON,
+        control=Control(
+            off="charging what a stopped box uses", wire=UnchargedWire,
+            expected=Expected(did={"helpers": 4}, proof=_is_uncharged),
+        ),
+    )  # fmt: skip
+
+
+BY_EXITS = (
+    _exit("maps", "has processes that have mapped gigabytes of zeros die in its opponent's time", "3", "2", "20"),
+    _exit("memory", "has processes with much memory die in its opponent's time", "150", "2", "20"),
+    Attack(
+        id="O11", title="burns with all of its processes when it is told goodbye", program="exits",
+        words=("burn-at-end", "60"), danger="an opponent could not save what it learned",
+        policy={"clock": {"close_ms": CLOSE_MS}}, opponent=Opponent("save", SAVE_MS), is_tight=True,
+        expected=Expected(proof=_has_saved),
+        control=Control(
+            off="a goodbye of one after the other", referee=former_referee, expected=Expected(proof=_has_not_saved)
+        ),
+    ),
+)  # fmt: skip
