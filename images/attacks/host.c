@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SOCKETS = 100, INSTRUCTIONS = 64, COUNTED = 4000, OOM_TEXT = 16 };
+enum { SOCKETS = 100, INSTRUCTIONS = 64, COUNTED = 4000, NAME = 255, OOM_TEXT = 16 };
 
 /* --- K1, K2: record locks --------------------------------------------------------------------------
  *
@@ -123,6 +123,23 @@ static void attach_filters(void) {
     attach("lock-filter", SO_LOCK_FILTER, &one, sizeof one);
 }
 
+/* --- K4: names that are not there ------------------------------------------------------------------
+ *
+ * Asks for as many names as the first word says among the agent's files. The kernel remembers that they are not
+ * there, and that outlives the box if the directory does. `did names` counts them.
+ */
+static void ask_for_names(void) {
+    const char *folder = access("/agent/names", X_OK) == 0 ? "/agent/names" : "/agent";
+    char path[NAME + 32];
+    long count = 0;
+    for (; count < number(0); count++) {
+        snprintf(path, sizeof path, "%s/%0200ld-%d", folder, count, getpid());
+        if (access(path, F_OK) == 0 || errno != ENOENT)
+            break;
+    }
+    did("names", count);
+}
+
 /* --- K5: who is killed when memory is short --------------------------------------------------------
  *
  * Tries to be killed later than others: a lower oom_score_adj than it was given.
@@ -158,6 +175,7 @@ const struct attack attacks[] = {
     {.name = "locks", .before = make_locks},
     {.name = "walk", .before = walk_locks},
     {.name = "filters", .before = attach_filters},
+    {.name = "names", .before = ask_for_names},
     {.name = "score", .before = lower_its_score},
     {0},
 };

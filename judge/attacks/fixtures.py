@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Event
 
 from judge.attacks.attack import HarmError, Scene
-from judge.attacks.programs import build_attacks
+from judge.attacks.programs import NAMES, build_attacks
 from judge.errors import HostError
 from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.box import Box, Channel
@@ -219,3 +219,24 @@ def counted_locks(_directory: Path) -> Iterator[Mapping[str, str]]:
             looking.result()
     if most[0] - before > MANY_LOCKS:
         raise HarmError(f"the host had {most[0] - before} record locks more, which no box was charged for")
+
+
+MANY_NAMES = 100_000
+
+
+def _missing_names() -> int:
+    """How many names the kernel remembers that are not there."""
+    return int(Path("/proc/sys/fs/dentry-state").read_text(encoding="ascii").split()[4])
+
+
+@contextmanager
+def counted_names(_directory: Path) -> Iterator[Mapping[str, str]]:
+    """Counts the names that the kernel remembers though they are not there, and has it forget those of the attack."""
+    before = _missing_names()
+    yield {}
+    left = _missing_names() - before
+    names = build_attacks() / NAMES
+    names.rmdir()
+    names.mkdir()
+    if left > MANY_NAMES:
+        raise HarmError(f"{left} names that are not there are left in the host's memory")

@@ -1,7 +1,7 @@
 """Attacks on what the whole host has one of (K): images/attacks/host.c."""
 
 from judge.attacks.attack import NOT_PERMITTED, Attack, Control, Expected, Observed
-from judge.attacks.fixtures import counted_locks, locks_a_file
+from judge.attacks.fixtures import counted_locks, counted_names, locks_a_file
 from judge.attacks.weak_box import allowing, both, unmasked, with_a_lower_score
 
 LOCKS = "200000"
@@ -44,6 +44,15 @@ ON_THE_HOST = (
         control=Control(
             off="the filter of options of sockets", weaken=allowing("setsockopt"),
             expected=Expected(got=("filter", "lock-filter"), did={"filters": 200}),
+        ),
+    ),
+    Attack(
+        id="K4", title="asks for hundreds of thousands of files that are not there", program="host",
+        words=("names", "300000"), danger="the host would remember all of them for as long as an agent's files exist",
+        scene=counted_names, expected=Expected(did={"names": 300000}),
+        control=Control(
+            off="a directory of files for each game", shares_files=True,
+            expected=Expected(did={"names": 300000}, harm="names that are not there"),
         ),
     ),
     Attack(

@@ -12,6 +12,8 @@ SOURCES = IMAGES / "attacks"
 COMMON = "brain.c"
 PAGES, PAGES_BYTES = "pages.dat", 1 << 20
 """A file beside the programs, whose pages attacks clear and read."""
+NAMES = "names"
+"""An empty directory beside the programs, in which attacks ask for files."""
 
 
 def program_names() -> list[str]:
@@ -41,5 +43,6 @@ def _build(target: Path) -> None:
             compile_static([SOURCES / f"{name}.c", SOURCES / COMMON], fresh / name)
         # Durably: the kernel does not clear pages that are not on the disk.
         write_durably(fresh / PAGES, bytes(range(256)) * (PAGES_BYTES // 256))
+        (fresh / NAMES).mkdir()
         shutil.rmtree(target, ignore_errors=True)
         fresh.rename(target)
