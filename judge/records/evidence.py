@@ -18,7 +18,9 @@ MS = 1_000_000
 STDERR_BYTES = 2000
 """How much of the end of stderr a page may quote."""
 
-_HEARD = (EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, EntryKind.EXPIRED)
+_OF_THE_JUDGE = (EntryKind.EXPIRED, EntryKind.PAUSED, EntryKind.OVERSLEPT)
+"""Observations that are not about a seat."""
+_HEARD = (EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, *_OF_THE_JUDGE)
 _LET_GO = (EntryKind.STARTED, EntryKind.THAWED, EntryKind.RESPAWNED)
 
 
@@ -108,7 +110,7 @@ def _case(record: MatchRecord, entries: Sequence[Entry], seat: int) -> Case:
 
 def last_exchange(entries: Sequence[Entry], seat: int) -> Exchange:
     """The last request to a seat before its case was decided, and everything that was heard of it from then on."""
-    own = [entry for entry in entries if entry.seat == seat or entry.kind is EntryKind.EXPIRED]
+    own = [entry for entry in entries if entry.seat == seat or entry.kind in _OF_THE_JUDGE]
     own = own[: _decided_at(own)]
     begin = _last(own, lambda entry: entry.kind in _LET_GO)
     asked_from = 1 + _last(own[:begin], lambda entry: entry.kind is EntryKind.FROZEN)

@@ -7,7 +7,7 @@ from judge.games.types import Verdict
 from judge.records.evidence import Case, Exchange, Heard
 from judge.referee.blame import TABLE
 from judge.referee.spec import MatchRecord
-from judge.referee.transcript import EntryKind
+from judge.referee.transcript import EntryKind, decode_span
 from judge.referee.verdict_help import RULED
 from judge.text import decode, mib, printable
 
@@ -103,6 +103,10 @@ def _heard_line(heard: Heard) -> str:
             what = f"{len(heard.data)} bytes on stderr"
         case EntryKind.REPORT:
             what = f"PID 1 reports: {printable(heard.data.decode('ascii', 'replace'), 60)}"
+        case EntryKind.PAUSED:
+            what = f"the judge did not run for {decode_span(heard.data) / 1e6:.0f} ms before"
+        case EntryKind.OVERSLEPT:
+            what = f"the judge woke up {decode_span(heard.data) / 1e6:.0f} ms late"
         case EntryKind.OOM:
             what = "the kernel killed a process for memory"
         case _:
@@ -143,6 +147,8 @@ def _reading_lines(case: Case, record: MatchRecord) -> Iterator[str]:
         yield f"slept         {_percent(evidence.slept_share)} of its turn, or waited for memory or a disk"
         host = _percent(evidence.host_pressure_share)
         yield f"pressure      its box {_percent(evidence.pressure_share)}, the host {host} (memory and disks, full)"
+    if evidence.judge_paused_ms is not None:
+        yield f"judge paused  {evidence.judge_paused_ms:.0f} ms of its turn, not charged; counts in verdicts of time"
     if evidence.held_by_others:
         yield "held          its container was frozen or paused from outside; counts in verdicts of time"
     yield f"output        {evidence.bytes_read} bytes"

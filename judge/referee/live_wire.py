@@ -80,6 +80,8 @@ class LiveWire:
         least_bytes: int = 1,
         stalls: StallWatch | None = None,
         pulse: Pulse | None = None,
+        *,
+        is_elsewhere: bool = False,
     ) -> None:
         """`use` reads how the slot's `cores` are used, where that can be told apart from the judge.
 
@@ -87,6 +89,7 @@ class LiveWire:
         anything, and a core that sleeps takes longer to wake than an instant agent to answer. Where it is 0 others want
         the core, and the judge wakes up no more often than it must. `stalls` tells of stalls of the host; None where an
         agent could reach it. `pulse` has the pauses of the judge.
+        `is_elsewhere`: the agents may run while this machine is suspended.
         """
         self._boxes = list(boxes)
         self._transcript = transcript
@@ -112,6 +115,8 @@ class LiveWire:
         self._room: dict[int, int] = {}
         """The seats whose stdin is watched for room, by its descriptor."""
         self._pulse = pulse
+        self._is_elsewhere = is_elsewhere
+        self._suspended_ns = 0 if pulse is None else pulse.suspended_ns
         self._looked_at = self._ran_at = time.monotonic_ns()
         """When the judge looked at its agents last, and when it ran last while the clock of one did."""
         self._late_ns = 0
@@ -246,6 +251,9 @@ class LiveWire:
         """The next thing that happens."""
         if not self._inbox:
             self._poll(until_ns)
+        if self._is_elsewhere and self._pulse is not None and self._pulse.suspended_ns > self._suspended_ns:
+            span_s = (self._pulse.suspended_ns - self._suspended_ns) / 1e9
+            raise HostError(f"This machine was suspended for {span_s:.1f} s, and agents of the game run on another one")
         now = time.monotonic_ns()
         happening = self._inbox.popleft() if self._inbox else Happening(now, -1, EntryKind.EXPIRED, b"")
         self._transcript.add(*happening)

@@ -267,6 +267,7 @@ def _wire(
         spec.policy.bytes.least_bytes,
         stalls,
         beats,
+        is_elsewhere=not {box.name for box in boxes} <= BESIDE_US | {"process"},
     )
 
 

@@ -42,6 +42,7 @@ class _Beat(NamedTuple):
     ns: int
     cpu_ns: int
     waited_ns: int
+    suspended_ns: int
 
 
 class Pulse:
@@ -49,7 +50,9 @@ class Pulse:
 
     def __init__(self) -> None:
         self._pauses: deque[Pause] = deque(maxlen=_KEPT)
-        self._last = _Beat(time.monotonic_ns(), time.process_time_ns(), 0)
+        self._last = _Beat(time.monotonic_ns(), time.process_time_ns(), 0, _suspended_ns())
+        self.suspended_ns = 0
+        """For how long this machine was suspended so far. The monotonic clock stands still meanwhile."""
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="pulse", daemon=True)
         self._thread.start()
@@ -78,7 +81,9 @@ class Pulse:
             os.close(schedstat)
 
     def _beat(self, waited_ns: int) -> None:
-        last, now = self._last, _Beat(time.monotonic_ns(), time.process_time_ns(), waited_ns)
+        last, now = self._last, _Beat(time.monotonic_ns(), time.process_time_ns(), waited_ns, _suspended_ns())
+        if now.suspended_ns - last.suspended_ns >= PAUSE_NS:
+            self.suspended_ns += now.suspended_ns - last.suspended_ns
         if now.ns - last.ns >= PERIOD_NS + PAUSE_NS:
             self._pauses.append(Pause(last.ns, now.ns, now.cpu_ns - last.cpu_ns, now.waited_ns - last.waited_ns))
         self._last = now
@@ -118,6 +123,11 @@ def pulse() -> Iterator[Pulse]:
         yield taken
     finally:
         _SHARED.put()
+
+
+def _suspended_ns() -> int:
+    """For how long the machine was suspended since it started, and a little that grows with each call."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
 
 
 def _waited_ns(schedstat: int) -> int:

@@ -9,7 +9,12 @@ from collections.abc import Callable
 
 import pytest
 
+from judge.errors import HostError
+from judge.referee import pulse as pulse_module
+from judge.referee.live_wire import LiveWire
 from judge.referee.pulse import PAUSE_NS, PERIOD_NS, Pause, Pulse, pulse
+from judge.referee.transcript import EntryKind, Transcript
+from judge.sandbox.person_box import PersonBox
 from judge.sandbox.procfs import stat_fields
 from tests.patience import PATIENCE_S
 
@@ -22,6 +27,15 @@ with pulse() as beats:
     for pause in beats.pauses_since(0):
         print(*pause)
 """
+
+
+class Nobody(PersonBox):
+    """A box in which nothing runs and nothing is typed."""
+
+    sources = ()
+
+    def __init__(self) -> None:
+        pass
 
 
 def missed_ns(pause: Pause) -> int:
@@ -96,3 +110,24 @@ def test_a_fork_has_a_pulse_of_its_own() -> None:
             with pulse() as own:
                 os._exit(0 if own._thread.is_alive() and isinstance(own, Pulse) else 1)
         assert 0 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_a_machine_that_is_suspended_is_noticed_though_its_clock_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test can suspend the machine: only the difference of the two clocks is not real here."""
+    slept = [0]
+    monkeypatch.setattr(pulse_module, "_suspended_ns", lambda: slept[0])
+    with pulse() as beats:
+        here, away = (
+            LiveWire(
+                [Nobody(), Nobody()], Transcript(), lambda _: Nobody(), None, 1, 0, pulse=beats, is_elsewhere=is_away
+            )
+            for is_away in (False, True)
+        )
+        slept[0] = 12_000_000_000
+        deadline = time.monotonic() + PATIENCE_S
+        while not beats.suspended_ns:
+            assert time.monotonic() < deadline
+
+        assert EntryKind.EXPIRED is here.wait(time.monotonic_ns()).kind
+        with pytest.raises(HostError, match=r"suspended for 12\.0 s"):
+            away.wait(time.monotonic_ns())
