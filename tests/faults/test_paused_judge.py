@@ -51,6 +51,12 @@ for line in sys.stdin:
         move()
     elif word == "BEGIN":
         move()
+    elif word == "RESTART":
+        taken = set()
+        say("OK")
+    elif word == "BOARD":
+        taken = {{tuple(map(int, row.split(",")[:2])) for row in iter(sys.stdin.readline, "DONE\\r\\n")}}
+        move()
     elif word == "ABOUT":
         say('name="slow"')
     elif word == "END":
@@ -63,14 +69,20 @@ PAUSE_S = 1.5
 """Longer than the turn."""
 
 
-@contextmanager
-def asked(folder: Path, where: str, *words: str, answers: bool = True) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """A judge that waits for the first move of the slow agent, and the process of it that plays."""
+def write_slow(folder: Path, *, answers: bool = True) -> Path:
+    """The agent's folder, in which it shows what it does."""
     build_house_agents()
     agent = folder / "slow"
     agent.mkdir()
     (agent / "slow.py").write_text(SLOW.format(marks=str(folder), answers=answers))
     (agent / "agent.toml").write_text('name = "slow"\ncommand = ["python3", "slow.py"]\nruntime = "python"\n')
+    return agent
+
+
+@contextmanager
+def asked(folder: Path, where: str, *words: str, answers: bool = True) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A judge that waits for the first move of the slow agent, and the process of it that plays."""
+    write_slow(folder, answers=answers)
     command = [sys.executable, "-m", "tests.faults.paused_judge", where, str(folder), *words]
     # A group of its own: the agents' processes have sessions of theirs.
     with ForkedProcess(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
@@ -175,3 +187,20 @@ def test_a_worker_plays_on_while_only_its_parent_is_stopped(tmp_path: Path) -> N
     (file,) = records(tmp_path)
     assert 0 == paused_ms(unseal(file.transcript))
     assert file.record.seats[0].fault is None
+
+
+def test_a_check_that_was_stopped_finds_no_late_answer(tmp_path: Path) -> None:
+    clock = [f"clock.turn_ms={TURN_MS}", "clock.tolerance_ms=0", "clock.starved_share=1"]
+    command = [sys.executable, "-m", "judge.cli", "check", str(write_slow(tmp_path)), "--box", "process"]
+    command += [word for setting in clock for word in ("--set", setting)]
+    pipe = subprocess.PIPE
+    with ForkedProcess(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
+        try:
+            _until(lambda: (tmp_path / "asked").exists())
+            stop_for(PAUSE_S, tmp_path, [process.pid])
+            out, err = process.communicate(timeout=PATIENCE_S)
+        finally:
+            process.send_signal(signal.SIGCONT)
+
+    assert "pass    begin: BEGIN, then TURN: 2 answers" in out, out + err
+    assert "did not answer" not in out
