@@ -1,7 +1,8 @@
-"""A judge that is to be stopped: plays a match in process boxes and stores the record of each attempt.
+"""A judge that is to be stopped: plays a match and stores the record of each attempt.
 
-Run as `python -m tests.faults.paused_judge WHERE FOLDER TURN_MS [deaf]`: in the main process, or in a worker process or
-a crew of them (WHERE). `deaf`: without the defence. It prints the number of the process that plays.
+Run as `python -m tests.faults.paused_judge WHERE FOLDER TURN_MS [deaf|docker]`: in the main process, or in a worker
+process or a crew of them (WHERE). `deaf`: without the defence. `docker`: in containers, and not in process boxes. It
+prints the number of the process that plays, and `asked` in each turn of the slow agent that takes a millisecond.
 """
 
 import os
@@ -10,13 +11,15 @@ from pathlib import Path
 
 from judge.agents.agents import stage_agent
 from judge.referee import live_wire
-from judge.referee.play import play_until_scored
+from judge.referee.play import Venue, play_until_scored
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, write_record
+from judge.referee.transcript import EntryKind, unpack_entries
+from judge.sandbox import BoxKind
 from judge.worker_processes import Crew, Worker
 
 
-def play_match(folder: Path, turn_ms: int, *, is_deaf: bool) -> None:
+def play_match(folder: Path, turn_ms: int, *, is_deaf: bool, box: BoxKind = "process") -> None:
     """Play `folder/slow` against `house-instant`; records are `folder/ATTEMPT.json`."""
     if is_deaf:
         for name in ("PAUSE_NS", "_OVERSLEPT_NS"):
@@ -28,12 +31,18 @@ def play_match(folder: Path, turn_ms: int, *, is_deaf: bool) -> None:
     clock = [f"clock.turn_ms={turn_ms}", "clock.tolerance_ms=0", "clock.starved_share=1", "clock.match_ms=0"]
     policy = load_policy("gomocup-freestyle", clock)
     first, second = (agent.seat(policy) for agent in agents)
-    spec = MatchSpec(seats=(first, second), policy=policy, box="process")
+    spec = MatchSpec(seats=(first, second), policy=policy, box=box)
     play_until_scored(
         spec,
         {agent.digest: agent.program for agent in agents},
+        Venue(follow=_say_asked),
         after=lambda file: write_record(folder / f"{file.record.attempt}.json", file),
     )
+
+
+def _say_asked(packed: bytes) -> None:
+    if any(entry.kind is EntryKind.THAWED and entry.seat == 0 for entry in unpack_entries(packed)):
+        print("asked", flush=True)  # noqa: T201
 
 
 def main() -> None:
@@ -41,7 +50,7 @@ def main() -> None:
     where, folder, turn_ms, *rest = sys.argv[1:]
     arguments = (Path(folder), int(turn_ms))
     if where == "main":
-        play_match(*arguments, is_deaf="deaf" in rest)
+        play_match(*arguments, is_deaf="deaf" in rest, box="docker" if "docker" in rest else "process")
         return
     worker: Worker[None] = Worker() if where == "worker" else Crew[None](2).workers[0]
     worker.start(play_match, *arguments, is_deaf="deaf" in rest)

@@ -17,6 +17,7 @@ from judge.referee.spec import RecordFile, read_record
 from judge.referee.transcript import Entry, EntryKind, unseal
 from judge.referee.verify import verify
 from judge.sandbox.procfs import stat_fields
+from tests.cli.brains import write_brain
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 
@@ -204,3 +205,28 @@ def test_a_check_that_was_stopped_finds_no_late_answer(tmp_path: Path) -> None:
 
     assert "pass    begin: BEGIN, then TURN: 2 answers" in out, out + err
     assert "did not answer" not in out
+
+
+@pytest.mark.docker
+def test_an_agent_in_a_container_does_not_lose_while_the_judge_is_stopped(tmp_path: Path) -> None:
+    """The agent thinks for half a second of three, and the judge is stopped soon after that has begun."""
+    brain = Path(write_brain(tmp_path, "slow", "if len(taken) < 4: time.sleep(0.5)"))
+    (tmp_path / "slow").mkdir()
+    brain.rename(tmp_path / "slow" / "slow.py")
+    (tmp_path / "slow" / "agent.toml").write_text(
+        'name = "slow"\ncommand = ["python3", "slow.py"]\nruntime = "python"\n'
+    )
+    build_house_agents()
+    command = [sys.executable, "-m", "tests.faults.paused_judge", "main", str(tmp_path), "3000", "docker"]
+    with ForkedProcess(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stdout
+        while (line := process.stdout.readline()) != "asked\n":
+            assert line
+        (tmp_path / "answered").touch()
+        stop_for(4.0, tmp_path, [process.pid])
+        process.communicate(timeout=PATIENCE_S)
+
+    played = records(tmp_path)
+    assert [None] * len(played) == [file.record.seats[0].fault for file in played]
+    assert Verdict.VOID is not played[-1].record.verdict
+    assert paused_ms(unseal(played[0].transcript)) >= 3000
