@@ -139,6 +139,8 @@ def _reading_lines(case: Case, record: MatchRecord) -> Iterator[str]:
     cap = mib(evidence.memory_cap_bytes, "-")
     yield f"PID 1         {printable(evidence.report or 'no report of its end', 60)}"
     yield f"memory        peak {mib(evidence.memory_peak_bytes, '-')}, cap {cap}, kills {_or_dash(evidence.oom_kills)}"
+    if evidence.reached_cap is False:
+        yield "below cap     its box was never at its cap; counts in verdicts of memory"
     yield f"CPU           {_or_dash(evidence.cpu_ms)} ms so far"
     yield f"others took   {_percent(evidence.others_share)} of its cores during its turn; counts in verdicts of time"
     if evidence.stalled_share is not None:
@@ -149,6 +151,8 @@ def _reading_lines(case: Case, record: MatchRecord) -> Iterator[str]:
         yield f"pressure      its box {_percent(evidence.pressure_share)}, the host {host} (memory and disks, full)"
     if evidence.judge_paused_ms is not None:
         yield f"judge paused  {evidence.judge_paused_ms:.0f} ms of its turn, not charged; counts in verdicts of time"
+    if evidence.interrupt_share is not None:
+        yield f"interrupts    {_percent(evidence.interrupt_share)} of its cores during its turn"
     if evidence.held_by_others:
         yield "held          its container was frozen or paused from outside; counts in verdicts of time"
     yield f"output        {evidence.bytes_read} bytes"

@@ -49,6 +49,8 @@ class Evidence(BaseModel):
     oom_kills: int | None = None
     memory_peak_bytes: int | None = None
     memory_cap_bytes: int | None = None
+    reached_cap: bool | None = None
+    """Whether its box was at its own memory cap; None in older records."""
     others_share: float | None = None
     """Share of the slot's core time that went to neither agent while this seat was waited for, 0 to 1."""
     waited_share: float | None = None
@@ -66,6 +68,10 @@ class Evidence(BaseModel):
     figures. Shown, and part of `slept_share`: an agent can cause it."""
     host_pressure_share: float | None = None
     """The same of the whole host: shown only, for an agent can cause this too."""
+    interrupt_share: float | None = None
+    """Share of the slot's core time that interrupts took while this seat was waited for, where the kernel counts it.
+    Shown only: the agent itself, its opponent's timers, devices and other games cause interrupts, and no counter tells
+    them apart."""
     judge_paused_ms: float | None = None
     """For how long the judge's process did not run while the seat was waited for, which is not in `charged_ms`."""
     held_by_others: bool | None = None
@@ -178,6 +184,19 @@ def _number_of(evidence: Evidence) -> int:
     return 0 if evidence.report is None else ProcessReport.decode(evidence.report.encode()).number
 
 
+def _killed_below_cap(evidence: Evidence, _thresholds: Thresholds) -> bool:
+    """The kernel killed, and the box was never at its cap. Unknown in older records: then the kill is the agent's."""
+    return bool(evidence.oom_kills) and evidence.reached_cap is False
+
+
+def _host_memory_words(evidence: Evidence) -> str:
+    peak, cap = mib(evidence.memory_peak_bytes), mib(evidence.memory_cap_bytes)
+    return sentence(
+        f"the kernel killed a process of the agent for memory although its box was never at its cap (peak {peak} of "
+        f"{cap}): the host, or a cgroup above the box, has too little memory; see what `judge doctor` says of memory"
+    )
+
+
 def _memory_words(evidence: Evidence) -> str:
     peak, cap = mib(evidence.memory_peak_bytes), mib(evidence.memory_cap_bytes)
     return sentence(f"used more memory than its cap of {cap} (peak {peak}); the kernel killed it")
@@ -275,6 +294,16 @@ TABLE: tuple[BlameRow, ...] = (
         ),
         "the judge itself made a mistake",
         Evidence(detail="before any agent said anything: TypeError"),
+    ),
+    BlameRow(
+        _ANY_FAULT,
+        _killed_below_cap,
+        Verdict.VOID,
+        _host_memory_words,
+        "the kernel killed a process of its box for memory, and the box was never at its own cap: the host, or a "
+        "cgroup above the box, has too little memory. No evidence attributes that to a seat, so no seat loses; what "
+        "an agent can allocate without being charged for it is bounded, so no agent causes it",
+        Evidence(oom_kills=1, memory_peak_bytes=20 << 20, memory_cap_bytes=400 << 20, reached_cap=False),
     ),
     BlameRow(
         _ANY_FAULT,

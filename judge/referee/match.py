@@ -553,6 +553,7 @@ class Referee:
             oom_kills=readings.oom_kills,
             memory_peak_bytes=readings.memory_peak_bytes,
             memory_cap_bytes=readings.memory_cap_bytes,
+            reached_cap=readings.reached_cap,
             others_share=measured.others_share,
             held_by_others=measured.held_by_others,
             waited_share=measured.waited_share,
@@ -560,6 +561,7 @@ class Referee:
             slept_share=measured.slept_share,
             pressure_share=measured.pressure_share,
             host_pressure_share=measured.host_pressure_share,
+            interrupt_share=measured.interrupt_share,
             cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // MS,
             bytes_read=side.turn_bytes,
         )

@@ -34,6 +34,7 @@ class Shares(NamedTuple):
     game_slept_share: float | None = None
     pressure_share: float | None = None
     host_pressure_share: float | None = None
+    interrupt_share: float | None = None
 
 
 class _Look(NamedTuple):
@@ -47,6 +48,8 @@ class _Look(NamedTuple):
     """The CPU time of each seat."""
     stalled_ns: int | None = None
     """For how long the kernel stalled a process of the judge's own."""
+    interrupts_ns: int | None = None
+    """Time of the slot's cores that interrupts took."""
 
 
 class _CloserLook(NamedTuple):
@@ -144,8 +147,9 @@ class WaitMeter:
             slept = self._slept_share(seat, then, now, span)
             pressure = _share_of(then.pressure_ns, now.pressure_ns, span)
             host_pressure = _share_of(then.host_pressure_ns, now.host_pressure_ns, span)
+        interrupts = _share_of(first.interrupts_ns, look.interrupts_ns, (look.ns - first.ns) * self._cores)
         if self._stalls is None:
-            return Shares(others, waited)
+            return Shares(others, waited, interrupt_share=interrupts)
         former, span = self._former[seat], look.ns - first.ns
         return Shares(
             others_share=others,
@@ -156,6 +160,7 @@ class WaitMeter:
             game_slept_share=self._slept_share(seat, _FROM_THE_START, now, former.ns + span),
             pressure_share=pressure,
             host_pressure_share=host_pressure,
+            interrupt_share=interrupts,
         )
 
     def _others_share(self, then: _Look, now: _Look, caused_ns: int) -> float | None:
@@ -173,12 +178,12 @@ class WaitMeter:
         now = time.monotonic_ns()
         if self._use is None and self._stalls is None:
             return _Look(now)
-        busy, stolen = self._use.now() if self._use else (None, 0)
+        busy, stolen, interrupts = self._use.now() if self._use else (None, 0, None)
         cpu = self._boxes[0].cpu_ns(), self._boxes[1].cpu_ns()
         known = [used for used in cpu if used is not None]
         others = None if busy is None or len(known) < len(cpu) else busy - sum(known)
         stalled = self._stalls.stalled_ns(most=is_first) if self._stalls else None
-        return _Look(now, others, stolen, cpu, stalled)
+        return _Look(now, others, stolen, cpu, stalled, interrupts)
 
     def _look_closer(self, seat: int, threads: Mapping[int, int]) -> _CloserLook:
         box, look = self._boxes[seat], self._look_around()

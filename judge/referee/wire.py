@@ -11,6 +11,9 @@ from typing import NamedTuple, Protocol
 from judge.referee.transcript import EntryKind
 from judge.sandbox.box import Readings
 
+_FIRST_READINGS = ("memory_peak_bytes", "memory_cap_bytes", "oom_kills", "cpu_ns")
+"""The readings of a box at the beginning of an EVIDENCE entry."""
+
 
 class Happening(NamedTuple):
     """Something the judge saw: when (monotonic ns), of which seat (-1: of none), what, and its bytes."""
@@ -73,18 +76,20 @@ class Measured(NamedTuple):
     game_slept_share: float | None = None
     pressure_share: float | None = None
     host_pressure_share: float | None = None
+    interrupt_share: float | None = None
 
     def encode(self) -> bytes:
-        """JSON, as in a transcript."""
-        values = [getattr(self.readings, name) for name in Readings.__slots__]
-        return json.dumps([*values, *self[1:]]).encode()
+        """JSON, as in a transcript: what older records lack is at the end."""
+        values = [getattr(self.readings, name) for name in _FIRST_READINGS]
+        return json.dumps([*values, *self[1:], self.readings.reached_cap]).encode()
 
     @classmethod
     def decode(cls, data: bytes) -> "Measured":
         """The inverse of `encode`; fields that are newer than the record are None."""
         values = json.loads(data)
-        count = len(Readings.__slots__)
-        return cls(Readings(*values[:count]), *values[count:])
+        first = len(_FIRST_READINGS)
+        whole = first + len(cls._fields) - 1
+        return cls(Readings(*values[:first], *values[whole:]), *values[first:whole])
 
 
 class Wire(Protocol):

@@ -82,6 +82,9 @@ class Readings:
     memory_cap_bytes: int | None = None
     oom_kills: int | None = None
     cpu_ns: int | None = None
+    reached_cap: bool | None = None
+    """Whether the box was at its own cap. If not, a kill for memory has another cause: the host, or a cgroup above the
+    box."""
 
 
 class Limits(BaseModel):

@@ -203,11 +203,13 @@ class CgroupMeter:
             self._cap = self._counter(memory, ("memory.limit_in_bytes",))
             self._used = self._counter(memory, ("memory.usage_in_bytes",))
             self._kills = self._counter(memory, ("memory.oom_control",), "oom_kill")
+            self._ooms = None
         else:
             self._peak = self._counter(unified, ("memory.peak", "memory.current"))
             self._cap = self._counter(unified, ("memory.max",))
             self._used = self._counter(unified, ("memory.current",))
             self._kills = self._counter(unified, ("memory.events",), "oom_kill")
+            self._ooms = self._counter(unified, ("memory.events",), "oom")
         if "cpuacct" in directories:
             self._cpu = self._counter(directories["cpuacct"], ("cpuacct.usage",))
         else:
@@ -234,6 +236,7 @@ class CgroupMeter:
             self._peak = Counter(fd)
         for counter in (
             self._kills,
+            self._ooms,
             self._cpu,
             self._waited,
             *self._pressure.counters,
@@ -272,7 +275,13 @@ class CgroupMeter:
         peak, cap, kills, cpu = (
             counter.read() if counter else None for counter in (self._peak, self._cap, self._kills, self._cpu)
         )
-        return Readings(peak, cap, kills, cpu)
+        return Readings(peak, cap, kills, cpu, self._reached_cap(peak, cap))
+
+    def _reached_cap(self, peak: int | None, cap: int | None) -> bool | None:
+        """Whether the container was at its own cap: version 2 counts it, and of version 1 the peak is exact."""
+        if self._ooms is not None:
+            return bool(self._ooms.read())
+        return peak > cap - NEAR_CAP if self._is_v1 and peak is not None and cap is not None else None
 
     def close(self) -> None:
         """Close the files."""

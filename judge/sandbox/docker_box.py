@@ -381,10 +381,11 @@ class DockerBox:
     def readings(self) -> Readings:
         """What the kernel says of the container, now or when it was last there."""
         read = self._meter.readings() if self._meter else Readings()
-        if not self._died_of_memory:
+        if not self._died_of_memory or read.oom_kills:
             return read
-        cap = self._limits.cap_bytes  # the cgroup is gone, but only at its cap does the kernel kill
-        return replace(read, memory_peak_bytes=cap, memory_cap_bytes=cap, oom_kills=read.oom_kills or 1)
+        # The cgroup was gone before its counters could be read: nothing says that it was not at its cap.
+        cap = self._limits.cap_bytes
+        return replace(read, memory_peak_bytes=cap, memory_cap_bytes=cap, oom_kills=1, reached_cap=None)
 
     def memory_bytes(self) -> int | None:
         """Memory that the container uses now; None where only the Engine knows it."""

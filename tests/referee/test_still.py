@@ -173,6 +173,12 @@ def test_evidence_of_an_earlier_judge_is_read() -> None:
     assert Measured(Readings(1, 2, 0, 5_000_000), 0.25, False) == Measured.decode(old)
 
 
+def test_evidence_is_read_as_it_was_written() -> None:
+    measured = Measured(Readings(1, 2, 0, 5_000_000, reached_cap=True), 0.25, False, interrupt_share=0.125)
+
+    assert measured == Measured.decode(measured.encode())
+
+
 def test_a_record_of_an_earlier_judge_bears_the_id_of_the_fields_that_it_had() -> None:
     match_spec = spec()
     file = a_file(ScriptedMatch(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), match_spec), match_spec)

@@ -19,9 +19,10 @@ class ScriptedUse(CoreUse):
     def __init__(self) -> None:
         super().__init__([0])
         self.busy_ns = self.stolen_ns = self.threads_ns = 0
+        self.interrupts_ns: int | None = None
 
     def now(self) -> Use:
-        return Use(self.busy_ns, self.stolen_ns)
+        return Use(self.busy_ns, self.stolen_ns, self.interrupts_ns)
 
     def kernel_threads(self) -> Mapping[int, int]:
         return {2: self.threads_ns}
@@ -78,6 +79,23 @@ def test_what_it_causes_is_not_what_others_take(
     assert deadline == meter.look_closer(now[0], deadline), "once is enough"
 
     assert share == pytest.approx(meter.shares(0).others_share, abs=1e-6)
+
+
+@pytest.mark.parametrize(("before", "after", "share"), [(5, 5 + SPAN_NS // 4, 0.25), (None, None, None)])
+def test_interrupts_are_a_share_of_the_wait_where_the_kernel_counts_them(
+    monkeypatch: pytest.MonkeyPatch, before: int | None, after: int | None, share: float | None
+) -> None:
+    now = [SPAN_NS]
+    monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
+    use = ScriptedUse()
+    use.interrupts_ns = before
+    meter = WaitMeter(cast("list[Box]", [ScriptedBox(), ScriptedBox()]), use, 1, None)
+    meter.look()
+    meter.begin(0, now[0])
+    use.interrupts_ns = after
+    now[0] += SPAN_NS
+
+    assert share == meter.shares(0).interrupt_share
 
 
 def test_a_judge_that_did_not_run_measures_from_the_beginning(monkeypatch: pytest.MonkeyPatch) -> None:

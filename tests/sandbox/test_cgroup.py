@@ -1,6 +1,7 @@
 """Where a container's cgroups are, from texts of real hosts, and what their files say."""
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -121,9 +122,22 @@ def test_a_meter_reads_v2(tmp_path: Path) -> None:
         cpu__stat="usage_usec 77\nuser_usec 70\nsystem_usec 7\n",
     )
     meter = CgroupMeter({"": directory})
-    assert meter.readings() == Readings(5000, 9000, 2, 77_000)
+    assert meter.readings() == Readings(5000, 9000, 2, 77_000, reached_cap=True)
     assert meter.memory_bytes() is None
     meter.close()
+
+
+@pytest.mark.parametrize(("peak", "reached"), [(99 << 20, False), ((100 << 20) - 4096, True), (100 << 20, True)])
+def test_v1_was_at_its_cap_if_its_peak_was(tmp_path: Path, peak: int, reached: bool) -> None:
+    memory = write(tmp_path, memory__max_usage_in_bytes=f"{peak}\n", memory__limit_in_bytes=f"{100 << 20}\n")
+    with closing(CgroupMeter({"memory": memory})) as meter:
+        assert reached is meter.readings().reached_cap
+
+
+def test_v2_was_at_its_cap_if_its_own_limit_ran_out(tmp_path: Path) -> None:
+    events = "low 0\nhigh 0\nmax 12\noom 0\noom_kill 2\noom_group_kill 0\n"
+    with closing(CgroupMeter({"": write(tmp_path, memory__events=events)})) as meter:
+        assert False is meter.readings().reached_cap
 
 
 def test_a_meter_of_an_older_v2_keeps_the_most_that_it_saw(tmp_path: Path) -> None:
@@ -148,7 +162,7 @@ def test_a_meter_of_a_hybrid_host_reads_v1(tmp_path: Path) -> None:
     cpuacct = write(tmp_path / "cpuacct", cpuacct__usage="123456789\n")
     unified = write(tmp_path / "unified", cpu__stat="usage_usec 1\n")
     meter = CgroupMeter({"memory": memory, "cpuacct": cpuacct, "": unified})
-    assert meter.readings() == Readings(5000, 9000, 1, 123456789)
+    assert meter.readings() == Readings(5000, 9000, 1, 123456789, reached_cap=True)
     assert meter.memory_bytes() == 3000
     meter.close()
 
