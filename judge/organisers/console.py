@@ -13,6 +13,7 @@ from judge.intake.app import AppState
 from judge.store.orders import Orders
 from judge.store.submission_types import NotNowError
 from judge.store.tokens import Tokens
+from judge.store.types import JournalLine
 from judge.worker_processes import Worker
 
 Publish = Callable[[Path, Path], None]
@@ -40,6 +41,14 @@ class Console:
                 store = self._open.enter_context(closing(open_store(self.planned)))
                 self._contest = Contest(store, self.planned)
             return self._contest
+
+    def journal_before(self, before: int | None, limit: int) -> list[tuple[int, JournalLine]]:
+        """The last lines of the contest's log, newest first, each with its number; also before the contest begins."""
+        contest = self.contest()
+        if contest is not None:
+            return contest.store.journal_before(contest.name, before, limit)
+        with closing(open_store(self.planned)) as store:
+            return store.journal_before(self.planned.name, before, limit)
 
     def begun(self) -> Contest:
         """The contest. Raises InputError if it has not begun."""

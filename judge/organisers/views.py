@@ -77,7 +77,9 @@ def overview(console: Console) -> Mapping[str, Any]:
 
 def games(console: Console, after: int) -> Mapping[str, Any]:
     """A page of the schedule."""
-    contest = console.begun()
+    contest = console.contest()
+    if contest is None:
+        return {"games": [], "stages": {}, "next": None, "after": 0, **_before_start(console)}
     found = contest.store.listed(contest.name, after=after, limit=GAMES)
     return {
         "games": found,
@@ -103,10 +105,17 @@ def submission(console: Console, number: int) -> Mapping[str, Any]:
 
 def journal(console: Console, before: int | None) -> Mapping[str, Any]:
     """A page of the contest's log, newest first, with who gave the orders."""
-    contest = console.begun()
-    found = contest.store.journal_before(contest.name, before, JOURNAL)
-    lines = _with_games(contest, [line for _, line in found])
-    return {"lines": lines, "next": found[-1][0] if len(found) == JOURNAL else None, "before": before}
+    contest = console.contest()
+    found = console.journal_before(before, JOURNAL)
+    told = [line for _, line in found]
+    lines = [(line, None) for line in told] if contest is None else _with_games(contest, told)
+    page = {"lines": lines, "next": found[-1][0] if len(found) == JOURNAL else None, "before": before}
+    return page if contest else {**page, **_before_start(console)}
+
+
+def _before_start(console: Console) -> Mapping[str, Any]:
+    """What a page of a contest shows that has not begun."""
+    return {"not_begun": True, "moments": console.state.receiver.gate.windows.words}
 
 
 def _with_games(contest: Contest, lines: Sequence[JournalLine]) -> list[tuple[JournalLine, int | None]]:

@@ -62,9 +62,9 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     assert 0 == made.code, made.err
     assert "judge contest plan cup/contest.toml" in made.out
     before = judge("contest", "status", "cup")
-    assert (2, "") == (before.code, before.out)
-    assert f"has not begun; {GO_ON}" in before.err
-    assert before.err == judge("contest", "log", "cup").err
+    assert (0, "cup: not begun") == (before.code, before.out.splitlines()[0])
+    assert "cup: not begun, and its log is empty\n" == judge("contest", "log", "cup").out
+    assert f"has not begun; {GO_ON}" in judge("contest", "standings", "cup").err
     assert ["contest.toml"] == [path.name for path in (tmp_path / "cup").iterdir()]
     planned = judge("contest", "plan", "cup", "--json")
     assert (0, 2, []) == (planned.code, document(planned)["games"], document(planned)["missing"])

@@ -197,19 +197,19 @@ strangers_per_minute = 100000
 request_s = 600
 [broadcast]
 requests_per_minute = 100000
-viewers = 40
+viewers = {viewers}
 connections_per_address = {per_address}
 """
 
 
 @contextmanager
-def few(folder: Path, per_address: int) -> Iterator[int]:
+def few(folder: Path, per_address: int, viewers: int = 40) -> Iterator[int]:
     """A service with little room behind nginx; the port of nginx."""
     nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin")
     if nginx is None:
         pytest.skip("nginx is not here: apt-get install nginx-light")
     with (
-        Cup(folder / "cup", PAIR, more=FEW.format(per_address=per_address)) as cup,
+        Cup(folder / "cup", PAIR, more=FEW.format(per_address=per_address, viewers=viewers)) as cup,
         serving_all(cup.folder, "127.0.0.1", "/cup") as service,
     ):
         port = free_port()
@@ -266,7 +266,7 @@ def test_without_the_limit_of_a_client_they_take_all_room_behind_nginx(tmp_path:
 
 def test_nginx_counts_the_connections_of_a_client(tmp_path: Path) -> None:
     """More than the service allows a client, so that here nginx alone says no."""
-    with few(tmp_path, per_address=1000) as port, ExitStack() as stack:
+    with few(tmp_path, per_address=1000, viewers=1000) as port, ExitStack() as stack:
         clients = slow_forms(stack, port, 140)
         until(lambda: status_from("127.0.0.1", port) == 429, "nginx does not count")
         assert clients[-1].recv(100).startswith(b"HTTP/1.1 429 ")

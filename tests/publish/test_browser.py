@@ -160,6 +160,23 @@ def test_a_move_has_an_address(browser: Browser, exported: Public) -> None:
     assert 1 == browser.ask("document.querySelectorAll('.moves tr.now').length")
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_list_has_one_line_a_move_and_the_message_is_below_the_board(
+    browser: Browser, exported: Public, width: int
+) -> None:
+    rows = "document.querySelectorAll('.moves tbody tr')"
+    browser.look(width)
+    browser.open(exported.directory / "games/00001.html")
+    browser.ask(f"{rows}[0].lastElementChild.textContent = 'depth 12 '.repeat(60)")
+    browser.ask(f"{rows}[1].cells[2].textContent = 'h8 '.repeat(60)")
+    heights = browser.ask(f"[...{rows}].map((row) => Math.round(row.getBoundingClientRect().height))")
+    assert max(heights) <= 32, heights
+    browser.press("Home")
+    browser.press("ArrowRight")
+    assert "depth 12 " * 60 == browser.ask("document.querySelector('.message').textContent")
+    assert browser.ask("document.documentElement.scrollWidth") <= width
+
+
 def test_without_scripts_the_last_position_and_all_moves_are_there(browser: Browser, exported: Public) -> None:
     """The board is shown by the page itself, not by the script, which is blocked."""
     browser.open(exported.directory / "games/00001.html")

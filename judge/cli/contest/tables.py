@@ -4,6 +4,7 @@ import dataclasses
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import typer
@@ -12,14 +13,15 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from judge.cli.contest.options import opened
+from judge.cli.contest.options import opened, opened_if_begun
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.cli.output import interval
 from judge.contest.contest import Contest, Standing, open_store
 from judge.contest.crosstable import Cell
+from judge.contest.entries import intake_directory
 from judge.contest.formats.sequential import Sequential
 from judge.contest.hosts import contest_hosts
-from judge.contest.plan import load_plan
+from judge.contest.plan import Planned, load_plan
 from judge.contest.runner import again_at
 from judge.contest.standings import TableLine
 from judge.matches import MatchState
@@ -40,10 +42,14 @@ def status(
     as_json: JsonOption = False,
 ) -> None:
     """Show the progress of a contest, its hosts, agents that fail, and games that are void or stopped."""
-    with opened(contest) as found:
-        document = _status(found, games, hosts)
+    planned = load_plan(contest)
+    with opened_if_begun(planned) as found:
+        document = _status_before(planned) if found is None else _status(found, games, hosts)
     if as_json:
         print(json.dumps(document))
+        return
+    if found is None:
+        _print_status_before(document)
         return
     counts = document["games"]
     total = sum(counts.values()) - counts["cancelled"] + document["to_come"]
@@ -92,6 +98,52 @@ def _fairness(contest: Contest) -> Sequence[FairnessTest]:
     results = contest.store.results(contest.name)
     conditions = [conditions_of(read_stored(contest.planned.files, result.record).record) for result in results]
     return fairness_tests(results, conditions)
+
+
+def _status_before(planned: Planned) -> dict[str, Any]:
+    """The state of a contest that has not begun; it makes no store."""
+    windows = planned.plan.windows
+    document: dict[str, Any] = {
+        "contest": planned.name,
+        "state": "not begun",
+        "is_over": False,
+        "agents": [agent.name or str(agent.path) for agent in planned.plan.agents],
+        "entries": [],
+        "submissions": {},
+        "moments": {key: at.isoformat() for key, at in windows.moments},
+        "words": windows.words,
+        "starts_by_itself": windows.starts is not None,
+    }
+    if not planned.has_no_store:
+        with closing(intake_directory(planned).register()) as register:
+            document["entries"] = [{"name": entry.name, "author": entry.author} for entry in register.entries()]
+            counts = register.counts()
+        document["submissions"] = {state.value: count for state, count in counts.items() if count}
+    return document
+
+
+def _print_status_before(document: Mapping[str, Any]) -> None:
+    print(f"{document['contest']}: not begun")
+    if document["words"]:
+        print(f"  {document['words']}")
+    for key, at in document["moments"].items():
+        left = datetime.fromisoformat(at) - datetime.now(UTC)
+        if left > timedelta():
+            print(f"  {key:<13} in {_time_left(left)}")
+    if document["starts_by_itself"]:
+        print("  judge serve starts it at that moment, if it runs then")
+    for name in document["agents"]:
+        print(f"  agent         {printable(name, 80)}")
+    for entry in document["entries"]:
+        print(f"  entry         {printable(entry['name'], 80)} of {printable(entry['author'], 80)}")
+    shown = [f"{count} {state}" for state, count in document["submissions"].items()]
+    if shown:
+        print(f"  submissions   {', '.join(shown)}")
+
+
+def _time_left(left: timedelta) -> str:
+    hours, minutes = left.seconds // 3600, left.seconds // 60 % 60
+    return f"{left.days} d {hours} h" if left.days else f"{hours} h {minutes} min" if hours else f"{minutes + 1} min"
 
 
 def _status(contest: Contest, games: bool, tested: bool) -> dict[str, Any]:
@@ -286,12 +338,14 @@ def log(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the contest's log: time, actor, event, and the reason of every void."""
     planned = load_plan(contest)
     if planned.has_no_store:
-        raise planned.not_begun()
+        print("[]" if as_json else f"{planned.name}: not begun, and its log is empty")
+        return
     with closing(open_store(planned)) as store:
         lines = store.journal(planned.name)
         number = {match.id: match.number for match in store.matches(planned.name)}
-    if not lines:
-        raise planned.not_begun()
+    if not lines and not as_json:
+        print(f"{planned.name}: not begun, and its log is empty")
+        return
     if as_json:
         print(json.dumps([dataclasses.asdict(line) for line in lines]))
         return

@@ -1,0 +1,62 @@
+"""What an organiser sees in the terminal before the contest begins."""
+
+import json
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from judge.cli.submit import open_intake
+from judge.store.submission_types import Came, Upload
+from tests.cli.conftest import Judge
+
+PLAN = """
+name = "cup"
+policy = "gomocup-freestyle"
+[format]
+name = "round-robin"
+[[agents]]
+path = "house-instant"
+name = "left"
+{moments}
+"""
+
+
+def make_cup(folder: Path, moments: str = "") -> None:
+    (folder / "cup").mkdir()
+    (folder / "cup" / "contest.toml").write_text(PLAN.format(moments=moments))
+
+
+def test_status_and_log_work_before_anything_happened(judge: Judge, tmp_path: Path) -> None:
+    make_cup(tmp_path)
+    status = judge("contest", "status", "cup")
+    assert (0, "cup: not begun") == (status.code, status.out.splitlines()[0])
+    assert "agent         left" in status.out
+    assert "not begun" == json.loads(judge("contest", "status", "cup", "--json").out)["state"]
+    log = judge("contest", "log", "cup")
+    assert (0, "cup: not begun, and its log is empty\n") == (log.code, log.out)
+    assert "[]\n" == judge("contest", "log", "cup", "--json").out
+    assert ["contest.toml"] == [path.name for path in (tmp_path / "cup").iterdir()]
+
+
+def test_status_names_entries_submissions_and_the_time_until_each_moment(judge: Judge, tmp_path: Path) -> None:
+    at = datetime.now(UTC).replace(microsecond=0)
+    closes, starts = at + timedelta(days=2, hours=3), at + timedelta(days=3)
+    moments = f"[submissions]\ncloses = {closes.isoformat()}\n[contest]\nstarts = {starts.isoformat()}\n"
+    make_cup(tmp_path, moments)
+    with closing(open_intake(tmp_path / "cup").register()) as register:
+        for name, refusal in (("five", ""), ("six", "it loses on time")):
+            taken = register.receive(Upload("ada", name, "a.zip", "a" * 64, 1), worker="0" * 32)
+            register.finish(taken.id, taken.attempt, Came(refusal, name, "d" * 64, "{}", None, None))
+        register.receive(Upload("bob", "seven", "a.zip", "a" * 64, 1))
+
+    status = judge("contest", "status", "cup")
+
+    assert 0 == status.code, status.err
+    assert "entry         five of ada" in status.out
+    assert "six" not in status.out
+    assert "1 received, 1 passed, 1 refused" in status.out
+    assert "closes        in 2 d " in status.out
+    assert "judge serve starts it at that moment" in status.out
+    document = json.loads(judge("contest", "status", "cup", "--json").out)
+    assert {"closes", "starts"} == document["moments"].keys()
+    assert [{"name": "five", "author": "ada"}] == document["entries"]
