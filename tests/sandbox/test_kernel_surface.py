@@ -1,5 +1,6 @@
 """What an agent reaches of the kernel beside system calls, and honest programs that reach much of it: real boxes."""
 
+import subprocess
 import textwrap
 from io import BytesIO
 from pathlib import Path
@@ -14,6 +15,46 @@ from judge.sandbox.run_in_box import Command, run_in_box
 MAX_USER_WATCHES = Path("/proc/sys/fs/epoll/max_user_watches")
 PATIENCE_S = 120.0
 OUTPUT_BYTES = 1 << 20
+
+JAVA = """\
+import java.net.*;
+import java.nio.ByteBuffer;
+import java.nio.channels.*;
+import java.nio.file.*;
+import java.util.concurrent.*;
+
+public class Main {
+    public static void main(String[] words) throws Exception {
+        var address = UnixDomainSocketAddress.of("/tmp/socket");
+        var server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        server.bind(address).configureBlocking(false);
+        var selector = Selector.open();
+        server.register(selector, SelectionKey.OP_ACCEPT);
+        var client = SocketChannel.open(address);
+        client.setOption(StandardSocketOptions.SO_SNDBUF, 65536);
+        System.out.println("selected " + selector.select());
+        var accepted = server.accept();
+        client.write(ByteBuffer.wrap("hello".getBytes()));
+        System.out.println("read " + accepted.read(ByteBuffer.allocate(9)));
+        var pipe = Pipe.open();
+        var other = Selector.open();
+        pipe.source().configureBlocking(false);
+        pipe.source().register(other, SelectionKey.OP_READ);
+        pipe.sink().write(ByteBuffer.wrap(new byte[3]));
+        System.out.println("piped " + other.select());
+        var timers = Executors.newScheduledThreadPool(4);
+        System.out.println("scheduled " + timers.schedule(() -> 7, 1, TimeUnit.MILLISECONDS).get());
+        timers.shutdown();
+        var file = FileChannel.open(Path.of("/home/agent/file"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        var lock = file.lock();
+        file.force(true);
+        System.out.println("locked " + lock.isValid());
+        var child = new ProcessBuilder("/bin/echo", "child").start();
+        System.out.print(new String(child.getInputStream().readAllBytes()));
+        System.out.println("heap " + (Runtime.getRuntime().maxMemory() < 400 << 20));
+    }
+}
+"""
 
 pytestmark = pytest.mark.docker
 
@@ -74,6 +115,15 @@ def test_masked_files_are_empty(tmp_path: Path) -> None:
     """
     found = run(tmp_path, script).split()
     assert {"/proc/locks", "/sys/kernel"} <= set(found)
+
+
+def test_an_agent_has_the_limits_that_pid_1_and_the_engine_set(tmp_path: Path) -> None:
+    script = """
+        import resource
+        for name in ("NOFILE", "SIGPENDING", "MSGQUEUE", "MEMLOCK"):
+            print(*resource.getrlimit(getattr(resource, f"RLIMIT_{name}")))
+    """
+    assert ["256 256", "64 64", "0 0", "0 0"] == run(tmp_path, script).splitlines()
 
 
 def test_queues_of_messages_cannot_be_made_by_opening_a_file(tmp_path: Path) -> None:
@@ -206,3 +256,46 @@ def test_python_uses_processes_pipes_sockets_and_timers(tmp_path: Path) -> None:
     """
     expected = ["line", "through cat", "285", "sent", "queued", "pair", "42", "done"]
     assert expected == run(tmp_path, script).splitlines()
+
+
+def test_node_uses_sockets_workers_children_and_timers(tmp_path: Path) -> None:
+    build_images(["node"])
+    script = """
+        const net = require('net'), fs = require('fs'), child = require('child_process');
+        const { Worker, isMainThread, parentPort } = require('worker_threads');
+        const print = (text) => fs.writeSync(1, text + '\\n');
+        if (!isMainThread) {
+            parentPort.postMessage('worker');
+        } else {
+            const server = net.createServer((socket) => socket.on('data', (data) => socket.end(data)));
+            server.listen('/tmp/socket', () => {
+                const client = net.connect('/tmp/socket', () => client.write('echo'));
+                client.on('data', (data) => {
+                    print(data.toString());
+                    server.close();
+                    new Worker(__filename).on('message', (message) => {
+                        print(message);
+                        child.exec('echo child', (error, output) => {
+                            print(output.trim());
+                            fs.fsyncSync(fs.openSync('/home/agent/file', 'w'));
+                            setTimeout(() => { print('timer'); process.exit(0); }, 1);
+                        });
+                    });
+                });
+            });
+        }
+    """
+    words = ("/usr/bin/node", "/agent/main.js")
+    assert ["echo", "worker", "child", "timer"] == run(
+        tmp_path, script, *words, image="node", name="main.js"
+    ).splitlines()
+
+
+def test_java_uses_selectors_locks_children_and_timers(tmp_path: Path) -> None:
+    build_images(["java"])
+    source = tmp_path / "Main.java"
+    source.write_text(JAVA, encoding="ascii")
+    subprocess.run(["javac", "--release", "17", source], check=True, capture_output=True)
+    words = ("/usr/bin/java", "-cp", "/agent", "Main")
+    expected = ["selected 1", "read 5", "piped 1", "scheduled 7", "locked true", "child", "heap true"]
+    assert expected == run(tmp_path, "", *words, image="java", name="none").splitlines()
