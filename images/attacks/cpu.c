@@ -32,11 +32,25 @@ enum { THREADS = 8, STORM = 4, TICK_NS = 4000000, SECOND_NS = 1000000000 };
  * clock after the limit, whether or not any processor time was used and whoever used it.
  */
 
+static long cpu_ns(void) {
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return used.tv_sec * SECOND_NS + used.tv_nsec;
+}
+
 /* A1  A busy loop. */
-static void loop(void) { burn_ms(number(0)); }
+static void loop(void) {
+    long before = cpu_ns();
+    burn_ms(number(0));
+    did("burned", (cpu_ns() - before) / 1000000);
+}
 
 /* A2  The same without using the processor, in three ways. */
-static void doze(void) { sleep_ms(number(0)); }
+static void doze(void) {
+    long begin = now_ms();
+    sleep_ms(number(0));
+    did("slept", now_ms() - begin);
+}
 
 static void nothing(int signal_number) { (void)signal_number; }
 
@@ -45,24 +59,31 @@ static void wait_for_a_signal(void) {
     struct itimerval timer = {.it_value = {span / 1000, span % 1000 * 1000}};
     signal(SIGALRM, nothing);
     setitimer(ITIMER_REAL, &timer, NULL);
-    pause();
+    did("waits", pause() < 0 && errno == EINTR);
 }
 
 static void wait_in_select(void) {
     long span = number(0);
-    select(0, NULL, NULL, NULL, &(struct timeval){span / 1000, span % 1000 * 1000});
+    did("waits", select(0, NULL, NULL, NULL, &(struct timeval){span / 1000, span % 1000 * 1000}) == 0);
 }
 
 /* A3  Stops itself; a child lets it go on. A stopped process can be killed. */
 static void stop_itself(void) {
     pid_t me = getpid(), child = fork();
+    int status = 0;
     if (child == 0) {
+        char path[64], text[256] = "", state = 0;
         sleep_ms(number(0));
+        snprintf(path, sizeof path, "/proc/%d/stat", me);
+        int fd = open(path, O_RDONLY);
+        if (read(fd, text, sizeof text - 1) > 0)
+            sscanf(text, "%*d (%*[^)]) %c", &state);
         kill(me, SIGCONT);
-        _exit(0);
+        _exit(state == 'T');
     }
     raise(SIGSTOP);
-    waitpid(child, NULL, 0);
+    waitpid(child, &status, 0);
+    did("stops", WEXITSTATUS(status));
 }
 
 /* A4  Stops, terminates and kills its parent, which is PID 1, then exits with 7.
@@ -81,8 +102,11 @@ static void ignore_all(void) {
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, NULL);
+    kill(getpid(), SIGTERM);
     for (long end = now_ms() + number(0); now_ms() < end;)
         sleep_ms(10);
+    sigpending(&all);
+    did("blocked", sigismember(&all, SIGTERM));
 }
 
 /* A6  Four children burn while the parent waits. Expected: turn-time, and the processor time of all in the record. */
@@ -103,12 +127,6 @@ static void let_children_burn(void) {
  */
 static volatile long *helper_ns; /* the helper's processor time, in memory that it shares */
 static long helper_before, answered_at;
-
-static long cpu_ns(void) {
-    struct timespec used;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return used.tv_sec * SECOND_NS + used.tv_nsec;
-}
 
 static void *burn_for_ever(void *unused) {
     for (;;)
@@ -157,9 +175,11 @@ static void tell_of_pondering(void) {
  * A byte every 10 ms, an unfinished line. Expected: turn-time: one deadline a turn, not one a read.
  */
 static void trickle(void) {
-    for (long end = now_ms() + number(0); now_ms() < end; sleep_ms(10))
+    long count = 0;
+    for (long end = now_ms() + number(0); now_ms() < end; sleep_ms(10), count++)
         put(1, "x", 1);
     put(1, "\r\n", 2);
+    did("bytes", count);
 }
 
 /* --- V1 to V9: trying to earn a void ------------------------------------------------------------
@@ -178,22 +198,35 @@ static void *burn_a_while(void *until) {
 static void starve_itself(void) {
     static long until;
     pthread_t threads[THREADS];
+    struct rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
     until = now_ms() + number(0);
     for (int n = 0; n < THREADS; n++)
         pthread_create(&threads[n], NULL, burn_a_while, &until);
     for (int n = 0; n < THREADS; n++)
         pthread_join(threads[n], NULL);
+    getrusage(RUSAGE_SELF, &after);
+    did("switches", after.ru_nivcsw - before.ru_nivcsw); /* of a thread that still wanted the core */
 }
 
 /* V2  A loop of vfork, whose parents cannot be frozen by every freezer. The agent sleeps over its turn meanwhile. */
+static volatile long *vforks;
+
 static void dodge_the_freezer(void) {
+    vforks = mmap(NULL, sizeof *vforks, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (fork() == 0)
         for (;;) {
             pid_t child = vfork();
             if (child == 0)
                 _exit(0);
             waitpid(child, NULL, 0);
+            ++*vforks;
         }
+}
+
+static void doze_meanwhile(void) {
+    sleep_ms(number(0));
+    did("vforks", *vforks);
 }
 
 /* V3  Kills itself, as an outsider would. Expected: crash by signal 9. */
@@ -214,6 +247,7 @@ static void meddle_with_its_parent(void) {
 /* V5  Fills what it can fill: files, inodes, descriptors, processes, and memory up to nearly the cap; then sleeps. */
 static void fill_everything(void) {
     static char block[1 << 16];
+    long folders_made = 0, copies = 0, children = 0;
     const char *folders[] = {".", getenv("TMPDIR")};
     char path[256];
     for (int n = 0; n < 2; n++) {
@@ -225,11 +259,12 @@ static void fill_everything(void) {
             snprintf(path, sizeof path, "%s/%d", folders[n], k);
             if (mkdir(path, 0700))
                 break;
+            folders_made++;
         }
     }
     while (dup(1) >= 0)
-        ;
-    for (pid_t child; (child = fork()) >= 0;)
+        copies++;
+    for (pid_t child; (child = fork()) >= 0; children++)
         if (child == 0) {
             pause();
             _exit(0);
@@ -237,6 +272,9 @@ static void fill_everything(void) {
     size_t room = (size_t)number(1) << 20;
     memset(mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, room);
     sleep_ms(number(0));
+    did("folders", folders_made);
+    did("copies", copies);
+    did("children", children);
 }
 
 /* V6  Dies while it is frozen: of a timer that ends in the opponent's time. Expected: crash by signal 14. */
@@ -248,7 +286,8 @@ static void die_in_the_opponents_time(void) {
 /* V9  Runs only when the kernel's tick looks, and sleeps otherwise: where processor time is counted by ticks the core
  * seems busy all the time, and this agent has hardly used any. Expected: turn-time. */
 static void ride_the_tick(void) {
-    for (long end = now_ms() + number(0); now_ms() < end;) {
+    long ticks = 0;
+    for (long end = now_ms() + number(0); now_ms() < end; ticks++) {
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
         long at = now.tv_sec * SECOND_NS + now.tv_nsec, tick = (at / TICK_NS + 1) * TICK_NS, wake = tick - 200000;
@@ -258,6 +297,7 @@ static void ride_the_tick(void) {
             clock_gettime(CLOCK_MONOTONIC, &now);
         while (now.tv_sec * SECOND_NS + now.tv_nsec < tick + 100000);
     }
+    did("ticks", ticks);
 }
 
 /* V10  Has the kernel work for it where no process pays: a storm of timers, whose signals are taken, and of processes
@@ -306,7 +346,7 @@ const struct attack attacks[] = {
     {.name = "ponder-process", .at_launch = start_process, .after = note_answer, .next = tell_of_pondering},
     {.name = "trickle", .before = trickle},
     {.name = "threads", .before = starve_itself},
-    {.name = "vfork", .at_launch = dodge_the_freezer, .next = doze},
+    {.name = "vfork", .at_launch = dodge_the_freezer, .next = doze_meanwhile},
     {.name = "kill-itself", .before = kill_itself},
     {.name = "meddle", .before = meddle_with_its_parent},
     {.name = "fill", .before = fill_everything},

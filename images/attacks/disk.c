@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -90,11 +91,18 @@ static void make_strange_names(void) {
     const char *names[] = {"-rf", "a\nb", "\x1b[2J", "\xff\xfe", "%s%n", "..;", " ", "$(reboot)", "con\r", longest};
     memset(longest, 'x', NAME_MAX);
     longest[NAME_MAX] = 0;
-    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
-        close(create(names[n]));
-    for (int depth = 0; depth < 40; depth++)
+    long made = 0, depth = 0;
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        int fd = create(names[n]);
+        made += fd >= 0;
+        close(fd);
+    }
+    longest[0] = 'y'; /* the first one is a file */
+    for (; depth < 40; depth++)
         if (mkdir(longest, 0700) || chdir(longest))
             break;
+    did("names", made);
+    did("levels", depth);
     say("MESSAGE stands %s", getcwd(block, sizeof block) ? "in a path" : strerrorname_np(errno));
 }
 
@@ -107,6 +115,8 @@ static void make_links(void) {
         snprintf(name, sizeof name, "link%zu", n);
         if (symlink(targets[n], name))
             denied("symlink", errno);
+        else
+            did("links", 1);
     }
 }
 
@@ -172,13 +182,21 @@ static void change_flags(void) {
 
 /* D18  Exchanges a file and a link to one of the host's (the first word) for ever, also when the game is over.
  * Expected: plays on. */
+static volatile long *exchanges;
+
 static void race(void) {
+    exchanges = mmap(NULL, sizeof *exchanges, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     close(create("a"));
     if (symlink(word(0), "b") || fork() != 0)
         return;
     setsid();
     for (;;)
-        renameat2(AT_FDCWD, "a", AT_FDCWD, "b", RENAME_EXCHANGE);
+        *exchanges += renameat2(AT_FDCWD, "a", AT_FDCWD, "b", RENAME_EXCHANGE) == 0;
+}
+
+static void tell_exchanges(void) {
+    sleep_ms(100);
+    did("exchanges", *exchanges);
 }
 
 /* D20  Fills shared memory: the first word is a size in MiB, the second one a number of files. */
@@ -209,6 +227,8 @@ static void plant_programs(void) {
     const char *names[] = {"xz", "unpigz", "tar", "gzip", "sh"};
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
         int fd = open(names[n], O_WRONLY | O_CREAT, 0777);
+        if (fd >= 0)
+            did("programs", 1);
         put(fd, "#!/bin/sh\n", 10);
         close(fd);
     }
@@ -221,6 +241,8 @@ static void plant_logs(void) {
     for (size_t n = 0; n < sizeof names / sizeof *names; n++)
         if (symlink(word(0), names[n]))
             denied(names[n], errno);
+        else
+            did("logs", 1);
 }
 
 const struct attack attacks[] = {
@@ -236,7 +258,7 @@ const struct attack attacks[] = {
     {.name = "others", .before = reach_for_others},
     {.name = "leave", .before = leave_behind},
     {.name = "flags", .before = change_flags},
-    {.name = "race", .before = race},
+    {.name = "race", .before = race, .next = tell_exchanges},
     {.name = "shared-memory", .before = fill_shared_memory},
     {.name = "plant-links", .before = plant_links},
     {.name = "plant-programs", .before = plant_programs},

@@ -81,6 +81,7 @@ static void full_of_files(void) {
         snprintf(path, sizeof path, "/tmp/%d", n);
         touch(path);
     }
+    did("full", access("/tmp/4095", F_OK) != 0);
 }
 
 /* R5  Another mode, and times, of a directory that is the agent's own. */
@@ -136,6 +137,8 @@ static void become_daemon(void) {
 }
 
 /* R8  A process that hides: of another session, which no signal moves. */
+static void tell_processes(void) { did("processes", kill(-1, 0) == 0); }
+
 static void hidden_process(void) {
     found("process", kill(-1, 0) == 0);
     become_daemon();
@@ -149,6 +152,7 @@ static void stopped_process(void) {
         for (;;)
             pause();
     kill(child, SIGSTOP);
+    did("stops", waitpid(child, NULL, WUNTRACED) == child);
 }
 
 /* R10  As many processes as there may be, each with a timer. */
@@ -158,8 +162,10 @@ static void many_processes(void) {
     found("many-processes", kill(-1, 0) == 0);
     while (count++ < MANY && fork() > 0)
         ;
-    if (setitimer(ITIMER_REAL, &later, NULL) == 0 && getppid() == 1)
+    if (setitimer(ITIMER_REAL, &later, NULL) == 0 && getppid() == 1) {
+        did("processes", count);
         return;
+    }
     for (;;)
         pause();
 }
@@ -198,10 +204,12 @@ static void stopped_first(void) {
 
 /* R14  Signals that wait for PID 1. */
 static void signalled_first(void) {
+    int count = 0;
     found("signal", 0);
     for (int number = 1; number < NSIG; number++)
         for (int n = 0; n < 4; n++)
-            kill(1, number);
+            count += kill(1, number) == 0;
+    did("signals", count);
 }
 
 static void try_to_open(const char *what, const char *path) {
@@ -290,14 +298,22 @@ static void leave_queue(void) { try_apart("queue", queue); }
 /* --- R25 to R27: streams, names and locks -------------------------------------------------------- */
 
 /* R25  A socket of the abstract namespace, which a process that hides listens on. */
+static int reach_listener(void) {
+    struct sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = "\0left"};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    int is_there = connect(fd, (struct sockaddr *)&name, offsetof(struct sockaddr_un, sun_path) + 5) == 0;
+    close(fd);
+    return is_there;
+}
+
+static void tell_listener(void) { did("listeners", reach_listener()); }
+
 static void abstract_socket(void) {
     struct sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = "\0left"};
     socklen_t size = offsetof(struct sockaddr_un, sun_path) + 5;
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    found("socket", connect(fd, (struct sockaddr *)&name, size) == 0);
-    close(fd);
+    found("socket", reach_listener());
     if (fork() == 0) {
-        fd = socket(AF_UNIX, SOCK_STREAM, 0);
+        int fd = socket(AF_UNIX, SOCK_STREAM, 0);
         if (bind(fd, (struct sockaddr *)&name, size) || listen(fd, 1))
             _exit(1);
         setsid();
@@ -317,12 +333,18 @@ static void fill_pipe(void) {
             break;
 }
 
-/* R27  A lock on a file that both games have. */
+/* R27  A lock on a file that both games have. `did locks` says whether a process met it in the game that it was made in. */
+static int is_locked(int fd) {
+    struct flock other = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, F_GETLK, &other) == 0 && other.l_type != F_UNLCK;
+}
+
+static void tell_lock(void) { did("locks", is_locked(open("/agent/former", O_RDONLY))); }
+
 static void lock(void) {
-    struct flock all = {.l_type = F_RDLCK, .l_whence = SEEK_SET}, other = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct flock all = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
     int fd = open("/agent/former", O_RDONLY);
-    fcntl(fd, F_GETLK, &other);
-    found("lock", other.l_type != F_UNLCK);
+    found("lock", is_locked(fd));
     if (fork() == 0) {
         fcntl(fd, F_SETLK, &all);
         setsid();
@@ -346,7 +368,7 @@ const struct attack attacks[] = {
     {.name = "mode", .before = changed_root},
     {.name = "inode-number", .before = inode_numbers},
     {.name = "process-number", .before = process_numbers},
-    {.name = "hide", .before = hidden_process},
+    {.name = "hide", .before = hidden_process, .next = tell_processes},
     {.name = "stop", .before = stopped_process},
     {.name = "many", .before = many_processes},
     {.name = "lower", .before = lowered_limit},
@@ -363,9 +385,9 @@ const struct attack attacks[] = {
     {.name = "key", .before = leave_key},
     {.name = "watch", .before = leave_watch},
     {.name = "queue", .before = leave_queue},
-    {.name = "socket", .before = abstract_socket},
+    {.name = "socket", .before = abstract_socket, .next = tell_listener},
     {.name = "pipe", .before = filled_pipe, .at_end = fill_pipe},
-    {.name = "lock", .before = lock},
+    {.name = "lock", .before = lock, .next = tell_lock},
     {.name = "posix-semaphore", .before = posix_semaphore},
     {0},
 };

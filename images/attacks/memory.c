@@ -83,6 +83,9 @@ static void eat_shared(void) {
 
 /* B9  Asks the kernel to swap out what it has taken, so that it can take more. */
 static void eat_and_swap(void) {
+    char *one = map(MEBIBYTE, MAP_PRIVATE);
+    touch(one, MEBIBYTE);
+    tried("pageout", madvise(one, MEBIBYTE, MADV_PAGEOUT));
     for (long n = 0; n < number(0); n++) {
         char *begin = map(MEBIBYTE, MAP_PRIVATE);
         if (begin) {

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -78,10 +79,21 @@ static void fork_many(void) {
         ;
 }
 
+enum { BOMBS = 5 };
+
 /* C1.bomb  Processes that all do the same, for ever. Expected: turn-time. */
 static void bomb(void) {
-    for (;;)
-        fork();
+    volatile long *count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t me = getpid();
+    for (long told = 0;;) {
+        pid_t child = fork();
+        if (child > 0)
+            __atomic_add_fetch(count, 1, __ATOMIC_ACQ_REL);
+        if (getpid() == me && !told && *count >= BOMBS) {
+            did("processes", *count);
+            told = 1;
+        }
+    }
 }
 
 /* C2  Threads. */
@@ -111,12 +123,19 @@ static void start_many_threads(void) {
  * ESRCH`: there is nobody else in its world, and PID 1 is moved by nothing.
  */
 static void kill_all(void) {
+    pid_t child = fork();
+    int status = 0;
+    if (child == 0)
+        for (;;)
+            pause();
     tried("judge", kill((pid_t)number(0), SIGKILL));
     kill(1, SIGKILL);
     kill(-1, SIGKILL);
     for (pid_t pid = 2; pid < 32768; pid++)
         if (pid != getpid())
             kill(pid, SIGKILL);
+    waitpid(child, &status, 0);
+    did("killed", WIFSIGNALED(status));
 }
 
 /* --- C5: looking into others ---------------------------------------------------------------------

@@ -218,15 +218,19 @@ static void answer_twice(void) {
  * agent's own core. Expected: turn-time, or output; never void.
  */
 static void print_until_late(int fd, const char *what) {
-    for (long end = now_ms() + number(0); now_ms() < end;)
+    long count = 0;
+    for (long end = now_ms() + number(0); now_ms() < end; count++)
         repeat_text(fd, what, 64 * KIBIBYTE);
+    did("kibibytes", 64 * count);
 }
 
 static void keep_stderr_busy(void) { print_until_late(2, "and then "); }
 
 static void keep_stdout_busy(void) {
-    for (long end = now_ms() + number(0); now_ms() < end; sleep_ms(0))
+    long count = 0;
+    for (long end = now_ms() + number(0); now_ms() < end; sleep_ms(0), count++)
         put(1, "\n", 1);
+    did("lines", count);
 }
 
 const struct attack attacks[] = {

@@ -127,6 +127,8 @@ class Expected:
     """What it must say that it got; nothing else may it get."""
     did: Mapping[str, int] = field(default_factory=dict)
     """What it must report that it did, and how often at least: proof that the attack acted."""
+    sent: bytes = b""
+    """Bytes that the transcript must have of its stdout: proof that it printed them."""
     harm: str = ""
     """Words of what the scene must find harmed: only with a defence off."""
     proof: Proof = no_proof

@@ -12,6 +12,13 @@ SPAN = "{span}"
 
 LATE = Expected(verdict=Verdict.TURN_TIME, because="did not answer within the turn")
 PATIENT = Control(off="the limit of a turn", policy={"clock": {"turn_ms": 20000}})
+
+
+def patient(**did: int) -> Control:
+    """A control without the limit of a turn, in which the agent reports how often it acted."""
+    return replace(PATIENT, expected=Expected(did=did))
+
+
 STILL = Expected(denied=("pondering",), by=frozenset({"FREEZER"}))
 LOOSE = Control(off="freezing out of turn", policy={"box": {"freeze": "none"}}, expected=Expected(got=("pondering",)))
 LONGER = "an agent could hold up a game for as long as it likes"
@@ -36,23 +43,23 @@ def _parent_lives(signal: int) -> Control:
 ON_THE_CLOCK = (
     Attack(
         id="A1", title="burns in a loop", program="cpu", words=("busy", SPAN),
-        danger=LONGER, policy=TURN, expected=LATE, control=PATIENT,
+        danger=LONGER, policy=TURN, expected=LATE, control=patient(burned=50),
     ),
     Attack(
         id="A2.sleep", title="sleeps", program="cpu", words=("sleep", SPAN),
-        danger=LONGER, policy=TURN, expected=LATE, control=PATIENT,
+        danger=LONGER, policy=TURN, expected=LATE, control=patient(slept=1000),
     ),
     Attack(
         id="A2.pause", title="waits for a signal", program="cpu", words=("pause", SPAN),
-        danger=LONGER, policy=TURN, expected=LATE, control=PATIENT,
+        danger=LONGER, policy=TURN, expected=LATE, control=patient(waits=1),
     ),
     Attack(
         id="A2.select", title="waits in select", program="cpu", words=("select", SPAN),
-        danger=LONGER, policy=TURN, expected=LATE, control=PATIENT,
+        danger=LONGER, policy=TURN, expected=LATE, control=patient(waits=1),
     ),
     Attack(
         id="A3", title="stops itself", program="cpu", words=("stop", SPAN),
-        danger=LONGER, policy=TURN, expected=LATE, control=PATIENT,
+        danger=LONGER, policy=TURN, expected=LATE, control=patient(stops=1),
     ),
     Attack(
         id="A4", title="stops and kills its parent, PID 1", program="cpu", words=("stop-parent",),
@@ -61,7 +68,7 @@ ON_THE_CLOCK = (
     ),
     Attack(
         id="A5", title="blocks every signal and never answers", program="cpu", words=("ignore", SPAN),
-        danger=LONGER, policy=TURN, expected=LATE, control=PATIENT,
+        danger=LONGER, policy=TURN, expected=LATE, control=patient(blocked=1),
     ),
     Attack(
         id="A6", title="has children burn while it waits", program="cpu", words=("children", SPAN),
@@ -78,23 +85,23 @@ ON_THE_CLOCK = (
     ),
     Attack(
         id="A13", title="trickles a byte every 10 ms", program="cpu", words=("trickle", SPAN),
-        danger=LONGER, policy=TURN, expected=LATE, control=PATIENT,
+        danger=LONGER, policy=TURN, expected=LATE, control=patient(bytes=10),
     ),
 )  # fmt: skip
 
 AFTER_A_VOID = (
     Attack(
         id="V1", title="has eight threads wait for one core", program="cpu", words=("threads", SPAN),
-        danger=FARMED, policy=TURN, earns_void=True, expected=LATE, control=PATIENT,
+        danger=FARMED, policy=TURN, earns_void=True, expected=LATE, control=patient(switches=20),
     ),
     Attack(
         id="V2", title="dodges the freezer by a loop of vfork, and is late", program="cpu", words=("vfork", SPAN),
-        danger=FARMED, policy=TURN, earns_void=True, expected=LATE, control=PATIENT,
+        danger=FARMED, policy=TURN, earns_void=True, expected=LATE, control=patient(vforks=100),
     ),
     Attack(
         id="V2.engine", title="dodges the Engine's pause by a loop of vfork, and is late", program="cpu",
         words=("vfork", SPAN), danger=FARMED, policy={**TURN, "box": {"freeze": "engine"}}, earns_void=True,
-        expected=LATE, control=PATIENT, is_quick=False,
+        expected=LATE, control=patient(vforks=100), is_quick=False,
     ),
     Attack(
         id="V3", title="kills itself as an outsider would", program="cpu", words=("kill-itself",),
@@ -109,7 +116,7 @@ AFTER_A_VOID = (
     Attack(
         id="V5", title="fills files, descriptors, processes and memory, and is late", program="cpu",
         words=("fill", SPAN, "24"), danger=FARMED, policy={**TURN, "limits": {"memory_bytes": 64 << 20}},
-        earns_void=True, expected=LATE, control=PATIENT,
+        earns_void=True, expected=LATE, control=patient(folders=100, copies=50, children=30),
     ),
     Attack(
         id="V6", title="dies while it is frozen", program="cpu", words=("die-frozen",), danger=FARMED,
@@ -118,11 +125,11 @@ AFTER_A_VOID = (
     ),
     Attack(
         id="V9", title="runs only when the kernel's tick looks, so that its core seems taken by others", program="cpu",
-        words=("tick", SPAN), danger=FARMED, policy=TURN, earns_void=True, expected=LATE, control=PATIENT,
+        words=("tick", SPAN), danger=FARMED, policy=TURN, earns_void=True, expected=LATE, control=patient(ticks=100),
     ),
     Attack(
         id="V10", title="has the kernel work for timers and ending processes", program="cpu", words=("storm", SPAN),
         danger=FARMED, policy=TURN, earns_void=True, expected=LATE,
-        control=replace(PATIENT, expected=Expected(did={"signals": 1000, "children": 100})),
+        control=patient(signals=1000, children=100),
     ),
 )  # fmt: skip

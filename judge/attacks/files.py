@@ -78,11 +78,12 @@ ON_FILES = (
     ),
     Attack(
         id="D6", title="makes names that nobody should have to read, and a path longer than a path", program="disk",
-        words=("names",), danger="a tool that reads the folder would break, or obey", control=NOT_READ_HERE,
+        words=("names",), danger="a tool that reads the folder would break, or obey",
+        expected=Expected(did={"names": 10, "levels": 40}), control=NOT_READ_HERE,
     ),
     Attack(
         id="D7", title="makes links to the host's files", program="disk", words=("links", "{canary}"), danger=FOLLOWED,
-        scene=canary, expected=Expected(proof=_secret_is_not_recorded), control=NOT_READ_HERE,
+        scene=canary, expected=Expected(did={"links": 8}, proof=_secret_is_not_recorded), control=NOT_READ_HERE,
     ),
     Attack(
         id="D8", title="makes hard links to files of the judge's", program="disk", words=("hard-links",),
@@ -128,7 +129,7 @@ ON_FILES = (
     Attack(
         id="D18", title="exchanges a file and a link for ever, also when the game is over", program="disk",
         words=("race", "{canary}"), danger=FOLLOWED, scene=canary,
-        expected=Expected(proof=_secret_is_not_recorded), control=NOT_READ_HERE,
+        expected=Expected(did={"exchanges": 10}, proof=_secret_is_not_recorded), control=NOT_READ_HERE,
     ),
     Attack(
         id="D19", title="leaves a number for its next game in the pages of its files that are in memory",
@@ -200,12 +201,13 @@ ON_THE_JUDGE = (
     Attack(
         id="I2", title="puts programs where a copy out of the container would run them", program="disk",
         words=("plant-programs",), danger="the Engine, which is root, would run the agent's program",
+        expected=Expected(did={"programs": 5}),
         control=BY_ITSELF + "the judge never has the Engine copy anything, as the Engine's events show",
     ),
     Attack(
         id="I3", title="makes logs that are links to the host's files", program="disk",
         words=("plant-logs", "{canary}"), danger=FOLLOWED, scene=canary,
-        expected=Expected(proof=_secret_is_not_recorded), control=NOT_READ_HERE,
+        expected=Expected(did={"logs": 5}, proof=_secret_is_not_recorded), control=NOT_READ_HERE,
     ),
     Attack(
         id="I6", title="plays after a judge that was killed in the middle of a game", program="honest",

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected, Observed
-from judge.attacks.weak_box import FilesStay, NothingIsHidden, NothingIsProved, NumbersGoOn, unfiltered
+from judge.attacks.weak_box import FilesStay, NothingIsHidden, NothingIsProved, NumbersGoOn, allowing, unfiltered
 from judge.sandbox.renewal import UncleanError, helper
 
 KEPT: Mapping[str, Mapping[str, Any]] = {
@@ -56,8 +56,8 @@ def _is_counted_anew(seen: Observed) -> str:
     return _was_kept(seen)
 
 
-def _finds_nothing(*what: str) -> Expected:
-    return Expected(denied=what, by=ABSENT, proof=_was_kept)
+def _finds_nothing(*what: str, **did: int) -> Expected:
+    return Expected(denied=what, by=ABSENT, did=did, proof=_was_kept)
 
 
 def _finds(*what: str) -> Expected:
@@ -97,7 +97,7 @@ BY_THE_FORMER_GAME = (
     _of(2, "home", "leaves a file and a closed directory in its working directory", TOLD, _finds_nothing("home-file"),
         _files_stay("home-file")),
     _of(3, "full", "fills its scratch space to the last byte", TAKEN, _finds_nothing("full"), _files_stay("full")),
-    _of(4, "full-of-files", "fills its scratch space to the last file", TAKEN, _finds_nothing("full-of-files"),
+    _of(4, "full-of-files", "fills its scratch space to the last file", TAKEN, _finds_nothing("full-of-files", full=1),
         BY_ITSELF + "R1 shows the same file system where it is not a new one"),
     _of(5, "mode", "changes the mode and the times of a directory of its own", TOLD, _finds_nothing("mode"),
         _files_stay("mode")),
@@ -106,9 +106,10 @@ BY_THE_FORMER_GAME = (
     _of(7, "process-number", "starts processes, so that the numbers of later ones tell how many", TOLD,
         _finds_nothing("process-number"),
         Control(off="setting the numbers back", renewal=NumbersGoOn, expected=_finds("process-number"))),
-    _of(8, "hide", "leaves a process that hides", LIVED_ON, _finds_nothing("process"), ENDED),
-    _of(9, "stop", "leaves a process that is stopped", LIVED_ON, _finds_nothing("stopped-process"), ENDED),
-    _of(10, "many", "leaves as many processes as there may be", LIVED_ON, _finds_nothing("many-processes"), ENDED),
+    _of(8, "hide", "leaves a process that hides", LIVED_ON, _finds_nothing("process", processes=1), ENDED),
+    _of(9, "stop", "leaves a process that is stopped", LIVED_ON, _finds_nothing("stopped-process", stops=1), ENDED),
+    _of(10, "many", "leaves as many processes as there may be", LIVED_ON,
+        _finds_nothing("many-processes", processes=20), ENDED),
     _of(11, "lower", "lowers a limit of PID 1, of which the next agent is made", TAKEN,
         Expected(denied=("lowered-limit",), by=NONE, proof=_was_thrown_away), _not_proved("lowered-limit")),
     _of(12, "raise", "raises a limit of PID 1, of which the next agent is made", TAKEN,
@@ -116,7 +117,7 @@ BY_THE_FORMER_GAME = (
     _of(13, "stop-first", "stops PID 1", "a slot would wait for ever", _finds_nothing("stop"),
         BY_ITSELF + "the kernel delivers PID 1 no signal that stops it"),
     _of(14, "signal-first", "leaves signals that wait for PID 1", "PID 1 would take them for those of the next game",
-        _finds_nothing("signal"), BY_ITSELF + "PID 1 reads them before it says that it is clean"),
+        _finds_nothing("signal", signals=100), BY_ITSELF + "PID 1 reads them before it says that it is clean"),
     _of(15, "first", "reads what /proc says of PID 1, which counts all children", TOLD, _finds_nothing("stat"),
         _not_hidden("stat")),
     _of(16, "counters", "reads the counters of its cgroups", TOLD, _finds_nothing("counter"), _not_hidden("counter")),
@@ -133,11 +134,13 @@ BY_THE_FORMER_GAME = (
     _of(23, "watch", "watches a directory", TOLD, _denied("watch"), _unfiltered("watch")),
     _of(24, "queue", "leaves a message queue", TOLD, _denied("queue"),
         BY_ITSELF + "a user may have no byte in message queues, whatever the filter says"),
-    _of(25, "socket", "leaves a process that listens on a name without a file", LIVED_ON, _finds_nothing("socket"),
-        ENDED),
+    _of(25, "socket", "leaves a process that listens on a name without a file", LIVED_ON,
+        _finds_nothing("socket", listeners=1), ENDED),
     _of(26, "pipe", "fills its stdout when the game is over", "the next game would begin with the former one's words",
         _finds_nothing("pipe"), BY_ITSELF + "each game has pipes of its own, whose ends are closed with it"),
-    _of(27, "lock", "leaves a lock on a file of its program", TOLD, _finds_nothing("lock"), ENDED),
+    _of(27, "lock", "leaves a lock on a file of its program", TOLD, _finds_nothing("lock"),
+        Control(off="answering fcntl without a lock", weaken=allowing("fcntl"),
+                expected=Expected(denied=("lock",), by=NONE, did={"locks": 1}))),
     _of(30, "posix-semaphore", "leaves a POSIX semaphore in shared memory", TOLD, _finds_nothing("posix-semaphore"),
         _files_stay("posix-semaphore")),
 )  # fmt: skip

@@ -1,6 +1,9 @@
 """Attacks on the cap of memory (B): images/attacks/memory.c."""
 
+from dataclasses import replace
+
 from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Observed
+from judge.attacks.weak_box import allowing
 from judge.games.types import Verdict
 
 SMALL = {"limits": {"memory_bytes": 64 << 20}}
@@ -42,8 +45,12 @@ ON_MEMORY = (
     ),
     Attack(
         id="B9", title="has the kernel swap out what it takes", program="memory", words=("swap", OVER),
-        danger="an agent could use more than others, and slow the host for all", policy=SMALL, expected=OVER_THE_CAP,
-        control=LARGE,
+        danger="an agent could use more than others, and slow the host for all", policy=SMALL,
+        expected=replace(OVER_THE_CAP, denied=("pageout",)), engine_allows=("pageout",),
+        control=replace(
+            LARGE, off="the cap, and the denial of swapping out", weaken=allowing("madvise"),
+            expected=Expected(got=("pageout",)),
+        ),
     ),
     Attack(
         id="B10", title="has a child killed for it and lives on", program="memory", words=("victim", OVER),

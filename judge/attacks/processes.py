@@ -1,5 +1,7 @@
 """Attacks by processes and on processes (A7, A8, C): images/attacks/processes.c."""
 
+from dataclasses import replace
+
 from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected
 from judge.attacks.cpu import LATE, TURN
 from judge.attacks.fixtures import bystanders, hoarder
@@ -32,7 +34,7 @@ BY_PROCESSES = (
     ),
     Attack(
         id="C1.bomb", title="starts processes that start processes", program="processes", words=("bomb",),
-        danger="an agent could use up the host's processes", policy=TURN, expected=LATE,
+        danger="an agent could use up the host's processes", policy=TURN, expected=replace(LATE, did={"processes": 5}),
         control="it would be a danger to the host",
     ),
     Attack(
@@ -46,7 +48,7 @@ BY_PROCESSES = (
     Attack(
         id="C4", title="kills all that it can, and the judge by its number", program="processes",
         words=("kill", "{judge}"), danger="an agent could end the contest",
-        expected=Expected(denied=("judge",), by=frozenset({"ESRCH"})),
+        expected=Expected(denied=("judge",), by=frozenset({"ESRCH"}), did={"killed": 1}),
         control="without a world of its own it would kill others on the host", scene=bystanders,
     ),
     Attack(

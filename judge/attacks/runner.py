@@ -20,6 +20,7 @@ from judge.host.house_agents import build_house_agents
 from judge.referee.play import BoxBuilder, Slot, Venue, play_until_scored
 from judge.referee.policy import ClockPolicy, GameChoice, Policy
 from judge.referee.spec import KeptFolders, MatchSpec, RecordFile, SeatSpec
+from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify
 from judge.resources import BUILD_DIRECTORY
 from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, open_box, seccomp
@@ -360,6 +361,8 @@ class Suite:
         for what, least in expected.did.items():
             if (count := seen.done(what)) < least:
                 yield f"it did {what} {count} times, not {least}"
+        if expected.sent not in seen.bytes_of(EntryKind.READ, seen.seat):
+            yield f"it did not print {expected.sent!r}"
         if wrong := expected.proof(seen):
             yield wrong
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from judge.attacks.attack import Attack
-from judge.attacks.cpu import FARMED, LATE, PATIENT, SPAN, TURN
+from judge.attacks.cpu import FARMED, LATE, SPAN, TURN, patient
 
 SMALL = {**TURN, "limits": {"memory_bytes": 64 << 20}}
 NEARLY = "88"
@@ -22,7 +22,7 @@ def _attack(mode: str, title: str, *words: str) -> Attack:
         policy=SMALL if words else TURN,
         earns_void=True,
         expected=LATE,
-        control=replace(PATIENT, words=(mode, JUST_LATE, *words)),
+        control=replace(patient(rounds=1), words=(mode, JUST_LATE, *words)),
     )
 
 

@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Observed, Opponent
-from judge.attacks.cpu import FARMED, LATE, LONGER, PATIENT, SPAN, TURN
+from judge.attacks.cpu import FARMED, LATE, LONGER, PATIENT, SPAN, TURN, patient
 from judge.attacks.weak_box import allowing
 from judge.catalog.files import write_exports
 from judge.games.types import Verdict
@@ -30,6 +30,7 @@ MANY = 2100
 GROWTH_BYTES = 64 << 20
 """By how much a judge may grow for a game: a transcript at its bound, some times over."""
 TOO_MUCH = "the judge's memory, disk or time would be the agent's"
+MARKER = b'MESSAGE {"verdict":"win","winner":0}'
 READ_WRONG = "an agent could have its text taken for something else"
 
 
@@ -155,26 +156,28 @@ BY_PRINTING = (
     ),
     Attack(
         id="E18.letters", title="prints a long line letter by letter", program="streams", words=("sip-letters", SIPS),
-        danger=TOO_MUCH, policy=NARROW, expected=Expected(proof=_stays_short),
+        danger=TOO_MUCH, policy=NARROW, expected=Expected(sent=b"DEBUG xxxxxxxx", proof=_stays_short),
         control=BY_ITSELF + "a transcript has lines, not letters",
     ),
     Attack(
         id="E6", title="prints NUL, invalid UTF-8, UTF-16 and lone returns", program="streams", words=("bytes",),
-        danger=READ_WRONG, expected=Expected(proof=_exports_are_plain),
+        danger=READ_WRONG, expected=Expected(sent=b"MESSAGE \xff\xfe\xc0\x80", proof=_exports_are_plain),
         control=BY_ITSELF + "bytes are not text until they are parsed",
     ),
     Attack(
         id="E7", title="prints what a terminal, a page or a game record obeys", program="streams", words=("escapes",),
-        danger="an agent could change what people see", expected=Expected(proof=_exports_are_plain),
+        danger="an agent could change what people see",
+        expected=Expected(sent=b"MESSAGE \x1b[2J\x1b[31mred", proof=_exports_are_plain),
         control=BY_ITSELF + "text is escaped wherever it is shown",
     ),
     Attack(
         id="E8", title="prints the judge's own words", program="streams", words=("markers",), danger=READ_WRONG,
-        policy={"box": {"transport": "auto"}}, control=BY_ITSELF + "no verdict is read from what an agent prints",
+        policy={"box": {"transport": "auto"}}, expected=Expected(sent=MARKER),
+        control=BY_ITSELF + "no verdict is read from what an agent prints",
     ),
     Attack(
         id="E8.attach", title="prints PID 1's own words into the Engine's stream", program="streams",
-        words=("markers",), danger=READ_WRONG, policy={"box": {"transport": "attach"}},
+        words=("markers",), danger=READ_WRONG, policy={"box": {"transport": "attach"}}, expected=Expected(sent=MARKER),
         control=BY_ITSELF + "PID 1 has a channel of its own",
     ),
     Attack(
@@ -183,7 +186,7 @@ BY_PRINTING = (
     ),
     Attack(
         id="E17", title="prints numbers that some parsers take", program="streams", words=("odd-numbers",),
-        danger=READ_WRONG, control=BY_ITSELF + "a move has one form",
+        danger=READ_WRONG, expected=Expected(sent=b"1_0,1\r\n1e1,1\r\n"), control=BY_ITSELF + "a move has one form",
     ),
     Attack(
         id="E17.huge", title="prints a number of 20 digits", program="streams", words=("huge-number",),
@@ -240,7 +243,8 @@ ON_STREAMS = (
     ),
     Attack(
         id="E15", title="answers the next request as well", program="streams", words=("twice",),
-        danger="an agent could answer before it is asked", expected=Expected(proof=_stale_move_is_not_played),
+        danger="an agent could answer before it is asked",
+        expected=Expected(sent=b"10,10", proof=_stale_move_is_not_played),
         control=BY_ITSELF + "what comes unasked is set aside",
     ),
     Attack(
@@ -263,17 +267,18 @@ ON_STREAMS = (
 AFTER_A_VOID = (
     Attack(
         id="V7", title="keeps those busy who carry its stderr, and is late", program="streams",
-        words=("busy-stderr", SPAN), danger=FARMED, policy=TURN, earns_void=True, expected=LATE, control=PATIENT,
+        words=("busy-stderr", SPAN), danger=FARMED, policy=TURN, earns_void=True, expected=LATE,
+        control=patient(kibibytes=256),
     ),
     Attack(
         id="V7.attach", title="keeps the Engine busy with its stderr, and is late", program="streams",
         words=("busy-stderr", SPAN), danger=FARMED, policy={**TURN, "box": {"transport": "attach"}}, earns_void=True,
-        expected=LATE, control=PATIENT,
+        expected=LATE, control=patient(kibibytes=256),
     ),
     Attack(
         id="V8.attach", title="keeps the Engine busy with its stdout, and is late", program="streams",
         words=("busy-stdout", SPAN), danger=FARMED,
         policy={**TURN, **WIDE.policy, "box": {"transport": "attach"}},
-        earns_void=True, expected=LATE, control=PATIENT,
+        earns_void=True, expected=LATE, control=patient(lines=100),
     ),
 )  # fmt: skip
