@@ -340,7 +340,7 @@ class Referee:
         self._note_happening(happening)
         end = None
         if happening.kind in (EntryKind.PAUSED, EntryKind.OVERSLEPT):
-            talk.miss(happening.kind, min(decode_span(happening.data), happening.ns - talk.since))
+            talk.miss(happening.kind, decode_span(happening.data), happening.ns)
             return None
         if happening.seat == seat:
             if happening.kind is EntryKind.READ:

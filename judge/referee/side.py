@@ -142,12 +142,12 @@ class Dialogue:
             return self.alarm_ns if self.alarm_ns < self.over_at else None
         return None if self.alarm_before_ns is None else self.deadline.ns - self.alarm_before_ns
 
-    def miss(self, kind: EntryKind, span_ns: int) -> None:
-        """Note that the judge paused or overslept, in the time of this wait."""
+    def miss(self, kind: EntryKind, span_ns: int, now: int) -> None:
+        """Note the part of a pause up to `now` that is in this wait, or of oversleeping that is after its deadline."""
         if kind is EntryKind.PAUSED:
-            self.paused_ns += max(0, span_ns)
+            self.paused_ns += max(0, min(span_ns, now - self.since))
         else:
-            self.overslept_ns += max(0, span_ns)
+            self.overslept_ns += max(0, min(span_ns, now - self.over_at))
 
     def wake(self, at_ns: int | None = None, before_ns: int | None = None) -> None:
         """Set the alarm for a moment, or for a time before the deadline; without either, remove it."""

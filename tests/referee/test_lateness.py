@@ -133,6 +133,15 @@ def test_an_answer_that_a_judge_without_work_overslept_counts() -> None:
     assert 1500 * MS == played.referee.plies[0].charged_ns
 
 
+def test_to_oversleep_an_alarm_before_the_deadline_changes_no_clock() -> None:
+    """A second after an ERROR the judge looks whether a move followed."""
+    late = [Say(b"ERROR hm\n"), *overslept(60, until_ms=1000), Say(b"0,0\n", 0)]
+    played = play(brain(*BLACK_ROW[1:], BEGIN=late), brain(*WHITE_ROW))
+
+    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
+    assert 1061 * MS == played.referee.plies[0].charged_ns
+
+
 def test_one_that_did_not_answer_is_late_however_long_the_judge_overslept() -> None:
     played = play(brain(BEGIN=overslept(60)), brain(), spec(clock=TIGHT))
 
