@@ -93,7 +93,8 @@ class RunningGame:
             self._begin(self._at(entries[0].ns))
         self._news.put(entries)
         self._is_over = not self._idle.get()
-        self._tell_answer()
+        if self._is_over or not self._spectator.referee.has_unapplied_answer:
+            self._tell_answer()
         self._tell_clock()
         self._tell_search(sent_ms)
         events, self._events = self._events, []

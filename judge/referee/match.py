@@ -89,6 +89,8 @@ class Referee:
             for protocol, opening in zip(protocols, openings, strict=True)
         ]
         self.plies: list[Ply] = []
+        self.has_unapplied_answer = False
+        """Whether the game has not applied the last of `plies` yet: the work of the other seat is read before that."""
         self.unclosed = ""
         """How the host failed after the game was over; empty if it did not."""
         self._unopened = list(SEATS)
@@ -139,6 +141,7 @@ class Referee:
         else:
             charged_ns = self.sides[request.seat].clock.charged_ns
             reply = self._ask(request)
+            self.has_unapplied_answer = True
             try:
                 span_ns = self.sides[request.seat].clock.charged_ns - charged_ns
                 self._judge_stopped(1 - request.seat, request.seat, span_ns)
@@ -148,7 +151,9 @@ class Referee:
                 self._tell(self.game.forfeit(faulted.verdict))
                 if self.game.end is not None:
                     return
-        self._tell(self.game.apply(reply))
+        events = self.game.apply(reply)
+        self.has_unapplied_answer = False
+        self._tell(events)
 
     def _tell(self, events: Sequence[Event]) -> None:
         for event in events:
