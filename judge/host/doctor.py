@@ -442,6 +442,14 @@ def _clock(host: Host) -> Iterator[HostFinding]:
     yield _finding("clock", holds, source or "its source is not visible", says, fix)
 
 
+def _interrupts(host: Host) -> Iterator[HostFinding]:
+    """Whether evidence can have the time that interrupts took; no verdict depends on it."""
+    if host.counts_interrupts is not None:
+        counted = "the kernel measures them; records have their share of a late turn"
+        lacking = "the kernel does not measure them (CONFIG_IRQ_TIME_ACCOUNTING), so records lack their share of a turn"
+        yield HostFinding("interrupts", Light.GREEN, counted if host.counts_interrupts else lacking)
+
+
 # --- the rest ------------------------------------------------------------------------------------
 
 
@@ -524,6 +532,7 @@ CHECKS: tuple[Check, ...] = (
     _stalls,
     _load,
     _clock,
+    _interrupts,
     _kernel,
     _watches,
     _shared_limits,

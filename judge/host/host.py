@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from judge.errors import HostError
 from judge.host import probes
 from judge.sandbox import cores, procfs
+from judge.sandbox.core_use import counts_interrupts
 from judge.sandbox.engine import Engine
 from judge.sandbox.images import ImageState, listing
 
@@ -70,6 +71,8 @@ class Host:
     """The Engine's description of itself (`GET /info`)."""
     engine_cores: Mapping[str, frozenset[int]] = field(default_factory=dict)
     """The processors that the Engine's programs may use, by the program's name; those of other hosts are missing."""
+    counts_interrupts: bool | None = None
+    """Whether the kernel measures the time of interrupts."""
     images: Sequence[ImageState] | None = None
     trial: probes.BoxTrial | None = None
     lacks: Mapping[str, str] = field(default_factory=dict)
@@ -95,6 +98,7 @@ def read_host(settings: Sequence[str], pause_s: float = 1.0) -> Host:
         engine_at=os.environ.get("DOCKER_HOST", ""),
         engine=engine,
         engine_cores=_engine_cores() if engine else {},
+        counts_interrupts=counts_interrupts(),
         images=images,
         trial=trial,
         lacks=lacks,

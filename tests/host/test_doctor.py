@@ -161,6 +161,13 @@ def test_a_host_made_for_contests_is_green() -> None:
     assert not [finding for finding in run_checks(SERVER) if finding.fix]
 
 
+def test_it_says_whether_records_can_have_the_share_of_interrupts() -> None:
+    assert "interrupts" not in lights(SERVER)
+    assert one("interrupts", replace(SERVER, counts_interrupts=True)).says.startswith("the kernel measures them")
+    finding = one("interrupts", replace(SERVER, counts_interrupts=False))
+    assert (Light.GREEN, True) == (finding.light, "CONFIG_IRQ_TIME_ACCOUNTING" in finding.says)
+
+
 def test_a_laptop_will_do() -> None:
     assert of_light(LAPTOP, Light.RED) == set()
     assert of_light(LAPTOP, Light.YELLOW) == {
