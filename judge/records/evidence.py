@@ -140,13 +140,15 @@ def _last(entries: Sequence[Entry], holds: Callable[[Entry], bool]) -> int:
 
 
 def _clock(record: MatchRecord, seat: int, evidence: Evidence | None) -> tuple[float | None, int | None]:
-    """Milliseconds charged and allowed for the last answer, or for standing still behind it."""
+    """Milliseconds charged and allowed for the last answer, or for running on after it."""
+    clock = record.spec.policy.clock
+    if evidence is not None and evidence.ran_on_cpu_ms is not None:
+        return evidence.ran_on_cpu_ms, clock.ran_on_ms
     if evidence is not None and evidence.ran_on_ms is not None:
-        return evidence.ran_on_ms, record.spec.policy.clock.still_ms
+        return evidence.ran_on_ms, clock.still_ms
     if evidence is not None:
         return evidence.charged_ms, evidence.allowed_ms
     plies = [ply for ply in record.plies if ply.seat == seat]
-    clock = record.spec.policy.clock
     allowed = (clock.turn_ms or clock.asap_ms) + clock.tolerance_ms
     return (plies[-1].ms, allowed) if plies else (None, None)
 
