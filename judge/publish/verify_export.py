@@ -12,7 +12,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -293,7 +293,8 @@ def _table_problems(directory: Path, contest: PublishedContest) -> Iterator[str]
     for name in HISTORIES if contest.joined is None else ():
         if os.path.lexists(directory / "data" / name):
             yield f"data/{name}: there is no {JOINED} that it follows from"
-    for name, expected in tables(contest, has_former_criteria=_has_former_criteria(directory)).items():
+    computed = tables(contest, has_former_criteria=_has_former_criteria(directory))
+    for name, expected in computed.items():
         if name == README or (name in CERTIFICATE and not _has_certificate(directory)):
             continue
         try:
@@ -301,22 +302,25 @@ def _table_problems(directory: Path, contest: PublishedContest) -> Iterator[str]
         except InputError as error:
             yield str(error)
             continue
-        if name.endswith(".csv"):
-            expected = _csv_of(directory, name.removesuffix(".csv"), expected)
-        if wrong := difference(name, table, expected):
+        is_csv = name.endswith(".csv")
+        right = _csv_of(directory, name.removesuffix(".csv"), computed) if is_csv else expected
+        if wrong := difference(name, table, right):
             yield f"data/{name}: not what the records give: {wrong}"
 
 
-def _csv_of(directory: Path, name: str, expected: bytes) -> bytes:
-    """A table as CSV, from the JSON file of the export, which has its floats as another machine computed them."""
-    rows = json.loads(read_bounded(directory / "data" / f"{name}.json", LARGEST_TABLE))
-    columns = next(csv.reader([expected.decode().partition("\r\n")[0]]))
+def _csv_of(directory: Path, name: str, computed: Mapping[str, bytes]) -> bytes:
+    """What a table is as CSV: that of its JSON file, whose floats another machine computed, if that file is right."""
+    expected = computed[f"{name}.csv"]
     try:
+        table = read_bounded(directory / "data" / f"{name}.json", LARGEST_TABLE)
+        if table == computed[f"{name}.json"] or difference(f"{name}.json", table, computed[f"{name}.json"]):
+            return expected
+        rows = json.loads(table)
         if name == "crosstable":
             cells = zip(rows["agents"], rows["points"], strict=True)
             return write_rows([["agent", *rows["agents"]], *([agent, *points] for agent, points in cells)])
-        return write_csv(columns, rows)
-    except (LookupError, TypeError, ValueError):
+        return write_csv(next(csv.reader([expected.decode().partition("\r\n")[0]])), rows)
+    except InputError:
         return expected  # the JSON file is a problem of its own
 
 
@@ -356,16 +360,14 @@ def difference(name: str, table: bytes, expected: bytes) -> str:
         return str(error)
     except (ValueError, RecursionError, OverflowError, csv.Error) as error:
         return f"it cannot be read: {error}"
-    return ""
+    return "its lines or quotes have another form" if is_csv else ""
 
 
 def _csv_values(data: bytes) -> Iterator[tuple[str, object]]:
-    """Every cell, with its place, and the form of each line."""
-    text = data.decode()
-    for line, row in enumerate(csv.reader(io.StringIO(text, newline=""), strict=True), 1):
+    """Every cell, with its place."""
+    for line, row in enumerate(csv.reader(io.StringIO(data.decode(), newline=""), strict=True), 1):
         for column, cell in enumerate(row, 1):
             yield f"line {line}, column {column}", cell
-    yield "the form of the lines", text
 
 
 def _json_values(data: bytes) -> Iterator[tuple[str, object]]:
