@@ -99,6 +99,8 @@ def unexpected(error: Exception) -> str:
         return f"{where}{error.strerror}: {AGAIN}"
     if "database or disk is full" in text:
         return f"the disk of the store is full: {AGAIN}"
+    if "readonly database" in text:
+        return "the contest's store can only be read here: run the command where its folder can be written"
     if isinstance(error, OSError) and error.strerror:
         where = f"{printable(str(error.filename), MAX_WHY)}: " if error.filename else ""
         text = f"{where}{error.strerror}"

@@ -21,9 +21,11 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.pool import NullPool
 
 from judge.errors import HostError, InputError, StoreLostError
 from judge.store.advisory_locks import limit_lock_waits, lock_migration
+from judge.store.read_only import only_reads, reader_of
 from judge.store.tables import metadata
 
 SQLITE_LOCK_TIMEOUT_S = 60.0
@@ -59,6 +61,8 @@ def connect(url: str) -> Engine:
             raise InputError(f"store {url}: it is sqlite:///FILE or postgresql+psycopg://…")
         is_elsewhere = parsed.get_backend_name() == "postgresql"
         given = {name: value for name, value in _TO_POSTGRESQL.items() if name not in parsed.query}
+        if not is_elsewhere and parsed.database and only_reads(path := Path(parsed.database)):
+            return _only_reading(create_engine(parsed, creator=reader_of(path), poolclass=NullPool))
         engine = create_engine(parsed, connect_args=given if is_elsewhere else {})
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         raise InputError(f"store {url}: {error}") from None
@@ -77,6 +81,30 @@ def connect(url: str) -> Engine:
         engine.dispose()
         raise
     return engine
+
+
+def _only_reading(engine: Engine) -> Engine:
+    """An engine of a database that this process cannot write. Raises InputError for one of an earlier judge, HostError
+    for one that cannot be read."""
+    event.listen(engine, "connect", _set_up_reading)
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+    where = f"store {engine.url.render_as_string()}"
+    try:
+        with engine.begin() as connection:
+            has_tables = inspect(connection).has_table(_VERSION.name)
+            if not has_tables or connection.scalar(select(_VERSION.c.version_num)) != _newest():
+                raise InputError(
+                    f"{where}: it can only be read here, and an earlier judge made it: open it once with this judge "
+                    "where it can be written, which migrates it"
+                )
+    except DBAPIError as error:
+        raise HostError(f"{where}: {error.orig}") from None
+    return engine
+
+
+def _set_up_reading(connection: Any, _record: object) -> None:
+    connection.isolation_level = None
+    connection.execute("PRAGMA query_only=ON")
 
 
 @contextmanager

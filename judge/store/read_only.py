@@ -1,0 +1,90 @@
+"""An SQLite database that this process may only read: on read-only media, or of another user.
+
+A database in WAL mode cannot be read like any other: SQLite makes two more files next to it, and locks in one of them.
+
+    files next to it        how it is opened
+    neither                 `immutable=1`: nothing writes it, and no file is made
+    `-wal` and `-shm`       `mode=ro`: another process may be writing it
+    `-wal` alone            a private copy of both: what is in the `-wal` counts, and a `-shm` cannot be made
+"""
+
+import os
+import shutil
+import sqlite3
+import tempfile
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from urllib.parse import quote
+
+from judge.errors import HostError
+
+
+def only_reads(path: Path) -> bool:
+    """Whether this process can read a database and cannot write it."""
+    return path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+
+
+def reader_of(path: Path) -> Callable[[], sqlite3.Connection]:
+    """What opens a new connection to a database that this process may only read; see above."""
+    copies = _Copies(path)
+
+    def connection() -> sqlite3.Connection:
+        # A writer makes and removes its files at any time, so each connection looks again.
+        if not _size(path, "wal"):
+            return _opened(path, "immutable=1")
+        if path.with_name(f"{path.name}-shm").exists():
+            with suppress(sqlite3.OperationalError):
+                return _opened(path, "mode=ro")
+        return _opened(copies.newest(), "mode=ro")
+
+    return connection
+
+
+class _Copies:
+    """Private copies of a database with its `-wal`, which are removed with this object."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = Lock()
+        self._taken: tuple[int, int, int] | None = None
+        self._folder: Path | None = None
+
+    def newest(self) -> Path:
+        """A copy of the database as it is now. Raises HostError if there is no room for it."""
+        with self._lock:
+            found = self._state()
+            if self._folder is None or found != self._taken:
+                try:
+                    folder = Path(tempfile.mkdtemp(prefix="judge-store-"))
+                    # Connections that have an older copy keep it until they are closed.
+                    weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+                    for file in (self._path, self._path.with_name(f"{self._path.name}-wal")):
+                        shutil.copyfile(file, folder / file.name)
+                except OSError as error:
+                    raise HostError(f"{self._path} cannot be copied to be read: {error.strerror}") from None
+                self._folder, self._taken = folder, found
+            return self._folder / self._path.name
+
+    def _state(self) -> tuple[int, int, int]:
+        return _size(self._path, ""), _size(self._path, "wal"), self._path.stat().st_mtime_ns
+
+
+def _opened(path: Path, how: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True, check_same_thread=False)
+    try:
+        connection.execute("select count(*) from sqlite_master").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _size(path: Path, end: str) -> int:
+    """Of a file next to the database in bytes; 0 if it does not exist."""
+    try:
+        return (path.with_name(f"{path.name}-{end}") if end else path).stat().st_size
+    except OSError:
+        return 0
