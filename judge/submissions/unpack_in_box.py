@@ -16,6 +16,7 @@ import io
 import json
 import lzma
 import os
+import re
 import stat
 import struct
 import sys
@@ -244,11 +245,10 @@ def unicode_path(extra: bytes, raw: bytes) -> str:
 def fit_for_a_name(text: str) -> str:
     r"""A name that was read by the wrong code page, with _ for each character that a name cannot have.
 
-    The second byte of a letter in Shift_JIS or GBK can be the \ of ASCII.
+    A \ after a character beyond ASCII is taken for the second byte of a letter in Shift_JIS or GBK.
     """
-    parts = text.split("/")
-    fit = ["".join("_" if c in "\\:" or not is_printable(c) else c for c in part) for part in parts]
-    return "/".join(fit)
+    text = re.sub(r"(?<=[^\x00-\x7f])\\", "_", text)
+    return "".join(letter if is_printable(letter) and letter != ":" else "_" for letter in text)
 
 
 def refuse_overlap(file: BinaryIO, infos: list[zipfile.ZipInfo], end: int) -> None:

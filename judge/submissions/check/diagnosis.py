@@ -103,7 +103,7 @@ _THREADS = re.compile(
 """What programs say that were refused a thread or a process."""
 
 _CAUSES = (
-    (rf"{_FOLDERS}\S*.{{0,100}}(?:Permission denied|EACCES|cannot execute)", _NOEXEC),
+    (rf"{_FOLDERS}[\s\S]{{0,300}}?(?:Permission denied|EACCES|cannot execute)", _NOEXEC),
     (r"failed to map segment from shared object", _NOEXEC),
     (
         r"Cannot mount AppImage|AppImages require FUSE",

@@ -74,7 +74,8 @@ class RecordedTalk:
     def got_ready(self) -> bool:
         """Whether its start was over, well; a seat is frozen from then on."""
         refused = self.side.fault in (Verdict.REFUSED, Verdict.UNREADABLE)
-        return self._first(EntryKind.FROZEN) is not None and not refused
+        kinds = [entry.kind for entry in self._entries if entry.kind in (EntryKind.FROZEN, EntryKind.EVIDENCE)]
+        return kinds[:1] == [EntryKind.FROZEN] and not refused  # behind a fault's evidence it is frozen, too
 
     @property
     def turns_ms(self) -> Sequence[float]:
@@ -166,20 +167,26 @@ class RecordedTalk:
     @property
     def printed(self) -> list[str]:
         """The lines of its stdout since it was last sent anything, up to the goodbye: what it said before it ended."""
-        before = self._entries
-        if self._goodbye is not None:
-            before = before[: before.index(self._goodbye)]
-        sent = [number for number, entry in enumerate(before) if entry.kind is EntryKind.WROTE]
-        return _lines(self._joined(before[sent[-1] if sent else 0 :], EntryKind.READ))
+        return _lines(self._said)
 
     @property
     def unfinished(self) -> bytes:
-        """What it wrote to stdout since it was last sent anything, up to the goodbye, behind the last line end."""
+        """The end of the same behind the last line end."""
+        return self._said.rpartition(b"\n")[2]
+
+    @property
+    def _said(self) -> bytes:
+        """Its stdout since it was last sent anything, up to the goodbye, which may be sent while it is frozen."""
         before = self._entries
         if self._goodbye is not None:
             before = before[: before.index(self._goodbye)]
-        sent = [number for number, entry in enumerate(before) if entry.kind is EntryKind.WROTE]
-        return self._joined(before[sent[-1] if sent else 0 :], EntryKind.READ).rpartition(b"\n")[2]
+        sent = 0
+        for number, entry in enumerate(before):
+            if entry.kind is EntryKind.EVIDENCE:
+                break
+            if entry.kind is EntryKind.WROTE:
+                sent = number
+        return self._joined(before[sent:], EntryKind.READ)
 
     @property
     def first_bytes(self) -> bytes:

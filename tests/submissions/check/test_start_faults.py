@@ -1,0 +1,238 @@
+"""A program that the kernel does not start, or that ends for a well-known reason, gets the advice for that reason."""
+
+import struct
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from judge.agents.agents import stage_agent
+from judge.agents.elf_format import read_elf
+from judge.host.build_images import build_images
+from judge.host.house_agents import build_house_agents
+from judge.referee.play import Slot
+from judge.referee.policy import load_policy
+from judge.sandbox.owner import owned_directory
+from judge.submissions.check import CheckReport, Grade, examine
+from judge.submissions.check.start_faults import fault_of_file, pointers_of, processor_level, why_not_started
+
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 123\n"
+
+
+def elf(machine: int, kind: int = 2, loader: bytes = b"", bits: int = 64) -> bytes:
+    """An ELF file with nothing but headers, and the path of its loader."""
+    count, ident = int(bool(loader)), b"\x7fELF" + bytes([bits // 32, 1, 1]) + bytes(9)
+    if bits == 64:
+        head = ident + struct.pack("<HHIQQQIHHHHHH", kind, machine, 1, 0, 64, 0, 0, 64, 56, count, 0, 0, 0)
+        entry = struct.pack("<IIQQQQQQ", 3, 4, 120, 0, 0, len(loader) + 1, len(loader) + 1, 1)
+    else:
+        head = ident + struct.pack("<HHIIIIIHHHHHH", kind, machine, 1, 0, 52, 0, 0, 52, 32, count, 0, 0, 0)
+        entry = struct.pack("<IIIIIIII", 3, 84, 0, 0, len(loader) + 1, len(loader) + 1, 4, 1)
+    return head + (entry + loader + b"\0" if loader else b"")
+
+
+FILES: dict[str, tuple[str, bytes, str]] = {
+    "ARM": ("mine", elf(0xB7), "mine is for ARM of 64 bits, and this host is x86-64"),
+    "RISC-V": ("mine", elf(0xF3), "is for RISC-V"),
+    "ARM of 32 bits": ("mine", elf(0x28, bits=32), "is for ARM of 32 bits"),
+    "musl": ("mine", elf(0x3E, loader=b"/lib/ld-musl-x86_64.so.1"), "the loader of musl /lib/ld-musl-x86_64.so.1"),
+    "Nix": (
+        "mine",
+        elf(0x3E, loader=b"/nix/store/x/ld-linux.so.2"),
+        "/nix/store/x/ld-linux.so.2, which is missing here",
+    ),
+    "an object": ("mine.o", elf(0x3E, kind=1), "is an object file, not a program: link it"),
+    "macOS": ("mine", b"\xcf\xfa\xed\xfe" + bytes(28), "is a program for macOS"),
+    "macOS twice": ("mine", b"\xca\xfe\xba\xbe\0\0\0\2" + bytes(28), "is a program for macOS"),
+    "Windows": ("mine.exe", b"MZ" + bytes(62), 'say runtime = "wine"'),
+    "a jar": ("mine.jar", b"PK\x03\x04" + bytes(26), 'command = ["java", "-jar", "mine.jar"]'),
+    "a pointer": ("mine", POINTER, "mine is a pointer of Git LFS, not the file itself: run git lfs pull"),
+    "a page": ("mine", b"<!DOCTYPE html><html>", "is a page of HTML"),
+    "empty": ("mine", b"", "mine is empty"),
+    "CR LF": ("run.sh", b"#!/bin/sh\r\nexec x\r\n", "the first line of run.sh ends in CR LF: save it with LF alone"),
+    "a mark": ("run.sh", b"\xef\xbb\xbf#!/bin/sh\n", "has a byte order mark before #!"),
+    "UTF-16": ("run.sh", "#!/bin/sh\n".encode("utf-16"), "is UTF-16 text"),
+    "Python": ("main.py", b"print(1)\n", 'say command = ["python3", "main.py"] and runtime = "python"'),
+    "JavaScript": ("main.js", b"1;\n", 'command = ["node", "main.js"] and runtime = "node"'),
+    "a text": ("mine", b"hello\n", "has no first line #!"),
+    "python": ("mine", b"#!/usr/local/bin/python3.9\n", "python3.9 is called python3 here: say python3"),
+    "env": ("mine", b"#!/usr/bin/env python\n", "python is called python3 here"),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_a_file_says_by_its_first_bytes_why_it_does_not_start(case: str, tmp_path: Path) -> None:
+    name, data, said = FILES[case]
+    (tmp_path / name).write_bytes(data)
+
+    assert said in fault_of_file(tmp_path / name)
+    assert said in why_not_started(tmp_path, name)
+
+
+def test_a_damaged_header_is_none(tmp_path: Path) -> None:
+    whole = elf(0x3E, loader=b"/lib/ld-musl-x86_64.so.1")
+    path = tmp_path / "mine"
+    for size in range(len(whole)):
+        path.write_bytes(whole[:size])
+        read_elf(path)
+        fault_of_file(path)
+    path.write_bytes(whole[:32] + b"\xff" * 32)
+    assert read_elf(path) is None
+
+
+def test_a_static_program_of_this_host_has_no_fault(tmp_path: Path) -> None:
+    program = tmp_path / "mine"
+    subprocess.run(["gcc", "-x", "c", "-static", "-o", program, "-"], input=b"int main(void) { return 0; }", check=True)
+
+    assert "" == fault_of_file(program)
+
+
+@pytest.mark.parametrize(
+    ("files", "word", "said"),
+    [
+        ({"Makefile": ""}, "./starter", "starter is not built: run make first"),
+        ({"starter.py": ""}, "./start.py", "there is no start.py in the agent: did you mean starter.py?"),
+        ({"Brain": ""}, "./brain", "did you mean Brain?"),
+        ({"x.c": ""}, "./mine", "there is no mine in the agent: build it first"),
+        ({"data": ""}, "./mine", "there is no mine in the agent: send it"),
+        ({}, "python", "python is called python3 here: say python3"),
+        ({}, "nodejs", "nodejs is called node here"),
+        ({}, "perl", ""),
+    ],
+)
+def test_a_program_that_is_not_there_is_looked_for(files: dict[str, str], word: str, said: str, tmp_path: Path) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+
+    assert said in why_not_started(tmp_path, word)
+    assert bool(said) == bool(why_not_started(tmp_path, word))
+
+
+def test_a_pointer_among_the_data_is_found(tmp_path: Path) -> None:
+    (tmp_path / "net.bin").write_bytes(POINTER)
+
+    assert "net.bin is a pointer of Git LFS" in pointers_of(tmp_path)
+
+
+# --- in a box --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def ready() -> None:
+    """The runtimes and the house agents."""
+    build_images(["native", "python"])
+    build_house_agents()
+
+
+@pytest.fixture
+def staging() -> Iterator[Path]:
+    with owned_directory() as directory:
+        yield directory
+
+
+def examined(agent: Path, staging: Path) -> CheckReport:
+    quick = ("clock.turn_ms=1000", "clock.start_ms=3000", "clock.courtesy_ms=300", "clock.close_ms=2000")
+    return examine(stage_agent(str(agent), staging), load_policy("gomocup-standard", quick), Slot(), "docker", staging)
+
+
+BRAIN = """
+import sys
+def say(text):
+    sys.stdout.write({answer})
+    sys.stdout.flush()
+taken = set()
+for line in sys.stdin:
+    word, _, rest = line.strip().partition(" ")
+    if word in ("START", "RESTART"):
+        say("OK")
+    elif word == "END":
+        break
+    elif word == "BEGIN":
+        say({move!r})
+"""
+ILL = "int main(void) { __builtin_trap(); }"
+THREADS = "import threading, time\n[threading.Thread(target=time.sleep, args=(60,)).start() for _ in range(96)]\n"
+COPY = """
+import os, shutil
+shutil.copy("/bin/true", "/tmp/inner")
+os.chmod("/tmp/inner", 0o755)
+os.execv("/tmp/inner", ["inner"])
+"""
+AGENTS: dict[str, tuple[dict[str, bytes | str], str, str]] = {
+    "python": ({"main.py": BRAIN.format(answer='text + "\\n"', move="7,7")}, '["python", "main.py"]', "say python3"),
+    "threads": ({"main.py": THREADS}, '["python3", "main.py"]', "more than the 64 processes and threads"),
+    "noexec": ({"main.py": COPY}, '["python3", "main.py"]', "nothing in /tmp, /dev/shm and the other folders"),
+    "env": ({"run.sh": b"#!/usr/bin/env python3\r\nprint(1)\r\n"}, '["./run.sh"]', "CR LF"),
+    "a mark": (
+        {"main.py": BRAIN.format(answer='("\\ufeff" if text == "OK" else "") + text + "\\n"', move="7,7")},
+        '["python3", "main.py"]',
+        "begins with a byte order mark: write UTF-8 without one",
+    ),
+    "no line end": ({"main.py": BRAIN.format(answer="text", move="7,7")}, '["python3", "main.py"]', "with a line end"),
+    "data": (
+        {"main.py": "import sys; sys.exit(3)", "net.bin": POINTER},
+        '["python3", "main.py"]',
+        "net.bin is a pointer",
+    ),
+    "sockets": (
+        {"main.py": "import socket; socket.socket()"},
+        '["python3", "main.py"]',
+        "a box denies some calls",
+    ),
+}
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("ready")
+@pytest.mark.parametrize("case", AGENTS)
+def test_an_agent_that_fails_for_a_known_reason_is_told_it(case: str, staging: Path, tmp_path: Path) -> None:
+    files, command, said = AGENTS[case]
+    for name, text in files.items():
+        (tmp_path / name).write_bytes(text.encode() if isinstance(text, str) else text)
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "agent.toml").write_text(f'name = "mine"\ncommand = {command}\nruntime = "python"\n')
+
+    report = examined(tmp_path, staging)
+
+    assert Grade.FAIL is report.grade
+    assert said in report.findings[0].fix
+    if case == "no line end":
+        assert "it wrote 'OK' without a line end" in report.findings[0].evidence
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("ready")
+def test_an_instruction_of_another_processor_is_named(staging: Path, tmp_path: Path) -> None:
+    program = tmp_path / "ill"
+    subprocess.run(["gcc", "-x", "c", "-static", "-o", program, "-"], input=ILL.encode(), check=True)
+
+    report = examined(program, staging)
+
+    assert "compile it without -march=native" in report.findings[0].fix
+    assert processor_level() in report.findings[0].fix
+
+
+NAMED = """
+import concurrent.futures, getpass, multiprocessing, os, pwd
+from multiprocessing import shared_memory
+if __name__ == "__main__":
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        assert 6 == sum(pool.map(abs, (-1, -2, -3)))
+    block = shared_memory.SharedMemory(create=True, size=100_000)
+    block.buf[99_999] = 1
+    block.close()
+    block.unlink()
+    assert "agent" == getpass.getuser() == pwd.getpwuid(os.getuid()).pw_name
+"""
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("ready")
+def test_pools_shared_memory_and_the_user_s_name_are_there(staging: Path, tmp_path: Path) -> None:
+    brain = NAMED + "".join(f"    {line}\n" for line in BRAIN.format(answer='text + "\\n"', move="7,7").splitlines())
+    (tmp_path / "mine.py").write_text(brain)
+
+    report = examined(tmp_path / "mine.py", staging)
+
+    assert "pass" == next(finding for finding in report.findings if finding.check == "start").grade
