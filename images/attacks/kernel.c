@@ -359,6 +359,11 @@ static void g19(void) {
 static long set_trigger(const char *path) {
     const char trigger[] = "some 150000 2000000";
     int file = open(path, O_RDWR);
+    struct stat found;
+    if (file >= 0 && (fstat(file, &found) || !S_ISREG(found.st_mode))) {
+        errno = ENOENT; /* it is masked */
+        return -1;
+    }
     return file < 0 || write(file, trigger, sizeof trigger) != sizeof trigger ? -1 : 0;
 }
 

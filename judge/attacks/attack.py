@@ -57,6 +57,8 @@ class Observed:
     """Processor time of the judge's main thread in all matches."""
     seat: int = 0
     """The attacker's seat."""
+    peace: "Observed | None" = None
+    """The same opponent against an agent that does no harm, if it measures itself."""
 
     @property
     def record(self) -> MatchRecord:

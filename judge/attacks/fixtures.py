@@ -192,11 +192,14 @@ MANY_LOCKS = 100_000
 
 
 def _count_slab(name: str) -> int:
-    """How many objects of a kind the kernel has; 0 where it does not tell this user."""
+    """How many objects of a kind the kernel has, or of all kinds if it has merged this one with another.
+
+    0 where the kernel does not tell this user.
+    """
     with suppress(OSError):
-        for line in SLABS.read_text(encoding="ascii").splitlines():
-            if line.startswith(f"{name} "):
-                return int(line.split()[1])
+        lines = SLABS.read_text(encoding="ascii").splitlines()[2:]  # two lines of headings
+        counts = {kind: int(count) for kind, count, *_ in map(str.split, lines)}
+        return counts.get(name, sum(counts.values()))
     return 0
 
 

@@ -129,7 +129,7 @@ class Suite:
         self._opponent = build_house_agents()[OPPONENT]
         self._opponents_digest = program_digest(self._opponent)
         self._digests = {program_digest(self._programs): self._programs, self._opponents_digest: self._opponent}
-        self._peaceful: dict[tuple[Opponent | None, bool, int], Sequence[str]] = {}
+        self._peaceful: dict[tuple[Opponent | None, bool, int], Observed] = {}
 
     def close(self) -> None:
         """Remove what is kept for the next trial; never raises."""
@@ -170,6 +170,8 @@ class Suite:
                     seen, names = self._play(attack, control, directory, seat)
                 finally:
                     KEPT.close(but_of=self._opponents_digest)
+            if seen.measured(FIGURES[0]):
+                seen = replace(seen, peace=self._in_peace(attack, seat))
             found = [*self._unexpected(attack, expected, seen, names)]
             if control is None:
                 found += [*seen.found, *self._harm(attack, seen)]
@@ -394,14 +396,17 @@ class Suite:
 
     def _peaceful_moves(self, attack: Attack, seat: int) -> Sequence[str]:
         """What the same opponent plays against an agent in `seat` that does no harm."""
+        return [ply.said for ply in self._in_peace(attack, seat).record.plies if ply.seat != seat]
+
+    def _in_peace(self, attack: Attack, seat: int) -> Observed:
+        """A game of the same opponent against an agent in `seat` that does no harm; played once."""
         opponent = attack.opponent
         if opponent is not None and opponent.is_accomplice:
             opponent = Opponent("think")  # it chooses the same cells
         key = (opponent, attack.opening, seat)
         if key not in self._peaceful:
             honest = replace(HONEST, opponent=opponent, opening=attack.opening)
-            seen, _ = self._play(honest, None, BUILD_DIRECTORY, seat)
-            self._peaceful[key] = [ply.said for ply in seen.record.plies if ply.seat != seat]
+            self._peaceful[key], _ = self._play(honest, None, BUILD_DIRECTORY, seat)
         return self._peaceful[key]
 
 

@@ -9,18 +9,22 @@ from statistics import median
 from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Observed, Opponent, Proof
 from judge.attacks.fixtures import many_watches
 from judge.attacks.weak_box import allowing, both, with_ulimit
+from judge.games.types import Verdict
 
 WORK_MS = 300
 WORKER = Opponent("work", WORK_MS)
 BOTH = (0, 1)
 """The seats of the attacker."""
 
-HARMLESS_SHARE = 0.1
-"""Of the opponent's work: interrupts of an undisturbed game take 0.01 to 0.03, on a busy host up to 0.08."""
-HARMFUL_SHARE = 0.1
+HARMLESS_SHARE = 0.07
+"""Of the opponent's work, above what interrupts take without an attack: 0.01 to 0.03, on a busy host up to 0.08."""
+HARMFUL_SHARE = 0.07
 
 TURNS = 4
 """How many answers the opponent gives at least in a game that the attacker wins with its fifth stone."""
+
+TIGHT = {"clock": {"turn_ms": round(1.15 * WORK_MS), "tolerance_ms": 0}}
+"""A turn that is a seventh longer than the opponent needs."""
 
 ROBBED = "an honest agent would lose by the time that its opponent's timers took"
 TIMERFD = ("timerfd_create", "timerfd_settime", "timerfd_gettime")
@@ -28,23 +32,36 @@ SIGNALFD = ("signalfd", "signalfd4")
 POSIX_TIMERS = ("timer_create", "timer_settime", "timer_delete")
 
 
-def _share_of(taken_us: float) -> float:
-    return taken_us / 1000 / WORK_MS
+def _shares(seen: Observed | None) -> list[float]:
+    """What interrupts took in each answer of the opponent, as shares of the time that it needs; the smallest first."""
+    if seen is None:
+        return []
+    answers = zip(*(seen.measured(what) for what in ("irq_us", "took_us", "lost_us")), strict=True)
+    return sorted(interrupted / (took - lost) for interrupted, took, lost in answers)
+
+
+def _in_peace(seen: Observed) -> float:
+    """The share in a game without an attack, such as on a host that is emulated."""
+    return median(_shares(seen.peace) or [0.0])
 
 
 def takes_little(seen: Observed) -> str:
     """Proof that the opponent lost little time to interrupts; an attack disturbs nearly every answer."""
-    taken_us = sorted(seen.measured("irq_us"))
-    if len(taken_us) < TURNS:
+    shares = _shares(seen)
+    if len(shares) < TURNS:
         return "the opponent has not measured its answers"
-    share = _share_of(taken_us[1])
-    return "" if share < HARMLESS_SHARE else f"interrupts took {share * 100:.0f} % of the opponent's work"
+    return "" if shares[1] < HARMLESS_SHARE + _in_peace(seen) else f"interrupts took {_percent(shares)} of its work"
 
 
 def takes_much(seen: Observed) -> str:
     """Proof that the opponent lost much time to interrupts."""
-    share = _share_of(median(seen.measured("irq_us") or [0]))
-    return "" if share > HARMFUL_SHARE else f"interrupts took only {share * 100:.0f} % of the opponent's work"
+    shares = _shares(seen)
+    is_much = bool(shares) and median(shares) > HARMFUL_SHARE + _in_peace(seen)
+    return "" if is_much else f"interrupts took only {_percent(shares)} of the opponent's work"
+
+
+def _percent(shares: list[float]) -> str:
+    return " ".join(f"{share:.0%}" for share in shares)
 
 
 def _robs(proof: Proof = takes_much, **did: int) -> Expected:
@@ -61,6 +78,15 @@ BY_TIMERS = (
         expected=Expected(proof=takes_little),
         control=Control(
             off="the denial of timerfds", weaken=allowing(*TIMERFD), expected=_robs(timers=40000, fired=30000)
+        ),
+    ),
+    Attack(
+        id="O5.tight", title="sets thousands of timerfds against an opponent that has little time to spare",
+        program="timers", words=("timerfds", "60", "240", "10", "20", "0"), danger=ROBBED, opponent=WORKER, seats=BOTH,
+        policy=TIGHT, is_tight=True,
+        control=Control(
+            off="the denial of timerfds", weaken=allowing(*TIMERFD),
+            expected=Expected(verdict=Verdict.TURN_TIME, against_opponent=True, because="did not answer"),
         ),
     ),
     Attack(

@@ -120,7 +120,11 @@ def _tried(suite: Suite, attacks: Sequence[Attack], controls: bool) -> Iterator[
     for attack in attacks:
         yield _line(attack, None, suite.attack)
         control = attack.control
-        if not controls or isinstance(control, str) or kernel_release() < control.since_linux:
+        if not controls or isinstance(control, str):
+            continue
+        if kernel_release() < control.since_linux:
+            major, minor = control.since_linux
+            note(f"skipped: control of {attack.id}: the attack needs Linux {major}.{minor}")
             continue
         yield _line(attack, control, suite.control)
 
