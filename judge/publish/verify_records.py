@@ -200,6 +200,12 @@ def void_problems(file: RecordFile) -> Iterator[str]:
         is_departure = not wire.is_cut_off and record.format != "judge-record-1"
         if is_departure and referee.game.end is None:
             yield f"called void, and its transcript goes on where a judge would not: {error}"
+    # The last answer may have come when the host failed, and is no ply then.
+    said, replayed = ([(ply.seat, ply.said) for ply in plies] for plies in (record.plies, referee.plies))
+    if said not in (replayed, replayed[:-1]):
+        yield "called void, and its plies are not those of its transcript"
+    if record.result or any(seat.fault is not None or seat.why for seat in record.seats):
+        yield "called void, and it has a result or a fault"
     if referee.game.end is not None:
         yield "called void, and the moves of its transcript end the game"
     elif end is not None and verdict_of(end) is not Verdict.VOID:

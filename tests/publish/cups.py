@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,12 +15,15 @@ from judge.contest.plan import load_plan
 from judge.contest.seeds import commitment_to
 from judge.contest.snapshot import Snapshot, SnapshotEntry, SnapshotImage, SnapshotWitness, terms_digest
 from judge.contest.worker import job_result
+from judge.errors import InputError
 from judge.games.gomoku.requests import Square
 from judge.games.types import Verdict
 from judge.protocols import protocol_entry
 from judge.publish.witnesses import Witnesses
+from judge.referee.make_record import plies_of
 from judge.referee.match import Referee
-from judge.referee.setup import build_referee
+from judge.referee.replay import ReplayWire
+from judge.referee.setup import build_referee, build_replay
 from judge.referee.spec import FolderRecord, MatchSpec, Placement, RecordFile, SeatSpec
 from judge.referee.transcript import EntryKind, mark_private, seal, unseal
 from judge.store.contests import Store
@@ -212,12 +216,22 @@ def voided(file: RecordFile) -> RecordFile:
     """The record of a game that the host ended in the middle of its turns."""
     entries = unseal(file.transcript)
     sealed = seal(entries[: len(entries) // 2])
+    referee = build_replay(file.record, ReplayWire(unseal(sealed)))
+    with suppress(InputError):
+        referee.play()
     seats = []
     for seat, spec in zip(file.record.seats, file.record.spec.seats, strict=True):
         starts = spec.folders.digests if spec.folders else {}
         folders = {kind: FolderRecord(digest=digest) for kind, digest in starts.items()}
         seats.append(seat.model_copy(update={"fault": None, "why": "", "evidence": None, "folders": folders}))
-    values = {"verdict": Verdict.VOID, "winner": None, "reason": VOID_REASON, "result": "", "seats": tuple(seats)}
+    values = {
+        "verdict": Verdict.VOID,
+        "winner": None,
+        "reason": VOID_REASON,
+        "result": "",
+        "seats": tuple(seats),
+        "plies": plies_of(referee),
+    }
     record = file.record.model_copy(update={**values, "unclosed": "", "transcript_sha256": sealed.sha256})
     return RecordFile(record=record, transcript=sealed)
 
