@@ -97,7 +97,7 @@ def behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Behind]:
                 process.wait(60)
 
 
-def started_nginx(nginx: str, folder: Path, port: int, to: int) -> "subprocess.Popen[bytes]":
+def started_nginx(nginx: str, folder: Path, port: int, to: int, of_client: int = 128) -> "subprocess.Popen[bytes]":
     """nginx with the configuration of the page, at other ports and with a certificate of its own."""
     key, certificate = folder / "key.pem", folder / "certificate.pem"
     request = ("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1")
@@ -110,6 +110,7 @@ def started_nginx(nginx: str, folder: Path, port: int, to: int) -> "subprocess.P
         "/etc/ssl/example.org.pem": str(certificate),
         "/etc/ssl/example.org.key": str(key),
         "http://127.0.0.1:8000/": f"http://127.0.0.1:{to}/",
+        "limit_conn judge_clients 128": f"limit_conn judge_clients {of_client}",
     }.items():
         assert old in server
         server = server.replace(old, new)
@@ -203,8 +204,8 @@ connections_per_address = {per_address}
 
 
 @contextmanager
-def few(folder: Path, per_address: int, viewers: int = 40) -> Iterator[int]:
-    """A service with little room behind nginx; the port of nginx."""
+def few(folder: Path, per_address: int, viewers: int = 12, of_nginx: int = 128) -> Iterator[int]:
+    """A service with little room behind nginx, which allows a client `of_nginx` connections; the port of nginx."""
     nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin")
     if nginx is None:
         pytest.skip("nginx is not here: apt-get install nginx-light")
@@ -213,7 +214,7 @@ def few(folder: Path, per_address: int, viewers: int = 40) -> Iterator[int]:
         serving_all(cup.folder, "127.0.0.1", "/cup") as service,
     ):
         port = free_port()
-        process = started_nginx(nginx, folder, port, int(service.url.rpartition(":")[2]))
+        process = started_nginx(nginx, folder, port, int(service.url.rpartition(":")[2]), of_nginx)
         try:
             until(lambda: status_from("127.0.0.1", port) == 200, f"nginx does not answer: see {folder}/error.log")
             yield port
@@ -251,8 +252,8 @@ def slow_forms(stack: ExitStack, port: int, count: int) -> list[ssl.SSLSocket]:
 
 
 def test_slow_forms_of_one_client_behind_nginx_leave_room_for_others(tmp_path: Path) -> None:
-    with few(tmp_path, per_address=8) as port, ExitStack() as stack:
-        slow_forms(stack, port, 100)
+    with few(tmp_path, per_address=4) as port, ExitStack() as stack:
+        slow_forms(stack, port, 24)
         until(lambda: status_from("127.0.0.1", port) == 429, "the client has no limit")
         for path in ("/cup/live.html", "/cup/author/index.html", "/cup/organiser/index.html", "/cup/health"):
             assert 200 == status_from("127.0.0.2", port, path), path
@@ -260,14 +261,14 @@ def test_slow_forms_of_one_client_behind_nginx_leave_room_for_others(tmp_path: P
 
 def test_without_the_limit_of_a_client_they_take_all_room_behind_nginx(tmp_path: Path) -> None:
     with few(tmp_path, per_address=1000) as port, ExitStack() as stack:
-        slow_forms(stack, port, 100)
+        slow_forms(stack, port, 24)
         until(lambda: status_from("127.0.0.2", port, "/cup/live.html") == 503, "there is still room")
 
 
 def test_nginx_counts_the_connections_of_a_client(tmp_path: Path) -> None:
     """More than the service allows a client, so that here nginx alone says no."""
-    with few(tmp_path, per_address=1000, viewers=1000) as port, ExitStack() as stack:
-        clients = slow_forms(stack, port, 140)
+    with few(tmp_path, per_address=1000, viewers=1000, of_nginx=8) as port, ExitStack() as stack:
+        clients = slow_forms(stack, port, 10)
         until(lambda: status_from("127.0.0.1", port) == 429, "nginx does not count")
         assert clients[-1].recv(100).startswith(b"HTTP/1.1 429 ")
 
