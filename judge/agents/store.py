@@ -104,7 +104,7 @@ class AgentStore:
                 yield
         except OSError as error:
             raise HostError(
-                f"{self._directory}: {error.strerror}; the agent was not stored: make room there, and try again"
+                f"{self._directory}: {_reason(error)}; the agent was not stored: make room there, and try again"
             ) from error
 
     @contextmanager
@@ -145,6 +145,13 @@ def write_agent(program: Path, out: IO[bytes]) -> None:
         for path in sorted(program.rglob("*")):
             if path.is_file():
                 add_file(tar, path.relative_to(program).as_posix(), path)
+
+
+def _reason(error: OSError) -> str:
+    """Why files could not be written. `shutil` collects the errors of a tree, as (from, to, why) each."""
+    if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list) and error.args[0]:
+        return str(error.args[0][0][2])
+    return error.strerror or str(error)
 
 
 def _unpack(packed: BinaryIO, target: Path) -> None:

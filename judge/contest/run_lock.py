@@ -27,9 +27,12 @@ def alone(planned: Planned) -> Iterator[None]:
                 f"another judge (process {file.read(20).strip() or 'unknown'}) runs {planned.name}; "
                 f"judge contest pause {planned.path} ends it politely"
             )
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+        try:
+            file.truncate(0)
+            file.write(str(os.getpid()))
+            file.flush()
+        except OSError as error:
+            raise HostError(f"{path}: {error.strerror}: make room there, and run the same command again") from None
         yield
 
 

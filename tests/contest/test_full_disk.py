@@ -1,0 +1,89 @@
+"""A contest on a full disk ends with a sentence that names the place."""
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from judge.agents.store import AgentStore
+from judge.contest.plan import load_plan
+from judge.contest.run_lock import alone
+from judge.errors import HostError
+from tests.cli.contests import JUDGE, write_contest
+from tests.patience import PATIENCE_S
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
+
+KIB = 1024
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
+    """Makes an own file system of so many bytes; its contents may be changed before it is filled."""
+    place = tmp_path / "small"
+    place.mkdir()
+
+    def mount(size: int) -> Path:
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place], check=True)
+        return place
+
+    yield mount
+    subprocess.run(["umount", place], check=False)
+
+
+def fill(place: Path) -> None:
+    with (place / "filler").open("wb") as file:
+        try:
+            while True:
+                file.write(bytes(KIB))
+                file.flush()
+        except OSError:
+            pass
+
+
+def test_the_lock_of_a_full_folder_is_a_sentence(small: Callable[[int], Path]) -> None:
+    place = small(64 * KIB)
+    write_contest(place / "cup", ["house-instant", "house-instant"])
+    planned = load_plan(place / "cup")
+    fill(place)
+
+    with pytest.raises(HostError, match="cup/lock: No space left on device: make room there"), alone(planned):
+        pass
+
+
+@pytest.mark.parametrize("room", [0, 64 * KIB, 200 * KIB])
+def test_a_contest_on_a_full_disk_ends_with_a_sentence(small: Callable[[int], Path], tmp_path: Path, room: int) -> None:
+    """Wherever the room ends."""
+    place = small(64 * KIB + room)
+    write_contest(place / "cup", ["house-instant", "house-instant"])
+    if not room:
+        fill(place)
+
+    ended = subprocess.run(
+        [*JUDGE, "contest", "run", str(place / "cup")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+    assert 1 == ended.returncode
+    assert "Traceback" not in ended.stderr
+    assert "None" not in ended.stderr
+    assert "unexpected" not in ended.stderr
+    assert ended.stderr.splitlines()[-1].startswith("judge: ")
+    assert "full" in ended.stderr or "No space left on device" in ended.stderr
+
+
+def test_an_agent_that_does_not_fit_is_named_with_the_reason(small: Callable[[int], Path], tmp_path: Path) -> None:
+    """The reason is inside the list of errors of a tree."""
+    tree = tmp_path / "agent"
+    tree.mkdir()
+    for number in range(5):
+        (tree / f"{number}").write_bytes(bytes(40 * KIB))
+
+    with pytest.raises(HostError, match="No space left on device; the agent was not stored"):
+        AgentStore(small(64 * KIB)).put(tree)
