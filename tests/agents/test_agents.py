@@ -7,6 +7,7 @@ import pytest
 from judge.agents.agents import program_digest, stage_agent
 from judge.errors import InputError
 from judge.referee.policy import load_policy
+from judge.submissions.build import recipe_of
 
 
 @pytest.fixture
@@ -210,3 +211,70 @@ def test_a_runtime_is_what_the_policy_says_and_nothing_else(tmp_path: Path, stag
 
     policy = load_policy("gomocup-fastgame", ["runtimes.python2='sha256:0123'"])
     assert "sha256:0123" == agent.seat(policy).runtime
+
+
+# --- bookkeeping -----------------------------------------------------------------------------------------------------
+
+
+def test_bookkeeping_is_no_part_of_an_agent(tmp_path: Path, staging: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "agent.toml").write_text('name = "mine"\ncommand = ["python3", "main.py"]\nruntime = "python"\n')
+    (mine / "main.py").write_text("print()\n")
+    before = stage_agent(str(mine), staging)
+    for name in (".git/FETCH_HEAD", "lib/__pycache__/a.pyc", ".idea/x", ".DS_Store", "lib/.gitignore", ".main.py.swp"):
+        (mine / name).parent.mkdir(parents=True, exist_ok=True)
+        (mine / name).write_text("x")
+    (mine / "._main.py").write_bytes(b"\x00\x05\x16\x07" + bytes(50))
+    after = stage_agent(str(mine), staging)
+
+    assert before.digest == after.digest
+    assert {"agent.toml", "main.py"} == {path.name for path in after.program.rglob("*") if path.is_file()}
+    (mine / "._own").write_text("not a companion")
+    assert before.digest != stage_agent(str(mine), staging).digest
+
+
+@pytest.mark.parametrize("name", ["agent.toml.txt", "Agent.toml", "AGENT.TOML", "agents.toml", "agent.toml.toml"])
+def test_a_manifest_under_nearly_its_name_is_named(name: str, tmp_path: Path, staging: Path) -> None:
+    (tmp_path / name).write_text('name = "mine"\ncommand = ["python3", "main.py"]\n')
+    (tmp_path / "main.py").write_text("print()\n")
+
+    for read in (lambda: stage_agent(str(tmp_path), staging), lambda: recipe_of(tmp_path, "mine")):
+        with pytest.raises(InputError, match=f"there is {name}: call it agent.toml"):
+            read()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "command"),
+    [
+        ("main.py", b"print()", '["python3", "main.py"] and runtime = "python"'),
+        ("mine.jar", b"PK\x03\x04" + bytes(30), '["java", "-jar", "mine.jar"] and runtime = "java"'),
+        ("mine", b"\x7fELF" + bytes(60), '["./mine"] and runtime = "native"'),
+    ],
+)
+def test_the_manifest_that_is_advised_works(
+    name: str, data: bytes, command: str, tmp_path: Path, staging: Path
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    (tmp_path / "notes.txt").write_text("x")
+
+    with pytest.raises(InputError) as caught:
+        stage_agent(str(tmp_path), staging)
+
+    assert f"with command = {command}" in str(caught.value)
+
+
+def test_a_pointer_of_git_lfs_is_no_program(tmp_path: Path, staging: Path) -> None:
+    (tmp_path / "pbrain-mine").write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n")
+
+    with pytest.raises(InputError, match="pbrain-mine is a pointer of Git LFS, not the file itself"):
+        stage_agent(str(tmp_path), staging)
+
+
+def test_backslashes_between_directories_are_refused_with_the_word_to_write(tmp_path: Path, staging: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "main.py").write_text("print()\n")
+    for word, shown in (("src\\\\main.py", "src/main.py"), ("src\\bmain.py", "src/bmain.py")):
+        (tmp_path / "agent.toml").write_text(f'name = "mine"\ncommand = ["python3", "{word}"]\nruntime = "python"\n')
+        with pytest.raises(InputError, match=f"between directories write /: '?{shown}"):
+            stage_agent(str(tmp_path), staging)
