@@ -58,6 +58,7 @@ def small_host() -> Iterator[str]:
             with suppress(OSError):
                 (mount / name).rmdir()
             assert time.monotonic() < deadline
+            time.sleep(0.05)
 
 
 def game(slot: Slot, program: Path, above: str, mib: int) -> RecordFile:
