@@ -52,7 +52,12 @@ FOLDER = "author"
 PATHS = (FOLDER, *(f"{code}/{FOLDER}" for code in CODES[1:]))
 """The first words of its paths."""
 
-HEADERS = {**INTAKE_HEADERS, "content-security-policy": f"{AUTHOR_POLICY}; frame-ancestors 'none'"}
+HEADERS = {
+    **INTAKE_HEADERS,
+    "content-security-policy": f"{AUTHOR_POLICY}; frame-ancestors 'none'",
+    # With no-referrer a form has the origin `null`, which cannot be compared. No other site gets a referrer.
+    "referrer-policy": "same-origin",
+}
 """Headers of every answer."""
 
 SCRIPT = "author.js"

@@ -74,10 +74,13 @@ def sent_token(form: Mapping[str, str]) -> str:
 def check_site(request: Request) -> None:
     """Raise InputError for a request that a page of another site has caused."""
     foreign = InputError("another site has sent this form: open the page of the contest, and send it there")
-    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+    site = request.headers.get("sec-fetch-site")
+    if site not in (None, "same-origin", "none"):
         raise foreign
-    # Older browsers, and all of them over plain HTTP, send no Sec-Fetch-Site.
-    if any(not _is_own(origin, request) for origin in request.headers.getlist("origin")):
+    # Older browsers, and all of them over plain HTTP, send no Sec-Fetch-Site. `null` is what a page without a referrer
+    # sends, ours or another one: the browser must say which.
+    origins = [origin for origin in request.headers.getlist("origin") if origin != "null" or site is None]
+    if any(not _is_own(origin, request) for origin in origins):
         raise foreign
 
 

@@ -311,6 +311,13 @@ def test_without_the_comparison_a_foreign_form_signs_in(desk: Served, monkeypatc
     assert 303 == desk.ask("POST", "/author/session", headers=headers, body=body)[0]
 
 
+def test_the_origin_of_a_page_without_a_referrer_counts_if_the_browser_says_whose_it_is(desk: Served) -> None:
+    body = f"token={desk.tokens['ada']}".encode()
+    for site, status in (("same-origin", 303), ("cross-site", 422), ("same-site", 422)):
+        headers = {**FORM, "sec-fetch-site": site, "host": "here", "origin": "null"}
+        assert status == desk.ask("POST", "/author/session", headers=headers, body=body)[0]
+
+
 def test_two_different_cookies_sign_nobody_in_and_the_form_says_why(desk: Served) -> None:
     ada, eve = desk.tokens["ada"], desk.tokens["eve"]
     both = {"cookie": f"judge-author={eve}; judge-author={ada}"}
@@ -342,7 +349,7 @@ def test_every_answer_forbids_what_it_can(desk: Served, path: str) -> None:
     for token in (desk.tokens["ada"], ""):
         _, headers, body = desk.ask("GET", path, token)
         assert "no-store" == headers["cache-control"]
-        assert "no-referrer" == headers["referrer-policy"]
+        assert "same-origin" == headers["referrer-policy"]
         policy = headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy

@@ -384,7 +384,7 @@ def test_every_answer_forbids_what_it_can(seen: Office, path: str) -> None:
     for token in (seen.tokens["act"], ""):
         _, headers, body = seen.ask("GET", f"/organiser/{path}", token)
         assert "no-store" == headers["cache-control"]
-        assert "no-referrer" == headers["referrer-policy"]
+        assert "same-origin" == headers["referrer-policy"]
         assert "default-src 'none'" in headers["content-security-policy"]
         assert "unsafe" not in headers["content-security-policy"]
         assert not re.search(rb"<script(?![^>]*\bsrc=)|<[^>]+\s(on\w+|style)=", body)
