@@ -218,11 +218,9 @@ def _coordinates(said: str) -> str:
         x, y, width, height = map(int, found.groups())
         if x <= width and y <= height:
             return f"coordinates count from 0: the largest are {width - 1},{height - 1}"
-        return f"answer x,y with x below {width} and y below {height}: x is the column and comes first"
-    if _TAKEN.search(said):
+    if found or _TAKEN.search(said):
         return (
-            "put each stone that the judge sends on the board, and check a move before printing it; are x and y "
-            "exchanged? x is the column and comes first, and both count from 0"
+            f"{_FIXES[Verdict.ILLEGAL]}; are x and y exchanged? x is the column and comes first, and both count from 0"
         )
     return ""
 

@@ -325,7 +325,7 @@ FLAWS = {
     "takes nearly all the memory": (
         flawed.remembering("b'x' * (110 << 20)"),
         {"memory": WARNING},
-        "of 120.0 MiB",
+        "of 121.0 MiB",
         "use less",
     ),
     "crashes in a long game": (
