@@ -39,6 +39,8 @@ _OTHER_WORDS = (
     "what it said is no answer to {0!r}: answer as the protocol {1} says, or name the protocol that it speaks in "
     "agent.toml"
 )
+_MOVES = ("BEGIN", "TURN", "BOARD")
+"""Commands that are answered by column and row."""
 _NO_LINE_END = 'end each answer with a line end, and flush it: print(move, flush=True), printf("...\\n"), println'
 _SIGNAL = re.compile(r"^was ended by signal (\d+)")
 _NOT_PERMITTED = re.compile(r"Operation not permitted|\bEPERM\b|SocketException|Address family not supported")
@@ -354,11 +356,11 @@ def _has_other_words(talk: RecordedTalk) -> bool:
     return note.startswith(_IGNORED) and not _CHATTER.match(note.removeprefix(_IGNORED).strip("'\""))
 
 
-def _of_form(talk: RecordedTalk, protocol: str) -> str:
+def _of_form(talk: RecordedTalk) -> str:
     """How to write the move that its last words are, in the protocol's form; empty if they are no move."""
     note = talk.side.notes[-1].removeprefix(_IGNORED).strip("'\"")
     found = _SQUARE.match(note)
-    if protocol != "gomocup" or not found or talk.awaited.startswith(("START", "ABOUT", "RESTART", "INFO")):
+    if not found or not talk.awaited.startswith(_MOVES):
         return ""
     return f"{note!r} is not a move of the protocol: answer with column and row, both from 0, alone on the line: 3,13"
 
@@ -389,7 +391,7 @@ def _silence(talk: RecordedTalk) -> Diagnosis:
     late = _late_answer(talk.last_words)
     if _has_other_words(talk) and (not late or late in talk.printed):
         protocol = talk.record.spec.seats[talk.seat].protocol
-        return Diagnosis(used, _of_form(talk, protocol) or _OTHER_WORDS.format(talk.awaited, protocol))
+        return Diagnosis(used, _of_form(talk) or _OTHER_WORDS.format(talk.awaited, protocol))
     if late:
         return Diagnosis(f"{used}, and when it was told to end it said {late!r}: it did not flush its output", FLUSH)
     return Diagnosis(used, _WAITS)
