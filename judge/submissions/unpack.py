@@ -4,6 +4,7 @@ import re
 import shutil
 from pathlib import Path
 
+from judge.bookkeeping import is_bookkeeping
 from judge.sandbox.run_in_box import CommandEnd, CommandResult
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.path_checks import PathChecker, RefusedError, shown
@@ -52,7 +53,7 @@ def unpack_upload(upload: Path, filename: str, target: Path, limits: IntakeLimit
 
 def root_of(tree: Path) -> Path:
     """Where an agent begins in what was unpacked: inside of a directory that everything is in."""
-    inner = list(tree.iterdir())
+    inner = [path for path in tree.iterdir() if not is_bookkeeping(path.name)]
     return root_of(inner[0]) if len(inner) == 1 and inner[0].is_dir() else tree
 
 
