@@ -5,7 +5,15 @@ from dataclasses import replace
 from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected
 from judge.attacks.cpu import LATE, TURN
 from judge.attacks.fixtures import bystanders, hoarder
-from judge.attacks.weak_box import as_the_hoarder, unfiltered, with_core_dumps, with_more_groups, with_new_privileges
+from judge.attacks.weak_box import (
+    as_the_hoarder,
+    both,
+    unfiltered,
+    with_core_dumps,
+    with_more_groups,
+    with_new_privileges,
+    with_writable_proc,
+)
 from judge.games.types import Verdict
 
 LEFT = Expected(verdict=Verdict.CRASH, because="exited with code 3")
@@ -56,7 +64,8 @@ BY_PROCESSES = (
         danger="an agent could forge the report of its own end",
         expected=Expected(denied=INSIDES, by=NOT_PERMITTED | {"ESRCH", "ENOENT"}),
         control=Control(
-            off="it is a child of its own, and no call is filtered", words=("look-into", "child"), weaken=unfiltered,
+            off="it is a child of its own, no call is filtered, and /proc can be written",
+            words=("look-into", "child"), weaken=both(unfiltered, with_writable_proc),
             expected=Expected(got=INSIDES),
         ),
     ),
