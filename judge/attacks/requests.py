@@ -106,9 +106,8 @@ AFTER_A_VOID = (
         words=("full-pipe", SPAN), danger=FARMED, policy=TURN, opening=True, shares_core=True, earns_void=True,
         expected=LATE,
         control=Control(
-            off="the size of pipes, and taking notice of an error of one", weaken=allowing("fcntl"),
-            wire=SpinningWire,
-            expected=Expected(verdict=Verdict.VOID, because="starved"),
+            off="the size of pipes, and taking notice of an error of one; the judge's own time still counts for nobody",
+            weaken=allowing("fcntl"), wire=SpinningWire, expected=replace(LATE, did={"bytes": 4096}),
         ),
     ),
 )  # fmt: skip
