@@ -1,4 +1,4 @@
-/* Attacks on the judge's own time, by how the agent is written to and read: I8, O10, A14, V12.
+/* Attacks on the judge's own time, by how the agent is written to and read: I7, I8, O10, A14, V12.
  *
  * What must stay true in all of them: the judge looks at the clock and at other agents as if this one were honest, an
  * answer after the deadline is late, and no delay of the judge that an agent causes makes a game void.
@@ -24,7 +24,11 @@ enum { MOST = 256, PATIENCE_MS = 8000, LINE = 64 };
 
 static char block[1 << 20];
 
-/* --- watches of its own stdin: each write of the judge walks through all of them ------------------- */
+/* --- I7: watches of its own stdin ------------------------------------------------------------------
+ *
+ * HELPERS processes (word 0) watch FILES duplicates of stdin (word 1) by EPOLLS epolls (word 2). Each write of the judge
+ * walks through all of these watches, on the judge's core and with interrupts off. `did watches` counts them.
+ */
 static volatile long *watches;
 static volatile int *ready;
 
@@ -55,6 +59,8 @@ static void watch_in_helpers(void) {
     for (long end = now_ms() + PATIENCE_MS; *ready < number(0) && now_ms() < end;)
         sleep_ms(5);
 }
+
+static void tell_watches(void) { did("watches", *watches); }
 
 /* --- A14: lines that the judge answers -------------------------------------------------------------
  *
@@ -142,6 +148,7 @@ static void print_and_be_late(void) {
 }
 
 const struct attack attacks[] = {
+    {.name = "watch-stdin", .at_launch = watch_in_helpers, .before = tell_watches},
     {.name = "suggest", .at_launch = watch_in_helpers, .before = suggest_and_think},
     {.name = "full-pipe", .greeted = leave_a_full_pipe},
     {.name = "burst", .at_launch = widen, .always = burst},

@@ -185,6 +185,7 @@ def _bystander(kind: str, words: str) -> Scene:
     return scene
 
 
+beside_the_judge = _bystander("nap", "a process on the judge's core")
 locks_a_file = _bystander("lock", "a process that locks a file of its own")
 
 SLABS = Path("/proc/slabinfo")

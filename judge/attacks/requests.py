@@ -1,18 +1,20 @@
-"""Attacks on the judge's own time (I8, O10, A14, V12), by how it reads and writes: images/attacks/requests.c."""
+"""Attacks on the judge's own time (I7, I8, O10, A14, V12), by how it reads and writes: images/attacks/requests.c."""
 
 from dataclasses import replace
 
 from judge.attacks.attack import Attack, Control, Expected, Observed, Opponent
 from judge.attacks.cpu import FARMED, LATE, LONGER, PATIENT, SPAN, TURN
-from judge.attacks.fixtures import many_watches
+from judge.attacks.fixtures import beside_the_judge, many_watches
 from judge.attacks.streams import WIDE
 from judge.attacks.weak_box import allowing
 from judge.attacks.weak_judge import SpinningWire, UnreadWire, former_referee
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
 
-WATCHES = ("60", "20", "20")
-"""Processes, duplicates of stdin, and epolls that watch each: 24,000 watches."""
+WATCHES = ("60", "60", "60")
+"""Processes, duplicates of stdin, and epolls that watch each: 216,000 watches."""
+FEWER_WATCHES = ("60", "20", "20")
+OTHERS_WAIT = "games of other slots would be answered late, because their judge has the same core"
 
 IDLE_MS = 400.0
 """Processor time that the thread of the judge needs at most for a match."""
@@ -57,6 +59,14 @@ def _was_read_then(seen: Observed) -> str:
 
 ON_THE_JUDGES_TIME = (
     Attack(
+        id="I7", title="watches its stdin so often that each write of the judge takes long", program="requests",
+        words=("watch-stdin", *WATCHES), danger=OTHERS_WAIT, scene=beside_the_judge,
+        control=Control(
+            off="the limit of watches", scene=many_watches,
+            expected=Expected(did={"watches": 200000}, harm="on the judge's core waited"),
+        ),
+    ),
+    Attack(
         id="I8", title="leaves a full stdin without a reader", program="requests", words=("full-pipe", "0"),
         danger="the judge would use a whole core to look at it", policy=DEAF, opening=True,
         opponent=Opponent("think", 1500), expected=replace(LATE, did={"bytes": 4000}, proof=_judge_rests),
@@ -77,7 +87,7 @@ ON_THE_JUDGES_TIME = (
     ),
     Attack(
         id="A14", title="has the judge answer lines at the end of its turn, and thinks on", program="requests",
-        words=("suggest", *WATCHES, "400", "950", "500"), danger=LONGER,
+        words=("suggest", *FEWER_WATCHES, "400", "950", "500"), danger=LONGER,
         policy={"clock": {"turn_ms": 1000, "tolerance_ms": 100}}, expected=LATE,
         control=Control(
             off="the limits of watches and of suggestions, and a look at the clock after each read",
@@ -97,7 +107,7 @@ AFTER_A_VOID = (
     ),
     Attack(
         id="V12.watches", title="makes each write of the judge take long, has it write, and is late",
-        program="requests", words=("suggest", *WATCHES, "400", "450", "500"), danger=FARMED, policy=TURN,
+        program="requests", words=("suggest", *FEWER_WATCHES, "400", "450", "500"), danger=FARMED, policy=TURN,
         earns_void=True, expected=LATE,
         control=replace(PATIENT, expected=Expected(did={"suggestions": 400})),
     ),
