@@ -16,7 +16,7 @@ def alone(planned: Planned) -> Iterator[None]:
     """Hold the lock of the contest's folder. Raises InputError if another judge runs it."""
     path = planned.folder / LOCK_FILE
     try:
-        file = path.open("a+", encoding="ascii")
+        file = path.open("ab+", buffering=0)  # unbuffered: on a full disk, closing does not fail as well
     except OSError as error:
         raise HostError(f"{path}: {error.strerror}") from None
     with file:
@@ -24,13 +24,13 @@ def alone(planned: Planned) -> Iterator[None]:
         if not try_lock(file) and not (try_lock(file, shared=True) and try_lock(file)):
             file.seek(0)
             raise InputError(
-                f"another judge (process {file.read(20).strip() or 'unknown'}) runs {planned.name}; "
+                f"another judge (process {file.read(20).decode('ascii', 'replace').strip() or 'unknown'}) "
+                f"runs {planned.name}; "
                 f"judge contest pause {planned.path} ends it politely"
             )
         try:
             file.truncate(0)
-            file.write(str(os.getpid()))
-            file.flush()
+            file.write(b"%d" % os.getpid())
         except OSError as error:
             raise HostError(f"{path}: {error.strerror}: make room there, and run the same command again") from None
         yield

@@ -234,7 +234,7 @@ def test_a_contest_whose_terminal_is_closed_leaves_nothing(tmp_path: Path) -> No
 @pytest.mark.docker
 def test_a_match_whose_terminal_is_closed_leaves_no_container(tmp_path: Path) -> None:
     write_brain(tmp_path, "slow", "time.sleep(0.3)")
-    words = ["match", "./slow.py", "house-instant", *SHORT]
+    words = ["match", "./slow.py", "house-instant", "--policy", "gomocup-fastgame", *SHORT]
     with subprocess.Popen(
         [*JUDGE, *words],
         cwd=tmp_path,
