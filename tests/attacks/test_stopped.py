@@ -21,10 +21,8 @@ pytestmark = [pytest.mark.docker, pytest.mark.alone]
 AGENTS = Path(__file__).parent / "agents"
 HONEST = ("thinks", "150")
 """It thinks for this many milliseconds: the helpers are killed in the middle of it."""
-HELPERS = {
-    "kill": ("killed_helpers", "kill", "8", "1", "50"),
-    "alarm": ("killed_helpers", "alarm", "8", "1", "50"),
-}
+HELPERS = ("killed_helpers", "alarm", "8", "1", "50")
+"""Interval timers end its helpers: agents have no other timers."""
 CHANGES = (
     "game.options.width=5", "game.options.height=5", "clock.turn_ms=60000", "clock.match_ms=0", "clock.starved_share=1",
 )  # fmt: skip
@@ -68,9 +66,8 @@ def stopped_ms(file: RecordFile, seat: int) -> float:
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-@pytest.mark.parametrize("kind", HELPERS)
-def test_a_seat_whose_helpers_end_in_its_opponents_time_loses(played: Play, kind: str, seat: int) -> None:
-    file = played(HELPERS[kind], seat)
+def test_a_seat_whose_helpers_end_in_its_opponents_time_loses(played: Play, seat: int) -> None:
+    file = played(HELPERS, seat)
 
     assert (Verdict.TURN_TIME, 1 - seat) == (file.record.verdict, file.record.winner)
     assert "did not stand still when its turn was over" in file.record.reason
@@ -80,7 +77,7 @@ def test_a_seat_whose_helpers_end_in_its_opponents_time_loses(played: Play, kind
 
 def test_without_the_bound_its_opponent_loses_the_time_and_the_seat_is_charged_for_it(played: Play) -> None:
     """The control: each answer takes CPU time of the opponent's turn."""
-    file = played(HELPERS["kill"], 0, CHARGED_ONLY)
+    file = played(HELPERS, 0, CHARGED_ONLY)
     stopped = stopped_ms(file, 0)
 
     assert (Verdict.CRASH, 1) == (file.record.verdict, file.record.winner)

@@ -84,5 +84,5 @@ def test_an_agent_that_does_not_fit_is_named_with_the_reason(small: Callable[[in
     for number in range(5):
         (tree / f"{number}").write_bytes(bytes(40 * KIB))
 
-    with pytest.raises(HostError, match="No space left on device.*; the agent was not stored"):
+    with pytest.raises(HostError, match=r"No space left on device.*; the agent was not stored"):
         AgentStore(small(64 * KIB)).put(tree)
