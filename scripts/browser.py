@@ -223,6 +223,8 @@ class Browser:
         line, self._unread = self._unread.split(b"\0", 1)
         message: Mapping[str, Any] = json.loads(line)
         match message.get("method"):
+            case "Log.entryAdded" if message["params"]["entry"]["level"] == "verbose":
+                pass  # advice on markup, which only some builds of the browser give
             case "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" | "Log.entryAdded":
                 self.errors.append(json.dumps(message["params"])[:500])
             case "Network.requestWillBeSent":

@@ -396,7 +396,7 @@ const struct attack attacks[] = {
     {.name = "layout", .before = g10},
     {.name = "numbers", .before = g11},
     {.name = "devices", .before = g12},
-    {.name = "requests", .before = g14},
+    {.name = "ioctls", .before = g14},
     {.name = "walks", .before = g15},
     {.name = "terminals", .before = g16},
     {.name = "descriptors", .before = g17},

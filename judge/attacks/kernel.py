@@ -132,7 +132,7 @@ SURFACE_OF_THE_KERNEL = (
         expected=Expected(denied=("block-device", "character-device")), control=RIGHTS,
     ),
     Attack(
-        id="G14", title="changes quotas and flags, and types into a terminal", program="kernel", words=("requests",),
+        id="G14", title="changes quotas and flags, and types into a terminal", program="kernel", words=("ioctls",),
         danger=SURFACE,
         expected=Expected(
             denied=("fssetxattr", "setflags", "tiocsti", "tioclinux"),

@@ -30,6 +30,7 @@ ALLOWED = {
     "contest/snapshot.py: now": "the date in the document of a contest",
     "contest/recorder.py: time": "the moments in the log of events",
     "contest/moves_told.py: time": "how much later moves are told",
+    "contest/plan.py: now": "whether a contest may begin, by the moments of its file",
     "contest/window_keeper.py: now": "when a contest opens, closes and starts by its file, which names moments of it",
     "referee/play.py: now": "the date in a record, which nothing is decided by",
     "sandbox/reaper.py: time": "how old rubbish of unknown owners is, in hours",

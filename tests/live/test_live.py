@@ -162,6 +162,7 @@ def test_the_page_of_all_games_shows_boards_results_and_what_comes_next(witness:
 
 
 def test_an_open_page_changes_when_the_contest_ends(witness: Browser, tmp_path: Path) -> None:
+    witness.leave()
     with watched(tmp_path, PAIR, games=2) as contest:
         witness.visit(f"{contest.url}/live.html")
         for _ in range(2):

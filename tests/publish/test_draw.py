@@ -103,6 +103,7 @@ def test_an_entry_that_passed_and_was_dropped_is_found(logged: Public, tmp_path:
     assert [
         "submission 5 was received and not decided when the entries were frozen",
         "submission 6 was not decided, because the judge's host had failed in its check, when the entries were frozen",
+        "1 attempt does not count, void (game.attempt): 1.1",
     ] == list(report.decisions)
 
 
