@@ -79,9 +79,10 @@ def games(console: Console, after: int) -> Mapping[str, Any]:
     """A page of the schedule."""
     contest = console.contest()
     if contest is None:
-        return {"games": [], "stages": {}, "next": None, "after": 0, **_before_start(console)}
+        return {"games": [], "stages": {}, "next": None, "after": 0, **_before_start(console, contest)}
     found = contest.store.listed(contest.name, after=after, limit=GAMES)
     return {
+        **_before_start(console, contest),
         "games": found,
         "stages": contest.stages_of_games(),
         "next": found[-1].number if len(found) == GAMES else None,
@@ -110,12 +111,12 @@ def journal(console: Console, before: int | None) -> Mapping[str, Any]:
     told = [line for _, line in found]
     lines = [(line, None) for line in told] if contest is None else _with_games(contest, told)
     page = {"lines": lines, "next": found[-1][0] if len(found) == JOURNAL else None, "before": before}
-    return page if contest else {**page, **_before_start(console)}
+    return {**page, **_before_start(console, contest)}
 
 
-def _before_start(console: Console) -> Mapping[str, Any]:
-    """What a page of a contest shows that has not begun."""
-    return {"not_begun": True, "moments": console.state.receiver.gate.windows.words}
+def _before_start(console: Console, contest: Contest | None) -> Mapping[str, Any]:
+    """Whether the contest has not begun, and then its moments."""
+    return {"not_begun": contest is None, "moments": console.state.receiver.gate.windows.words}
 
 
 def _with_games(contest: Contest, lines: Sequence[JournalLine]) -> list[tuple[JournalLine, int | None]]:
