@@ -15,7 +15,7 @@ NEED_CALM = {"R7", "R10", "O4.populate"}
 
 
 def needs_calm(attack: Attack) -> bool:
-    """Whether others disturb an attack and its control: it kills a judge, races the Engine, or its opponent has little time."""
+    """Whether others disturb an attack: it kills a judge, races the Engine, or its opponent has little time."""
     is_racing = attack.policy.get("box", {}).get("freeze") == "engine"
     return attack.scene is killed_judge or is_racing or attack.is_tight or attack.id in NEED_CALM
 

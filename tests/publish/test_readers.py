@@ -175,7 +175,7 @@ def test_longer_words_are_neither_cut_off_nor_forgotten(browser: Browser, tmp_pa
 
 
 UNTRANSLATED = """(() => {
-  const found = [], data = ".squares td, .moves td, td:nth-child(8), dd, time";
+  const found = [], data = ".squares td, .moves td, .message, td:nth-child(8), dd, time";
   const own = `${data}, bdi, code, pre, .code, .agent, .verdict, svg, [lang=en]`;
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
@@ -192,5 +192,7 @@ UNTRANSLATED = """(() => {
 
 CUT_OFF = """[...document.querySelectorAll("body *:not(.agent):not(.unseen)")].filter((element) => {
   const style = getComputedStyle(element);
+  // A row of moves is one line: its end is an ellipsis, and the whole message is below the board.
+  if (style.textOverflow === "ellipsis" && element.closest(".moves")) return false;
   return style.overflowX === "hidden" && element.scrollWidth > element.clientWidth + 1;
 }).map((element) => element.outerHTML.slice(0, 200))"""
