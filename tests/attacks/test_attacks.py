@@ -15,9 +15,10 @@ NEED_CALM = {"R7", "R10", "O4.populate"}
 
 
 def needs_calm(attack: Attack) -> bool:
-    """Whether others disturb an attack: it kills a judge, races the Engine, or its opponent has little time."""
+    """Whether others disturb an attack: it kills a judge, races the Engine, or its opponent is measured."""
     is_racing = attack.policy.get("box", {}).get("freeze") == "engine"
-    return attack.scene is killed_judge or is_racing or attack.is_tight or attack.id in NEED_CALM
+    is_measured = attack.is_tight or len(attack.seats) > 1
+    return attack.scene is killed_judge or is_racing or is_measured or attack.id in NEED_CALM
 
 
 def parameter(attack: Attack, is_alone: bool) -> Any:
