@@ -184,8 +184,8 @@ static struct rlimit limit_of(int resource) {
 
 /* R11  A lowered limit. */
 static void lowered_limit(void) {
-    found("lowered-limit", limit_of(RLIMIT_NOFILE).rlim_cur < 64);
-    limit_first(RLIMIT_NOFILE, 32, limit_of(RLIMIT_NOFILE).rlim_max);
+    found("lowered-limit", limit_of(RLIMIT_STACK).rlim_cur <= 1 << 20);
+    limit_first(RLIMIT_STACK, 1 << 20, limit_of(RLIMIT_STACK).rlim_max);
 }
 
 /* R12  A raised limit. */

@@ -127,7 +127,7 @@ BY_THE_FORMER_GAME = (
         _not_hidden("device-time", "touch")),
     _of(19, "access-time", "follows a link, whose time of access says so", TOLD,
         Expected(denied=("access-time",), got=("follow",), by=NONE, proof=_was_kept),
-        _not_hidden("access-time", "follow")),
+        BY_ITSELF + "/proc is mounted read-only, and such a mount keeps no times of access"),
     _of(20, "shm", "leaves shared memory of System V", TOLD, _denied("shm"), _unfiltered("shm")),
     _of(21, "sem", "leaves a semaphore of System V", TOLD, _denied("sem"), _unfiltered("sem")),
     _of(22, "key", "leaves a key in the keyring of its user", TOLD, _denied("key"), _unfiltered("key")),

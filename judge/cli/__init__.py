@@ -37,7 +37,7 @@ app = lazy_group(
         "contest": ("judge.cli.contest:app", "Run a whole contest: init, plan, run; then status, standings, export."),
         "witness": (
             "judge.cli.witness:witness",
-            "Sign the checkpoint of a contest's log if it goes on from the last one, or refuse with the reason.",
+            "Sign the checkpoint of a contest's log if it continues the last one, or refuse with the reason.",
         ),
         "witness-server": (
             "judge.cli.witness_server:witness_server",

@@ -264,7 +264,8 @@ class Referee:
             if self.sides[seat].is_out:  # and may run since
                 self._wire.freeze(seat)
         for seat in living:
-            self._wire.await_still(1 - seat, self._still_ns)
+            if self.sides[1 - seat].report is None:  # else PID 1 has ended all its processes
+                self._wire.await_still(1 - seat, self._still_ns)
             self._await_ends([seat], self._say_goodbye(seat))
 
     def _say_goodbye(self, seat: int) -> int:

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judge.matches import ResultRow
-from judge.statistics.bradley_terry import Fit, PairCounts
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import CONFIDENCE_95, ELO
 
 if TYPE_CHECKING:
     import networkx as nx
+
+    from judge.statistics.bradley_terry import Fit, PairCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,8 @@ def fit_games(
 ) -> tuple[list[ResultRow], list[set[str]], PairCounts, Fit]:
     """The games that count, the pools of agents that they connect (the largest first), their sums, and the fit."""
     import networkx as nx
+
+    from judge.statistics.bradley_terry import Fit, PairCounts
 
     counted = [game for game in results if game.is_draw or game.winner is not None]
     tally = PairCounts.of(counted)
