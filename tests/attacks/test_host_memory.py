@@ -56,6 +56,10 @@ def small_host() -> Iterator[str]:
         deadline = time.monotonic() + PATIENCE_S
         while (mount / name).is_dir():  # the Engine removes the cgroup of a container after the container
             with suppress(OSError):
+                # The judge's own stall probe stays where its last box was.
+                for pid in (mount / name / "cgroup.procs").read_text().split():
+                    (mount / "cgroup.procs").write_text(pid)
+            with suppress(OSError):
                 (mount / name).rmdir()
             assert time.monotonic() < deadline
             time.sleep(0.05)
