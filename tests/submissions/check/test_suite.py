@@ -258,9 +258,9 @@ FLAWS = {
     ),
     "does not know BEGIN": (
         flawed.hearing("if command == 'BEGIN':\n    return 'UNKNOWN'"),
-        {"time": FAIL},
-        "it did not answer 'BEGIN'; its CPU time meanwhile was",
-        "so it is waiting",
+        {"begin": FAIL, "time": WARNING},
+        "refused to play on, saying 'UNKNOWN'",
+        "support it",
     ),
     "answers BEGIN with words": (
         flawed.hearing("if command == 'BEGIN':\n    return '7,7 please'"),
