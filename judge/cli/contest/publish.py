@@ -175,8 +175,6 @@ def verify(
         print(f"  {printable(problem, 500)}")
     if len(report.problems) > SHOWN:
         print(f"  and {len(report.problems) - SHOWN} more")
-    for decision in report.decisions:
-        print(f"decided by the organiser: {printable(decision, 300)}")
     print(f"manifest {report.manifest.digest}")
     print(f"key      {report.manifest.fingerprint}")
     if report.chance:
@@ -185,6 +183,9 @@ def verify(
         print(f"draw     follows from the entries and the first {report.freeze.leaves} leaves of the log too")
     for former in report.joined:
         print(f"joined   {_former_words(former)}")
+    for decision in report.decisions:
+        # What the organiser decided or the host caused: no verifier can tell whether it was right.
+        print(f"note     {printable(decision, 300)}")
     for line in _fairness_lines(report):
         print(f"fairness {line}")
     print(f"log      {_log_words(report, since)}")
