@@ -160,8 +160,8 @@ def test_the_memory_of_containers_is_shown(tmp_path: Path) -> None:
         "--set", "limits.memory_bytes=104857600",
     )  # fmt: skip
 
-    # The cap is the memory and the writable directories: 100 + 20 + 20 + 16 MiB.
-    terminal.until(lambda text: text.count("/156 MiB") == 2)
+    # The cap is the memory and the writable directories: 100 + 20 + 20 + 16 + 1 MiB.
+    terminal.until(lambda text: text.count("/157 MiB") == 2)
     os.kill(terminal.pid, signal.SIGTERM)
     terminal.to_the_end()
 
