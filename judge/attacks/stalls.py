@@ -6,7 +6,7 @@ from judge.attacks.attack import Attack
 from judge.attacks.cpu import FARMED, LATE, SPAN, TURN, patient
 
 SMALL = {**TURN, "limits": {"memory_bytes": 64 << 20}}
-NEARLY = "88"
+NEARLY = "89"
 """MiB, nearly what a small box may have with its writable directories."""
 JUST_LATE = "{just_late}"
 """A span that is longer than the turn, too; the control plays a whole game of such turns."""

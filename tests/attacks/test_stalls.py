@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -311,6 +312,9 @@ class OnSlowDisk(DockerBox):
     """A box whose agent's files are on a disk that is slow from the moment at which the box is ready."""
 
     disk = ""
+
+    def __init__(self, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> None:
+        super().__init__(replace(tenant, digest=""), limits, policy)  # no copy of the files, which would be elsewhere
 
     def enter(self) -> None:
         """Enter the slot, and let the disk become slow."""
