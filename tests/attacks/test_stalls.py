@@ -398,7 +398,10 @@ def test_a_storm_of_container_creation_makes_no_loss_on_time(slot: Slot, correct
 def test_an_agent_that_makes_its_own_stalls_earns_no_void(slot: Slot, attack: Attack) -> None:
     mode = attack.words[0]
     command = ("stalls", mode, str(TURN_NS // 1_000_000 + 60), NEARLY)
-    with LateTurns(slot, build_attacks(), command, "", 64 * MIB) as agent:
+    programs = build_attacks()
+    with LateTurns(slot, programs, command, "", 64 * MIB) as agent:
+        for path in programs.iterdir():
+            drop_cache(path)  # what it reads is then in its own memory; agents cannot drop pages
         agent.greet(b"START 40\n")
         found = agent.play(b"BEGIN\n")
         print(agent)  # noqa: T201 the figures of a long run
