@@ -93,7 +93,7 @@ def submit(
             print(step_line(step), flush=True)
 
     with closing(directory.register()) as register, working(directory) as worker:
-        requeue_lost(directory, register)
+        requeue_lost(directory, register, worker)
         taken = receive_file(directory, register, file, name, author or ORGANISER, worker)
         if not as_json:
             print(received_line(taken.id, taken.filename, taken.size, taken.upload), flush=True)

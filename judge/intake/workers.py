@@ -26,7 +26,7 @@ from judge.worker_processes import Worker, kill, wait
 LOOK_S = 1.0
 """How often the thread looks for due submissions and for workers that take too long."""
 GONE_S = 60.0
-"""How often it looks for submissions of other processes, such as `judge submit`, that were killed."""
+"""How often it looks for submissions that nobody processes any more, such as those of a killed `judge submit`."""
 POLITE_S = 10.0
 """How long a worker has to clean up when the service ends."""
 
@@ -101,15 +101,17 @@ class Workers:
                 self._look()
             except (JudgeError, SQLAlchemyError) as error:
                 log.error("the register does not answer", error=str(error))  # noqa: TRY400 - a sentence
+                self._swept = -GONE_S  # it may have changed before the answer was lost
                 self._end.wait(LOOK_S)
         self._end_all()
 
     def _look(self) -> None:
         self._wake.clear()
         if time.monotonic() - self._swept > GONE_S:
+            running = [(run.taken.id, run.taken.attempt) for run in self._running.values()]
+            for number in requeue_lost(self._directory, self._register, self._worker, running):
+                log.warning("nobody processes it any more; it is processed again", submission=number)
             self._swept = time.monotonic()
-            for number in requeue_lost(self._directory, self._register):
-                log.warning("the judge that processed it was stopped; it is processed again", submission=number)
         while self._idle and (taken := self._register.take(self._worker)) is not None:
             self._give(taken)
         if not self._running:

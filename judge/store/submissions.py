@@ -307,14 +307,15 @@ class Register(RegisterReader):
                 self._change(connection, row, JUDGE, State.RECEIVED, why, due_at=due)
             return submission_of(self._row(connection, number))
 
-    def give_back(self, is_gone: Callable[[str], bool], allowed: int) -> list[int]:
-        """What workers that are gone were processing is due again at once: the numbers. For a start after a crash.
+    def give_back(self, is_lost: Callable[[int, int, str], bool], allowed: int) -> list[int]:
+        """What nobody processes any more, as `is_lost` tells of a number, its attempt and its worker, is due again at
+        once: the numbers.
 
         One that takes its worker along `allowed` times in a row is left to the organiser.
         """
         with self._writing() as connection:
             processing = self._all().where(submissions.c.state == State.PROCESSING)
-            lost = [row for row in connection.execute(processing) if is_gone(row.worker)]
+            lost = [row for row in connection.execute(processing) if is_lost(row.id, row.attempt, row.worker)]
             for row in lost:
                 self._fail(connection, row, "the judge that processed it was gone", allowed, 0)
             return [row.id for row in lost]

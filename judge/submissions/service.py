@@ -8,7 +8,7 @@ FOLDER/agents/DIGEST        the agents made of them
 import json
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -271,9 +271,19 @@ def is_in_the_way(pid: int) -> bool:
     return core_locks.is_waited_for(pid)
 
 
-def requeue_lost(directory: IntakeDirectory, register: Register) -> Sequence[int]:
-    """Queue again the submissions that lost workers had; their numbers."""
-    return register.give_back(lambda worker: is_worker_gone(directory, worker), directory.intake.tries)
+def requeue_lost(
+    directory: IntakeDirectory, register: Register, worker: str, running: Collection[tuple[int, int]] = ()
+) -> Sequence[int]:
+    """Queue again the submissions that nobody processes any more; their numbers.
+
+    Those are the submissions of workers that are gone, and those that `worker` has by the register but that are not
+    among its `running` ones, as (number, attempt): the database failed when it took one, or when its end was written.
+    """
+
+    def is_lost(number: int, attempt: int, taken_by: str) -> bool:
+        return (number, attempt) not in running if taken_by == worker else is_worker_gone(directory, taken_by)
+
+    return register.give_back(is_lost, directory.intake.tries)
 
 
 def _mark(directory: IntakeDirectory, worker: str) -> Path:

@@ -50,10 +50,11 @@ class StoredRecords(Machine):
         is_wanted: Callable[[], bool],  # noqa: ARG002
         tell: Callable[[int, bytes], None] = lambda *_: None,  # noqa: ARG002
     ) -> Answer:
-        """Wait, and return the record."""
-        time.sleep(self._wait_s * random.uniform(0.5, 1.5))
-        spec = order.spec
-        return Played(record=as_of(self._records[spec.opening], order.match, spec).to_json(), states={})
+        """Wait, at least as long as the stored game lasted, and return its record."""
+        file = self._records[order.spec.opening]
+        # A worker whose game lasted longer than it was away is given no more games.
+        time.sleep(max(self._wait_s * random.uniform(0.5, 1.5), file.record.seconds))
+        return Played(record=as_of(file, order.match, order.spec).to_json(), states={})
 
 
 async def serve(scheduler: str, count: int, machine: Machine, folder: str) -> None:

@@ -9,13 +9,26 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from sqlalchemy import create_engine, text
 
-from judge.intake.workers import Running
+from judge.errors import StoreLostError
+from judge.intake.workers import Running, Workers
 from judge.sandbox.core_locks import CoreLocks
-from judge.submissions.service import IntakeDirectory, is_worker_gone, requeue_lost, waits_for_a_core, working
+from judge.store.submission_types import State, Submission
+from judge.store.submissions import Register
+from judge.submissions.service import (
+    IntakeDirectory,
+    is_worker_gone,
+    receive_file,
+    requeue_lost,
+    waits_for_a_core,
+    working,
+)
 from judge.worker_processes import Worker, wait
 from tests.intake.conftest import LOOK_S, Service, ended, make_contest, make_token, send, serving
+from tests.intake.standing_in import process
+from tests.live.watching import until
 
 
 def held(path: Path) -> None:
@@ -133,7 +146,53 @@ def test_a_worker_is_gone_when_nobody_holds_its_file(tmp_path: Path) -> None:
     assert is_worker_gone(desk, worker)
     assert is_worker_gone(desk, "0" * 32)
     with closing(desk.register()) as register:
-        assert [] == requeue_lost(desk, register)
+        assert [] == requeue_lost(desk, register, "1" * 32)
+
+
+class LosesDatabase(Register):
+    """A register whose database is lost once in the `method`, before it has written or `after` it."""
+
+    def __init__(self, desk: IntakeDirectory, method: str, *, after: bool) -> None:
+        super().__init__(desk.store_url, desk.contest)
+        self._method, self._after = method, after
+
+    def take(self, worker: str, only: int | None = None) -> Submission | None:
+        self._lose("take", is_written=False)
+        taken = super().take(worker, only)
+        if taken is not None:
+            self._lose("take", is_written=True)
+        return taken
+
+    def fail(self, number: int, attempt: int, why: str, allowed: int, again_s: float) -> Submission:
+        self._lose("fail", is_written=False)
+        failed = super().fail(number, attempt, why, allowed, again_s)
+        self._lose("fail", is_written=True)
+        return failed
+
+    def _lose(self, method: str, *, is_written: bool) -> None:
+        if (method, is_written) == (self._method, self._after):
+            self._method = ""
+            raise StoreLostError("the database was lost")
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(
+    ("method", "upload", "expected"), [("take", b"good x", State.PASSED), ("fail", b"crash x", State.FAILED)]
+)
+def test_a_database_that_is_lost_while_a_submission_begins_or_fails_leaves_none_behind(
+    tmp_path: Path, method: str, after: bool, upload: bytes, expected: State
+) -> None:
+    desk = make_contest(tmp_path, "tries = 3\nagain_s = 0")
+    (tmp_path / "x.zip").write_bytes(upload)
+    with closing(LosesDatabase(desk, method, after=after)) as register, working(desk) as worker:
+        number = receive_file(desk, register, tmp_path / "x.zip", "", "ada", "").id
+        workers = Workers(desk, process, register, worker)
+        workers.start()
+        try:
+            # A submission that fails is due again until it has failed three times.
+            until(lambda: register.get(number).state is expected and register.get(number).due_at is None, "it is left")
+        finally:
+            workers.stop()
 
 
 # --- who asks too often -----------------------------------------------------------------------------------------------

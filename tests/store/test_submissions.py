@@ -278,8 +278,8 @@ def test_what_a_dead_worker_left_is_due_again_and_its_late_words_change_nothing(
     number = register.receive(upload()).id
     taken(register, "dead")
     register.step(number, ToldStep(1, "received", True, "1 MiB", 0.1))
-    assert [] == register.give_back(lambda worker: worker != "dead", allowed=3)
-    assert [number] == register.give_back(lambda worker: worker == "dead", allowed=3)
+    assert [] == register.give_back(lambda _number, _attempt, worker: worker != "dead", allowed=3)
+    assert [number] == register.give_back(lambda _number, _attempt, worker: worker == "dead", allowed=3)
     assert 2 == taken(register, "alive").attempt
     register.step(number, ToldStep(1, "built", True, "", 1.0))
     assert State.PROCESSING is register.finish(number, 1, bad()).state
@@ -304,7 +304,7 @@ def test_what_takes_every_worker_along_is_left_to_the_organiser(register: Regist
     number = register.receive(upload()).id
     for _ in range(3):
         taken(register)
-        register.give_back(lambda _: True, allowed=3)
+        register.give_back(lambda *_: True, allowed=3)
     assert register.take("w") is None
     assert (State.FAILED, None) == (register.get(number).state, register.get(number).due_at)
 
@@ -426,7 +426,7 @@ def test_whatever_comes_in_whatever_order_only_what_passed_or_was_approved_enter
         "w": lambda number, _: register.withdraw(number, "ada", ""),
         "a": lambda number, _: register.approve(number, "organiser", "so"),
         "l": lambda number, attempt: register.release(number, attempt, ""),
-        "g": lambda _, __: register.give_back(lambda _: True, 3),
+        "g": lambda _, __: register.give_back(lambda *_: True, 3),
     }
     for move, number, attempt in moves:
         try:
