@@ -10,14 +10,16 @@ from judge.attacks.runner import Suite, kernel_release
 from judge.attacks.table import ATTACKS
 from tests.attacks.conftest import again_where_busy
 
-NEED_CALM = {"R7", "R10", "O4.populate"}
-"""Attacks that a busy host ends otherwise: a box is not clean in time and thrown away, memory is not mapped in time."""
+NEED_CALM = {"R7", "R10", "O4.populate", "I8"}
+"""Attacks that end differently on a busy host: a box is not clean in time, memory is not mapped in time, or the judge
+gets too little processor time to spin."""
 
 
 def needs_calm(attack: Attack) -> bool:
-    """Whether others disturb an attack: it kills a judge, races the Engine, or its opponent is measured."""
+    """Whether others disturb an attack: it kills a judge, races the Engine, its opponent is measured, or it
+    shares its core with the judge."""
     is_racing = attack.policy.get("box", {}).get("freeze") == "engine"
-    is_measured = attack.is_tight or len(attack.seats) > 1
+    is_measured = attack.is_tight or len(attack.seats) > 1 or attack.shares_core
     return attack.scene is killed_judge or is_racing or is_measured or attack.id in NEED_CALM
 
 

@@ -18,8 +18,6 @@ from tests.cluster.machines import Machines
 HERE = Path(__file__).parent
 WEIGHTS_BYTES = 110 << 20
 MEMORY_BYTES = 64 << 20
-FOLDERS_BYTES = (20 + 20 + 16) << 20
-"""Of the policy: two folders, and scratch space."""
 
 CUP = f"""
 name = "cup"
@@ -79,7 +77,7 @@ def test_a_program_with_large_weights_plays_on_another_machine_and_uses_all_memo
     assert "n1" == record["placement"]["host"]
     (seat,) = (seat for seat in record["seats"] if seat["name"] == "weights")
     assert (True, None) == (record["verdict"] in ("win", "draw"), seat["fault"])
-    assert MEMORY_BYTES + FOLDERS_BYTES / 2 < seat["memory_peak_bytes"]  # all memory, and many pages of the weights
+    assert MEMORY_BYTES < seat["memory_peak_bytes"]  # pages of the weights count too where the box has read them
     arrived = [int(found) for found in re.findall(r"\bbytes=(\d+)", machine.says("n1"))]
     assert max(arrived) > WEIGHTS_BYTES
 
