@@ -22,7 +22,7 @@ from judge.contest.plan import NAME
 from judge.durable_files import read_bounded, write_durably
 from judge.errors import HostError, InputError
 from judge.intake.connections import uvicorn_options
-from judge.intake.middleware import Middleware
+from judge.intake.middleware import Asgi, Middleware
 from judge.publish.witness import sole_writer
 from judge.submissions.intake import IntakePolicy
 from judge.transparency.add_checkpoint import (
@@ -89,9 +89,8 @@ class Witness:
         return Response("".join(map(str, signed.by(self._name))))
 
 
-def serve(witness: Witness, listener: socket.socket, ready: Callable[[], None], proxy: str = "") -> None:
-    """Serve until a signal ends it."""
-    limits = IntakePolicy(upload_bytes=LARGEST_REQUEST)
+def create_app(witness: Witness, limits: IntakePolicy) -> Asgi:
+    """The application, with its limits."""
 
     async def add(request: Request) -> Response:
         body = b""
@@ -101,7 +100,12 @@ def serve(witness: Witness, listener: socket.socket, ready: Callable[[], None], 
                 return Response("too long\n", 413, media_type="text/plain")
         return await run_in_threadpool(witness.response, body)
 
-    app = Middleware(Starlette(routes=[Route(f"/{PATH}", add, methods=["POST"])]), limits)
-    server = uvicorn.Server(uvicorn.Config(app, **uvicorn_options(limits, proxy)))
+    return Middleware(Starlette(routes=[Route(f"/{PATH}", add, methods=["POST"])]), limits)
+
+
+def serve(witness: Witness, listener: socket.socket, ready: Callable[[], None], proxy: str = "") -> None:
+    """Serve until a signal ends it."""
+    limits = IntakePolicy(upload_bytes=LARGEST_REQUEST)
+    server = uvicorn.Server(uvicorn.Config(create_app(witness, limits), **uvicorn_options(limits, proxy)))
     ready()
     server.run(sockets=[listener])
