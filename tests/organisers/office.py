@@ -140,6 +140,7 @@ def service_of(folder: Path) -> Iterator[tuple[Service, Console]]:
         state = AppState(directory, register, authors, receiver, lambda: True, lambda _: None, practice, notices)
         api = create_app(state)
         hub = hub_of(planned)
+        hub.catch_up()
         stack.callback(hub.close)
         pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=True)))
         site = Site(planned.name, lambda: Watched(hub, pages, stamp_of(planned)))

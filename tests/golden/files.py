@@ -1,0 +1,35 @@
+"""The golden files: the judge's interfaces as text. `python -m tests.golden` writes them again."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from tests.golden.database import schema_text
+from tests.golden.export_files import export, export_text
+from tests.golden.help_text import help_text
+from tests.golden.public_names import names_text
+from tests.golden.routes import routes_text
+from tests.golden.schemas import schema_files
+
+DIRECTORY = Path(__file__).parent
+
+
+def _site(folder: Path) -> Mapping[str, str]:
+    """An export and the live site of the same contest."""
+    exported = export(folder)
+    return {"export.txt": export_text(exported), "routes.txt": routes_text(folder / "served", exported)}
+
+
+SOURCES: Mapping[tuple[str, ...], Callable[[Path], Mapping[str, str]]] = {
+    ("schema.sql",): lambda folder: {"schema.sql": schema_text(folder)},
+    ("help.txt",): lambda _: {"help.txt": help_text()},
+    ("public_names.txt",): lambda _: {"public_names.txt": names_text()},
+    ("json_schemas/*.json",): lambda _: schema_files(),
+    ("export.txt", "routes.txt"): _site,
+}
+"""By the patterns of golden files, a function from an empty directory to the contents of the files by name."""
+
+
+def stored(patterns: Iterable[str]) -> dict[str, str]:
+    """The contents of the golden files with these names."""
+    paths = sorted(path for pattern in patterns for path in DIRECTORY.glob(pattern))
+    return {path.relative_to(DIRECTORY).as_posix(): path.read_text(encoding="utf-8") for path in paths}

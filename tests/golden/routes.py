@@ -1,0 +1,320 @@
+"""Every HTTP route: methods, status without credentials, content type, redirect, and all headers of the answer.
+
+The applications listen on this machine as `judge serve`, `serve-intake` and `witness-server` compose them. Their routes
+are requested, and the addresses that one route with a pattern for the whole path serves.
+"""
+
+import re
+import socket
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any, NamedTuple
+
+import httpx
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from judge.authors.app import Desk
+from judge.authors.app import create_app as create_authors_app
+from judge.contest.plan import Planned, load_plan
+from judge.contest.store_changes import stamp_of
+from judge.contest.window_keeper import FileWindows
+from judge.intake.app import create_app as create_intake_app
+from judge.intake.clients import ClientLimits
+from judge.intake.connections import uvicorn_options
+from judge.intake.middleware import Asgi, Middleware
+from judge.intake.serve import listening, parse_listen_address
+from judge.intake.witness import Witness
+from judge.intake.witness import create_app as create_witness_app
+from judge.live.app import Site, Watched
+from judge.live.app import create_app as create_live_app
+from judge.live.metrics import Metrics, served_metrics
+from judge.live.pages import LivePages
+from judge.live.serve import create_service, hub_of
+from judge.organisers.app import create_app as create_organisers_app
+from judge.organisers.console import Console
+from judge.publish.keys import make_key
+from judge.submissions.intake import IntakePolicy
+from judge.transparency.add_checkpoint import PATH
+from tests.broadcast.logs import accept, play_next, recorder
+from tests.golden.export_files import files_by_pattern, small_cup
+from tests.organisers.office import PATIENCE, service_of
+from tests.patience import PATIENCE_S
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+READS = ("GET", "POST")
+"""The methods that are tried where nothing but pages is served."""
+
+FROM_ELSEWHERE = "POST-from-another-site"
+"""A form of another site's page, as a browser marks it. All other requests are marked as of the same site."""
+
+SAMPLES = {
+    "action": "pause",
+    "attempt": "1",
+    "code": "cs",
+    "game": "00001",
+    "id": "1",
+    "number": "1",
+    "part": "public",
+    "seat": "0",
+}
+"""A value for each parameter of a path."""
+
+_OWN = ("json", "stderr", "debug")
+
+AUTHORS = (
+    "/author",
+    "/author/",
+    "/author/author.js",
+    "/author/nothing.html",
+    "/author/submissions?filename=a.zip",
+    *(
+        f"{folder}/author/{page}"
+        for folder in ("", "/{code}")
+        for page in (
+            "index.html",
+            "notices.html",
+            *(f"submissions/{{number}}.{ending}" for ending in ("html", "log", "json")),
+            *(f"games/{{game}}{tried}.html" for tried in ("", ".attempt-{attempt}")),
+            *(f"games/{{game}}{tried}.seat-{{seat}}.{end}" for tried in ("", ".attempt-{attempt}") for end in _OWN),
+            "practice/{game}.html",
+            "practice/{game}.json",
+            *(f"practice/{{game}}.seat-{{seat}}.{ending}" for ending in _OWN),
+        )
+    ),
+)
+"""The addresses of the authors' pages that are no routes, and those that need a query."""
+
+ORGANISERS = ("/organiser/nothing.html", "/organiser/order.html?action={action}")
+
+INTAKE = ("/nothing", "/submissions?filename=a.zip")
+
+PAGES = (
+    "/",
+    "/{code}/live.html",
+    "/live.html",
+    "/live.html?boards=new",
+    "/live.js",
+    "/waiting.js",
+    "/nothing.html",
+    "/games/00002.html",
+    "/{code}/games/00002.html",
+    "/plots/00002.json",
+)
+"""Of the live pages those that no export has. The second game is played at the moment."""
+
+OTHERS = ("/author/index.html", "/contest", "/organiser/index.html", "/submissions")
+"""An address of each part that `--read-only` leaves out."""
+
+PARTS = {
+    "authors' pages": r"(/\{code\})?/author(/|$)",
+    "intake": r"/(submissions|contest|health)($|/|\?)",
+    "organisers' pages": r"/organiser(/|$)",
+    "public pages": "",
+}
+"""The parts of `judge serve`, with the beginnings of their paths."""
+
+_UNSTABLE = ("connection", "content-length", "content-type", "date", "location", "server", "transfer-encoding")
+"""Headers that are in the line of the request, or that the server adds."""
+
+_VALUES = {"judge-log": "{log}", "judge-now-ms": "{ms}"}
+
+
+class Answer(NamedTuple):
+    """What is written of a response."""
+
+    headers: tuple[tuple[str, str], ...]
+    status: int
+    kind: str
+    location: str
+
+    @classmethod
+    def of(cls, response: httpx.Response) -> "Answer":
+        """Without what differs from request to request."""
+        headers = []
+        for name, value in response.headers.multi_items():
+            shown = re.sub(r"(?<=expires=)[^;]+", "{now}", _VALUES.get(name, value))
+            if name == "allow":  # made from a set
+                shown = ", ".join(sorted(re.split(r",\s*", value)))
+            if name not in _UNSTABLE:
+                headers.append((name, shown))
+        found = response.headers
+        return cls(
+            tuple(sorted(headers)), response.status_code, found.get("content-type", "-"), found.get("location", "")
+        )
+
+    def text(self, methods: Sequence[str], left_out: Collection[tuple[str, str]]) -> str:
+        """What is answered to `methods`, with the headers but those of `left_out`."""
+        target = f" to {self.location}" if self.location else ""
+        headers = "".join(f"  {name}: {value}\n" for name, value in self.headers if (name, value) not in left_out)
+        return f"{' '.join(methods)}: {self.status}{target}, {self.kind}\n{headers}"
+
+
+def routes_text(folder: Path, exported: Path) -> str:
+    """`exported` has an export of the same contest: the live site has its addresses."""
+    public = exported / "public"
+    pages = _places(PAGES, ()) | {
+        f"/{name}": f"/{paths[0].relative_to(public).as_posix()}" for name, paths in files_by_pattern(public).items()
+    }
+    shown = pages | _places(OTHERS, ())
+    read_only = "judge serve --read-only"
+    with ExitStack() as stack:
+        later = _planned(folder / "later")
+        site = Site(later.name, lambda: None, windows=FileWindows(later).look, has_authors=False)
+        paths = _places((), [create_live_app(site)]) | shown
+        before = _section(
+            f"{read_only}, before the contest begins", create_service(later, site, None), later, paths, READS
+        )
+
+        cup = stack.enter_context(closing(small_cup(folder / "cup", PATIENCE.format(strangers=10_000_000))))
+        make_key(cup.folder / "organiser.key")
+        cup.play(2, void=[1])
+        running, record = play_next(cup)
+        log = stack.enter_context(recorder(cup))
+        log.look()
+        with service_of(cup.folder) as (service, console):
+            apps = _applications(console)
+            places = _places((*INTAKE, *AUTHORS, *ORGANISERS), apps) | pages
+            during = _section("judge serve, while games are played", service, cup.planned, places, by_part=True)
+            intake = Middleware(apps[0], console.state.directory.intake)
+            alone = _section("judge serve-intake", intake, cup.planned, _places(INTAKE, apps[:1]))
+        accept(cup, running, record)
+        log.look()
+        log.finish()
+        with _over(cup.planned) as app:
+            after = _section(f"{read_only}, after the last game", app, cup.planned, paths, READS)
+        app, places = _witness(folder), _places((f"/{PATH}", "/nothing"), ())
+        witness = _section("judge witness-server", app, cup.planned, places)
+    return "\n".join((before, during, after, alone, witness, _metrics_section()))
+
+
+def _places(patterns: Sequence[str], apps: Iterable[Starlette]) -> dict[str, str]:
+    """The address of each pattern, and of each route that no pattern names."""
+    named = {_shape(name) for name in patterns}
+    routes = [name for name in _declared(*apps) if _shape(name) not in named]
+    return {name: re.sub(r"\{(\w+)\}", lambda found: SAMPLES[found[1]], name) for name in (*patterns, *routes)}
+
+
+def _shape(pattern: str) -> str:
+    """A pattern without its query and the names of its parameters."""
+    return re.sub(r"\{\w+\}", "{}", pattern.partition("?")[0])
+
+
+def _planned(folder: Path) -> Planned:
+    """A contest that has not begun."""
+    folder.mkdir(parents=True)
+    plan = 'name = "later"\npolicy = "gomocup-freestyle"\n[format]\nname = "round-robin"\n'
+    (folder / "contest.toml").write_text(f"{plan}{PATIENCE.format(strangers=10_000_000)}")
+    return load_plan(folder)
+
+
+def _applications(console: Console) -> Sequence[Starlette]:
+    """The applications that `judge serve` composes, to enumerate their routes."""
+    api = create_intake_app(console.state)
+    planned = console.planned
+    site = Site(planned.name, lambda: None)
+    desk = Desk(console.state, planned.files, site.hosts)
+    return api, create_live_app(site, api), create_authors_app(desk), create_organisers_app(console)
+
+
+def _declared(*apps: Starlette) -> list[str]:
+    """The paths of all routes but those that serve any path."""
+    routes = (route for app in apps for route in app.routes if isinstance(route, Route))
+    return [route.path for route in routes if ":path}" not in route.path]
+
+
+@contextmanager
+def _over(planned: Planned) -> Iterator[Asgi]:
+    """The public pages of a contest whose games are all over."""
+    with closing(hub_of(planned)) as hub, closing(LivePages(planned, hub.painter)) as pages:
+        hub.catch_up()
+        watched = Watched(hub, pages, stamp_of(planned))
+        yield create_service(planned, Site(planned.name, lambda: watched, has_authors=False), None)
+
+
+def _witness(folder: Path) -> Asgi:
+    key = make_key(folder / "witness.key")
+    witness = Witness(folder, ["spring-cup"], key.public_key(), "example.net/ada", key)
+    return create_witness_app(witness, IntakePolicy(address_requests_per_minute=100_000))
+
+
+def _metrics_section() -> str:
+    with _listener() as listener, served_metrics(Metrics(), listener), _client(listener) as client:
+        return _answers("judge serve --metrics", client, {"/metrics": "/metrics", "/nothing": "/nothing"})
+
+
+def _section(
+    title: str,
+    app: Asgi,
+    planned: Planned,
+    places: Mapping[str, str],
+    methods: Sequence[str] = METHODS,
+    *,
+    by_part: bool = False,
+) -> str:
+    """The answers of an application; `by_part`: each part of the service has its own heading."""
+    parts: dict[str, dict[str, str]] = {}
+    for name, path in places.items():
+        part = next(part for part, start in PARTS.items() if re.match(start, name)) if by_part else ""
+        parts.setdefault(f"{title}{part and ': '}{part}", {})[name] = path
+    with _serving(app, planned.plan.intake) as client:
+        return "\n".join(_answers(heading, client, found, methods) for heading, found in sorted(parts.items()))
+
+
+def _answers(title: str, client: httpx.Client, places: Mapping[str, str], methods: Sequence[str] = METHODS) -> str:
+    """The headers that every answer has, then the patterns of addresses, below the answers that they have in common."""
+    found = {name: _ask_all(client, path, methods) for name, path in sorted(places.items())}
+    every = set.intersection(*(set(answer.headers) for answers in found.values() for answer in answers))
+    same: dict[str, list[str]] = {}
+    for name, answers in found.items():
+        same.setdefault("".join(answer.text(asked, every) for answer, asked in answers.items()), []).append(name)
+    text = f"# {title}\n\n" + "".join(f"{name}: {value}\n" for name, value in sorted(every)) + "\n"
+    for shown, names in sorted(same.items()):
+        text += shown + "".join(f"    {name}\n" for name in names) + "\n"
+    return text
+
+
+def _ask_all(client: httpx.Client, path: str, methods: Sequence[str]) -> dict[Answer, list[str]]:
+    found: dict[Answer, list[str]] = {}
+    for method in methods:
+        answer = _ask(client, method, path, "same-origin")
+        found.setdefault(answer, []).append(method)
+        if method == "POST" and answer.status != 405:
+            found.setdefault(_ask(client, method, path, "cross-site"), []).append(FROM_ELSEWHERE)
+    return found
+
+
+def _ask(client: httpx.Client, method: str, path: str, site: str) -> Answer:
+    with client.stream(method, path, headers={"sec-fetch-site": site}) as response:
+        answer = Answer.of(response)
+        if not answer.kind.startswith("text/event-stream"):
+            response.read()
+        return answer
+
+
+@contextmanager
+def _serving(app: Asgi, limits: IntakePolicy) -> Iterator[httpx.Client]:
+    """A client of an application that listens as the services do."""
+    with _listener() as listener, _client(listener) as client:
+        server = uvicorn.Server(uvicorn.Config(ClientLimits(app, limits), **uvicorn_options(limits)))
+        thread = Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield client
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def _listener() -> socket.socket:
+    return listening(parse_listen_address("127.0.0.1:0"), beyond_loopback=False)
+
+
+def _client(listener: socket.socket) -> httpx.Client:
+    address: Any = listener.getsockname()
+    headers = {"accept-encoding": "identity"}
+    return httpx.Client(base_url=f"http://127.0.0.1:{address[1]}", headers=headers, timeout=PATIENCE_S)

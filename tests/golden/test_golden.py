@@ -1,0 +1,20 @@
+"""The judge's interfaces are those of the golden files."""
+
+from difflib import unified_diff
+from pathlib import Path
+
+import pytest
+
+from tests.golden.files import SOURCES, stored
+
+HINT = "If you intend this difference, write the golden files again: python -m tests.golden"
+
+
+@pytest.mark.parametrize("patterns", SOURCES, ids=" ".join)
+def test_an_interface_is_the_one_in_its_golden_files(patterns: tuple[str, ...], tmp_path: Path) -> None:
+    golden, now = stored(patterns), SOURCES[patterns](tmp_path)
+
+    for name in sorted(golden.keys() | now.keys()):
+        before, after = golden.get(name, "").splitlines(), now.get(name, "").splitlines()
+        difference = "\n".join(unified_diff(before, after, f"golden {name}", f"current {name}", lineterm=""))
+        assert not difference, f"{HINT}\n{difference}"
