@@ -40,7 +40,7 @@ _HEADING = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL)
 
 
 def small_cup(folder: Path, more: str = "") -> Cup:
-    """A contest of two games, none of which is played."""
+    """A contest of two games that are not yet played."""
     return Cup(folder, CAST, more=f"[failures]\nafter = 1000\n{more}")
 
 

@@ -1,13 +1,14 @@
-"""The golden files: the judge's interfaces as text. `python -m tests.golden` writes them again."""
+"""The golden files: the judge's public interfaces as text. `python -m tests.golden` writes them again."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from tests.golden.access import access_text
 from tests.golden.database import schema_text
 from tests.golden.export_files import export, export_text
 from tests.golden.help_text import help_text
 from tests.golden.public_names import names_text
-from tests.golden.routes import routes_text
+from tests.golden.routes import openapi_text, routes_text
 from tests.golden.schemas import schema_files
 
 DIRECTORY = Path(__file__).parent
@@ -24,6 +25,8 @@ SOURCES: Mapping[tuple[str, ...], Callable[[Path], Mapping[str, str]]] = {
     ("help.txt",): lambda _: {"help.txt": help_text()},
     ("public_names.txt",): lambda _: {"public_names.txt": names_text()},
     ("json_schemas/*.json",): lambda _: schema_files(),
+    ("access.txt",): lambda folder: {"access.txt": access_text(folder)},
+    ("openapi.json",): lambda folder: {"openapi.json": openapi_text(folder)},
     ("export.txt", "routes.txt"): _site,
 }
 """By the patterns of golden files, a function from an empty directory to the contents of the files by name."""

@@ -1,19 +1,22 @@
 """Every HTTP route: methods, status without credentials, content type, redirect, and all headers of the answer.
 
-The applications listen on this machine as `judge serve`, `serve-intake` and `witness-server` compose them. Their routes
-are requested, and the addresses that one route with a pattern for the whole path serves.
+The applications listen on this machine as `judge serve`, `serve-intake` and `witness-server` compose them. The requests
+are for every route that they declare, and for the addresses that a route for any path (`{path:path}`) serves.
 """
 
+import json
 import re
 import socket
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
 import httpx
 import uvicorn
+from fastapi import FastAPI
 from starlette.applications import Starlette
 from starlette.routing import Route
 
@@ -47,10 +50,10 @@ from tests.patience import PATIENCE_S
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 READS = ("GET", "POST")
-"""The methods that are tried where nothing but pages is served."""
+"""The methods for a service that has only pages."""
 
 FROM_ELSEWHERE = "POST-from-another-site"
-"""A form of another site's page, as a browser marks it. All other requests are marked as of the same site."""
+"""A form of another site's page, as a browser marks it. Other requests are marked as from a page of the service."""
 
 SAMPLES = {
     "action": "pause",
@@ -87,7 +90,7 @@ AUTHORS = (
         )
     ),
 )
-"""The addresses of the authors' pages that are no routes, and those that need a query."""
+"""Addresses of the authors' pages that are not declared as routes, or that need a query."""
 
 ORGANISERS = ("/organiser/nothing.html", "/organiser/order.html?action={action}")
 
@@ -105,10 +108,10 @@ PAGES = (
     "/{code}/games/00002.html",
     "/plots/00002.json",
 )
-"""Of the live pages those that no export has. The second game is played at the moment."""
+"""Live pages that an export does not have. The second game is being played."""
 
 OTHERS = ("/author/index.html", "/contest", "/organiser/index.html", "/submissions")
-"""An address of each part that `--read-only` leaves out."""
+"""An address of each part that is not served with `--read-only`."""
 
 PARTS = {
     "authors' pages": r"(/\{code\})?/author(/|$)",
@@ -119,13 +122,13 @@ PARTS = {
 """The parts of `judge serve`, with the beginnings of their paths."""
 
 _UNSTABLE = ("connection", "content-length", "content-type", "date", "location", "server", "transfer-encoding")
-"""Headers that are in the line of the request, or that the server adds."""
+"""Headers that are shown in another place, and those that the server adds."""
 
 _VALUES = {"judge-log": "{log}", "judge-now-ms": "{ms}"}
 
 
 class Answer(NamedTuple):
-    """What is written of a response."""
+    """The parts of a response that a golden file shows."""
 
     headers: tuple[tuple[str, str], ...]
     status: int
@@ -134,11 +137,13 @@ class Answer(NamedTuple):
 
     @classmethod
     def of(cls, response: httpx.Response) -> "Answer":
-        """Without what differs from request to request."""
+        """Replaces values that change with each request."""
         headers = []
         for name, value in response.headers.multi_items():
-            shown = re.sub(r"(?<=expires=)[^;]+", "{now}", _VALUES.get(name, value))
-            if name == "allow":  # made from a set
+            shown = _VALUES.get(name, value)
+            if name == "set-cookie":
+                shown = re.sub(r"(?<=expires=)[^;]+", "{now}", re.sub(r'=[^;"]+', "={token}", value, count=1))
+            elif name == "allow":  # made from a set
                 shown = ", ".join(sorted(re.split(r",\s*", value)))
             if name not in _UNSTABLE:
                 headers.append((name, shown))
@@ -147,25 +152,29 @@ class Answer(NamedTuple):
             tuple(sorted(headers)), response.status_code, found.get("content-type", "-"), found.get("location", "")
         )
 
-    def text(self, methods: Sequence[str], left_out: Collection[tuple[str, str]]) -> str:
-        """What is answered to `methods`, with the headers but those of `left_out`."""
+    def text(self, asked: Sequence[str], left_out: Collection[tuple[str, str]]) -> str:
+        """The answer to the methods or roles `asked`, with its headers except `left_out`."""
         target = f" to {self.location}" if self.location else ""
         headers = "".join(f"  {name}: {value}\n" for name, value in self.headers if (name, value) not in left_out)
-        return f"{' '.join(methods)}: {self.status}{target}, {self.kind}\n{headers}"
+        return f"{' '.join(asked)}: {self.status}{target}, {self.kind}\n{headers}"
+
+
+Answers = Mapping[Answer, Sequence[str]]
+"""The answers of an address, with the methods or the roles that get each."""
 
 
 def routes_text(folder: Path, exported: Path) -> str:
-    """`exported` has an export of the same contest: the live site has its addresses."""
+    """The answers of each service. `exported` has an export of the same contest, whose addresses the live site has."""
     public = exported / "public"
-    pages = _places(PAGES, ()) | {
+    pages = addresses(PAGES, ()) | {
         f"/{name}": f"/{paths[0].relative_to(public).as_posix()}" for name, paths in files_by_pattern(public).items()
     }
-    shown = pages | _places(OTHERS, ())
+    shown = pages | addresses(OTHERS, ())
     read_only = "judge serve --read-only"
     with ExitStack() as stack:
         later = _planned(folder / "later")
         site = Site(later.name, lambda: None, windows=FileWindows(later).look, has_authors=False)
-        paths = _places((), [create_live_app(site)]) | shown
+        paths = addresses((), [create_live_app(site)]) | shown
         before = _section(
             f"{read_only}, before the contest begins", create_service(later, site, None), later, paths, READS
         )
@@ -177,23 +186,31 @@ def routes_text(folder: Path, exported: Path) -> str:
         log = stack.enter_context(recorder(cup))
         log.look()
         with service_of(cup.folder) as (service, console):
-            apps = _applications(console)
-            places = _places((*INTAKE, *AUTHORS, *ORGANISERS), apps) | pages
+            apps = applications(console)
+            places = addresses((*INTAKE, *AUTHORS, *ORGANISERS), apps) | pages
             during = _section("judge serve, while games are played", service, cup.planned, places, by_part=True)
             intake = Middleware(apps[0], console.state.directory.intake)
-            alone = _section("judge serve-intake", intake, cup.planned, _places(INTAKE, apps[:1]))
+            alone = _section("judge serve-intake", intake, cup.planned, addresses(INTAKE, apps[:1]))
         accept(cup, running, record)
         log.look()
         log.finish()
         with _over(cup.planned) as app:
             after = _section(f"{read_only}, after the last game", app, cup.planned, paths, READS)
-        app, places = _witness(folder), _places((f"/{PATH}", "/nothing"), ())
+        app, places = _witness(folder), addresses((f"/{PATH}", "/nothing"), ())
         witness = _section("judge witness-server", app, cup.planned, places)
     return "\n".join((before, during, after, alone, witness, _metrics_section()))
 
 
-def _places(patterns: Sequence[str], apps: Iterable[Starlette]) -> dict[str, str]:
-    """The address of each pattern, and of each route that no pattern names."""
+def openapi_text(folder: Path) -> str:
+    """The OpenAPI document of `judge serve`, without the version of the judge."""
+    with closing(small_cup(folder)) as cup, service_of(cup.folder) as (_, console):
+        document = applications(console)[1].openapi()
+    document["info"]["version"] = ""
+    return json.dumps(document, indent=2, sort_keys=True) + "\n"
+
+
+def addresses(patterns: Sequence[str], apps: Iterable[Starlette]) -> dict[str, str]:
+    """The address of each pattern, and of each declared route that is not among the patterns."""
     named = {_shape(name) for name in patterns}
     routes = [name for name in _declared(*apps) if _shape(name) not in named]
     return {name: re.sub(r"\{(\w+)\}", lambda found: SAMPLES[found[1]], name) for name in (*patterns, *routes)}
@@ -212,7 +229,7 @@ def _planned(folder: Path) -> Planned:
     return load_plan(folder)
 
 
-def _applications(console: Console) -> Sequence[Starlette]:
+def applications(console: Console) -> Sequence[FastAPI]:
     """The applications that `judge serve` composes, to enumerate their routes."""
     api = create_intake_app(console.state)
     planned = console.planned
@@ -222,7 +239,7 @@ def _applications(console: Console) -> Sequence[Starlette]:
 
 
 def _declared(*apps: Starlette) -> list[str]:
-    """The paths of all routes but those that serve any path."""
+    """The paths of all routes except those for any path."""
     routes = (route for app in apps for route in app.routes if isinstance(route, Route))
     return [route.path for route in routes if ":path}" not in route.path]
 
@@ -244,7 +261,11 @@ def _witness(folder: Path) -> Asgi:
 
 def _metrics_section() -> str:
     with _listener() as listener, served_metrics(Metrics(), listener), _client(listener) as client:
-        return _answers("judge serve --metrics", client, {"/metrics": "/metrics", "/nothing": "/nothing"})
+        return answers(
+            "judge serve --metrics",
+            partial(_ask_all, client, METHODS),
+            {"/metrics": "/metrics", "/nothing": "/nothing"},
+        )
 
 
 def _section(
@@ -256,40 +277,48 @@ def _section(
     *,
     by_part: bool = False,
 ) -> str:
-    """The answers of an application; `by_part`: each part of the service has its own heading."""
+    """The answers of an application to `methods`."""
+    with serving(app, planned.plan.intake) as client:
+        ask = partial(_ask_all, client, methods)
+        return (answers_by_part if by_part else answers)(title, ask, places)
+
+
+def answers_by_part(title: str, ask: Callable[[str], Answers], places: Mapping[str, str]) -> str:
+    """As `answers`, with a heading for each part of the service."""
     parts: dict[str, dict[str, str]] = {}
     for name, path in places.items():
-        part = next(part for part, start in PARTS.items() if re.match(start, name)) if by_part else ""
-        parts.setdefault(f"{title}{part and ': '}{part}", {})[name] = path
-    with _serving(app, planned.plan.intake) as client:
-        return "\n".join(_answers(heading, client, found, methods) for heading, found in sorted(parts.items()))
+        part = next(part for part, start in PARTS.items() if re.match(start, name))
+        parts.setdefault(f"{title}: {part}", {})[name] = path
+    return "\n".join(answers(heading, ask, found) for heading, found in sorted(parts.items()))
 
 
-def _answers(title: str, client: httpx.Client, places: Mapping[str, str], methods: Sequence[str] = METHODS) -> str:
-    """The headers that every answer has, then the patterns of addresses, below the answers that they have in common."""
-    found = {name: _ask_all(client, path, methods) for name, path in sorted(places.items())}
-    every = set.intersection(*(set(answer.headers) for answers in found.values() for answer in answers))
+def answers(title: str, ask: Callable[[str], Answers], places: Mapping[str, str]) -> str:
+    """The headers that all answers share, then groups of addresses, each below the answers that they share."""
+    found = {name: ask(path) for name, path in sorted(places.items())}
+    every = set.intersection(*(set(answer.headers) for given in found.values() for answer in given))
     same: dict[str, list[str]] = {}
-    for name, answers in found.items():
-        same.setdefault("".join(answer.text(asked, every) for answer, asked in answers.items()), []).append(name)
+    for name, given in found.items():
+        same.setdefault("".join(answer.text(asked, every) for answer, asked in given.items()), []).append(name)
     text = f"# {title}\n\n" + "".join(f"{name}: {value}\n" for name, value in sorted(every)) + "\n"
     for shown, names in sorted(same.items()):
         text += shown + "".join(f"    {name}\n" for name in names) + "\n"
     return text
 
 
-def _ask_all(client: httpx.Client, path: str, methods: Sequence[str]) -> dict[Answer, list[str]]:
+def _ask_all(client: httpx.Client, methods: Sequence[str], path: str) -> Answers:
     found: dict[Answer, list[str]] = {}
     for method in methods:
-        answer = _ask(client, method, path, "same-origin")
+        answer = request(client, method, path)
         found.setdefault(answer, []).append(method)
         if method == "POST" and answer.status != 405:
-            found.setdefault(_ask(client, method, path, "cross-site"), []).append(FROM_ELSEWHERE)
+            found.setdefault(request(client, method, path, site="cross-site"), []).append(FROM_ELSEWHERE)
     return found
 
 
-def _ask(client: httpx.Client, method: str, path: str, site: str) -> Answer:
-    with client.stream(method, path, headers={"sec-fetch-site": site}) as response:
+def request(client: httpx.Client, method: str, path: str, site: str = "same-origin", **more: Any) -> Answer:
+    """The answer to one request, which a browser would mark as caused by a page of `site`; `more` is for httpx."""
+    headers = {"sec-fetch-site": site, **more.pop("headers", {})}
+    with client.stream(method, path, headers=headers, **more) as response:
         answer = Answer.of(response)
         if not answer.kind.startswith("text/event-stream"):
             response.read()
@@ -297,10 +326,12 @@ def _ask(client: httpx.Client, method: str, path: str, site: str) -> Answer:
 
 
 @contextmanager
-def _serving(app: Asgi, limits: IntakePolicy) -> Iterator[httpx.Client]:
+def serving(app: Asgi, limits: IntakePolicy) -> Iterator[httpx.Client]:
     """A client of an application that listens as the services do."""
     with _listener() as listener, _client(listener) as client:
-        server = uvicorn.Server(uvicorn.Config(ClientLimits(app, limits), **uvicorn_options(limits)))
+        # This machine may be a server in front, as X-Forwarded-Proto says.
+        options = uvicorn_options(limits, proxy="127.0.0.1")
+        server = uvicorn.Server(uvicorn.Config(ClientLimits(app, limits), **options))
         thread = Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -1,4 +1,4 @@
-"""The judge's interfaces are those of the golden files."""
+"""Compares the judge's public interfaces with the golden files."""
 
 from difflib import unified_diff
 from pathlib import Path
@@ -11,7 +11,7 @@ HINT = "If you intend this difference, write the golden files again: python -m t
 
 
 @pytest.mark.parametrize("patterns", SOURCES, ids=" ".join)
-def test_an_interface_is_the_one_in_its_golden_files(patterns: tuple[str, ...], tmp_path: Path) -> None:
+def test_interface_matches_its_golden_files(patterns: tuple[str, ...], tmp_path: Path) -> None:
     golden, now = stored(patterns), SOURCES[patterns](tmp_path)
 
     for name in sorted(golden.keys() | now.keys()):
