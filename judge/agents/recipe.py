@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from judge.agents.programs import python_words
 from judge.bookkeeping import own_paths
 from judge.errors import InputError
-from judge.sandbox.hardening import HOME, PROGRAM, SCRATCH
+from judge.sandbox.layout import HOME, PROGRAM, SCRATCH
 from judge.text import quote
 from judge.toml_files import parse as parse_toml
 

@@ -35,11 +35,11 @@ from judge.authors.submissions import submission_values
 from judge.contest.hosts import ContestHost
 from judge.contest.snapshot import Snapshot, read_snapshot
 from judge.errors import InputError
+from judge.intake.answers import AsciiJSON
 from judge.intake.app import LARGEST_ID, AppState, ask_practice, stored_file
 from judge.intake.authentication import UnauthorizedError
 from judge.intake.errors import handle_errors
 from judge.intake.middleware import HEADERS as INTAKE_HEADERS
-from judge.intake.schemas import AsciiJSON
 from judge.notices.targets import parse_target
 from judge.notices.webhook import new_secret
 from judge.publish.pages import AUTHOR_POLICY, PagePlace, render
@@ -105,7 +105,7 @@ def create_app(desk: Desk) -> FastAPI:
             return RedirectResponse(f"{request.scope.get('root_path', '')}/{path.rstrip('/')}/index.html", 307)
         if path == f"{FOLDER}/{SCRIPT}":
             return Response(_script(), media_type="text/javascript; charset=utf-8")
-        author = author_of(desk.state, request)
+        author = author_of(desk.state.authors, request)
         found = None if author is None else _Own(desk, author, place).answer()
         return _sign_in_page(desk, place) if found is None else found
 
@@ -124,9 +124,9 @@ def _add_forms(app: FastAPI, desk: Desk) -> None:
         form = await sent_form(request)
         token, place = sent_token(form), _place_of(request)
         current_token = sent_cookie(request.scope, COOKIE)
-        current = await run_in_threadpool(author_of, state, request)
+        current = await run_in_threadpool(author_of, state.authors, request)
         try:
-            author = await run_in_threadpool(signed_in, state, request, token)
+            author = await run_in_threadpool(signed_in, state.authors, request, token)
         except UnauthorizedError:
             return _sign_in_page(desk, place)
         if current not in (None, author) and not confirms_change(current_token, token, form.get("confirm", "")):
@@ -154,7 +154,7 @@ def _add_forms(app: FastAPI, desk: Desk) -> None:
     ) -> Response:
         """Submit the request's body."""
         check_site(request)
-        author = await run_in_threadpool(author_of, state, request)
+        author = await run_in_threadpool(author_of, state.authors, request)
         if author is None:
             raise UnauthorizedError("nobody is signed in: open the link that the organiser sent you")
         received = await state.receiver.receive(request, author, filename, name)
@@ -167,7 +167,7 @@ def _add_practice(app: FastAPI, desk: Desk) -> None:
     def practise(request: Request, number: Annotated[int, PathPart(ge=1, le=LARGEST_ID)]) -> Response:
         """Let a submission play practice games, and show it."""
         check_site(request)
-        author = author_of(desk.state, request)
+        author = author_of(desk.state.authors, request)
         page = PagePlace(f"{FOLDER}/submissions/{number}.html", _place_of(request).language, languages(CODES))
         if author is None:
             return _sign_in_page(desk, page)
@@ -186,7 +186,7 @@ def _add_notices(app: FastAPI, desk: Desk) -> None:
     async def set_webhook(request: Request) -> Response:
         """Set where the author is told, or nowhere."""
         check_site(request)
-        author = await run_in_threadpool(author_of, desk.state, request)
+        author = await run_in_threadpool(author_of, desk.state.authors, request)
         place = PagePlace(f"{FOLDER}/notices.html", _place_of(request).language, languages(CODES))
         if author is None:
             return _sign_in_page(desk, place)

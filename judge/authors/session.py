@@ -20,8 +20,7 @@ from fastapi.responses import Response
 from starlette.types import Scope
 
 from judge.errors import InputError
-from judge.intake.app import AppState
-from judge.intake.authentication import UnauthorizedError
+from judge.intake.authentication import Authenticator, UnauthorizedError
 
 COOKIE = "judge-author"
 
@@ -34,20 +33,20 @@ MOST_FIELDS = 16
 _CHANGE = b"judge: sign in as another author"
 
 
-def author_of(state: AppState, request: Request) -> str | None:
+def author_of(authors: Authenticator, request: Request) -> str | None:
     """The author who is signed in; None if nobody is. Raises TooMuchError."""
     token = sent_cookie(request.scope, COOKIE)
     if not token:
         return None
     try:
-        return signed_in(state, request, token)
+        return signed_in(authors, request, token)
     except UnauthorizedError:
         return None
 
 
-def signed_in(state: AppState, request: Request, token: str) -> str:
+def signed_in(authors: Authenticator, request: Request, token: str) -> str:
     """The author of a token. Raises UnauthorizedError, TooMuchError."""
-    author = state.authors.author(token, request.client.host if request.client else "")
+    author = authors.author(token, request.client.host if request.client else "")
     request.state.author = author
     return author
 

@@ -21,7 +21,8 @@ from judge.cli.output import print_json
 from judge.cli.person import AtTheSeat, is_person, may_leave, seated, stage
 from judge.cli.presenters import LinePresenter, Presenter, Shown
 from judge.contest.match_folders import KeptThroughRun
-from judge.contest.openings import read_openings, schedule
+from judge.contest.opening_files import read_openings
+from judge.contest.openings import schedule
 from judge.errors import HostError, InputError
 from judge.games.types import Verdict
 from judge.referee.play import Venue, play_until_scored

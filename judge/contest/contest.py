@@ -20,7 +20,8 @@ from judge.contest.results import PlayedPairing
 from judge.contest.runner import ContestRunner
 from judge.contest.schedule import Table, ToCome, Tournament
 from judge.contest.seeds import Freeze, commitment_to, new_secret
-from judge.contest.snapshot import Snapshot, SnapshotEntry, read_snapshot, take_snapshot
+from judge.contest.snapshot import Snapshot, SnapshotEntry, read_snapshot
+from judge.contest.take_snapshot import take_snapshot
 from judge.contest.worker import Job
 from judge.errors import HostError, InputError
 from judge.garbage import uncollected

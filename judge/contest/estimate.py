@@ -15,7 +15,7 @@ from judge.contest.pairings import Competitor
 from judge.contest.plan import Planned
 from judge.contest.points import points_table
 from judge.contest.results import PlayedPairing
-from judge.contest.snapshot import distinct
+from judge.contest.take_snapshot import distinct
 from judge.errors import HostError, InputError
 from judge.matches import Pairing
 from judge.referee.policy import Policy

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from judge.agents.agents import PERSONS
 from judge.catalog import game_entry
 from judge.catalog.entry import Opening
 from judge.contest.formats import AnyFormat
-from judge.contest.openings import read_openings
+from judge.contest.opening_files import read_openings
 from judge.contest.points import Duel
+from judge.contest.snapshot import FailuresPlan, WitnessKey
 from judge.errors import InputError
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy, load_policy
@@ -80,15 +81,6 @@ class RatingsPlan(_Table):
         return self
 
 
-class FailuresPlan(_Table):
-    """When an agent is disqualified for failing by itself (Gomocup: 10 %)."""
-
-    limit: float = Field(default=0.1, ge=0, le=1)
-    """The share of its games that it may fail in; 1: nobody is disqualified."""
-    after: int = Field(default=20, ge=1)
-    """How many games it must have played before its share means something."""
-
-
 class BroadcastPlan(_Table):
     """What the public sees while games are played: after which delay, and how many may watch.
 
@@ -122,18 +114,6 @@ class StartPlan(_Table):
     """When a service starts the contest by itself."""
 
     starts: StrictDatetime | None = None
-
-
-def _line_of_witness(line: str) -> str:
-    try:
-        read_witness_key(line)
-    except InputError as error:
-        raise ValueError(str(error)) from None
-    return line.strip()
-
-
-WitnessKey = Annotated[str, AfterValidator(_line_of_witness)]
-"""The line of a witness's public key."""
 
 
 class WitnessPlan(_Table):

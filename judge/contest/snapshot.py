@@ -5,34 +5,46 @@ Policies, agents and images may change on disk while a contest runs; what is pla
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-import judge
-from judge.agents.store import AgentStore
 from judge.catalog.entry import Opening
-from judge.contest.entries import entrants
 from judge.contest.formats import AnyFormat
-from judge.contest.plan import FailuresPlan, Planned, WitnessKey
-from judge.contest.points import Duel, points_table
-from judge.contest.seeds import Freeze, commitment_to, contest_key
+from judge.contest.points import Duel
+from judge.contest.seeds import Freeze
 from judge.errors import InputError
 from judge.parsing import parse_json
 from judge.referee.policy import Policy
 from judge.referee.seeds import Key, Seed, numbers
-from judge.referee.setup import check_playable, in_contest
-from judge.referee.spec import MatchSpec, SeatSpec
-from judge.sandbox.box import BoxKind
-from judge.sandbox.images import listing, runtime_image
+from judge.referee.spec import BoxKind, SeatSpec
 from judge.transparency.checkpoint import read_witness_key
 
 
 class _Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class FailuresPlan(_Value):
+    """When an agent is disqualified for failing by itself (Gomocup: 10 %)."""
+
+    limit: float = Field(default=0.1, ge=0, le=1)
+    """Largest share of its games that it may fail in; 1: no agent is disqualified."""
+    after: int = Field(default=20, ge=1)
+    """The number of games it must have played before it can be disqualified."""
+
+
+def _line_of_witness(line: str) -> str:
+    try:
+        read_witness_key(line)
+    except InputError as error:
+        raise ValueError(str(error)) from None
+    return line.strip()
+
+
+WitnessKey = Annotated[str, AfterValidator(_line_of_witness)]
+"""The line of a witness's public key."""
 
 
 class SnapshotEntry(_Value):
@@ -48,13 +60,6 @@ class SnapshotEntry(_Value):
     """Its number in the register of submissions, if it was sent."""
     persistent: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
     """SHA-256 of the state that its persistent folder begins with; None: it begins empty."""
-
-
-Begins = Callable[[Sequence[tuple[str, str]]], tuple[str, Mapping[str, str]]]
-
-
-def _nothing(_agents: Sequence[tuple[str, str]]) -> tuple[str, Mapping[str, str]]:
-    return "", {}
 
 
 class SnapshotWitness(_Value):
@@ -140,87 +145,6 @@ def read_snapshot(document: str) -> Snapshot:
     return parse_json(Snapshot, document, "not a contest of this judge")
 
 
-def take_snapshot(
-    planned: Planned,
-    staging: Path,
-    host: dict[str, Any],
-    secret: Key | None,
-    begins: Begins = _nothing,
-    freeze: Callable[[str], Freeze | None] = lambda _: None,
-) -> Snapshot:
-    """Copy the agents and fix everything that decides the contest. Raises InputError for mistakes that would otherwise
-    show only during a match.
-
-    `staging` is an empty directory. All chance follows from `secret`; None: from the plan's own seed. `begins` is
-    called with the names and digests of the agents, and returns where their persistent folders come from and, by name,
-    the digests of those that do not begin empty. `freeze` is called when all is fixed but the draw, with the digest of
-    that, and returns the log as it is then.
-    """
-    plan = planned.plan
-    if secret is None and plan.seed is None:
-        raise ValueError("a contest without a seed needs a secret")
-    points_table(planned.policy)
-    entered = entrants(planned, staging, _raised)
-    if (why := planned.lacks_agents(len(entered))) is not None:
-        raise InputError(why)
-    names = distinct([each.name for each in entered], planned.path)
-    source, states = begins([(name, each.agent.digest) for name, each in zip(names, entered, strict=True)])
-    entries = tuple(
-        SnapshotEntry(
-            name=each.name,
-            rank=rank,
-            seat=in_contest(each.agent.seat(planned.policy), planned.policy).model_copy(update={"name": each.name}),
-            calls_itself=each.agent.calls_itself(planned.policy),
-            description=each.agent.manifest.description,
-            submission=each.submission,
-            persistent=states.get(each.name),
-        )
-        for rank, each in enumerate(entered, 1)
-    )
-    for entry in entries:
-        check_playable(MatchSpec(seats=(entry.seat, entry.seat), policy=planned.policy, box=plan.box))
-    agents = AgentStore(planned.agents)
-    for each in entered:
-        agents.put(each.agent.program)
-    terms = Snapshot(
-        judge=judge.__version__,
-        name=plan.name,
-        about=plan.about,
-        frozen_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        plan_sha256=hashlib.sha256(planned.text.encode()).hexdigest(),
-        policy=planned.policy,
-        format=plan.format,
-        duel=plan.duel,
-        failures=plan.failures,
-        seed=None if secret is not None else plan.seed,
-        commitment=None if secret is None else commitment_to(secret),
-        witnesses=tuple(
-            SnapshotWitness(key=each.key, draw=each.signs_draw and secret is not None) for each in plan.witnesses
-        ),
-        seeding=plan.seeding,
-        openings=tuple(planned.openings()),
-        shuffle=plan.openings.shuffle,
-        transform=plan.openings.transform,
-        box=plan.box,
-        folders_from=source,
-        entries=entries,
-        images=images_of(entry.seat.runtime for entry in entries),
-        host=host,
-    )
-    return _drawn(terms, secret, freeze(terms_digest(terms.model_dump_json())))
-
-
-def _drawn(terms: Snapshot, secret: Key | None, freeze: Freeze | None) -> Snapshot:
-    """The snapshot with the ranks that follow from chance."""
-    seed = terms.seed if secret is None else contest_key(secret, terms.name, freeze)
-    if seed is None:
-        raise ValueError("a contest without a seed needs a secret")
-    ranks = ranks_of(len(terms.entries), terms.seeding, seed)
-    ranked = zip(terms.entries, ranks, strict=True)
-    entries = tuple(entry.model_copy(update={"rank": rank}) for entry, rank in ranked)
-    return terms.model_copy(update={"entries": entries, "freeze": freeze})
-
-
 def terms_digest(document: str) -> str:
     """SHA-256 of all that decides a contest before its draw: its document without ranks, and without what is said of
     the judge and its host."""
@@ -230,29 +154,6 @@ def terms_digest(document: str) -> str:
 
 
 _NO_TERMS = frozenset({"judge", "frozen_at", "freeze", "images", "host"})
-
-
-def _raised(error: InputError) -> None:
-    raise error
-
-
-def images_of(runtimes: Iterable[str]) -> dict[str, SnapshotImage]:
-    """The images of some runtimes on this Engine. Raises HostError if one of ours is missing or out of date, InputError
-    if an organiser's own is missing."""
-    contents = {state.id: state.content for state in listing()}
-    ids = {runtime: runtime_image(runtime) for runtime in sorted(set(runtimes))}
-    return {name: SnapshotImage(id=image, content=contents.get(image, "")) for name, image in ids.items()}
-
-
-def distinct(names: Sequence[str], path: Path) -> Sequence[str]:
-    """The names. Raises InputError if two agents of the contest file at `path` have the same name."""
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(
-                f"{path}: two [[agents]] are called {name!r}; give one of them another name =, "
-                "or withdraw the submission that has it"
-            )
-    return names
 
 
 def ranks_of(count: int, seeding: Literal["listed", "drawn"], seed: Seed) -> list[int]:

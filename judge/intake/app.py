@@ -10,10 +10,10 @@ from starlette.concurrency import run_in_threadpool
 
 import judge
 from judge.errors import HostError
+from judge.intake.answers import AsciiJSON
 from judge.intake.authentication import Authenticator
 from judge.intake.errors import error_responses, handle_errors
 from judge.intake.schemas import (
-    AsciiJSON,
     ContestInfo,
     Detail,
     Health,

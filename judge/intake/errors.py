@@ -10,9 +10,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from judge.errors import HostError, InputError
+from judge.intake.answers import AsciiJSON, Problem
 from judge.intake.authentication import UnauthorizedError
-from judge.intake.schemas import AsciiJSON, Problem
-from judge.intake.upload import FormUploadError, TooLargeError, TooSlowError
 from judge.logs import get_logger
 from judge.parsing import complaint
 from judge.store.submission_types import NameTakenError, NotNowError, TooMuchError, UnknownSubmissionError
@@ -30,6 +29,18 @@ MEANINGS = {
     429: "Too many requests or uploads; `Retry-After` says when to try again.",
     503: "The host failed; try again.",
 }
+
+
+class TooLargeError(InputError):
+    """The upload has more bytes than allowed."""
+
+
+class TooSlowError(InputError):
+    """The upload sends fewer bytes a second than required, or none for too long."""
+
+
+class FormUploadError(InputError):
+    """The body is a form or another wrapping, and not the bytes of the file."""
 
 
 STATUS: dict[type[InputError], int] = {

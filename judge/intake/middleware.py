@@ -9,8 +9,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
+from judge.intake.answers import AsciiJSON, Problem
 from judge.intake.rate_limit import RateLimit, address_key
-from judge.intake.schemas import AsciiJSON, Problem
 from judge.logs import get_logger
 from judge.submissions.intake import IntakePolicy
 

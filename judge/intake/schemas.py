@@ -1,13 +1,12 @@
-"""The answers of the intake, as its OpenAPI describes them: JSON in printable ASCII."""
+"""The answers of the intake, as its OpenAPI describes them."""
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from judge.intake.answers import Answer
 from judge.matches import MatchState
 from judge.store.practice_games import PracticeGame
 from judge.store.submission_types import Change, State, Submission, ToldStep
@@ -16,25 +15,7 @@ from judge.transparency.receipt import Receipt
 HOST_FAILED = "the judge's host failed; this does not count against the submission"
 
 
-class AsciiJSON(JSONResponse):
-    """JSON in which everything except printable ASCII is escaped, so that it cannot control a terminal."""
-
-    def render(self, content: Any) -> bytes:
-        """The bytes of the answer."""
-        return json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode()
-
-
-class _Answer(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class Problem(_Answer):
-    """Why the request was refused, with the fix."""
-
-    error: str
-
-
-class StepInfo(_Answer):
+class StepInfo(Answer):
     """A step of processing a submission."""
 
     stage: str
@@ -43,7 +24,7 @@ class StepInfo(_Answer):
     seconds: float
 
 
-class JournalEvent(_Answer):
+class JournalEvent(Answer):
     """A change of the state of a submission."""
 
     at: str
@@ -52,7 +33,7 @@ class JournalEvent(_Answer):
     why: str
 
 
-class Summary(_Answer):
+class Summary(Answer):
     """A submission."""
 
     id: int
@@ -83,14 +64,14 @@ class Detail(Received):
     journal: list[JournalEvent]
 
 
-class Page(_Answer):
+class Page(Answer):
     """Submissions, newest first."""
 
     submissions: list[Summary]
     before: int | None = Field(description="The value of `before` for the next page; null on the last page.")
 
 
-class PracticeInfo(_Answer):
+class PracticeInfo(Answer):
     """A practice game of a submission against a house agent; it counts for nothing."""
 
     id: int
@@ -105,19 +86,19 @@ class PracticeInfo(_Answer):
     seconds: float | None
 
 
-class PracticePage(_Answer):
+class PracticePage(Answer):
     """The practice games of a submission, the last one first."""
 
     games: list[PracticeInfo]
 
 
-class Log(_Answer):
+class Log(Answer):
     """The log of unpacking, building and checking. It contains output of the submitted programs."""
 
     log: str
 
 
-class Uploads(_Answer):
+class Uploads(Answer):
     """What may be submitted."""
 
     about: str
@@ -126,7 +107,7 @@ class Uploads(_Answer):
     waiting: int
 
 
-class ContestInfo(_Answer):
+class ContestInfo(Answer):
     """The contest, and what may be submitted."""
 
     name: str
@@ -145,7 +126,7 @@ class ContestInfo(_Answer):
     starts: datetime | None = Field(None, description="When the contest begins by itself.")
 
 
-class Health(_Answer):
+class Health(Answer):
     """The service and its store answer."""
 
     ok: bool

@@ -10,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from judge.errors import InputError
+from judge.intake.errors import FormUploadError, TooLargeError, TooSlowError
 from judge.store.incoming import Incoming
 from judge.store.submission_types import Submission, TooMuchError, Upload
 from judge.store.submissions import Register
@@ -27,18 +28,6 @@ _HEAD_BYTES = 512
 
 _RAW = re.compile(rb"[\x00\r\n]")
 """Bytes that no encoded form has, and that `curl -d` removes."""
-
-
-class TooLargeError(InputError):
-    """The upload has more bytes than allowed."""
-
-
-class TooSlowError(InputError):
-    """The upload sends fewer bytes a second than required, or none for too long."""
-
-
-class FormUploadError(InputError):
-    """The body is a form or another wrapping, and not the bytes of the file."""
 
 
 class ConcurrencyLimit:

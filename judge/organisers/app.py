@@ -123,7 +123,7 @@ def create_app(console: Console, health: views.HealthCheck | None = None) -> Fas
 
     def visitor(request: Request) -> Visitor:
         token = sent_cookie(request.scope, COOKIE)
-        found = Visitor(organiser_of(console.state, console.tokens, request, token), token)
+        found = Visitor(organiser_of(console.state.authors, console.tokens, request, token), token)
         request.state.visitor = found
         return found
 
@@ -171,7 +171,7 @@ def _add_session(app: FastAPI, console: Console, pages: _Pages) -> None:
         form = await sent_form(request)
         token, current_token = sent_token(form), sent_cookie(request.scope, COOKIE)
         current = await run_in_threadpool(console.tokens.organiser_of, current_token) if current_token else None
-        new = await run_in_threadpool(organiser_of, console.state, console.tokens, request, token)
+        new = await run_in_threadpool(organiser_of, console.state.authors, console.tokens, request, token)
         is_change = current is not None and current.name != new.name
         if is_change and not confirms_change(current_token, token, form.get("confirm", "")):
             values = {"current": current, "new": new.name, "token": token}

@@ -13,7 +13,7 @@ from starlette.types import Scope
 
 from judge.authors.session import sent_cookie
 from judge.errors import InputError
-from judge.intake.app import AppState
+from judge.intake.authentication import Authenticator
 from judge.store.tokens import TokenHolder, TokenRole, Tokens
 
 COOKIE = "judge-organiser"
@@ -25,13 +25,13 @@ class MayNotActError(InputError):
     """A token that is good for watching was used to act."""
 
 
-def organiser_of(state: AppState, tokens: Tokens, request: Request, token: str) -> TokenHolder:
+def organiser_of(authors: Authenticator, tokens: Tokens, request: Request, token: str) -> TokenHolder:
     """The organiser of a token. Raises UnauthorizedError, TooMuchError."""
     holder = tokens.organiser_of(token) if token else None
     if holder is None:
-        state.authors.refuse(request.client.host if request.client else "")
+        authors.refuse(request.client.host if request.client else "")
     name = f"organiser {holder.name}"
-    state.authors.count(name)
+    authors.count(name)
     request.state.author = name
     return holder
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from judge.sandbox.box import Box, BoxKind, BoxPolicy, Limits, Tenant
 from judge.sandbox.folders import DIRECTORIES, Folder, FolderKind, Keeper, LocalKeeper, NoKeeper
-from judge.sandbox.hardening import PERSISTENT
+from judge.sandbox.layout import PERSISTENT
 from judge.sandbox.runtimes import path_for
 
 __all__ = ["Box", "BoxKind", "BoxPolicy", "Limits", "Tenant", "open_box", "open_keeper", "persistent_path"]

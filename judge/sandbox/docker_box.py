@@ -11,16 +11,17 @@ from typing import Any
 
 from judge.errors import HostError
 from judge.logs import get_logger
-from judge.sandbox import cgroup, freezer, hardening, seccomp
+from judge.sandbox import cgroup, freezer, hardening, layout, seccomp
 from judge.sandbox.attach import AttachStream
 from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, Nearby, ProcessReport, Readings, Tenant
 from judge.sandbox.container import KEPT, Container, Whose, tell_no_effect, tell_shared_files, tell_thrown_away
 from judge.sandbox.engine import Engine, EngineRefusalError
+from judge.sandbox.engine_meter import EngineMeter
 from judge.sandbox.exit_cause import died_of_memory
 from judge.sandbox.image_pages import load_image
 from judge.sandbox.images import RuntimeImage, find_runtime
 from judge.sandbox.interference import FirstProcess, is_ordered_frozen, release
-from judge.sandbox.meters import EngineMeter, Meter
+from judge.sandbox.meters import Meter
 from judge.sandbox.owner import Owner, make_directory, mark_of
 from judge.sandbox.pipes import NamedPipes
 from judge.sandbox.procfs import PROC, apparmor_label
@@ -222,7 +223,7 @@ class DockerBox:
     def _config(self, image: RuntimeImage, pipes: Path | None) -> dict[str, object]:
         return hardening.container_config(
             image=image.id,
-            command=hardening.command_in_box(self._tenant, hardening.PROGRAM),
+            command=layout.command_in_box(self._tenant, layout.PROGRAM),
             tenant=self._tenant,
             limits=self._limits,
             policy=self._policy,

@@ -1,11 +1,8 @@
-"""Who reads a container's counters: its cgroups directly (`judge.sandbox.cgroup`), or the Engine if it is elsewhere."""
+"""The interface of what reads the counters of a box: `judge.sandbox.cgroup`, or the Engine (`engine_meter`)."""
 
-from contextlib import suppress
-from datetime import datetime
 from typing import Protocol
 
 from judge.sandbox.box import Readings
-from judge.sandbox.engine import Engine, EngineRefusalError
 
 
 class Meter(Protocol):
@@ -55,27 +52,3 @@ class Unmetered:
     def pressure_ns(self, *, of_any: bool = False) -> int | None:  # noqa: ARG002
         """Not known."""
         return None
-
-
-class EngineMeter(Unmetered):
-    """A container's counters where only the Engine can read them: up to two seconds, so not for every turn."""
-
-    def __init__(self, engine: Engine, container: str) -> None:
-        self._engine = engine
-        self._container = container
-        self._last = Readings()
-
-    def readings(self) -> Readings:
-        """All counters; of a container that has ended, what was read last."""
-        with suppress(EngineRefusalError):
-            counters = self._engine.counters(self._container)
-            if memory := counters.get("memory_stats"):
-                now = datetime.fromisoformat(counters["read"]).timestamp()
-                # its `OOMKilled` says nothing before the container has ended
-                kills = self._engine.count_events(self._container, "oom", now)
-                cpu_ns = counters["cpu_stats"]["cpu_usage"]["total_usage"]
-                self._last = Readings(memory.get("max_usage"), memory.get("limit"), kills, cpu_ns)
-        return self._last
-
-    def close(self) -> None:
-        """Do nothing: the Engine's client is not ours."""

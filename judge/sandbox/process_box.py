@@ -25,7 +25,7 @@ from judge.sandbox.box import (
     Tenant,
 )
 from judge.sandbox.folders import DIRECTORIES, FolderKind
-from judge.sandbox.hardening import PROGRAM, command_in_box, environment
+from judge.sandbox.layout import PROGRAM, command_in_box, environment
 from judge.sandbox.owner import MARK, kill_marked, make_directory, remove_directory
 from judge.sandbox.pipes import PipeSource, write_some
 from judge.sandbox.procfs import BUSY_STATES, children_of, memory_bytes, resident_bytes, stat_fields

@@ -27,8 +27,8 @@ from typing import Any
 
 from judge.sandbox import inside
 from judge.sandbox.cgroup import UNIFIED, parse_mounts
-from judge.sandbox.hardening import PROGRAM
 from judge.sandbox.interference import is_ordered_frozen
+from judge.sandbox.layout import PROGRAM
 from judge.sandbox.pipes import CHUNK, await_readable
 from judge.sandbox.procfs import stat_fields, status_fields
 from judge.sandbox.program_copy import ProgramCopy

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from judge.errors import HostError
 from judge.sandbox.box import BoxPolicy
-from judge.sandbox.hardening import account_lines
+from judge.sandbox.layout import account_lines
 
 
 @dataclass(frozen=True, slots=True)

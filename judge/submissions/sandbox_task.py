@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from judge.errors import HostError
 from judge.sandbox.box import BoxPolicy, Limits
-from judge.sandbox.hardening import PROGRAM
+from judge.sandbox.layout import PROGRAM
 from judge.sandbox.run_in_box import Command, CommandResult, run_in_box
 from judge.submissions.limits import TreeLimits
 from judge.submissions.path_checks import PathChecker, RefusedError

@@ -11,9 +11,9 @@ from sqlalchemy import create_engine, insert, update
 
 from judge.contest.contest import Contest, open_store
 from judge.contest.formats.round_robin import RoundRobin
-from judge.contest.plan import FailuresPlan, Plan, Planned
+from judge.contest.plan import Plan, Planned
 from judge.contest.schedule import Tournament
-from judge.contest.snapshot import Snapshot, SnapshotEntry
+from judge.contest.snapshot import FailuresPlan, Snapshot, SnapshotEntry
 from judge.games.types import Verdict
 from judge.matches import Match, MatchState
 from judge.referee.policy import load_policy

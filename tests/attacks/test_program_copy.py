@@ -19,7 +19,7 @@ from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
 from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant
 from judge.sandbox.container import KEPT
-from judge.sandbox.hardening import PROGRAM
+from judge.sandbox.layout import PROGRAM
 from judge.sandbox.owner import Owner, directories
 from judge.sandbox.renewal import Renewal
 from judge.sandbox.static_builds import compile_static

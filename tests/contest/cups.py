@@ -9,9 +9,9 @@ from typing import Any
 
 from judge.contest.contest import Contest
 from judge.contest.formats import AnyFormat
-from judge.contest.plan import FailuresPlan, Plan, Planned
+from judge.contest.plan import Plan, Planned
 from judge.contest.seeds import commitment_to
-from judge.contest.snapshot import Snapshot, SnapshotEntry
+from judge.contest.snapshot import FailuresPlan, Snapshot, SnapshotEntry
 from judge.matches import Match, MatchState, Outcome, ResultRow, SeatOutcome
 from judge.referee.policy import load_policy
 from judge.referee.spec import SeatSpec

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
-from judge.contest import snapshot
+from judge.contest import take_snapshot
 from judge.contest.contest import Contest, begin
 from judge.contest.plan import Planned
 from judge.store.contests import Store
@@ -39,5 +39,5 @@ def begin_in_processes(store: Store, planned: Planned) -> Contest:
     """Begin or open a contest whose boxes are processes; no organiser can, for it isolates nothing, but it is fast."""
     plan = planned.plan.model_copy(update={"box": "process"})
     # No Engine is asked for the images that nothing will run in.
-    with patch.object(snapshot, "images_of", lambda _: {}):
+    with patch.object(take_snapshot, "images_of", lambda _: {}):
         return begin(store, replace(planned, plan=plan), {})

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from judge.catalog import game_entry
 from judge.catalog.entry import Openings
-from judge.contest.openings import read_openings, schedule
+from judge.contest.opening_files import read_openings
+from judge.contest.openings import schedule
 from judge.errors import InputError
 from judge.games.gomoku import Rule
 from judge.games.gomoku.opening_text import parse_opening, symmetries, write_pos

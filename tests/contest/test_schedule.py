@@ -19,8 +19,8 @@ from judge.contest.formats.groups import Groups, Leagues
 from judge.contest.formats.knockout import Knockout
 from judge.contest.formats.round_robin import DoubleRoundRobin, RoundRobin
 from judge.contest.formats.swiss import Swiss
-from judge.contest.plan import FailuresPlan
 from judge.contest.points import Duel
+from judge.contest.snapshot import FailuresPlan
 from judge.games.gomoku.opening_text import symmetries
 from judge.matches import Match, MatchState, Outcome, Pairing
 from judge.referee.spec import MatchSpec

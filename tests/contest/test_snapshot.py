@@ -12,7 +12,8 @@ from judge.contest.contest import begin, open_store
 from judge.contest.entries import entrants
 from judge.contest.plan import Planned, load_plan
 from judge.contest.seeds import commitment_to, contest_key
-from judge.contest.snapshot import Snapshot, ranks_of, read_snapshot, take_snapshot
+from judge.contest.snapshot import Snapshot, ranks_of, read_snapshot
+from judge.contest.take_snapshot import take_snapshot
 from judge.errors import InputError
 from judge.sandbox.images import runtime_image
 from tests.contest.cups import CHANCE

@@ -10,8 +10,7 @@ import pytest
 from judge.catalog.steps import steps_of
 from judge.cli.contest.tables import standings
 from judge.contest.formats.round_robin import RoundRobin
-from judge.contest.plan import FailuresPlan
-from judge.contest.snapshot import Snapshot, SnapshotEntry, SnapshotImage
+from judge.contest.snapshot import FailuresPlan, Snapshot, SnapshotEntry, SnapshotImage
 from judge.games.types import Verdict
 from judge.matches import Match, Outcome, Pairing, SeatOutcome
 from judge.publish.load import load_store

@@ -8,7 +8,8 @@ import pytest
 
 from judge.sandbox import BoxPolicy, Limits, Tenant, hardening
 from judge.sandbox.folders import FolderKind
-from judge.sandbox.hardening import command_in_box, container_config
+from judge.sandbox.hardening import container_config
+from judge.sandbox.layout import command_in_box
 
 TENANT = Tenant("brain", Path("/staged/brain"), ("brain",), "native", 1, "m-17", cores=(2, 3))
 

@@ -22,7 +22,7 @@ from judge.contest.plan import load_plan
 from judge.contest.recorded import RecordedExecutor, forked_recorder
 from judge.contest.run_lock import alone
 from judge.contest.runner import ContestRunner, StopReason
-from judge.contest.snapshot import images_of
+from judge.contest.take_snapshot import images_of
 from judge.errors import HostError, InputError
 from judge.logs import redirected
 from judge.publish.model import chance_words

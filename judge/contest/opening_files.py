@@ -1,0 +1,38 @@
+"""Reads files of openings, one opening a line."""
+
+from pathlib import Path
+
+from judge.catalog.entry import Opening, Openings
+from judge.errors import InputError
+from judge.records.text_files import decode_file
+
+
+def read_openings(path: Path, openings: Openings) -> list[Opening]:
+    """The openings of the file at `path`, in its order; blank lines and `# comments` are skipped.
+
+    Raises InputError with file, line, token and fix. A repeated opening is refused because it would count twice.
+    """
+    openings.parse("")  # a board of a wrong size is not the fault of line 1
+    lines: dict[Opening, int] = {}
+    for number, line in enumerate(_read_text(path).split("\n"), 1):
+        text = line.partition("#")[0].strip()
+        if text:
+            try:
+                opening = openings.parse(text)
+            except InputError as error:
+                raise InputError(f"{path}, line {number}: {error}") from error
+            first = lines.setdefault(opening, number)
+            if first != number:
+                raise InputError(f"{path}, line {number}: the same opening as in line {first}; remove one of the two")
+    if not lines:
+        raise InputError(f"{path} holds no opening; write one a line, such as {openings.example}")
+    return list(lines)
+
+
+def _read_text(path: Path) -> str:
+    """The file's text, with LF for every line end."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    return decode_file(data, str(path))
