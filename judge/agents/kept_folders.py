@@ -27,7 +27,7 @@ from judge.locks import try_lock_directory
 from judge.logs import get_logger
 from judge.referee.spec import RecordFile, read_record, write_record
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure_folder
-from judge.sandbox.folders import FolderKind
+from judge.sandbox.box import FolderKind
 
 log = get_logger()
 

@@ -25,10 +25,9 @@ from judge.referee.verify import verify
 from judge.resources import BUILD_DIRECTORY
 from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, open_box, seccomp
 from judge.sandbox.archive import EMPTY, Archive
-from judge.sandbox.box import Box
+from judge.sandbox.box import Box, FolderKind
 from judge.sandbox.container import KEPT
 from judge.sandbox.core_use import CoreUse
-from judge.sandbox.folders import FolderKind
 from judge.sandbox.owner import owned_directory
 from judge.sandbox.procfs import memory_bytes
 from judge.sandbox.renewal import Renewal

@@ -28,7 +28,7 @@ from judge.garbage import uncollected
 from judge.matches import Match, MatchState, ResultRow
 from judge.referee.spec import KeptFolders, RecordFile
 from judge.sandbox.archive import EMPTY
-from judge.sandbox.folders import FolderKind
+from judge.sandbox.box import FolderKind
 from judge.sandbox.owner import owned_directory
 from judge.store.contests import Store
 from judge.store.files import Files

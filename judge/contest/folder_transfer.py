@@ -31,7 +31,7 @@ from judge.matches import MatchState
 from judge.referee.policy import Policy
 from judge.referee.spec import read_record
 from judge.sandbox.archive import EMPTY, Archive, Capacity, UnkeptError, measure_folder, parse_folder
-from judge.sandbox.folders import FolderKind
+from judge.sandbox.box import FolderKind
 from judge.sandbox.owner import owned_directory
 from judge.store.files import Files
 from judge.store.queries import Reader

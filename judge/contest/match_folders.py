@@ -8,7 +8,7 @@ from judge.agents.kept_folders import FolderStore, GameShelf, owner_of
 from judge.contest.folder_order import folder_turns
 from judge.referee.policy import Policy
 from judge.referee.spec import KeptFolders, RecordFile, SeatSpec
-from judge.sandbox.folders import FolderKind
+from judge.sandbox.box import FolderKind
 
 
 class KeptThroughRun:

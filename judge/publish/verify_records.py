@@ -24,7 +24,7 @@ from judge.referee.spec import KeptFolders, MatchRecord, MatchSpec, RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from judge.sandbox.archive import EMPTY
-from judge.sandbox.folders import FolderKind
+from judge.sandbox.box import FolderKind
 from judge.store.types import AttemptState
 
 States = Mapping[FolderKind, str]

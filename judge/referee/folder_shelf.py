@@ -11,7 +11,8 @@ from judge.errors import InputError
 from judge.games.types import SEATS
 from judge.referee.spec import FolderRecord, MatchSpec
 from judge.sandbox.archive import Archive
-from judge.sandbox.folders import CollectedFolder, Folder, FolderKey, FolderKind
+from judge.sandbox.box import FolderKind
+from judge.sandbox.folders import CollectedFolder, Folder, FolderKey
 
 
 class Shelf(Protocol):

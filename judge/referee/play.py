@@ -26,9 +26,9 @@ from judge.referee.side import Ply
 from judge.referee.spec import FolderRecord, MatchSpec, Placement, RecordFile
 from judge.referee.transcript import Transcript, mark_private, seal
 from judge.sandbox import BoxKind, open_box, open_keeper
-from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
+from judge.sandbox.box import Box, BoxPolicy, FolderKind, Limits, Tenant
 from judge.sandbox.core_use import CoreUse
-from judge.sandbox.folders import FolderKey, FolderKind, Keeper
+from judge.sandbox.folders import FolderKey, Keeper
 from judge.sandbox.runtimes import path_for
 from judge.sandbox.stalls import StallWatch, watch_stalls
 from judge.scheduling import woken_at_once

@@ -19,8 +19,7 @@ from judge.games import GAMES, new_game
 from judge.protocols import not_carried
 from judge.referee.bounds import LARGEST_RECORD, RecordBounds, bounds
 from judge.resources import POLICIES
-from judge.sandbox.box import BoxPolicy, Limits
-from judge.sandbox.folders import FolderKind
+from judge.sandbox.box import BoxPolicy, FolderKind, Limits
 from judge.text import suggest
 from judge.toml_files import parse, read_text, validated
 

@@ -21,7 +21,7 @@ from judge.referee.policy import Policy
 from judge.referee.seeds import Seed
 from judge.referee.transcript import SealedTranscript, withhold
 from judge.sandbox.box import BoxKind as BoxKind
-from judge.sandbox.folders import FolderKind
+from judge.sandbox.box import FolderKind
 
 _DIGEST = "^[0-9a-f]{64}$"
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from judge.sandbox.box import Box, BoxKind, BoxPolicy, Limits, Tenant
-from judge.sandbox.folders import DIRECTORIES, Folder, FolderKind, Keeper, LocalKeeper, NoKeeper
+from judge.sandbox.box import Box, BoxKind, BoxPolicy, FolderKind, Limits, Tenant
+from judge.sandbox.folders import DIRECTORIES, Folder, Keeper, LocalKeeper, NoKeeper
 from judge.sandbox.layout import PERSISTENT
 from judge.sandbox.runtimes import path_for
 

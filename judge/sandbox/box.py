@@ -13,13 +13,20 @@ from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.sandbox.folders import FolderKind
-
 BoxKind = Literal["docker", "process"]
 """A container, or a process without walls."""
 
 NO_FREEZER = "none"
 """The freezer of a box that is never stopped; also the word of `BoxPolicy.freeze` for it."""
+
+
+class FolderKind(StrEnum):
+    """Which of an agent's two folders."""
+
+    TEMPORARY = "temporary"
+    """A sub-folder of the working directory with the agent's name, kept through a contest."""
+    PERSISTENT = "persistent"
+    """The directory of INFO folder, kept for good."""
 
 
 class Channel(StrEnum):

@@ -9,23 +9,13 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
 from judge.errors import HostError
 from judge.sandbox.archive import EMPTY, Archive, Capacity, UnkeptError, parse_folder
+from judge.sandbox.box import FolderKind
 from judge.sandbox.owner import make_directory, remove_directory
-
-
-class FolderKind(StrEnum):
-    """Which of an agent's two folders."""
-
-    TEMPORARY = "temporary"
-    """A sub-folder of the working directory with the agent's name, kept through a contest."""
-    PERSISTENT = "persistent"
-    """The directory of INFO folder, kept for good."""
-
 
 DIRECTORIES = {FolderKind.TEMPORARY: "home", FolderKind.PERSISTENT: "persistent"}
 """The names of an agent's directories in a box without a container; they are siblings."""

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
-from judge.sandbox.box import Tenant
-from judge.sandbox.folders import FolderKind
+from judge.sandbox.box import FolderKind, Tenant
 from judge.sandbox.runtimes import path_for
 
 PROGRAM = "/agent"

@@ -18,13 +18,14 @@ from judge.sandbox.box import (
     BoxPolicy,
     Channel,
     EventSource,
+    FolderKind,
     Limits,
     Nearby,
     ProcessReport,
     Readings,
     Tenant,
 )
-from judge.sandbox.folders import DIRECTORIES, FolderKind
+from judge.sandbox.folders import DIRECTORIES
 from judge.sandbox.layout import PROGRAM, command_in_box, environment
 from judge.sandbox.owner import MARK, kill_marked, make_directory, remove_directory
 from judge.sandbox.pipes import PipeSource, write_some

@@ -23,7 +23,7 @@ from judge.referee.spec import (
 )
 from judge.referee.transcript import seal
 from judge.sandbox.archive import EMPTY, Archive, pack_folder
-from judge.sandbox.folders import FolderKind
+from judge.sandbox.box import FolderKind
 from tests import forked
 
 ROOT = Path(__file__).parents[2]

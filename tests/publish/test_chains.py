@@ -4,7 +4,7 @@ from pathlib import Path
 
 from judge.publish.verify_records import RecordJob, VerifiedRecord, chain_problems
 from judge.sandbox.archive import EMPTY
-from judge.sandbox.folders import FolderKind
+from judge.sandbox.box import FolderKind
 
 FROZEN, LEFT = "a" * 64, "b" * 64
 AGENTS = [("one", "two"), ("two", "one")]

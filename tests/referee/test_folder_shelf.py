@@ -11,8 +11,8 @@ from judge.referee.policy import load_policy
 from judge.referee.setup import build_referee
 from judge.referee.spec import FolderRecord, KeptFolders, MatchSpec, SeatSpec
 from judge.sandbox.archive import EMPTY, Archive, pack_folder
-from judge.sandbox.box import BoxKind
-from judge.sandbox.folders import CollectedFolder, FolderKind
+from judge.sandbox.box import BoxKind, FolderKind
+from judge.sandbox.folders import CollectedFolder
 from judge.testing import World
 
 TEMPORARY, PERSISTENT = FolderKind.TEMPORARY, FolderKind.PERSISTENT

@@ -8,7 +8,8 @@ import sys
 
 from judge.sandbox import BoxPolicy, open_keeper
 from judge.sandbox.archive import pack_folder
-from judge.sandbox.folders import Folder, FolderKind
+from judge.sandbox.box import FolderKind
+from judge.sandbox.folders import Folder
 
 
 def hold(match: str) -> None:

@@ -18,7 +18,8 @@ from judge.errors import HostError
 from judge.host.build_images import build_images
 from judge.sandbox import BoxPolicy, Limits, open_keeper
 from judge.sandbox.archive import EMPTY, PAGE, Archive, pack_folder
-from judge.sandbox.folders import CollectedFolder, Folder, FolderKind, Keeper
+from judge.sandbox.box import FolderKind
+from judge.sandbox.folders import CollectedFolder, Folder, Keeper
 from judge.sandbox.owner import Owner, directories
 from judge.sandbox.reaper import reap
 from tests.forked import ForkedProcess

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from judge.sandbox import BoxPolicy, Limits, Tenant, hardening
-from judge.sandbox.folders import FolderKind
+from judge.sandbox.box import FolderKind
 from judge.sandbox.hardening import container_config
 from judge.sandbox.layout import command_in_box
 

@@ -16,11 +16,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from judge.sandbox import BoxPolicy, Limits
+from judge.sandbox.box import FolderKind
 from judge.sandbox.cgroup import UNIFIED, find_cgroups
 from judge.sandbox.container import KEPT, MOST_KEPT, tell_no_effect
 from judge.sandbox.docker_box import DockerBox
 from judge.sandbox.engine import Engine
-from judge.sandbox.folders import FolderKind
 from judge.sandbox.owner import Owner
 from judge.sandbox.procfs import children_of
 from judge.sandbox.reaper import reap
