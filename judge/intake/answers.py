@@ -15,13 +15,13 @@ class AsciiJSON(JSONResponse):
         return json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode()
 
 
-class Answer(BaseModel):
+class JsonAnswer(BaseModel):
     """An answer with these fields and no others."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Problem(Answer):
+class Problem(JsonAnswer):
     """Why the request was refused, with the fix."""
 
     error: str

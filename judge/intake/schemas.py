@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from judge.intake.answers import Answer
+from judge.intake.answers import JsonAnswer
 from judge.matches import MatchState
 from judge.store.practice_games import PracticeGame
 from judge.store.submission_types import Change, State, Submission, ToldStep
@@ -15,7 +15,7 @@ from judge.transparency.receipt import Receipt
 HOST_FAILED = "the judge's host failed; this does not count against the submission"
 
 
-class StepInfo(Answer):
+class StepInfo(JsonAnswer):
     """A step of processing a submission."""
 
     stage: str
@@ -24,7 +24,7 @@ class StepInfo(Answer):
     seconds: float
 
 
-class JournalEvent(Answer):
+class JournalEvent(JsonAnswer):
     """A change of the state of a submission."""
 
     at: str
@@ -33,7 +33,7 @@ class JournalEvent(Answer):
     why: str
 
 
-class Summary(Answer):
+class Summary(JsonAnswer):
     """A submission."""
 
     id: int
@@ -64,14 +64,14 @@ class Detail(Received):
     journal: list[JournalEvent]
 
 
-class Page(Answer):
+class Page(JsonAnswer):
     """Submissions, newest first."""
 
     submissions: list[Summary]
     before: int | None = Field(description="The value of `before` for the next page; null on the last page.")
 
 
-class PracticeInfo(Answer):
+class PracticeInfo(JsonAnswer):
     """A practice game of a submission against a house agent; it counts for nothing."""
 
     id: int
@@ -86,19 +86,19 @@ class PracticeInfo(Answer):
     seconds: float | None
 
 
-class PracticePage(Answer):
+class PracticePage(JsonAnswer):
     """The practice games of a submission, the last one first."""
 
     games: list[PracticeInfo]
 
 
-class Log(Answer):
+class Log(JsonAnswer):
     """The log of unpacking, building and checking. It contains output of the submitted programs."""
 
     log: str
 
 
-class Uploads(Answer):
+class Uploads(JsonAnswer):
     """What may be submitted."""
 
     about: str
@@ -107,7 +107,7 @@ class Uploads(Answer):
     waiting: int
 
 
-class ContestInfo(Answer):
+class ContestInfo(JsonAnswer):
     """The contest, and what may be submitted."""
 
     name: str
@@ -126,7 +126,7 @@ class ContestInfo(Answer):
     starts: datetime | None = Field(None, description="When the contest begins by itself.")
 
 
-class Health(Answer):
+class Health(JsonAnswer):
     """The service and its store answer."""
 
     ok: bool
