@@ -18,9 +18,9 @@ MODULES = (
     "referee/side",
     "referee/wait_meter",
     "referee/wire",
-    "sandbox/cgroup",
-    "sandbox/freezer",
-    "sandbox/pipes",
+    "sandbox/docker/freezer",
+    "sandbox/machine/cgroup",
+    "sandbox/machine/pipes",
 )
 
 setup(ext_modules=mypycify([f"judge/{module}.py" for module in MODULES]))

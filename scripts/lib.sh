@@ -228,7 +228,7 @@ numbers_of() {
 processors_allowed() { numbers_of "$(awk '/^Cpus_allowed_list:/ { print $2 }' /proc/self/status)"; }
 
 # judges_processors: the processors of the judge's core, with commas: of those that we may use the lowest, with its
-# hyperthreads, as judge/sandbox/cores.py places the judge. Empty where there is one processor only. Where all are one
+# hyperthreads, as judge/sandbox/machine/cores.py places the judge. Empty where there is one processor only. Where all are one
 # core, the lowest alone: the others are the agents'.
 judges_processors() {
     local mine lowest core siblings=

@@ -2,7 +2,7 @@
 
 New messages are added without a translation, and those that the code has no more are removed; a test fails until every
 message is translated. Messages are: calls of `gettext`, `ngettext` and `pgettext` in judge/ and in the templates, what
-is marked by `judge.text.sentence` (its f-strings become texts with names in braces), and words of fixed lists.
+is marked by `judge.base.text.sentence` (its f-strings become texts with names in braces), and words of fixed lists.
 """
 
 import ast
@@ -34,7 +34,7 @@ from judge.translations.sentences import SENTENCE
 
 ROOT = Path(__file__).parents[1]
 CATALOGUES = ROOT / "judge/translations"
-TEMPLATES = ROOT / "judge/publish/templates"
+TEMPLATES = ROOT / "judge/site/templates"
 
 WORDS = {
     "state": [*MatchState, *AttemptState, "open", "paused", "stopped", *State, *Stage, "admitted", *Grade],

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from judge.host.kernel_limits import KINDS, LIMITS
-from judge.sandbox import seccomp
-from judge.sandbox.hardening import MASKED_WHY
-from judge.sandbox.seccomp import CallRule, Profile
+from judge.sandbox.docker import seccomp
+from judge.sandbox.docker.hardening import MASKED_WHY
+from judge.sandbox.docker.seccomp import CallRule, Profile
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE, REASONS = DOCS / "system-calls.md", DOCS / "system-calls.toml"

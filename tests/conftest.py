@@ -9,22 +9,32 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
-from judge.sandbox.core_locks import VARIABLE
+from judge.sandbox.machine.core_locks import VARIABLE
 from tests.examples import FAST, examples
 from tests.forked import fork_workers
+
+if TYPE_CHECKING:
+    from tests.publish.cups import Cup
+    from tests.publish.public import Public
+    from tests.site.browser import Browser
 
 gc.disable()  # until all tests are collected
 
 HERE = Path(__file__).parent
 
 
-STARTS_PROCESSES = ("cli", "cluster", "faults", "house_agents", "intake", "live", "organisers", "publish", "starters")
-"""The rooms whose tests start judges, services or agents by the dozen."""
+STARTS_PROCESSES = (
+    *("cli", "cluster", "export", "faults", "house_agents", "publish", "site", "starters", "verify"),
+    *("web/intake", "web/live", "web/organisers"),
+)
+"""Folders whose tests start dozens of judges, services or agents."""
 
 # No test depends on how fast the host is.
 settings.register_profile("whole", deadline=None)
@@ -40,11 +50,73 @@ if FAST:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What starts processes takes more than a moment; what takes longest begins first, so that no core waits for it."""
     for item in items:
-        if item.path.relative_to(HERE).parts[0] in STARTS_PROCESSES:
+        if any(item.path.is_relative_to(HERE / folder) for folder in STARTS_PROCESSES):
             item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("alone") and "mark.alone" not in item.path.read_text():
             raise pytest.UsageError(f"{item.path} has to say mark.alone: scripts/test looks for it there")
     _begin_with_the_longest(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+
+
+# --- a contest that is played once and exported once; tests that change an export change a copy -----------------------
+
+
+@pytest.fixture(scope="session")
+def cup(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Cup]":
+    """Five agents that meet twice each. The third game was void once, and one agent crashes."""
+    from tests.publish.cups import STRONG_TO_WEAK, Cup
+
+    cup = Cup(tmp_path_factory.mktemp("cup"), STRONG_TO_WEAK, more="[failures]\nafter = 1000")
+    cup.play(void=[3])
+    yield cup
+    cup.close()
+
+
+@pytest.fixture(scope="session")
+def exported(cup: "Cup", tmp_path_factory: pytest.TempPathFactory) -> "Public":
+    """The export of the cup."""
+    from judge.export.export import PageOptions, publish
+    from judge.transparency.keys import make_key
+    from tests.publish.public import Public
+
+    folder = tmp_path_factory.mktemp("exported")
+    public = Public(folder, make_key(folder / "organiser.key"))
+    publish(cup.contest, public.directory, public.private, public.key, PageOptions("https://example.org/cup/"))
+    return public
+
+
+@pytest.fixture
+def copy(exported: "Public", tmp_path: Path) -> "Public":
+    """An export that a test may change."""
+    return exported.copy_to(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def logged(tmp_path_factory: pytest.TempPathFactory) -> "Public":
+    """The export of two agents whose first game was void once: a log of eleven leaves."""
+    from judge.transparency.keys import make_key
+    from tests.verify.log_forgeries import held
+
+    folder = tmp_path_factory.mktemp("logged")
+    return held(folder, make_key(folder / "organiser.key"))
+
+
+@pytest.fixture
+def logged_copy(logged: "Public", tmp_path: Path) -> "Public":
+    """The same, which a test may change."""
+    return logged.copy_to(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Browser]":
+    """A browser without a screen."""
+    from tests.site.browser import Browser, find_browser
+
+    program = find_browser()
+    if program is None:
+        pytest.skip("there is no browser here; scripts/test installs one")
+    browser = Browser(program, tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()
 
 
 def pytest_collection_finish() -> None:
@@ -79,7 +151,7 @@ def _start_python_at_once() -> None:
 
 
 def _have_locks_of_our_own() -> None:
-    """A lock for each core, as `judge.sandbox.core_locks` has them, for this process of a run and all that it starts.
+    """Give this process and its children their own locks of the cores (`judge.sandbox.machine.core_locks`).
 
     Tests that run side by side do not take turns: what one agent uses of a core must not make another lose.
     """

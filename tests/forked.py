@@ -34,14 +34,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, AnyStr, NoReturn
 
+import judge.base.registry
 import judge.cli
 import judge.contest
 import judge.games
-import judge.intake
-import judge.live
 import judge.protocols
-import judge.registry
-from judge.garbage import importing
+import judge.web.intake
+import judge.web.live
+from judge.base.garbage import importing
 
 _PR_SET_CHILD_SUBREAPER = 36
 _MESSAGE_BYTES = 1 << 20
@@ -320,7 +320,7 @@ def _see_packages(paths: str) -> None:
     sys.path[:0] = new
     if new:
         importlib.invalidate_caches()
-        judge.registry.forget()
+        judge.base.registry.forget()
 
 
 def _writer(fd: int, line_wise: bool) -> io.TextIOWrapper:
@@ -335,7 +335,7 @@ IMPORTED_LATE = ("docker.api", "sqlalchemy.dialects.sqlite", "structlog.dev", "u
 
 def _import_all() -> None:
     """Import what commands import, but for the judges of many machines."""
-    for room in (judge.cli, judge.contest, judge.games, judge.intake, judge.live, judge.protocols):
+    for room in (judge.cli, judge.contest, judge.games, judge.web.intake, judge.web.live, judge.protocols):
         for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
             if not module.name.endswith("__main__"):
                 importlib.import_module(module.name)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.resources import IMAGES
+from judge.base.resources import IMAGES
 
 GCC = ("gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fsyntax-only")
 JAVAC = ("javac", "--release", "11", "-Xlint:all", "-Werror", "-d")

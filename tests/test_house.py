@@ -15,89 +15,63 @@ from judge.protocols import PROTOCOLS
 ROOT = Path(__file__).parents[1]
 
 MAY_IMPORT = {
-    "errors": set(),
-    "text": set(),
-    "parsing": {"errors", "text"},
-    "toml_files": {"errors", "parsing", "text"},
-    "durable_files": {"errors"},
-    "resources": set(),
-    "locks": set(),
-    "scheduling": set(),
-    "logs": set(),
-    "garbage": set(),
-    "worker_processes": {"garbage"},
-    "tree_tar": set(),
-    "bookkeeping": set(),
+    "base": set(),
     "translations": set(),
-    "transparency": {"errors", "parsing"},
-    "registry": {"errors", "text"},
-    "games": {"errors", "parsing", "registry", "text"},
-    "protocols": {"errors", "parsing", "registry", "text", "games"},
-    "sandbox": {"errors", "parsing", "resources", "text", "locks", "logs", "toml_files"},
-    "host": {"errors", "resources", "sandbox"},
-    "referee": {
-        "scheduling", "errors", "garbage", "logs", "toml_files", "resources", "text", "parsing", "durable_files",
-        "games", "protocols", "sandbox",
-    },
-    "records": {"errors", "parsing", "text", "durable_files", "games", "referee"},
-    "catalog": {"errors", "text", "durable_files", "registry", "games", "referee", "records"},
-    "broadcast": {
-        "errors", "text", "durable_files", "locks", "logs", "games", "protocols", "referee", "records", "catalog",
-    },
-    "render": {"errors", "text", "records"},
+    "games": {"base"},
+    "sandbox": {"base"},
+    "host": {"base", "sandbox"},
+    "protocols": {"base", "games"},
+    "referee": {"base", "games", "sandbox", "protocols"},
+    "agents": {"base", "games", "sandbox", "host", "protocols", "referee"},
+    "records": {"base", "games", "referee"},
+    "testing": {"base", "games", "sandbox", "protocols", "referee"},
+    "catalog": {"base", "games", "referee", "records"},
     "matches": {"games", "records"},
-    "statistics": {"errors", "matches"},
-    "store": {"errors", "text", "durable_files", "locks", "games", "matches"},
-    "testing": {"errors", "games", "protocols", "sandbox", "referee"},
-    "agents": {
-        "errors", "logs", "parsing", "resources", "text", "durable_files", "locks", "games", "protocols", "sandbox",
-        "referee", "tree_tar", "host", "toml_files", "bookkeeping",
-    },
-    "notices": {"errors", "locks", "logs", "store", "text"},
-    "submissions": {
-        "errors", "text", "locks", "games", "protocols", "sandbox", "referee", "catalog", "store", "agents", "tree_tar",
-        "notices", "bookkeeping",
-    },
+    "render": {"base", "records"},
+    "attacks": {"base", "games", "sandbox", "host", "referee", "agents", "catalog"},
+    "broadcast": {"base", "games", "protocols", "referee", "records", "catalog"},
+    "statistics": {"base", "matches"},
+    "store": {"base", "games", "matches"},
+    "notices": {"base", "store"},
+    "transparency": {"base", "store"},
+    "submissions": {"base", "games", "sandbox", "protocols", "referee", "agents", "catalog", "store", "notices"},
+    "tournament": {"base", "games", "referee", "catalog", "matches", "statistics", "transparency"},
     "contest": {
-        "scheduling", "errors", "garbage", "toml_files", "text", "parsing", "durable_files", "locks", "logs",
-        "worker_processes", "games", "sandbox", "referee", "catalog", "store", "agents", "submissions", "host",
-        "matches", "statistics", "broadcast", "records", "transparency",
+        "base", "games", "sandbox", "host", "referee", "agents", "records", "catalog", "matches", "broadcast",
+        "statistics", "store", "transparency", "submissions", "tournament",
     },
-    "cluster": {
-        "errors", "resources", "text", "parsing", "durable_files", "locks", "logs", "worker_processes", "sandbox",
-        "referee", "store", "agents", "contest", "matches", "host", "broadcast",
+    "terminal": {
+        "base", "games", "sandbox", "protocols", "referee", "agents", "records", "catalog", "broadcast",
+        "submissions",
     },
+    "cluster": {"base", "sandbox", "host", "referee", "agents", "matches", "broadcast", "store", "contest"},
     "publish": {
-        "errors", "locks", "logs", "catalog", "parsing", "durable_files", "text", "worker_processes", "games",
-        "sandbox", "referee", "records", "render", "store", "contest", "matches", "translations", "statistics",
-        "transparency",
+        "base", "games", "referee", "matches", "statistics", "store", "transparency", "tournament", "contest",
     },
-    "intake": {
-        "scheduling", "errors", "parsing", "durable_files", "logs", "worker_processes", "matches", "notices", "store",
-        "submissions", "contest", "publish", "transparency",
+    "site": {
+        "base", "translations", "games", "referee", "records", "catalog", "matches", "render", "statistics",
+        "store", "tournament", "publish",
     },
-    "authors": {
-        "text", "catalog", "records", "referee", "matches", "store", "submissions", "publish", "intake", "translations",
-        "errors", "notices", "contest",
+    "verify": {
+        "base", "games", "sandbox", "referee", "catalog", "matches", "statistics", "store", "transparency",
+        "tournament", "contest", "publish",
     },
-    "organisers": {
-        "errors", "logs", "worker_processes", "tree_tar", "matches", "store", "host", "sandbox", "submissions",
-        "contest", "publish", "intake", "authors",
+    "export": {
+        "base", "translations", "referee", "records", "catalog", "matches", "statistics", "transparency",
+        "contest", "publish", "site",
     },
-    "live": {
-        "scheduling", "errors", "text", "logs", "durable_files", "catalog", "records", "referee", "render", "broadcast",
-        "contest", "store", "submissions", "publish", "intake", "translations", "authors", "organisers", "matches",
-        "statistics",
+    "web": {
+        "base", "translations", "sandbox", "host", "referee", "records", "catalog", "matches", "render",
+        "broadcast", "statistics", "store", "notices", "transparency", "submissions", "tournament", "contest",
+        "publish", "site", "export",
     },
-    "attacks": {"errors", "durable_files", "resources", "games", "sandbox", "host", "referee", "catalog", "agents"},
     "cli": {
-        "scheduling", "errors", "garbage", "resources", "durable_files", "locks", "logs", "games", "protocols",
-        "sandbox", "host", "referee", "records", "catalog", "render", "store", "agents", "submissions", "contest",
-        "cluster", "publish", "intake", "attacks", "text", "parsing", "matches", "statistics", "translations",
-        "broadcast", "live", "toml_files", "transparency",
+        "base", "translations", "games", "sandbox", "host", "referee", "agents", "records", "catalog",
+        "matches", "render", "attacks", "broadcast", "statistics", "store", "transparency", "submissions",
+        "tournament", "contest", "terminal", "cluster", "publish", "site", "verify", "export", "web",
     },
 }  # fmt: skip
-"""For each room the rooms that it imports: no more, and no fewer."""
+"""For each package the packages that it imports: no more and no fewer."""
 
 
 def modules() -> list[Path]:
@@ -155,54 +129,66 @@ def test_no_rooms_import_each_other_in_a_circle() -> None:
 def test_each_of_these_has_one_home() -> None:
     """What is easily written again where it is needed, slightly different each time."""
     homes = {
-        "fcntl.flock": "locks",
-        "os.fsync": "durable_files",
-        "import gc": "garbage",
-        "import structlog": "logs",
-        "ProcessPoolExecutor": "worker_processes",
-        "isprintable(": "text",
-        ".errors()[": "parsing",
-        "get_close_matches": "text",
+        "fcntl.flock": "base/locks",
+        "os.fsync": "base/durable_files",
+        "import gc": "base/garbage",
+        "import structlog": "base/logs",
+        "ProcessPoolExecutor": "base/worker_processes",
+        "isprintable(": "base/text",
+        ".errors()[": "base/parsing",
+        "get_close_matches": "base/text",
     }
     for word, home in homes.items():
         rooms = [path for path in modules() if word in path.read_text()]
         assert [ROOT / f"judge/{home}.py"] == rooms, word
 
 
-def test_rules_protocols_and_what_they_need_do_no_io() -> None:
-    """Rules and protocols know no pipe, clock, file or process."""
-    doors = {"os", "socket", "subprocess", "time", "select", "pathlib", "threading", "random", "io"}
-    for path in modules():
-        if room_of(path) in ("games", "protocols", "text", "parsing"):
-            tree = module_tree(path)
-            names = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
-            names |= {n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
-            assert set() == names & doors, path
+def imported_names(path: Path) -> set[str]:
+    """The modules that a module imports, as the statements write them."""
+    tree = module_tree(path)
+    names = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
+    return names | {n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
 
 
-RULES_OF_CONTESTS = (
-    "seeds", "crosstable", "folder_order", "pairings", "points", "results", "schedule", "standings",
-)  # fmt: skip
+def modules_in(folder: str) -> list[Path]:
+    return sorted((ROOT / "judge" / folder).rglob("*.py"))
 
 
-def test_the_rules_of_contests_know_no_store_no_system_and_no_clock() -> None:
-    """Same document, pairings and results, same schedule and same table: anywhere, and in `judge contest verify`."""
-    doors = {"datetime", "io", "os", "pathlib", "random", "socket", "sqlalchemy", "subprocess", "threading", "time"}
-    contest = ROOT / "judge/contest"
-    paths = [contest / f"{name}.py" for name in RULES_OF_CONTESTS] + sorted((contest / "formats").glob("*.py"))
-    for path in [*paths, ROOT / "judge/matches.py", *sorted((ROOT / "judge/statistics").glob("*.py"))]:
-        tree = module_tree(path)
-        names = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
-        names |= {n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
-        assert set() == names & doors, path
-        rules = {f"judge.contest.{name}" for name in RULES_OF_CONTESTS}
-        others = {name for name in names if name.startswith("judge.contest.") and name not in rules}
-        assert others <= RULES_MAY_IMPORT | {name for name in others if name.startswith("judge.contest.formats")}, path
+OPERATING_SYSTEM = {"io", "os", "pathlib", "select", "socket", "subprocess", "threading", "time"}
+
+
+def test_rules_and_protocols_do_no_io() -> None:
+    """They use no pipe, clock, file or process."""
+    base = ROOT / "judge/base"
+    for path in [*modules_in("games"), *modules_in("protocols"), base / "text.py", base / "parsing.py"]:
+        assert set() == imported_names(path) & (OPERATING_SYSTEM | {"random"}), path
+
+
+def test_tournament_uses_no_store_no_sandbox_and_no_operating_system() -> None:
+    """The same snapshot, pairings and results give the same schedule and the same standings, also in a verifier."""
+    paths = [*modules_in("tournament"), ROOT / "judge/matches.py", *modules_in("statistics")]
+    for path in paths:
+        names = imported_names(path)
+        assert set() == names & (OPERATING_SYSTEM | {"datetime", "random", "sqlalchemy"}), path
         assert not {name for name in names if name.startswith(("judge.store", "judge.sandbox", "judge.agents"))}, path
 
 
-RULES_MAY_IMPORT = {"judge.contest.openings", "judge.contest.snapshot"}
-"""Of the rest of the room they know the order of openings and the document that a contest was begun with."""
+BORDERS = {
+    "sandbox/machine": ("judge.sandbox.docker", "judge.sandbox.process", "judge.sandbox.host_activity"),
+    "sandbox/host_activity": ("judge.sandbox.docker", "judge.sandbox.process"),
+    "sandbox/process": ("judge.sandbox.docker",),
+    "web/kit": ("judge.web.intake", "judge.web.authors", "judge.web.organisers", "judge.web.live"),
+    "web/intake": ("judge.web.authors", "judge.web.organisers", "judge.web.live"),
+    "web/authors": ("judge.web.organisers", "judge.web.live"),
+    "web/organisers": ("judge.web.live",),
+}
+"""Packages inside a package, and the neighbours that they do not import."""
+
+
+@pytest.mark.parametrize("folder", sorted(BORDERS))
+def test_a_package_inside_a_package_does_not_import_these_neighbours(folder: str) -> None:
+    for path in modules_in(folder):
+        assert not {name for name in imported_names(path) if name.startswith(BORDERS[folder])}, path
 
 
 def test_the_referee_names_no_game_and_no_protocol() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.sandbox.cores import available, parse_processors, place_slots, whole_cores
+from judge.sandbox.machine.cores import available, parse_processors, place_slots, whole_cores
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 LIB = SCRIPTS / "lib.sh"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from judge.attacks.table import ATTACKS
-from judge.sandbox import seccomp
+from judge.sandbox.docker import seccomp
 
 SCRIPT = Path(__file__).parents[1] / "scripts" / "system_calls.py"
 

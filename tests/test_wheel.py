@@ -13,11 +13,11 @@ import pytest
 
 import judge
 from judge.agents.agents import stage_agent
+from judge.base.resources import BUILD_DIRECTORY, IMAGES
 from judge.cluster.machine import code_digest
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.referee.policy import policy_names
-from judge.resources import BUILD_DIRECTORY, IMAGES
 from tests.cli.conftest import SHORT
 
 ROOT = Path(__file__).parents[1]

@@ -22,18 +22,18 @@ from judge.agents.gomocup_archives import PREFIX, brain_name, choose_executable,
 from judge.agents.pe_format import is_dotnet, is_windows_program, width_of
 from judge.agents.programs import ProgramKind, first_line, is_lfs_pointer, kind_of, playable, python_words
 from judge.agents.recipe import NOT_BUILT, BuildTable, language_of
-from judge.bookkeeping import own_paths
-from judge.errors import HostError, InputError
+from judge.base.bookkeeping import own_paths
+from judge.base.errors import HostError, InputError
+from judge.base.parsing import parse
+from judge.base.resources import BUILD_DIRECTORY
+from judge.base.text import nearest, quote
+from judge.base.toml_files import parse as parse_toml
+from judge.base.toml_files import read_text, slashes
 from judge.games import new_game
 from judge.host.house_agents import house_agent_names
-from judge.parsing import parse
 from judge.protocols import PERSON, protocol_entry
 from judge.referee.policy import Policy, runtime_of
 from judge.referee.spec import SeatSpec
-from judge.resources import BUILD_DIRECTORY
-from judge.text import nearest, quote
-from judge.toml_files import parse as parse_toml
-from judge.toml_files import read_text, slashes
 
 ME = "me"
 """The word in place of an agent if a person plays."""

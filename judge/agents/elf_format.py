@@ -8,7 +8,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from judge.text import printable
+from judge.base.text import printable
 
 MAGIC = b"\x7fELF"
 MACHINES = {

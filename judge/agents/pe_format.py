@@ -7,7 +7,7 @@ of file it is, behind it the optional header with the subsystem and the table of
 import struct
 from pathlib import Path
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 
 MACHINES = {0x014C: 32, 0x8664: 64}
 """The machines that the runtime has, and their width in bits."""

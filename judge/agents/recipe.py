@@ -15,11 +15,11 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict
 
 from judge.agents.programs import python_words
-from judge.bookkeeping import own_paths
-from judge.errors import InputError
+from judge.base.bookkeeping import own_paths
+from judge.base.errors import InputError
+from judge.base.text import quote
+from judge.base.toml_files import parse as parse_toml
 from judge.sandbox.layout import HOME, PROGRAM, SCRATCH
-from judge.text import quote
-from judge.toml_files import parse as parse_toml
 
 Kind = Literal[
     "c",

@@ -17,11 +17,11 @@ from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO
 
 from judge.agents.agents import MAX_BYTES, MAX_FILES, program_digest
-from judge.durable_files import sync
-from judge.errors import HostError, InputError
-from judge.locks import locked
-from judge.text import quote
-from judge.tree_tar import EXECUTABLE, PLAIN, TreeError, TreeMember, add_file, unpack_stream, write_stream
+from judge.base.durable_files import sync
+from judge.base.errors import HostError, InputError
+from judge.base.locks import locked
+from judge.base.text import quote
+from judge.base.tree_tar import EXECUTABLE, PLAIN, TreeError, TreeMember, add_file, unpack_stream, write_stream
 
 _NEW = ".new-"
 

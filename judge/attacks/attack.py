@@ -16,7 +16,7 @@ from judge.referee.match import Referee
 from judge.referee.setup import build_referee
 from judge.referee.spec import MatchRecord, RecordFile, SeatRecord
 from judge.referee.transcript import Entry, EntryKind, unseal
-from judge.sandbox.renewal import Renewal
+from judge.sandbox.docker.renewal import Renewal
 
 Changes = Mapping[str, Mapping[str, Any]]
 """What is other than in the suite's policy, by section: `{"clock": {"turn_ms": 5000}}`."""

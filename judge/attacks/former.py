@@ -9,7 +9,7 @@ from typing import Any
 
 from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected, Observed
 from judge.attacks.weak_box import FilesStay, NothingIsHidden, NothingIsProved, NumbersGoOn, allowing, unfiltered
-from judge.sandbox.renewal import UncleanError, helper
+from judge.sandbox.docker.renewal import UncleanError, helper
 
 KEPT: Mapping[str, Mapping[str, Any]] = {
     "box": {"reuse": "agent", "seccomp": "native", "transport": "auto"},

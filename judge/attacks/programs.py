@@ -4,8 +4,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from judge.durable_files import write_durably
-from judge.resources import BUILD_DIRECTORY, IMAGES
+from judge.base.durable_files import write_durably
+from judge.base.resources import BUILD_DIRECTORY, IMAGES
 from judge.sandbox.static_builds import GCC_FLAGS, Progress, build_lock, compile_static, content_digest
 
 SOURCES = IMAGES / "attacks"

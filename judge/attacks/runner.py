@@ -14,7 +14,8 @@ from judge.attacks.fixtures import CANARY_TEXT
 from judge.attacks.leftovers import leftovers, look_before
 from judge.attacks.programs import build_attacks
 from judge.attacks.weak_box import ACCOMPLICE, ATTACKER, as_always, weak_builder
-from judge.errors import HostError
+from judge.base.errors import HostError
+from judge.base.resources import BUILD_DIRECTORY
 from judge.games.types import Verdict
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import BoxBuilder, Slot, Venue, play_until_scored
@@ -22,15 +23,15 @@ from judge.referee.policy import ClockPolicy, GameChoice, Policy
 from judge.referee.spec import KeptFolders, MatchSpec, RecordFile, SeatSpec
 from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify
-from judge.resources import BUILD_DIRECTORY
-from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, open_box, seccomp
+from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.archive import EMPTY, Archive
 from judge.sandbox.box import Box, FolderKind
-from judge.sandbox.container import KEPT
-from judge.sandbox.core_use import CoreUse
-from judge.sandbox.owner import owned_directory
-from judge.sandbox.procfs import memory_bytes
-from judge.sandbox.renewal import Renewal
+from judge.sandbox.docker import seccomp
+from judge.sandbox.docker.container import KEPT
+from judge.sandbox.docker.renewal import Renewal
+from judge.sandbox.host_activity.core_use import CoreUse
+from judge.sandbox.machine.owner import owned_directory
+from judge.sandbox.machine.procfs import memory_bytes
 
 OPPONENT = "house-instant"
 CLOCK = ClockPolicy(

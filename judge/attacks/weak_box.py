@@ -10,9 +10,9 @@ from typing import Any
 from judge.attacks.attack import Weakening
 from judge.sandbox import BoxKind, open_box
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
-from judge.sandbox.docker_box import DockerBox
-from judge.sandbox.images import RuntimeImage
-from judge.sandbox.renewal import Renewal
+from judge.sandbox.docker.docker_box import DockerBox
+from judge.sandbox.docker.images import RuntimeImage
+from judge.sandbox.docker.renewal import Renewal
 
 ATTACKER, ACCOMPLICE = "attack", "accomplice"
 """The names of seats whose boxes are weakened."""

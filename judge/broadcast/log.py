@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from judge.base.durable_files import sync_file
+from judge.base.errors import HostError, InputError
+from judge.base.locks import lock
 from judge.broadcast.events import AnyEvent, write_event
-from judge.durable_files import sync_file
-from judge.errors import HostError, InputError
-from judge.locks import lock
 
 LOG_FILE = "events.ndjson"
 """The log's name in the folder of a contest."""

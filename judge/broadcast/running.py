@@ -10,6 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from queue import SimpleQueue
 
+from judge.base.errors import HostError, InputError
+from judge.base.logs import get_logger
+from judge.base.text import plain_text
 from judge.broadcast.events import (
     AnyEvent,
     Board,
@@ -23,9 +26,7 @@ from judge.broadcast.events import (
     TurnBegun,
 )
 from judge.catalog import game_entry
-from judge.errors import HostError, InputError
 from judge.games.types import SEATS
-from judge.logs import get_logger
 from judge.protocols.types import UNLIMITED_MS
 from judge.records.views import BoardView, Square, Token
 from judge.referee.replay import rejoined
@@ -33,7 +34,6 @@ from judge.referee.side import Ply
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.spectator import Spectator, TailingWire
 from judge.referee.transcript import Entry, unseal
-from judge.text import plain_text
 
 MS = 1_000_000
 

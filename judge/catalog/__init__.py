@@ -1,7 +1,7 @@
 """The games that are installed, with everything that the judge knows of each outside its rules."""
 
+from judge.base.registry import Registry
 from judge.catalog.entry import GameEntry
-from judge.registry import Registry
 
 GAMES = Registry("judge.games", "game", GameEntry)  # type: ignore[type-abstract]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games import GameRules
 from judge.games.types import Decision, Game, Reply, Request
 from judge.records.formats import FileFormats

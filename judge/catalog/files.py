@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from judge.base.durable_files import write_durably
+from judge.base.errors import InputError
 from judge.catalog import GAMES, game_entry
 from judge.catalog.entry import GameEntry
-from judge.durable_files import write_durably
-from judge.errors import InputError
 from judge.records.formats import FileFormats
 from judge.records.text_files import GUESS, reencode
 from judge.referee.spec import RecordFile, read_record

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from judge.base.text import quote
 from judge.games.gomoku.requests import (
     COLOURS,
     AnswerSwap,
@@ -21,7 +22,6 @@ from judge.games.gomoku.requests import (
 )
 from judge.games.person import PersonWords, UnclearError
 from judge.games.types import Event, Reply, Request, decided
-from judge.text import quote
 
 _SQUARE = re.compile(r"[\s;]*(?:([a-zA-Z]{1,2}[0-9]{1,2})|([0-9]{1,3})\s*[,\s]\s*([0-9]{1,3}))[\s;]*")
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
+from judge.base.errors import InputError
+from judge.base.text import suggest
 from judge.catalog import GAMES
-from judge.errors import InputError
 from judge.records.managers import ContestManager
-from judge.text import suggest
 
 
 def contest_managers() -> Mapping[str, ContestManager]:

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
+from judge.base.text import quote
 from judge.games.person import PersonWords, UnclearError
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.words import Destination, Moved, OnSquare, Selected, Selection, TurnLost, announcement
 from judge.games.types import Event, Game, Reply, Request, decided
-from judge.text import quote
 
 _ON_SQUARE = re.compile(r"([0-9]{1,3})\s*[,\s]\s*([0-9]{1,3})")
 

@@ -6,9 +6,9 @@ its end (a void, a changed record) has the steps before that, and `problem` says
 
 from pathlib import Path
 
+from judge.base.errors import InputError
 from judge.catalog import GAMES, game_entry
 from judge.catalog.files import is_record, read_bytes, recognise
-from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.records.outcome import outcome_sentence
 from judge.records.steps import ReplayStep, Stepped

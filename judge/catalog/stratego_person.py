@@ -6,6 +6,7 @@ A half-move is typed as `3 6 UP 2`, in any case of letters, or as `3 6 3 4`.
 import re
 from collections.abc import Sequence
 
+from judge.base.text import quote
 from judge.games.person import PersonWords, UnclearError
 from judge.games.stratego import Stratego
 from judge.games.stratego.notation import NO_MOVE, read_reply, write_move
@@ -23,7 +24,6 @@ from judge.games.stratego.types import (
     Started,
 )
 from judge.games.types import Event, Game, Reply, Request, decided
-from judge.text import quote
 
 PIECES = "F 1 2 33 444 5555 6666 7777 88888 99999999 s BBBBBB"
 """A whole army: flag, ranks, spy, bombs."""

@@ -12,7 +12,7 @@ from judge.cli.lazy import lazy_group
 
 def about() -> str:
     """The versions of the judge, Python, this system and the Engine, for a bug report."""
-    from judge.sandbox.engine import versions
+    from judge.sandbox.docker.engine import versions
 
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return f"judge {__version__}\n{python}, {platform.platform()}\n{versions()}"

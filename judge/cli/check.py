@@ -9,15 +9,15 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.agents.agents import stage_agent
+from judge.base.logs import set_level
+from judge.base.text import printable
 from judge.cli.host_setup import box_kind, make_ready, slot_alone
 from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, complete_agent
-from judge.cli.output import SENTENCE_CHARACTERS, fail, finding_lines, print_json
-from judge.logs import set_level
 from judge.referee.policy import load_policy
-from judge.sandbox.owner import owned_directory
+from judge.sandbox.machine.owner import owned_directory
 from judge.submissions.check import CheckReport, Grade, OverlongError, examine
 from judge.submissions.limits import IntakeLimits
-from judge.text import printable
+from judge.terminal.output import SENTENCE_CHARACTERS, fail, finding_lines, print_json
 
 EXAMPLES = """
 Examples:

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
+from judge.base.errors import HostError, InputError
 from judge.cli.host_setup import clean_up, report_occupied
 from judge.cli.options import SLOTS_HELP, TlsOption, require_dask
-from judge.cli.output import note
 from judge.cluster.keys import make_keys
 from judge.contest.executor import slots_on_host
-from judge.errors import HostError, InputError
+from judge.terminal.output import note
 
 EXAMPLES = """
 docs/organisers.md sets up a contest on three machines.

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
+from judge.base.errors import HostError, InputError
+from judge.base.text import printable
 from judge.catalog.files import FileContent, format_names, read_games
 from judge.cli.options import ForceOption
-from judge.errors import HostError, InputError
-from judge.text import printable
 
 EXAMPLES = """
 Examples:

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from judge.base.text import printable
 from judge.cli.options import JsonOption
-from judge.cli.output import print_json
 from judge.host.doctor import NAMES, HostFinding, Light, run_checks, worst_light
 from judge.host.host import Host, read_host
-from judge.text import printable
+from judge.terminal.output import print_json
 
 WIDTH = 80
 NAME_WIDTH = 9

@@ -9,9 +9,14 @@ import typer
 
 from judge import __version__
 from judge.agents.agents import Agent, stage_agent
+from judge.base.durable_files import write_durably
+from judge.base.errors import HostError, InputError
+from judge.base.locks import locked
+from judge.base.parsing import parse as parse_values
+from judge.base.text import printable
+from judge.base.toml_files import parse, read_text, validated
 from judge.cli.host_setup import box_kind, make_ready, make_venue
 from judge.cli.options import JsonOption, complete_agent
-from judge.cli.output import fail, note, print_json
 from judge.contest.evaluation import (
     FROZEN_FILE,
     POOL_FILE,
@@ -27,21 +32,16 @@ from judge.contest.evaluation import (
     evaluate as evaluated,
 )
 from judge.contest.plan import located, openings_of, policy_of
-from judge.durable_files import write_durably
-from judge.errors import HostError, InputError
+from judge.export.evaluation_file import played_game, read_pool, record_path, write_evaluation
 from judge.games.types import Verdict
-from judge.locks import locked
-from judge.parsing import parse as parse_values
-from judge.publish.evaluation_file import played_game, read_pool, record_path, write_evaluation
-from judge.publish.keys import load_key
 from judge.referee.play import Venue, play_until_scored
 from judge.referee.policy import Policy
 from judge.referee.setup import check_playable
 from judge.referee.spec import MatchSpec, SeatSpec, write_record
-from judge.sandbox.owner import owned_directory
+from judge.sandbox.machine.owner import owned_directory
 from judge.statistics.paired_scores import PairedScores
-from judge.text import printable
-from judge.toml_files import parse, read_text, validated
+from judge.terminal.output import fail, note, print_json
+from judge.transparency.keys import load_key
 
 EVALUATIONS = "evaluations"
 

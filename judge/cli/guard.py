@@ -12,10 +12,10 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any
 
-from judge.cli.output import fail, note, safe_event
-from judge.errors import HostError, InputError
-from judge.logs import to_console
-from judge.text import printable
+from judge.base.errors import HostError, InputError
+from judge.base.logs import to_console
+from judge.base.text import printable
+from judge.terminal.output import fail, note, safe_event
 
 TRACEBACK_VARIABLE = "JUDGE_TRACEBACK"
 """If it is set in the environment, the traceback of an unexpected error is printed."""

@@ -5,17 +5,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 
-from judge.cli.output import note
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.text import printable
 from judge.host.build_images import build_images
 from judge.referee.play import Slot, Venue
 from judge.referee.policy import Policy
-from judge.sandbox import images, requirements
 from judge.sandbox.box import BoxKind
-from judge.sandbox.core_locks import CoreLocks, Tell, take_one
-from judge.sandbox.cores import CorePlacement, place_slots, whole_cores
-from judge.sandbox.reaper import alone_on, reap
-from judge.text import printable
+from judge.sandbox.docker import images, requirements
+from judge.sandbox.docker.reaper import alone_on, reap
+from judge.sandbox.machine.core_locks import CoreLocks, Tell, take_one
+from judge.sandbox.machine.cores import CorePlacement, place_slots, whole_cores
+from judge.terminal.output import note
 
 KEEPER = "keeper"
 """The image whose containers hold the agents' folders."""

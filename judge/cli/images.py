@@ -10,14 +10,14 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.output import note
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.text import printable
 from judge.host.build_images import build_images, build_recipes
 from judge.host.house_agents import build_house_agents
 from judge.referee.policy import Policy, load_policy, policy_names
-from judge.sandbox import images
+from judge.sandbox.docker import images
 from judge.sandbox.runtimes import load_runtime
-from judge.text import printable
+from judge.terminal.output import note
 
 app = typer.Typer(help="Build, list and prune the images that agents run in.", no_args_is_help=True)
 
@@ -157,7 +157,7 @@ def _parsed(text: str) -> dict[str, object]:
 def _add_contest(path: Path, named: References) -> None:
     from judge.contest.contest import has_begun, open_store
     from judge.contest.plan import load_plan
-    from judge.contest.snapshot import read_snapshot
+    from judge.tournament.snapshot import read_snapshot
 
     planned = load_plan(path)
     named.contests += 1

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from judge.garbage import importing
-from judge.text import nearest
+from judge.base.garbage import importing
+from judge.base.text import nearest
 
 Places = Mapping[str, tuple[str, str]]
 """For each command `module:attribute` and the first paragraph of its help.

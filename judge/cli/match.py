@@ -11,25 +11,25 @@ import typer
 
 from judge.agents.agents import ME, Agent
 from judge.agents.kept_folders import FolderStore
+from judge.base.errors import HostError, InputError
 from judge.catalog import game_entry
 from judge.catalog.entry import NOT_TURNED, Opening, Turn
 from judge.catalog.files import write_exports
 from judge.cli.host_setup import box_kind, make_ready, make_venue
-from judge.cli.live import LiveView
 from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, complete_agent
-from judge.cli.output import print_json
-from judge.cli.person import AtTheSeat, is_person, may_leave, seated, stage
-from judge.cli.presenters import LinePresenter, Presenter, Shown
-from judge.contest.match_folders import KeptThroughRun
+from judge.contest.folders.match_folders import KeptThroughRun
 from judge.contest.opening_files import read_openings
-from judge.contest.openings import schedule
-from judge.errors import HostError, InputError
 from judge.games.types import Verdict
 from judge.referee.play import Venue, play_until_scored
 from judge.referee.policy import Policy, load_policy
 from judge.referee.setup import check_playable
 from judge.referee.spec import MatchRecord, MatchSpec, RecordFile, SeatSpec
-from judge.sandbox.owner import owned_directory
+from judge.sandbox.machine.owner import owned_directory
+from judge.terminal.live import LiveView
+from judge.terminal.output import print_json
+from judge.terminal.person import AtTheSeat, is_person, may_leave, seated, stage
+from judge.terminal.presenters import LinePresenter, Presenter, Shown
+from judge.tournament.openings import schedule
 
 EXAMPLES = """
 Examples:

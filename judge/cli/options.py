@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 
 
 def complete_policy(incomplete: str) -> Iterator[str]:

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
+from judge.base.errors import InputError
+from judge.base.text import printable, suggest
 from judge.cli.options import HERE, ContestArgument, operator
-from judge.cli.output import note
 from judge.cli.submit import open_intake
-from judge.errors import InputError
 from judge.store.tokens import ORGANISER_ROLES, TokenRole, Tokens
-from judge.text import printable, suggest
+from judge.terminal.output import note
 
 app = typer.Typer(help="Give organisers tokens for the pages of judge serve.", no_args_is_help=True)
 

@@ -10,14 +10,14 @@ from rich.console import Console
 from rich.table import Table
 
 from judge.agents.agents import MANIFEST, AgentManifest, read_manifest
+from judge.base.errors import InputError
+from judge.base.resources import BUILD_DIRECTORY, IMAGES, POLICIES
+from judge.base.text import printable
 from judge.cli.options import POLICY_HELP, complete_policy
-from judge.cli.output import print_json
-from judge.errors import InputError
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy, load_policy, policy_names, variants_of
 from judge.referee.spec import MatchRecord, MatchSpec, RecordFile
-from judge.resources import BUILD_DIRECTORY, IMAGES, POLICIES
-from judge.text import printable
+from judge.terminal.output import print_json
 
 policies = typer.Typer(help="Show policies: the rules and limits of a contest, one file each.", no_args_is_help=True)
 agents = typer.Typer(help="List the house agents: opponents to play against, and examples.", no_args_is_help=True)

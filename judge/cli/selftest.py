@@ -13,13 +13,13 @@ from rich.table import Table
 from judge.attacks.attack import Attack, Control
 from judge.attacks.runner import BusyHostError, Suite, Trial, kernel_release
 from judge.attacks.table import ATTACKS
+from judge.base.errors import HostError, InputError
+from judge.base.text import printable
 from judge.cli.host_setup import make_ready, slot_alone
 from judge.cli.options import JsonOption, PolicyOption, SetOption
-from judge.cli.output import note, print_json
-from judge.errors import HostError, InputError
 from judge.games.types import Verdict
 from judge.referee.policy import load_policy
-from judge.text import printable
+from judge.terminal.output import note, print_json
 
 PLAIN_WIDTH = 160
 """Columns of the table if the output is no terminal."""

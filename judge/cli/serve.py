@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from judge.base.errors import HostError
 from judge.cli.options import HERE, BeyondLoopbackOption, ContestArgument, ListenOption, ProxyOption, of_web_extra
 from judge.cli.serve_intake import log_wait, say_where
 from judge.contest.plan import load_plan
-from judge.errors import HostError
 
 EXAMPLES = """
 Examples:
@@ -46,9 +46,9 @@ def serve(
     It serves until a signal ends it.
     """
     with of_web_extra():
-        from judge.intake.logs import configure
-        from judge.intake.serve import checked_proxy, listening, listening_at, parse_listen_address, running_intake
-        from judge.live.serve import serve as serve_pages
+        from judge.web.intake.serve import checked_proxy, listening, listening_at, parse_listen_address, running_intake
+        from judge.web.kit.logs import configure
+        from judge.web.live.serve import serve as serve_pages
     planned = load_plan(contest)
     proxy = checked_proxy(proxy)
     with listening_at(listen, beyond_loopback=beyond_loopback) as (listener, place), ExitStack() as stack:

@@ -1,9 +1,9 @@
 """`judge serve-intake`: receive submissions by HTTP, with a token for each author."""
 
+from judge.base.logs import get_logger
 from judge.cli.options import HERE, BeyondLoopbackOption, ContestArgument, ListenOption, ProxyOption, of_web_extra
-from judge.cli.output import note
 from judge.cli.submit import hosting, open_intake
-from judge.logs import get_logger
+from judge.terminal.output import note
 
 EXAMPLES = """
 Examples:
@@ -26,7 +26,7 @@ def serve_intake(
 ) -> None:
     """Receive submissions by HTTP and process them until a signal ends it. The next start continues with those left."""
     with of_web_extra():
-        from judge.intake.serve import checked_proxy, listening_at, serve
+        from judge.web.intake.serve import checked_proxy, listening_at, serve
     directory = open_intake(contest)
     checked_proxy(proxy)
     with listening_at(listen, beyond_loopback=beyond_loopback) as (listener, place):

@@ -8,12 +8,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from judge.base.errors import InputError
+from judge.base.text import printable
 from judge.catalog.steps import read_steps, result_words
-from judge.cli.board_text import board_lines
-from judge.cli.browse import browse, can_browse, step_words
 from judge.cli.options import EvidenceOption
-from judge.cli.output import note
-from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.records.evidence import cases
 from judge.records.fault_report import case_lines
@@ -22,7 +20,9 @@ from judge.referee.spec import RecordFile, read_record
 from judge.render.board import Words, draw_board
 from judge.render.shapes import Scene
 from judge.render.svg import write_svg
-from judge.text import printable
+from judge.terminal.board_text import board_lines
+from judge.terminal.browse import browse, can_browse, step_words
+from judge.terminal.output import note
 
 GIF_PIXELS = 480
 """About how wide the board of an animation is."""

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
+from judge.base.parsing import parse
 from judge.cli.options import JsonOption
-from judge.cli.output import interval, print_json
-from judge.parsing import parse
 from judge.statistics.match_counts import MatchCounts
 from judge.statistics.match_estimate import estimate_match
 from judge.statistics.sprt import Sprt, SprtModel
+from judge.terminal.output import interval, print_json
 
 EXAMPLES = """
 Examples:

@@ -9,10 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from judge.base.errors import InputError
+from judge.base.text import printable
 from judge.cli.options import JsonOption
-from judge.cli.output import interval, print_json
-from judge.contest.comparable import policy_difference
-from judge.errors import InputError
 from judge.publish.former import load_any
 from judge.statistics.candidates import Candidate, compare_candidates
 from judge.statistics.cycles import RatingsCheck, check_ratings
@@ -20,7 +19,8 @@ from judge.statistics.joined_ratings import JoinedRatings, Version, join_contest
 from judge.statistics.match_estimate import Interval
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import Estimate, Rating
-from judge.text import printable
+from judge.terminal.output import interval, print_json
+from judge.tournament.comparable import policy_difference
 
 EXAMPLES = """
 Examples:

@@ -1,10 +1,10 @@
 """The lines that commands print of a submission: what was received, its steps, its state and its findings."""
 
-from judge.cli.output import SENTENCE_CHARACTERS, finding_lines
+from judge.base.text import printable
 from judge.store.submission_types import State, ToldStep
 from judge.submissions.check import CheckReport, Grade
 from judge.submissions.pipeline import UploadStep
-from judge.text import printable
+from judge.terminal.output import SENTENCE_CHARACTERS, finding_lines
 
 
 def received_line(number: int, filename: str, size: int, digest: str) -> str:

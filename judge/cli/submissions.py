@@ -12,8 +12,10 @@ import typer
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 
+from judge.base.errors import InputError
+from judge.base.logs import set_level
+from judge.base.text import printable
 from judge.cli.options import HERE, ContestArgument, JsonOption, WhyOption, operator, required_reason
-from judge.cli.output import SENTENCE_CHARACTERS, note, print_json
 from judge.cli.submission_output import step_line
 from judge.cli.submit import (
     open_intake,
@@ -22,15 +24,13 @@ from judge.cli.submit import (
     processor,
     submission_json,
 )
-from judge.errors import InputError
-from judge.logs import set_level
 from judge.store.orders import OrganiserOrder
 from judge.store.submission_types import ENTERS, Submission
 from judge.store.submissions import Register
 from judge.store.tokens import Tokens, checked_author
 from judge.submissions.decisions import decide, state_line
 from judge.submissions.service import IntakeDirectory, process_taken, working
-from judge.text import printable
+from judge.terminal.output import SENTENCE_CHARACTERS, note, print_json
 
 app = typer.Typer(help="Show and decide the submissions of a contest, and give authors tokens.", no_args_is_help=True)
 

@@ -11,18 +11,17 @@ from typing import Annotated, Any
 
 import typer
 
+from judge.base.errors import InputError
+from judge.base.logs import set_level
 from judge.cli.host_setup import build_missing_image, clean_up, free_slot, place_on_host, slot_alone, tell_person
 from judge.cli.options import CONTEST_HELP, HERE, JsonOption
-from judge.cli.output import note, print_json
 from judge.cli.submission_output import print_findings, print_state, received_line, step_line
 from judge.contest.contest import announce, open_store
 from judge.contest.entries import intake_directory
 from judge.contest.plan import load_plan
-from judge.errors import InputError
-from judge.logs import set_level
 from judge.referee.play import Slot
-from judge.sandbox.core_locks import CoreLocks, Tell
-from judge.sandbox.cores import CorePlacement
+from judge.sandbox.machine.core_locks import CoreLocks, Tell
+from judge.sandbox.machine.cores import CorePlacement
 from judge.store.submission_types import ENTERS, State, Submission
 from judge.store.submissions import Register
 from judge.store.tokens import checked_author
@@ -37,6 +36,7 @@ from judge.submissions.service import (
     requeue_lost,
     working,
 )
+from judge.terminal.output import note, print_json
 
 EXAMPLES = """
 Examples:

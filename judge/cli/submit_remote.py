@@ -15,14 +15,14 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from pydantic import BaseModel, ConfigDict
 
-from judge.cli.output import note, print_json
+from judge.base.durable_files import write_durably
+from judge.base.errors import HostError, InputError
+from judge.base.parsing import parse_json
+from judge.base.text import printable
 from judge.cli.submission_output import print_findings, print_state, received_line, step_line
-from judge.durable_files import write_durably
-from judge.errors import HostError, InputError
-from judge.parsing import parse_json
 from judge.store.submission_types import ENTERS, State, ToldStep
 from judge.submissions.check import CheckReport
-from judge.text import printable
+from judge.terminal.output import note, print_json
 from judge.transparency.receipt import Receipt
 
 LOOK_S = 1.0

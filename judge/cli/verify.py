@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
+from judge.base.errors import InputError
+from judge.base.text import printable
 from judge.catalog.steps import replayed_log
 from judge.contest.evaluation import is_evaluation
-from judge.errors import InputError
 from judge.records.outcome import outcome_text
 from judge.referee.spec import MatchRecord, read_record
 from judge.referee.verify import verify
-from judge.text import printable
 
 EXAMPLES = "Example: judge verify records/*.json"
 
@@ -44,7 +44,7 @@ def verify_records(
 def _checked(path: Path) -> tuple[Sequence[str], str]:
     """The problems of a file, and what to say of it if there are none."""
     if is_evaluation(path):
-        from judge.publish.evaluation_file import verify_evaluation
+        from judge.export.evaluation_file import verify_evaluation
 
         problems, said = verify_evaluation(path)
         return problems, printable(said, 400)

@@ -8,13 +8,13 @@ from typing import Annotated, NoReturn
 import typer
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from judge.cli.output import note
-from judge.durable_files import read_bounded, write_durably
-from judge.errors import HostError, InputError
-from judge.publish.keys import load_key, load_public_key
-from judge.publish.witness import DEADLINE_S, WitnessRefusal, newest, reader_of, refusal, sole_writer, within
-from judge.text import is_printable, printable
+from judge.base.durable_files import read_bounded, write_durably
+from judge.base.errors import HostError, InputError
+from judge.base.text import is_printable, printable
+from judge.terminal.output import note
 from judge.transparency.checkpoint import COSIGNATURE, LARGEST_CHECKPOINT, Checkpoint, read_checkpoint, verifier_key
+from judge.transparency.keys import load_key, load_public_key
+from judge.transparency.witness import DEADLINE_S, WitnessRefusal, newest, reader_of, refusal, sole_writer, within
 
 EXAMPLES = """
 Examples:

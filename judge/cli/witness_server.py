@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
+from judge.base.errors import HostError, InputError
+from judge.base.locks import try_lock_directory
 from judge.cli.options import BeyondLoopbackOption, ListenOption, ProxyOption, of_web_extra
 from judge.cli.serve_intake import say_where
 from judge.cli.witness import checked_name, print_key
-from judge.errors import HostError, InputError
-from judge.locks import try_lock_directory
-from judge.publish.keys import load_key, load_public_key
+from judge.transparency.keys import load_key, load_public_key
 
 EXAMPLES = """
 Example: judge witness-server signed cup --organiser organiser.pem --key witness.key --name example.net/ada
@@ -32,9 +32,9 @@ def witness_server(
 ) -> None:
     """Sign the checkpoints of contests' logs that their organiser sends (C2SP tlog-witness), until a signal ends it."""
     with of_web_extra():
-        from judge.intake.logs import configure
-        from judge.intake.serve import checked_proxy, listening_at
-        from judge.intake.witness import Witness, serve
+        from judge.web.intake.serve import checked_proxy, listening_at
+        from judge.web.intake.witness import Witness, serve
+        from judge.web.kit.logs import configure
     checked_name(name)
     signing = load_key(key)
     if not folder.is_dir():

@@ -9,11 +9,11 @@ import shutil
 import time
 from pathlib import Path
 
+from judge.base.durable_files import PARTIAL
+from judge.base.errors import HostError
+from judge.base.locks import locked
+from judge.base.logs import get_logger
 from judge.cluster.messages import Parcel, ParcelPiece
-from judge.durable_files import PARTIAL
-from judge.errors import HostError
-from judge.locks import locked
-from judge.logs import get_logger
 
 KEPT_S = 7 * 86_400
 """How long a file is kept that does not grow."""

@@ -20,13 +20,13 @@ from distributed.protocol.serialize import Serialize
 from distributed.versions import get_versions
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from judge.base.logs import get_logger
+from judge.base.parsing import first_of
+from judge.base.text import printable
 from judge.cluster.bounded_messages import LARGEST_MESSAGE, expect_answers, worker_of
 from judge.cluster.messages import LARGEST_MOVES, PieceOfMoves, topic_of
 from judge.cluster.roster import MAX_SLOTS, slots_in
 from judge.cluster.tasks import SLOT
-from judge.logs import get_logger
-from judge.parsing import first_of
-from judge.text import printable
 
 MAX_CONNECTIONS_PER_WORKER = 16
 """Connections of one worker's certificate at the same time. A worker needs two."""

@@ -31,10 +31,10 @@ from distributed.protocol.serialize import Serialized
 from distributed.protocol.utils import unpack_frames
 from tornado.iostream import IOStream, StreamClosedError
 
+from judge.base.logs import get_logger
+from judge.base.text import printable
 from judge.cluster.keys import WORKERS_NAME
 from judge.cluster.messages import LARGEST_ANSWER
-from judge.logs import get_logger
-from judge.text import printable
 
 WORKER_MESSAGE = 1 << 20
 """The largest message of a worker in bytes, without the bytes of an answer."""

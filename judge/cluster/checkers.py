@@ -9,12 +9,12 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import LifoQueue
 
+from judge.base.errors import InputError
+from judge.base.worker_processes import Worker, WorkerLostError
 from judge.cluster.checks import checked
 from judge.cluster.messages import Answer, Played, read_answer
 from judge.cluster.unpickling import own_pickles
 from judge.contest.worker import Job, JobResult
-from judge.errors import InputError
-from judge.worker_processes import Worker, WorkerLostError
 
 MOST = 4
 """So many answers are checked at once, and never more than there are processors."""

@@ -6,10 +6,10 @@ took as seen from here, and what their folders hold.
 
 import hashlib
 
+from judge.base.errors import InputError
+from judge.base.parsing import parse_json
 from judge.cluster.messages import Played
 from judge.contest.worker import Job, JobResult, job_result
-from judge.errors import InputError
-from judge.parsing import parse_json
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.archive import EMPTY, UnkeptError, measure_folder

@@ -21,6 +21,8 @@ from typing import Any
 from distributed import CancelledError, Future
 from distributed.security import Security
 
+from judge.base.errors import HostError, InputError, StoreLostError
+from judge.base.logs import get_logger
 from judge.cluster.checkers import Checkers
 from judge.cluster.connection import SchedulerConnection
 from judge.cluster.live_moves import FollowedGame, LiveMoves
@@ -35,12 +37,10 @@ from judge.contest.estimate import longest_game_s
 from judge.contest.executor import JobEnd
 from judge.contest.hosts import WORKER
 from judge.contest.worker import Job, JobResult
-from judge.errors import HostError, InputError, StoreLostError
-from judge.logs import get_logger
 from judge.matches import Match
 from judge.referee.policy import Policy
 from judge.sandbox.archive import Capacity
-from judge.sandbox.images import image_contents
+from judge.sandbox.docker.images import image_contents
 from judge.store.contests import Store
 
 LOOK_S = 1.0

@@ -10,9 +10,9 @@ from distributed import Client, Future
 from distributed.client import ClosedClientError
 from distributed.security import Security
 
+from judge.base.errors import HostError, InputError
 from judge.cluster.dask_config import settle
 from judge.cluster.security import Address
-from judge.errors import HostError, InputError
 
 CONNECT_S = 10.0
 ANSWER_S = 10.0

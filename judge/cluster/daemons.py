@@ -13,17 +13,17 @@ from distributed.comm.addressing import unparse_host_port
 from distributed.core import Server
 from distributed.security import Security
 
+from judge.base.errors import HostError
+from judge.base.logs import get_logger
+from judge.base.text import printable
 from judge.cluster.bound_scheduler import BoundScheduler
 from judge.cluster.dask_config import NO_PAGES, settle
 from judge.cluster.machine import Machine
 from judge.cluster.security import Address
 from judge.cluster.tasks import SLOT, AtMachine
 from judge.cluster.unpickling import TASKS, refuse_pickles
-from judge.errors import HostError
-from judge.logs import get_logger
-from judge.sandbox.owner import owned_directory
-from judge.sandbox.reaper import reap
-from judge.text import printable
+from judge.sandbox.docker.reaper import reap
+from judge.sandbox.machine.owner import owned_directory
 
 ASKED_OF_BOTH = frozenset({"connection_stream", "gather", "identity"})
 ASKED_OF_SCHEDULER = ASKED_OF_BOTH | {

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import dask
 
+from judge.base.logs import adopt
 from judge.cluster.bounded_messages import bound_messages
-from judge.logs import adopt
 
 LOGGERS = ("distributed", "tornado", "asyncio")
 

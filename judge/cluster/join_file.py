@@ -13,11 +13,11 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from distributed.security import Security
 from pydantic import BaseModel, ConfigDict, Field
 
+from judge.base.durable_files import create_private
+from judge.base.errors import InputError
+from judge.base.parsing import parse_json
 from judge.cluster.keys import AUTHORITY, WORKERS, check_host, issue, load_authority, private_pem
 from judge.cluster.security import Address, parse_address, tls_security
-from judge.durable_files import create_private
-from judge.errors import InputError
-from judge.parsing import parse_json
 
 SUFFIX = ".join"
 LARGEST = 1 << 16

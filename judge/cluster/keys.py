@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from judge.durable_files import create_private
-from judge.errors import InputError
+from judge.base.durable_files import create_private
+from judge.base.errors import InputError
 
 AUTHORITY = "ca.pem"
 WORKERS = "workers-ca.pem"

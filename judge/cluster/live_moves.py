@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from judge.base.logs import get_logger
 from judge.broadcast.pipe import TRANSCRIPT, frames
 from judge.broadcast.sender import Announced, Sender, sent_ms
 from judge.cluster.messages import LARGEST_PIECE_OF_MOVES, PieceOfMoves
 from judge.contest.worker import Job
-from judge.logs import get_logger
 from judge.referee.bounds import LARGEST_RECORD
 
 REST_S = 0.05

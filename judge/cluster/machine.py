@@ -10,6 +10,10 @@ from threading import Lock
 from typing import IO
 
 from judge.agents.store import AgentStore
+from judge.base.errors import HostError, InputError
+from judge.base.locks import try_lock_directory
+from judge.base.logs import get_logger
+from judge.base.resources import POLICIES, code_parts
 from judge.cluster.arrivals import Arrivals
 from judge.cluster.live_moves import passed_on
 from judge.cluster.messages import (
@@ -28,15 +32,11 @@ from judge.cluster.messages import (
 from judge.cluster.unpickling import own_pickles
 from judge.contest.executor import LocalExecutor
 from judge.contest.worker import Job, describe_loss
-from judge.errors import HostError, InputError
 from judge.host.image_files import ID, import_image, refuse_unlike
-from judge.locks import try_lock_directory
-from judge.logs import get_logger
 from judge.referee.play import Slot
-from judge.resources import POLICIES, code_parts
-from judge.sandbox.images import image_contents
-from judge.sandbox.owner import owned_directory
-from judge.sandbox.reaper import reap
+from judge.sandbox.docker.images import image_contents
+from judge.sandbox.docker.reaper import reap
+from judge.sandbox.machine.owner import owned_directory
 from judge.sandbox.static_builds import content_digest
 
 LOOK_S = 0.5

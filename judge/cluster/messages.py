@@ -5,10 +5,10 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.parsing import parse_json
 from judge.host.image_files import ImageFacts
 from judge.matches import Match
-from judge.parsing import parse_json
 from judge.referee.bounds import LARGEST_RECORD
 from judge.referee.spec import MatchSpec
 

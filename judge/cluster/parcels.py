@@ -11,8 +11,8 @@ from pathlib import Path
 from threading import Lock
 
 from judge.agents.store import write_agent
+from judge.base.errors import HostError
 from judge.cluster.messages import Parcel
-from judge.errors import HostError
 from judge.host.image_files import export_image
 
 PIECE = 4 << 20

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from judge.base.logs import get_logger
+from judge.base.text import printable
 from judge.cluster.tasks import SLOT
 from judge.contest.hosts import worker_barred, worker_joined, worker_lost
-from judge.logs import get_logger
-from judge.text import printable
 
 MAX_SLOTS = 1024
 """Slots of one worker."""

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from distributed import Security
 
+from judge.base.errors import InputError
 from judge.cluster.keys import AUTHORITY, CERTIFICATE, KEY, WORKERS
-from judge.errors import InputError
 
 PORT = 8786
 LOCALHOST = "localhost"

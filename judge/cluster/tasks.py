@@ -10,10 +10,10 @@ from distributed import Worker, WorkerPlugin, get_worker
 from distributed.core import Status
 from distributed.utils import sync
 
+from judge.base.errors import HostError, InputError
 from judge.cluster.machine import Machine
 from judge.cluster.messages import Answer, Order, ParcelPiece, Receipt, Unfit, topic_of
 from judge.contest.executor import slots_on_host
-from judge.errors import HostError, InputError
 
 SLOT = "slot"
 """The resource of dask that a match takes one of."""

@@ -16,13 +16,13 @@ from typing import BinaryIO
 
 from distributed import CancelledError
 
+from judge.base.errors import HostError, InputError
+from judge.base.logs import get_logger
 from judge.cluster.connection import SchedulerConnection
 from judge.cluster.messages import LARGEST_RECEIPT, Arrived, Parcel, ParcelPiece, Unfit, read_receipt
 from judge.cluster.parcels import PIECE
 from judge.cluster.roster import Roster, WorkerFound
 from judge.cluster.tasks import receive
-from judge.errors import HostError, InputError
-from judge.logs import get_logger
 
 AT_ONCE = 4
 """So many workers are sent something at the same time."""

@@ -1,7 +1,7 @@
 """A contest in its store: it begins once, and says which match is next, what a match starts with, and the standings.
 
 The folder of contest.toml has everything: the database, the frozen agents, the records and the states of folders. If
-the database is PostgreSQL, it has copies of the files (`judge.contest.kept`).
+the database is PostgreSQL, it has copies of the files (`judge.contest.folders.kept`).
 """
 
 import hashlib
@@ -12,30 +12,30 @@ from pathlib import Path
 from typing import Any
 
 from judge.agents.store import AgentStore
+from judge.base.errors import HostError, InputError
+from judge.base.garbage import uncollected
+from judge.base.text import printable
 from judge.contest.executor import Executor
-from judge.contest.folder_transfer import brought, folder_words
-from judge.contest.kept import share_files
+from judge.contest.folders.kept import share_files
+from judge.contest.folders.transfer import brought, folder_words
 from judge.contest.plan import Planned, WitnessPlan
-from judge.contest.results import PlayedPairing
 from judge.contest.runner import ContestRunner
-from judge.contest.schedule import Table, ToCome, Tournament
-from judge.contest.seeds import Freeze, commitment_to, new_secret
-from judge.contest.snapshot import Snapshot, SnapshotEntry, read_snapshot
 from judge.contest.take_snapshot import take_snapshot
 from judge.contest.worker import Job
-from judge.errors import HostError, InputError
-from judge.garbage import uncollected
 from judge.matches import Match, MatchState, ResultRow
 from judge.referee.spec import KeptFolders, RecordFile
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import FolderKind
-from judge.sandbox.owner import owned_directory
+from judge.sandbox.machine.owner import owned_directory
 from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.lease import Lease
 from judge.store.types import UNWITNESSED, EntryRow
 from judge.submissions.windows import BEGINS, moment_text
-from judge.text import printable
+from judge.tournament.results import PlayedPairing
+from judge.tournament.schedule import Table, ToCome, Tournament
+from judge.tournament.seeds import Freeze, commitment_to, new_secret
+from judge.tournament.snapshot import Snapshot, SnapshotEntry, read_snapshot
 from judge.transparency.checkpoint import Checkpoint
 from judge.transparency.merkle import Tree
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judge.agents.agents import Agent, stage_agent
+from judge.base.errors import InputError
 from judge.contest.plan import AgentPlan, Planned
-from judge.errors import InputError
 from judge.host.house_agents import house_agent_names
 from judge.store.submission_types import State, Submission
 

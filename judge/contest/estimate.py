@@ -9,20 +9,20 @@ from math import ceil
 from pathlib import Path
 
 from judge.agents.agents import Agent
+from judge.base.errors import HostError, InputError
 from judge.contest.entries import entrants
-from judge.contest.folder_transfer import brought, folder_words
-from judge.contest.pairings import Competitor
+from judge.contest.folders.transfer import brought, folder_words
 from judge.contest.plan import Planned
-from judge.contest.points import points_table
-from judge.contest.results import PlayedPairing
 from judge.contest.take_snapshot import distinct
-from judge.errors import HostError, InputError
 from judge.matches import Pairing
 from judge.referee.policy import Policy
 from judge.referee.setup import check_playable
 from judge.referee.spec import MatchSpec
-from judge.sandbox import requirements
-from judge.sandbox.images import keeper_image, runtime_image
+from judge.sandbox.docker import requirements
+from judge.sandbox.docker.images import keeper_image, runtime_image
+from judge.tournament.pairings import Competitor
+from judge.tournament.points import points_table
+from judge.tournament.results import PlayedPairing
 
 
 @dataclass(frozen=True, slots=True)

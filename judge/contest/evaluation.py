@@ -20,7 +20,6 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from judge.catalog.entry import NOT_TURNED, Turn
-from judge.contest.openings import schedule, turns_of
 from judge.contest.plan import AgentPlan, OpeningsPlan
 from judge.records.outcome import match_scores
 from judge.referee.policy import Policy
@@ -29,6 +28,7 @@ from judge.referee.spec import MatchSpec, SeatSpec
 from judge.sandbox.box import BoxKind
 from judge.statistics.paired_scores import PairedScores
 from judge.statistics.sprt import Sprt, SprtDecision
+from judge.tournament.openings import schedule, turns_of
 
 POOL_FILE, FROZEN_FILE = "pool.toml", "pool.json"
 RECORDS = "records"
@@ -258,7 +258,7 @@ def evaluate(
 
 
 def is_evaluation(path: Path) -> bool:
-    """Whether a file begins as the signed one of an evaluation does (`judge.publish.evaluation_file`)."""
+    """Whether a file begins as the signed one of an evaluation does (`judge.export.evaluation_file`)."""
     try:
         with path.open("rb") as stream:
             return _BEGINNING.match(stream.read(100)) is not None

@@ -2,10 +2,9 @@
 
 A process plays one game at a time, so a killed one breaks one game only. Slots that share their cores (`box.sharing`)
 are the exception: one process plays all their games, each in a thread, for so many processes that only wake up now and
-then would take a core by that. Whose turn it is a lock on a file says, which the kernel takes back from a process that
-is gone. A game that plays has the locks of its cores too, see
-`judge.sandbox.core_locks`, so that no other judge of this host plays on them meanwhile; another one may between two
-games.
+then would take a core by that. A file lock decides which process plays. The kernel releases it when the process dies.
+A running game also has the locks of its cores (`judge.sandbox.machine.core_locks`), so that no other judge of this host
+plays on them during the game. Between two games another judge may take them.
 """
 
 import platform
@@ -16,14 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from judge.base.errors import InputError
+from judge.base.worker_processes import Crew, Worker, kill, wait
 from judge.contest.worker import Job, JobResult, log_to, play_job
-from judge.errors import InputError
 from judge.matches import Match
 from judge.referee.play import Slot
-from judge.sandbox.core_locks import is_free
-from judge.sandbox.cores import place_slots, whole_cores
-from judge.sandbox.owner import owned_directory
-from judge.worker_processes import Crew, Worker, kill, wait
+from judge.sandbox.machine.core_locks import is_free
+from judge.sandbox.machine.cores import place_slots, whole_cores
+from judge.sandbox.machine.owner import owned_directory
 
 
 @dataclass(frozen=True, slots=True)

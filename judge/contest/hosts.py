@@ -8,11 +8,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from judge.base.text import sentence
 from judge.statistics.fairness import TIME, FairnessTest
 from judge.statistics.significance import SIGNIFICANCE, holm, hypergeometric_tail
 from judge.store.queries import Reader
 from judge.store.types import AttemptState
-from judge.text import sentence
 
 WORKER = "worker"
 """The event of these lines."""

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from judge.base.errors import InputError
 from judge.catalog.entry import Opening, Openings
-from judge.errors import InputError
 from judge.records.text_files import decode_file
 
 

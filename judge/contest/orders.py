@@ -7,13 +7,13 @@ at all, and stands in the journal with its reason.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from judge.base.errors import InputError
 from judge.contest.contest import Contest, find_match
 from judge.contest.runner import SET_ASIDE, STOPPED
-from judge.contest.schedule import Table
-from judge.errors import InputError
 from judge.matches import Match, MatchState
 from judge.store.contests import Store
 from judge.store.orders import DoneOrder, OrganiserOrder
+from judge.tournament.schedule import Table
 
 
 @dataclass(frozen=True, slots=True)

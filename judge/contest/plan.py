@@ -11,19 +11,19 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from judge.agents.agents import PERSONS
+from judge.base.errors import InputError
+from judge.base.toml_files import parse, read_text, validated
 from judge.catalog import game_entry
 from judge.catalog.entry import Opening
-from judge.contest.formats import AnyFormat
 from judge.contest.opening_files import read_openings
-from judge.contest.points import Duel
-from judge.contest.snapshot import FailuresPlan, WitnessKey
-from judge.errors import InputError
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy, load_policy
 from judge.sandbox.box import BoxKind
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.windows import Windows, aware_moment, moment_text
-from judge.toml_files import parse, read_text, validated
+from judge.tournament.formats import AnyFormat
+from judge.tournament.points import Duel
+from judge.tournament.snapshot import FailuresPlan, WitnessKey
 from judge.transparency.checkpoint import read_witness_key
 
 PLAN_FILE = "contest.toml"

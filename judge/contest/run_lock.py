@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from judge.base.errors import HostError, InputError
+from judge.base.locks import try_lock
 from judge.contest.plan import Planned
-from judge.errors import HostError, InputError
-from judge.locks import try_lock
 
 LOCK_FILE = "lock"
 

@@ -12,10 +12,10 @@ from enum import StrEnum
 from threading import Event
 from time import monotonic
 
+from judge.base.errors import StoreLostError
+from judge.base.logs import get_logger
 from judge.contest.executor import Executor, JobEnd
 from judge.contest.worker import Job, JobResult, describe_loss
-from judge.errors import StoreLostError
-from judge.logs import get_logger
 from judge.matches import Match, MatchState, Outcome
 from judge.store.contests import Store
 from judge.store.files import Files

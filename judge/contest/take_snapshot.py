@@ -8,16 +8,16 @@ from typing import Any
 
 import judge
 from judge.agents.store import AgentStore
+from judge.base.errors import InputError
 from judge.contest.entries import entrants
 from judge.contest.plan import Planned
-from judge.contest.points import points_table
-from judge.contest.seeds import Freeze, commitment_to, contest_key
-from judge.contest.snapshot import Snapshot, SnapshotEntry, SnapshotImage, SnapshotWitness, ranks_of, terms_digest
-from judge.errors import InputError
 from judge.referee.seeds import Key
 from judge.referee.setup import check_playable, in_contest
 from judge.referee.spec import MatchSpec
-from judge.sandbox.images import listing, runtime_image
+from judge.sandbox.docker.images import listing, runtime_image
+from judge.tournament.points import points_table
+from judge.tournament.seeds import Freeze, commitment_to, contest_key
+from judge.tournament.snapshot import Snapshot, SnapshotEntry, SnapshotImage, SnapshotWitness, ranks_of, terms_digest
 
 Begins = Callable[[Sequence[tuple[str, str]]], tuple[str, Mapping[str, str]]]
 

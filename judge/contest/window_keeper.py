@@ -16,11 +16,11 @@ from types import TracebackType
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from judge.base.errors import HostError, InputError
+from judge.base.logs import get_logger
 from judge.contest.contest import has_begun, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import player_of
-from judge.errors import HostError, InputError
-from judge.logs import get_logger
 from judge.matches import MatchState
 from judge.store.submission_types import State
 from judge.store.submissions import Register

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from judge.base.errors import HostError, InputError
+from judge.base.locks import locked
+from judge.base.logs import bound, get_logger, to_json
 from judge.broadcast.sender import Announced, Sender
-from judge.errors import HostError, InputError
 from judge.games.types import Verdict
-from judge.locks import locked
-from judge.logs import bound, get_logger, to_json
 from judge.matches import Match, Outcome, SeatOutcome
 from judge.referee.play import Slot, Venue, play
 from judge.referee.seeds import Seed
 from judge.referee.spec import KeptFolders, MatchSpec, RecordFile, public_part
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure_folder
-from judge.sandbox.core_locks import CoreLocks
-from judge.sandbox.reaper import alone_on
+from judge.sandbox.docker.reaper import alone_on
+from judge.sandbox.machine.core_locks import CoreLocks
 
 log = get_logger()
 

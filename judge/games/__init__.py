@@ -4,9 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
+from judge.base.registry import Registry
 from judge.games.person import PersonWords
 from judge.games.types import Game
-from judge.registry import Registry
 
 
 class GameRules(ABC):

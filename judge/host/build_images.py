@@ -17,10 +17,10 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from judge.errors import HostError, InputError
+from judge.base.errors import HostError, InputError
+from judge.base.resources import BUILD_DIRECTORY
 from judge.host.wheels import install_wheels
-from judge.resources import BUILD_DIRECTORY
-from judge.sandbox.images import (
+from judge.sandbox.docker.images import (
     CONTENT,
     RUNTIME,
     ImageState,

@@ -12,9 +12,9 @@ from enum import StrEnum
 from judge.host.host import Host
 from judge.host.kernel_limits import FEW_WATCHES, KINDS, LIMITS, MAX_WATCHES, WATCHES, suffices
 from judge.sandbox.box import BoxPolicy
-from judge.sandbox.cgroup import UNIFIED, parse_mounts
-from judge.sandbox.cores import CorePlacement, group_cores, parse_processors, place_slots
-from judge.sandbox.requirements import security_options
+from judge.sandbox.docker.requirements import security_options
+from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
+from judge.sandbox.machine.cores import CorePlacement, group_cores, parse_processors, place_slots
 
 BUSY_FIELDS = (0, 1, 2, 5, 6, 7)
 """Fields of a line of /proc/stat: user, nice, system, irq, softirq, steal; not idle and iowait. User includes guest."""

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from judge.errors import HostError
+from judge.base.errors import HostError
 from judge.host import probes
-from judge.sandbox import cores, procfs
-from judge.sandbox.core_use import counts_interrupts
-from judge.sandbox.engine import Engine
-from judge.sandbox.images import ImageState, listing
+from judge.sandbox.docker.engine import Engine
+from judge.sandbox.docker.images import ImageState, listing
+from judge.sandbox.host_activity.core_use import counts_interrupts
+from judge.sandbox.machine import cores, procfs
 
 ENGINE_TIMEOUT_S = 10.0
 

@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from judge.resources import BUILD_DIRECTORY, IMAGES
+from judge.base.resources import BUILD_DIRECTORY, IMAGES
 from judge.sandbox.static_builds import (
     GCC_FLAGS,
     JAVAC_FLAGS,

@@ -18,9 +18,9 @@ from typing import IO, TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from judge.errors import HostError, InputError
+from judge.base.errors import HostError, InputError
 from judge.host.build_images import content_of, import_rootfs
-from judge.sandbox.images import CONTENT, RUNTIME, engine_client, find_image, image_contents, recipe_called
+from judge.sandbox.docker.images import CONTENT, RUNTIME, engine_client, find_image, image_contents, recipe_called
 from judge.sandbox.runtimes import ImageRecipe, recipes, runtime_of_label
 from judge.sandbox.static_builds import build_lock
 
@@ -47,7 +47,7 @@ class ImageFacts(BaseModel):
     name: str = Field(min_length=1, max_length=256)
     """Of the runtime, or the image's tag or id."""
     content: str = Field(pattern=rf"^({ID})?[0-9a-f]{{64}}$")
-    """See `judge.sandbox.images.image_contents`."""
+    """See `judge.sandbox.docker.images.image_contents`."""
     architecture: str = Field(max_length=40)
     """As the Engine calls it."""
     codename: str = Field(default="", pattern=r"^[a-z]{0,40}$")

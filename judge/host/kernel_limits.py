@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from judge.sandbox.box import Limits
-from judge.sandbox.hardening import INIT_FILES
+from judge.sandbox.docker.hardening import INIT_FILES
 
 MAX_WATCHES = 16384
 """Highest `fs.epoll.max_user_watches` of which PID 1 of a box keeps all but 256 (`ROW` in images/init/init.c)."""

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
-from judge.errors import HostError
+from judge.base.errors import HostError
 from judge.sandbox.box import BoxPolicy, Limits, Readings, Tenant
-from judge.sandbox.docker_box import DockerBox
-from judge.sandbox.engine import Engine
-from judge.sandbox.hardening import container_config
-from judge.sandbox.images import runtime_image
-from judge.sandbox.owner import Owner, owned_directory
-from judge.sandbox.run_in_box import Command, run_in_box
-from judge.sandbox.seccomp import load_profile
-from judge.sandbox.users import claim_user
+from judge.sandbox.docker.docker_box import DockerBox
+from judge.sandbox.docker.engine import Engine
+from judge.sandbox.docker.hardening import container_config
+from judge.sandbox.docker.images import runtime_image
+from judge.sandbox.docker.run_in_box import Command, run_in_box
+from judge.sandbox.docker.seccomp import load_profile
+from judge.sandbox.machine.owner import Owner, owned_directory
+from judge.sandbox.machine.users import claim_user
 
 PATIENCE_S = 60.0
 FREEZES = 5

@@ -11,8 +11,8 @@ import requests
 from docker.errors import APIError, ImageNotFound
 from docker.models.images import Image
 
-from judge.sandbox.engine import connect, doing
-from judge.sandbox.images import DERIVED, find_image, find_images
+from judge.sandbox.docker.engine import connect, doing
+from judge.sandbox.docker.images import DERIVED, find_image, find_images
 from judge.sandbox.static_builds import build_lock
 
 SHORT = 12

@@ -8,7 +8,7 @@ import sys
 import tarfile
 from pathlib import Path
 
-from judge.errors import HostError, InputError
+from judge.base.errors import HostError, InputError
 from judge.sandbox.runtimes import ImageRecipe
 
 _PACKAGES = "usr/lib/python3/dist-packages"

@@ -6,7 +6,7 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from pathlib import Path
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.notices.policy import NoticePolicy
 from judge.notices.webhook import NotDeliveredError
 from judge.store.notices import MAIL_SERVER

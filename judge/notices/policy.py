@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from judge.logs import get_logger
+from judge.base.logs import get_logger
 
 log = get_logger()
 

@@ -11,14 +11,14 @@ from typing import IO
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from judge.errors import InputError, JudgeError
-from judge.locks import try_lock_directory
-from judge.logs import get_logger
+from judge.base.errors import InputError, JudgeError
+from judge.base.locks import try_lock_directory
+from judge.base.logs import get_logger
+from judge.base.text import printable
 from judge.notices.mail import read_password, send_mail
 from judge.notices.policy import NoticePolicy, NoticePolicyFile
 from judge.notices.webhook import NotDeliveredError, call_webhook
 from judge.store.notices import GIVEN_UP, MAIL, WEBHOOK, Notice, Notices
-from judge.text import printable
 
 LOOK_S = 0.5
 """How often it looks for what has happened; it looks at once when a receiver is through with a notice."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import urlsplit
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.notices.policy import NoticePolicy
 
 LONGEST_URL = 500

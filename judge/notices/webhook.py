@@ -13,7 +13,7 @@ import ssl
 import time
 from contextlib import closing
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.notices.policy import NoticePolicy
 from judge.notices.targets import WebhookTarget, parse_target, resolved
 

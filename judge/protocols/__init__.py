@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.parsing import parse
+from judge.base.registry import Registry
 from judge.games import GameRules
-from judge.parsing import parse
 from judge.protocols.entry import ProtocolEntry
 from judge.protocols.types import AgentProtocol
-from judge.registry import Registry
 
 PERSON = "person"
 """The protocol of a person, and the runtime of whoever speaks it: a seat with it was a person's."""

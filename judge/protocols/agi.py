@@ -28,6 +28,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from judge.base.text import decode
 from judge.games.gomoku.requests import (
     AnswerSwap,
     ChooseFifth,
@@ -76,7 +77,6 @@ from judge.protocols.types import (
     WakeAt,
     Write,
 )
-from judge.text import decode
 
 
 class AgiOptions(BaseModel):

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
+from judge.base.text import decode
 from judge.games.gomoku.requests import Square, Stone, Stones, Swap
 from judge.games.types import Reply, ReplyKind, decided
-from judge.text import decode
 
 SIDE = 15
 """Squares along a side: one hexadecimal digit names each (AGI draft, II)."""

@@ -33,6 +33,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import ClassVar
 
+from judge.base.text import decode
 from judge.games.gomoku.requests import (
     AnswerSwap,
     ColoursSettled,
@@ -100,7 +101,6 @@ from judge.protocols.types import (
     WakeAfter,
     Write,
 )
-from judge.text import decode
 
 
 class GomocupPhase(StrEnum):

@@ -3,11 +3,11 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
+from judge.base.text import decode
 from judge.games.types import Reply, ReplyKind
 from judge.protocols.gomocup import STEPS, Gomocup, GomocupPhase
 from judge.protocols.gomocup_words import GomocupOptions, GomocupWord
 from judge.protocols.types import Answer, Effect
-from judge.text import decode
 
 
 class FormerGomocup(Gomocup):

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from judge.base.text import decode
 from judge.games.gomoku.requests import RULE_BITS, Placed, Square, Stone
 from judge.protocols.types import ToldLimits
-from judge.text import decode
 
 INT32_MAX = 2147483647
 

@@ -2,7 +2,7 @@
 
 Theory of operation. A person is asked and types a line. If it cannot be read, the reason is shown and the person is
 asked again: nobody loses by a typing error. A protocol knows no rules; the process that reads the keyboard
-(`judge.cli.person_view`) does not send what the rules forbid.
+(`judge.terminal.person_view`) does not send what the rules forbid.
 
     phase     what the manager waits for     left by
     IDLE      nothing                        a request

@@ -30,6 +30,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from judge.base.text import quote
 from judge.games.quantum_chess.board import COLOURS
 from judge.games.quantum_chess.words import Destination, Moved, Selected, Selection, TurnLost, announcement, read_square
 from judge.games.types import Event, Reply, ReplyKind, Request
@@ -52,7 +53,6 @@ from judge.protocols.types import (
     Wait,
     Write,
 )
-from judge.text import quote
 
 
 class QchessOptions(BaseModel):

@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.text import quote
 from judge.matches import GameConditions
 from judge.referee.spec import MatchRecord
-from judge.text import quote
 
 
 def conditions_of(record: MatchRecord) -> GameConditions:

@@ -4,16 +4,16 @@ import hashlib
 from contextlib import closing
 from pathlib import Path
 
-from judge.contest.comparable import policy_difference
+from judge.base.durable_files import read_bounded
+from judge.base.errors import InputError
+from judge.base.parsing import parse
 from judge.contest.contest import Contest, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
-from judge.durable_files import read_bounded
-from judge.errors import InputError
-from judge.parsing import parse
 from judge.publish.joined import FormerContest, Joined
 from judge.publish.load import DOCUMENT, load_claimed, load_store
 from judge.publish.manifest import LARGEST_MANIFEST, MANIFEST
 from judge.publish.model import PublishedContest
+from judge.tournament.comparable import policy_difference
 
 
 def load_any(path: Path) -> PublishedContest:

@@ -1,7 +1,7 @@
 """A published contest from a store, and from an export.
 
 A store is trusted. Of an export that is verified only this is read: the snapshot, the pairings, the journal, the
-organiser's decisions, and the states of matches. `judge.publish.verify_export` replays the records and computes
+organiser's decisions, and the states of matches. `judge.verify.export` replays the records and computes
 everything else again.
 """
 
@@ -13,20 +13,20 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from judge.base.durable_files import read_bounded
+from judge.base.errors import InputError
+from judge.base.parsing import parse_foreign, refuse_ambiguous
 from judge.contest.contest import Contest
-from judge.contest.schedule import Tournament
-from judge.contest.seeds import commitment_to
-from judge.contest.snapshot import Snapshot, read_snapshot
-from judge.durable_files import read_bounded
-from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.matches import Pairing, ResultRow
-from judge.parsing import parse_foreign, refuse_ambiguous
 from judge.publish.joined import JOINED, LARGEST_JOINED, Joined
 from judge.publish.model import PublishedContest, PublishedMatch, UncountedAttempt
 from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
 from judge.referee.seeds import Key
 from judge.store.types import JournalLine
+from judge.tournament.schedule import Tournament
+from judge.tournament.seeds import commitment_to
+from judge.tournament.snapshot import Snapshot, read_snapshot
 
 DOCUMENT, CHANCE = "contest.json", "chance.json"
 

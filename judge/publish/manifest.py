@@ -19,11 +19,11 @@ from typing import Literal
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.durable_files import read_bounded
-from judge.errors import InputError
-from judge.parsing import parse_foreign
-from judge.publish.keys import fingerprint, load_public_key, public_pem, read_public_key
+from judge.base.durable_files import read_bounded
+from judge.base.errors import InputError
+from judge.base.parsing import parse_foreign
 from judge.transparency.checkpoint import is_signed
+from judge.transparency.keys import fingerprint, load_public_key, public_pem, read_public_key
 
 MANIFEST, SIGNATURE, PUBLIC_KEY = "manifest.json", "manifest.sig", "organiser.pem"
 _UNLISTED = frozenset({MANIFEST, SIGNATURE})

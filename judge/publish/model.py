@@ -8,12 +8,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cached_property
 
-from judge.contest.formats.sequential import Sequential
-from judge.contest.points import Points, points_table
-from judge.contest.results import without
-from judge.contest.schedule import Table, ToCome, Tournament
-from judge.contest.snapshot import Snapshot, SnapshotEntry
-from judge.contest.standings import TableLine, Values
+from judge.base.text import sentence
 from judge.matches import GameConditions, Match, MatchState, Pairing, ResultRow
 from judge.publish.joined import Joined
 from judge.referee.seeds import Key
@@ -25,7 +20,12 @@ from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import Rating, RatingList, rate
 from judge.statistics.sprt import SprtState
 from judge.store.types import AttemptState, JournalLine
-from judge.text import sentence
+from judge.tournament.formats.sequential import Sequential
+from judge.tournament.points import Points, points_table
+from judge.tournament.results import without
+from judge.tournament.schedule import Table, ToCome, Tournament
+from judge.tournament.snapshot import Snapshot, SnapshotEntry
+from judge.tournament.standings import TableLine, Values
 
 OPEN = (MatchState.PENDING, MatchState.RUNNING, MatchState.HELD)
 """The states of a match that may still be played."""

@@ -16,11 +16,11 @@ from typing import Annotated, Any, ClassVar, get_type_hints
 
 from pydantic import ConfigDict
 
-from judge.contest.standings import TableLine
+from judge.base.text import plain_text
 from judge.publish.model import PublishedContest, PublishedMatch
 from judge.statistics.fairness import FairnessTest
 from judge.statistics.joined_ratings import Version
-from judge.text import plain_text
+from judge.tournament.standings import TableLine
 
 LONGEST_CELL = 10_000
 """Characters of a text in CSV; spreadsheets take 32,767."""

@@ -3,13 +3,13 @@
 import json
 from collections.abc import Iterator, Sequence
 
+from judge.base.text import decode, mib, printable
 from judge.games.types import Verdict
 from judge.records.evidence import Case, Exchange, Heard
 from judge.referee.blame import TABLE
 from judge.referee.spec import MatchRecord
 from judge.referee.transcript import EntryKind, decode_span
 from judge.referee.verdict_help import RULED
-from judge.text import decode, mib, printable
 
 HEX_BYTES = 16
 """Bytes a line of a hex dump."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, NoReturn, TypeVar
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.referee.spec import RecordFile
 
 LARGEST_FILE = 32 << 20

@@ -4,8 +4,8 @@
 this module makes it printable first.
 """
 
+from judge.base.text import points_text, sentence
 from judge.games.types import Verdict
-from judge.text import points_text, sentence
 
 
 def match_scores(verdict: str, winner: int | None) -> tuple[float, float]:

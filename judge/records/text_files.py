@@ -9,8 +9,8 @@ import codecs
 import re
 from dataclasses import dataclass
 
-from judge.errors import InputError
-from judge.text import quote
+from judge.base.errors import InputError
+from judge.base.text import quote
 
 GUESS = "cp1252"
 

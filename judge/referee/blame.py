@@ -14,9 +14,9 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict
 
+from judge.base.text import mib, sentence
 from judge.games.types import NATURE, AgentFault, Reply, ReplyKind, Verdict
 from judge.sandbox.box import ProcessReport
-from judge.text import mib, sentence
 
 
 class Cause(StrEnum):

@@ -7,7 +7,7 @@ keeps the record makes them the ones to start from next (`judge.agents.kept_fold
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games.types import SEATS
 from judge.referee.spec import FolderRecord, MatchSpec
 from judge.sandbox.archive import Archive

@@ -6,15 +6,15 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
-from judge.errors import HostError
+from judge.base.errors import HostError
 from judge.games.types import SEATS
 from judge.referee.pulse import PAUSE_NS, Pulse
 from judge.referee.transcript import EntryKind, Transcript
 from judge.referee.wait_meter import WaitMeter
 from judge.referee.wire import Happening, Measured, RanOn, StoppedCpu
 from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, ProcessReport
-from judge.sandbox.core_use import CoreUse
-from judge.sandbox.stalls import StallWatch
+from judge.sandbox.host_activity.core_use import CoreUse
+from judge.sandbox.host_activity.stalls import StallWatch
 
 _KIND_OF_CHANNEL = {
     Channel.OUT: EntryKind.READ,

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import judge
+from judge.base.text import printable
 from judge.games.types import AgentFault, BothAtFault, End, RuleResult, Verdict
 from judge.referee.blame import Void
 from judge.referee.match import Referee
@@ -11,7 +12,6 @@ from judge.referee.side import Side
 from judge.referee.spec import FolderRecord, MatchRecord, MatchSpec, Placement, PlyRecord, SeatRecord
 from judge.sandbox.box import Readings
 from judge.sandbox.folders import FolderKey
-from judge.text import printable
 
 NOTHING_READ = (Readings(), Readings())
 

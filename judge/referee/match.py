@@ -10,7 +10,7 @@ until something makes an answer impossible. What then is judged by the blame tab
 
 from collections.abc import Callable, Sequence
 
-from judge.errors import HostError
+from judge.base.errors import HostError
 from judge.games.types import NATURE, SEATS, End, Event, Game, Reply, Request, Verdict, faults_of
 from judge.protocols.types import (
     AgentProtocol,

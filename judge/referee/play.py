@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 
-from judge.errors import HostError
+from judge.base.errors import HostError
+from judge.base.garbage import exempt
+from judge.base.logs import get_logger
+from judge.base.scheduling import woken_at_once
 from judge.games.types import SEATS, End, Game, Verdict
-from judge.garbage import exempt
-from judge.logs import get_logger
 from judge.protocols import protocol_entry
 from judge.referee.blame import Cause, Void, judge_failure
 from judge.referee.folder_shelf import Shelf, folders_of, shelved
@@ -27,11 +28,10 @@ from judge.referee.spec import FolderRecord, MatchSpec, Placement, RecordFile
 from judge.referee.transcript import Transcript, mark_private, seal
 from judge.sandbox import BoxKind, open_box, open_keeper
 from judge.sandbox.box import Box, BoxPolicy, FolderKind, Limits, Tenant
-from judge.sandbox.core_use import CoreUse
 from judge.sandbox.folders import FolderKey, Keeper
+from judge.sandbox.host_activity.core_use import CoreUse
+from judge.sandbox.host_activity.stalls import StallWatch, watch_stalls
 from judge.sandbox.runtimes import path_for
-from judge.sandbox.stalls import StallWatch, watch_stalls
-from judge.scheduling import woken_at_once
 
 LOGGED_BYTES = 4096
 """How much of the input that caused an error in the judge is logged."""

@@ -14,14 +14,14 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.resources import POLICIES
+from judge.base.text import suggest
+from judge.base.toml_files import parse, read_text, validated
 from judge.games import GAMES, new_game
 from judge.protocols import not_carried
 from judge.referee.bounds import LARGEST_RECORD, RecordBounds, bounds
-from judge.resources import POLICIES
 from judge.sandbox.box import BoxPolicy, FolderKind, Limits
-from judge.text import suggest
-from judge.toml_files import parse, read_text, validated
 
 
 class _Section(BaseModel):

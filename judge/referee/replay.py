@@ -5,7 +5,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from judge.errors import HostError, InputError
+from judge.base.errors import HostError, InputError
 from judge.referee.spec import MatchRecord
 from judge.referee.transcript import Entry, EntryKind, decode_memory
 from judge.referee.wire import Happening, Measured, RanOn, StoppedCpu

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games import GAMES, new_game
 from judge.games.types import SEATS, Chance, Drawn, Game, Reply, Request, decided
 from judge.protocols import new_protocol, not_carried, protocol_entry

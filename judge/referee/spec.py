@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.durable_files import read_bounded, write_durably
+from judge.base.durable_files import read_bounded, write_durably
+from judge.base.parsing import parse_json
 from judge.games.types import Verdict
-from judge.parsing import parse_json
 from judge.referee.blame import Evidence
 from judge.referee.bounds import LARGEST_RECORD
 from judge.referee.policy import Policy
@@ -70,7 +70,7 @@ class MatchSpec(_Value):
     """Stones set before the first move, in play order; seat 0 has the first colour."""
     seed: Seed = 0
     """All chance of the game comes from it. In a schedule the contest's commitment may stand in its place: the game is
-    given its seed when it is played (`judge.contest.schedule`)."""
+    given its seed when it is played (`judge.tournament.schedule`)."""
     number: int = 0
     """The number of the match in its pairing, from 0."""
     box: BoxKind = "docker"

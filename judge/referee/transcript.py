@@ -20,7 +20,7 @@ from typing import IO, Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.errors import HostError, InputError
+from judge.base.errors import HostError, InputError
 from judge.games.types import SEATS
 from judge.referee.bounds import LARGEST_RECORD
 

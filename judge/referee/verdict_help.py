@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from judge.base.text import sentence
 from judge.games.types import Verdict
-from judge.text import sentence
 
 RULED: Mapping[Verdict, tuple[str, str]] = {
     Verdict.WIN: ("A player has won by the rules.", ""),

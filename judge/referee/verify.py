@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.referee.make_record import plies_of, result_line_of, verdict_of, winner_of
 from judge.referee.replay import ReplayWire, replaying

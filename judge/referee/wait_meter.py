@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from judge.sandbox.box import Box
-from judge.sandbox.core_use import CoreUse
-from judge.sandbox.stall_probe import STALL_NS
-from judge.sandbox.stalls import StallWatch
+from judge.sandbox.host_activity.core_use import CoreUse
+from judge.sandbox.host_activity.stall_probe import STALL_NS
+from judge.sandbox.host_activity.stalls import StallWatch
 
 _SNAPSHOT_NS = 20_000_000
 """How old the last reading of the cores' busy time may be when a wait begins; a reading costs about 30 us."""

@@ -5,9 +5,9 @@ from functools import lru_cache
 from io import BytesIO
 from typing import Any
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.text import printable
 from judge.render.shapes import Disc, Rectangle, Scene, Shape, Stroke, Text
-from judge.text import printable
 
 try:
     from PIL import Image, ImageDraw, ImageFont

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from judge.base.text import printable
 from judge.render.shapes import Disc, Item, Rectangle, Scene, Shape, Stroke, Text
-from judge.text import printable
 
 FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 

@@ -28,7 +28,7 @@ def open_keeper(
     if kind == "process":
         return LocalKeeper(folders)
 
-    from judge.sandbox.folder_volumes import (
+    from judge.sandbox.docker.folder_volumes import (
         VolumeKeeper,  # here: the Engine's client takes long to import
     )
 
@@ -38,10 +38,10 @@ def open_keeper(
 def open_box(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
     """A box for this tenant, not yet prepared. `process` isolates nothing: for authors who try their own agent."""
     if kind == "process":
-        from judge.sandbox.process_box import ProcessBox
+        from judge.sandbox.process.process_box import ProcessBox
 
         return ProcessBox(tenant, limits, policy)
 
-    from judge.sandbox.docker_box import DockerBox  # here: the Engine's client takes long to import
+    from judge.sandbox.docker.docker_box import DockerBox  # here: the Engine's client takes long to import
 
     return DockerBox(tenant, limits, policy)

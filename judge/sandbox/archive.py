@@ -12,7 +12,7 @@ import tarfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from judge.text import quote
+from judge.base.text import quote
 
 PAGE = 4096
 """What a tmpfs gives out; a file takes whole ones."""

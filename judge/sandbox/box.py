@@ -159,9 +159,9 @@ class BoxPolicy(BaseModel):
     runtime: str = ""
     """The Engine's runtime (`runsc`), which the Engine must have; empty: the Engine's default."""
     reuse: Literal["never", "agent", "auto"] = "never"
-    """`never`: each game has a fresh box. `agent`: a box is kept for its agent's next game on the slot, if everything
-    that the former game could have left is undone and proved so from outside; see `judge.sandbox.renewal`. `auto` is
-    `agent` without a word in the log where a box cannot be kept."""
+    """`never`: each game has a fresh box. `agent`: a box is kept for its agent's next game on the slot if it is proved
+    from outside that the former game left nothing; see `judge.sandbox.docker.renewal`. `auto`: as `agent`, without a
+    line in the log where a box cannot be kept."""
     sharing: int = Field(default=1, ge=1)
     """How many games may have the same cores at once. If it is more than one, clocks include the work of the others,
     by an unknown amount: no overrun is void for it. For agents that wait more than they compute."""

@@ -2,7 +2,7 @@
 
 A keeper holds the kept folders of one game: `make` before the boxes, `load` before any agent runs, `collect` when the
 boxes are closed, `close` at the end. `docker`: sized volumes in a container of our own
-(`judge.sandbox.folder_volumes`); `process`: directories without a quota.
+(`judge.sandbox.docker.folder_volumes`); `process`: directories without a quota.
 """
 
 import subprocess
@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from judge.errors import HostError
+from judge.base.errors import HostError
 from judge.sandbox.archive import EMPTY, Archive, Capacity, UnkeptError, parse_folder
 from judge.sandbox.box import FolderKind
-from judge.sandbox.owner import make_directory, remove_directory
+from judge.sandbox.machine.owner import make_directory, remove_directory
 
 DIRECTORIES = {FolderKind.TEMPORARY: "home", FolderKind.PERSISTENT: "persistent"}
 """The names of an agent's directories in a box without a container; they are siblings."""

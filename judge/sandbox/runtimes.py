@@ -15,12 +15,12 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from judge.errors import InputError
-from judge.parsing import parse_json
-from judge.resources import IMAGES
+from judge.base.errors import InputError
+from judge.base.parsing import parse_json
+from judge.base.resources import IMAGES
+from judge.base.text import suggest
+from judge.base.toml_files import parse, read_text, validated
 from judge.sandbox.static_builds import GCC_FLAGS, content_digest
-from judge.text import suggest
-from judge.toml_files import parse, read_text, validated
 
 RECIPES = IMAGES / "runtimes"
 ROOTFS_SCRIPT = IMAGES / "rootfs.sh"

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from judge.errors import HostError
-from judge.locks import locked
-from judge.resources import BUILD_DIRECTORY
+from judge.base.errors import HostError
+from judge.base.locks import locked
+from judge.base.resources import BUILD_DIRECTORY
 
 GCC_FLAGS = ("-std=c11", "-O2", "-static")
 """No warning is an error: a newer compiler of a user's warns of more."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.matches import ResultRow
 
 GAME_SCORES = (0.0, 0.5, 1.0)

@@ -21,7 +21,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.statistics.likelihood_ratio import ratio_of_means, ratio_of_t_values, seen
 from judge.statistics.match_counts import MatchCounts
 from judge.statistics.scales import NORMALIZED_ELO, bayes_elo_score, draw_elo_of, expected_score

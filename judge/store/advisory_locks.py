@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, ExceptionContext, event, func, select, text
 
-from judge.errors import StoreBusyError
+from judge.base.errors import StoreBusyError
 
 LOCK_TIMEOUT_S = 10
 """Maximum wait of a transaction for a lock that another session has. Transactions of the judge take milliseconds."""

@@ -23,7 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
 
-from judge.errors import HostError, InputError, StoreLostError
+from judge.base.errors import HostError, InputError, StoreLostError
 from judge.store.advisory_locks import limit_lock_waits, lock_migration
 from judge.store.read_only import only_reads, reader_of
 from judge.store.tables import metadata

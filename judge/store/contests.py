@@ -18,7 +18,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.matches import Match, MatchState, Outcome, Pairing, schedule_digest
 from judge.store.journal import now, tell

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from judge.durable_files import PARTIAL, write_durably
-from judge.errors import HostError, InputError
+from judge.base.durable_files import PARTIAL, write_durably
+from judge.base.errors import HostError, InputError
 
 
 class Files:

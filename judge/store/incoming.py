@@ -8,9 +8,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from judge.durable_files import sync, sync_file
-from judge.errors import HostError
-from judge.locks import lock, try_lock
+from judge.base.durable_files import sync, sync_file
+from judge.base.errors import HostError
+from judge.base.locks import lock, try_lock
 from judge.store.files import Files
 
 FOLDER = "incoming"

@@ -15,7 +15,7 @@ from types import TracebackType
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from judge.errors import HostError, InputError, StoreLostError
+from judge.base.errors import HostError, InputError, StoreLostError
 from judge.store.advisory_locks import AdvisoryLock
 from judge.store.connection import LOST_AFTER_S, store_lost
 

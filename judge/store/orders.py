@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, Engine, Row, func, insert, select, update
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.store.connection import connect
 from judge.store.journal import now
 from judge.store.tables import journal, orders

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, func, insert, select, update
 
+from judge.base.text import sentence
 from judge.matches import MatchState
 from judge.store.connection import connect, read_one_moment
 from judge.store.submission_queries import stamp
@@ -22,7 +23,6 @@ from judge.store.submission_types import (
     UnknownSubmissionError,
 )
 from judge.store.tables import practice_games, submissions
-from judge.text import sentence
 
 _DAY = timedelta(days=1)
 

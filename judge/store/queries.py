@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, func, select
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.matches import Match, MatchState, Pairing, ResultRow, result_row
 from judge.store.connection import connect, read_one_moment, store_lost
 from judge.store.tables import attempts, contests, entries, files, journal, matches, pairings, results

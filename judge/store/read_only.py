@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Lock
 from urllib.parse import quote
 
-from judge.errors import HostError
+from judge.base.errors import HostError
 
 
 def only_reads(path: Path) -> bool:

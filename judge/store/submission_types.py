@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 
 
 class State(StrEnum):

@@ -7,7 +7,7 @@ matches     a row for each match of the schedule: pending -> running (attempt n)
 attempts    a row for each attempt of a match: running -> accepted | void | abandoned | superseded; an accepted one may
             be annulled
 results     the one result of a match
-files       with PostgreSQL: copies of records, folders' states and agents, for another host (`judge.contest.kept`)
+files       with PostgreSQL: copies of records, folders and agents, for another host (`judge.contest.folders.kept`)
 journal     what happened, in order, in words; each line is a leaf of the contest's log (`judge.transparency`)
 
 submissions            a row an upload, never removed: received -> processing -> passed | refused | failed, and so on

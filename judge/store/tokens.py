@@ -14,10 +14,10 @@ from enum import StrEnum
 
 from sqlalchemy import Engine, insert, select, update
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.text import is_printable
 from judge.store.connection import connect
 from judge.store.tables import tokens
-from judge.text import is_printable
 
 PREFIX = "judge-"
 """So that a token that was published by mistake is known for what it is."""

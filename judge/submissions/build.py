@@ -13,14 +13,14 @@ from judge.agents.agents import (
     refuse_misnamed_manifest,
 )
 from judge.agents.recipe import AT, BuildRecipe, Sources, recipe_for
+from judge.base.text import SENTENCE_CHARACTERS, printable
 from judge.sandbox.box import ProcessReport
-from judge.sandbox.run_in_box import CommandEnd, CommandResult
+from judge.sandbox.docker.run_in_box import CommandEnd, CommandResult
 from judge.sandbox.runtimes import image_that_builds, recipes
 from judge.submissions.build_in_box import AGAIN, UNFIT
 from judge.submissions.complaints import advice, first_error
 from judge.submissions.limits import BuildLimits, IntakeLimits
 from judge.submissions.sandbox_task import SandboxTask, TaskHost, run_task
-from judge.text import SENTENCE_CHARACTERS, printable
 
 EPOCH_S = 1700000000
 """When everything is built, for those compilers that ask."""

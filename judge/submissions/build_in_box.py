@@ -20,9 +20,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from judge.base.text import quote
+from judge.base.tree_tar import add_file, add_member, write_stream
 from judge.submissions.path_checks import Bounds, PathChecker, RefusedError, shown
-from judge.text import quote
-from judge.tree_tar import add_file, add_member, write_stream
 
 FAILED = 3
 UNFIT = 4

@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from judge.bookkeeping import own_paths
+from judge.base.bookkeeping import own_paths
+from judge.base.text import printable
 from judge.submissions.path_checks import shown
-from judge.text import printable
 
 PYTHON_2 = (
     "it is Python 2: write it for Python 3, or, where the contest's policy admits the runtime python2, begin it with "

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
+from judge.base.text import printable
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.submission_types import Submission
 from judge.store.submissions import Register
-from judge.text import printable
 
 Decision = Callable[[Register, int, str, str], Submission]
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, ParamSpec, TypeVar
 
-from judge.errors import HostError, InputError
+from judge.base.errors import HostError, InputError
 from judge.submissions.path_checks import RefusedError
 
 P = ParamSpec("P")

@@ -1,12 +1,12 @@
 """Which names files of an upload may have: one rule for what reads an archive in its box and for what reads it outside.
 
-Only the standard library and `judge.text`, which are also in the box of `judge.submissions.unpack_in_box`.
+Only the standard library and `judge.base.text`, which are also in the box of `judge.submissions.unpack_in_box`.
 """
 
 import unicodedata
 from dataclasses import dataclass, field
 
-from judge.text import is_printable, quote
+from judge.base.text import is_printable, quote
 
 DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]

@@ -38,13 +38,14 @@ from judge.agents.gomocup_archives import PREFIX, brain_name
 from judge.agents.programs import kind_of
 from judge.agents.recipe import is_built
 from judge.agents.store import AgentStore
-from judge.errors import HostError, InputError, NotReadyError
+from judge.base.errors import HostError, InputError, NotReadyError
+from judge.base.text import printable
 from judge.referee.play import Slot
 from judge.referee.policy import Policy
 from judge.referee.setup import check_playable
 from judge.referee.spec import MatchSpec
-from judge.sandbox import images
-from judge.sandbox.owner import owned_directory
+from judge.sandbox.docker import images
+from judge.sandbox.machine.owner import owned_directory
 from judge.sandbox.runtimes import image_that_builds
 from judge.submissions import build, unpack
 from judge.submissions.check import CheckReport, Grade, OverlongError, examine
@@ -52,7 +53,6 @@ from judge.submissions.limited_process import LimitedProcess, limited_process
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.path_checks import RefusedError, shown
 from judge.submissions.sandbox_task import TaskHost
-from judge.text import printable
 
 REFUSAL_CHARACTERS = 600
 _PARTNERS = ("native",)

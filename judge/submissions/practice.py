@@ -1,8 +1,8 @@
 """Plays practice games: what passed meets house agents, in a slot that nothing else wants.
 
-A game of the contest and a check of a submission come first: a practice game begins only in a free slot, and whoever
-started its process ends it when somebody else waits for a core that it has (`judge.sandbox.core_locks`). It is played
-again then. Its record is beside the uploads, not among those of the contest.
+A game of the contest and a check of a submission come first. A practice game begins only in a free slot, and it is
+ended when another process waits for one of its cores (`judge.sandbox.machine.core_locks`), to be played
+again later. Its record is beside the uploads, not among those of the contest.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge.agents.agents import Agent
+from judge.base.errors import HostError, InputError
 from judge.catalog import game_entry
-from judge.errors import HostError, InputError
 from judge.games.types import SEATS, Verdict
 from judge.referee.play import Slot, Venue, play_until_scored
 from judge.referee.policy import Policy
 from judge.referee.spec import MatchSpec, RecordFile
-from judge.sandbox.owner import owned_directory
+from judge.sandbox.machine.owner import owned_directory
 from judge.store.practice_games import PracticeGame, PracticeGames, PracticeResult
 from judge.store.submissions import Register
 from judge.submissions.check.runner import playable_partners

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from judge.errors import HostError
+from judge.base.errors import HostError
+from judge.base.tree_tar import TreeError, TreeMember, unpack_stream
 from judge.sandbox.box import BoxPolicy, Limits
+from judge.sandbox.docker.run_in_box import Command, CommandResult, run_in_box
 from judge.sandbox.layout import PROGRAM
-from judge.sandbox.run_in_box import Command, CommandResult, run_in_box
 from judge.submissions.limits import TreeLimits
 from judge.submissions.path_checks import PathChecker, RefusedError
-from judge.tree_tar import TreeError, TreeMember, unpack_stream
 
 PYTHON = "/usr/bin/python3"
 HERE = Path(__file__).parent

@@ -14,10 +14,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from judge.agents.agents import Agent, AgentManifest
-from judge.errors import HostError, InputError, NotReadyError
-from judge.locks import lock, try_lock
+from judge.base.errors import HostError, InputError, NotReadyError
+from judge.base.locks import lock, try_lock
+from judge.base.text import is_printable
 from judge.referee.policy import Policy
-from judge.sandbox import core_locks
+from judge.sandbox.machine import core_locks
 from judge.store.files import Files
 from judge.store.incoming import Incoming
 from judge.store.notices import Notices
@@ -27,7 +28,6 @@ from judge.store.submissions import Register
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutcome, UploadStep
 from judge.submissions.windows import Windows
-from judge.text import is_printable
 
 FILENAME_CHARACTERS = 255
 CHUNK = 1 << 20

@@ -4,13 +4,13 @@ import re
 import shutil
 from pathlib import Path
 
-from judge.bookkeeping import is_bookkeeping
-from judge.sandbox.run_in_box import CommandEnd, CommandResult
+from judge.base.bookkeeping import is_bookkeeping
+from judge.base.text import SENTENCE_CHARACTERS, decode, printable
+from judge.sandbox.docker.run_in_box import CommandEnd, CommandResult
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.path_checks import PathChecker, RefusedError, shown
 from judge.submissions.sandbox_task import SandboxTask, TaskHost, run_task
 from judge.submissions.unpack_in_box import REFUSED
-from judge.text import SENTENCE_CHARACTERS, decode, printable
 
 IMAGE = "unpacker"
 """The image in which archives are read."""

@@ -28,10 +28,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from judge.bookkeeping import HEAD_BYTES, is_bookkeeping, is_companion, may_be_companion
+from judge.base.bookkeeping import HEAD_BYTES, is_bookkeeping, is_companion, may_be_companion
+from judge.base.text import is_printable, quote
+from judge.base.tree_tar import add_member, write_stream
 from judge.submissions.path_checks import LESS, Bounds, PathChecker, RefusedError, refuse_encoding, shown
-from judge.text import is_printable, quote
-from judge.tree_tar import add_member, write_stream
 
 REFUSED = 3
 """The exit code for an archive that is not taken."""

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from judge.errors import HostError
+from judge.base.errors import HostError
 from judge.referee.transcript import Entry, EntryKind, Transcript
 from judge.referee.wire import Happening, Measured, RanOn, StoppedCpu
 from judge.sandbox.box import ProcessReport, Readings

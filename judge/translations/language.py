@@ -59,7 +59,7 @@ class Language:
         return " ".join(map(self.word, text.split(" ")))
 
     def measure(self, text: str) -> str:
-        """A number, a time or a size that `judge.text` wrote, such as `3.4 s`."""
+        """A number, a time or a size that `judge.base.text` wrote, such as `3.4 s`."""
         if self._is_english:
             return text
         units = _UNITS.sub(lambda found: self.pgettext("unit", found[1]), text)

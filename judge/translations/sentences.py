@@ -1,9 +1,9 @@
 """Finds the message that an English sentence was made of, so that what records say is translated when it is shown.
 
-The code marks a sentence by `judge.text.sentence(f"exited with code {code} before the game was over")`. The message of
-the catalogue is the same text with the names in braces, under the context `SENTENCE`. What stood in the braces is
-translated in turn if it is a sentence too. Records and the terminal stay as they are, and those of earlier judges are
-translated as well.
+The code marks a sentence by `judge.base.text.sentence(f"exited with code {code} before the game was over")`. The
+message of the catalogue is the same text with the names in braces, under the context `SENTENCE`. The text in the
+braces is translated in turn if it is a sentence too. Records and the terminal stay in English. Records of earlier
+versions are translated as well.
 """
 
 import re

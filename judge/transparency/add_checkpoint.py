@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, read_checkpoint
 from judge.transparency.merkle import EMPTY_ROOT, verify_consistency
 

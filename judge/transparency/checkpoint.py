@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 
 LARGEST_CHECKPOINT = 16 << 10
 """Bytes, with the signatures of a hundred witnesses."""

@@ -12,7 +12,7 @@ from typing import Literal, Self
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.parsing import parse_json
+from judge.base.parsing import parse_json
 from judge.transparency.checkpoint import Checkpoint, read_checkpoint
 from judge.transparency.merkle import Tree, leaf_hash, verify_inclusion
 

@@ -11,7 +11,7 @@ A full tile never changes.
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.transparency.merkle import HEIGHT, Tree
 
 CHECKPOINT = "checkpoint"

@@ -19,16 +19,16 @@ from rich.console import Console
 from rich.table import Table
 
 from judge.agents.agents import Agent
+from judge.base.errors import HostError, InputError
 from judge.cli.host_setup import make_ready, slot_alone
-from judge.cli.output import note
-from judge.errors import HostError, InputError
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import Policy, load_policy
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.sandbox.box import Box
-from judge.sandbox.container import KEPT
-from judge.sandbox.owner import owned_directory
+from judge.sandbox.docker.container import KEPT
+from judge.sandbox.machine.owner import owned_directory
+from judge.terminal.output import note
 from scripts.benchmarks.against import compare, read_figures, show_changes
 from scripts.benchmarks.cluster import cluster
 from scripts.benchmarks.contest import contest

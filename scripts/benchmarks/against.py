@@ -12,8 +12,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from judge.errors import InputError
-from judge.parsing import parse_json
+from judge.base.errors import InputError
+from judge.base.parsing import parse_json
 from scripts.benchmarks.measuring import Figure
 
 LARGEST_FILE = 1 << 20

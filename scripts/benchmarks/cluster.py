@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from judge.base.errors import HostError
+from judge.base.logs import set_level
 from judge.cluster.cluster import Cluster
 from judge.cluster.dask_config import settle
 from judge.cluster.parcels import Parcels
@@ -22,12 +24,10 @@ from judge.contest.executor import JobEnd
 from judge.contest.plan import load_plan
 from judge.contest.runner import ContestRunner, MatchEvent
 from judge.contest.worker import Job
-from judge.errors import HostError
-from judge.logs import set_level
 from judge.matches import Match
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec
-from judge.sandbox.images import image_contents
+from judge.sandbox.docker.images import image_contents
 from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.types import AttemptState, EntryRow

@@ -11,11 +11,11 @@ from contextlib import closing
 from pathlib import Path
 
 from judge.agents.agents import Agent
+from judge.base.errors import HostError
+from judge.base.logs import set_level
 from judge.contest.executor import LocalExecutor
 from judge.contest.runner import ContestRunner, MatchEvent
 from judge.contest.worker import Job
-from judge.errors import HostError
-from judge.logs import set_level
 from judge.matches import Match
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile

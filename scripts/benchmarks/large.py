@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from judge.base.errors import HostError
 from judge.contest.contest import Contest, begin, open_store
 from judge.contest.plan import PLAN_FILE, load_plan
 from judge.contest.worker import job_result
-from judge.errors import HostError
 from judge.matches import Match
 from judge.referee.play import Venue, play
 from judge.referee.spec import MatchSpec, Placement, RecordFile

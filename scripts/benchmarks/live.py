@@ -13,14 +13,14 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from judge.base.errors import HostError
+from judge.base.worker_processes import Worker
 from judge.broadcast.log import LOG_FILE
 from judge.broadcast.sender import Announced, Sender
-from judge.errors import HostError
 from judge.referee.play import Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec
 from judge.referee.transcript import unseal
-from judge.worker_processes import Worker
 from scripts.benchmarks.live_stage import Stage, staged, until
 from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of
 from scripts.browser import Browser, find_browser

@@ -16,20 +16,20 @@ from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
 
+from judge.base.errors import HostError
+from judge.base.worker_processes import Worker
 from judge.broadcast.events import MoveMade
 from judge.broadcast.log import LOG_FILE
 from judge.broadcast.running import RunningGame
 from judge.broadcast.sender import Announced, Sender
 from judge.contest.contest import begin, open_store
+from judge.contest.event_log.recorder_process import record
 from judge.contest.plan import Planned, load_plan
-from judge.contest.recorder_process import record
-from judge.errors import HostError
 from judge.matches import Match
 from judge.referee.setup import build_referee
 from judge.referee.spec import MatchSpec
 from judge.referee.transcript import Transcript, unpack_entries
 from judge.testing import Act, Agent, Say, World
-from judge.worker_processes import Worker
 from scripts.benchmarks.measuring import GOMOKU
 
 PATIENCE_S = 120

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge.agents.agents import Agent, stage_agent
-from judge.errors import HostError
+from judge.base.errors import HostError
 from judge.referee.play import Slot
 from judge.referee.transcript import Entry, EntryKind
 

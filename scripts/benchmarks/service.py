@@ -24,22 +24,22 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from judge.cli.output import note
+from judge.base.errors import HostError
+from judge.base.resources import IMAGES
 from judge.cli.submit import open_intake
 from judge.contest.contest import begin, open_store
 from judge.contest.plan import load_plan
-from judge.errors import HostError
 from judge.notices.webhook import new_secret
 from judge.referee.play import Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec
 from judge.referee.transcript import unseal
-from judge.resources import IMAGES
-from judge.sandbox.core_locks import VARIABLE as LOCKS
-from judge.sandbox.core_locks import CoreLocks
+from judge.sandbox.machine.core_locks import VARIABLE as LOCKS
+from judge.sandbox.machine.core_locks import CoreLocks
 from judge.store.submission_types import Came, Upload
 from judge.store.tokens import Tokens
 from judge.submissions.service import IntakeDirectory
+from judge.terminal.output import note
 from scripts.benchmarks.live_stage import until
 from scripts.benchmarks.measuring import RUNS, Bench, Figure, clock_errors_ms, figure_of, share_of
 

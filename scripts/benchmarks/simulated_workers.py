@@ -15,12 +15,12 @@ from tempfile import TemporaryDirectory
 import dask
 from distributed import Worker
 
+from judge.base.garbage import exempt
+from judge.base.logs import set_level
 from judge.cluster.dask_config import NO_PAGES, settle
 from judge.cluster.machine import Machine
 from judge.cluster.messages import Answer, Order, Played
 from judge.cluster.tasks import SLOT, AtMachine
-from judge.garbage import exempt
-from judge.logs import set_level
 from judge.referee.spec import RecordFile
 from scripts.benchmarks.large import as_of
 

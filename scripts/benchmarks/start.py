@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from judge.agents.agents import Agent, stage_agent
-from judge.errors import HostError
+from judge.base.errors import HostError
 from judge.referee.policy import load_policy
-from judge.sandbox import docker_box, open_box
+from judge.sandbox import open_box
 from judge.sandbox.box import ONE_KERNEL, Box, Tenant
-from judge.sandbox.engine import USUAL_TIMEOUT_S, Engine
-from judge.sandbox.images import runtime_image
+from judge.sandbox.docker import docker_box
+from judge.sandbox.docker.engine import USUAL_TIMEOUT_S, Engine
+from judge.sandbox.docker.images import runtime_image
 from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure, figure_of
 
 ROUNDS = 2 * RUNS

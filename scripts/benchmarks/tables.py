@@ -10,16 +10,16 @@ from typing import Any
 from sqlalchemy import create_engine, insert, update
 
 from judge.contest.contest import Contest, open_store
-from judge.contest.formats.round_robin import RoundRobin
 from judge.contest.plan import Plan, Planned
-from judge.contest.schedule import Tournament
-from judge.contest.snapshot import FailuresPlan, Snapshot, SnapshotEntry
 from judge.games.types import Verdict
 from judge.matches import Match, MatchState
 from judge.referee.policy import load_policy
 from judge.referee.spec import SeatSpec
 from judge.store.tables import attempts, matches, results
 from judge.store.types import AttemptState, EntryRow
+from judge.tournament.formats.round_robin import RoundRobin
+from judge.tournament.schedule import Tournament
+from judge.tournament.snapshot import FailuresPlan, Snapshot, SnapshotEntry
 from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure
 
 SIZES = (10_000, 30_000, 100_000)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import program_digest, stage_agent
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.referee.policy import load_policy
 from judge.submissions.build import recipe_of
 

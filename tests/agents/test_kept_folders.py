@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judge.agents.kept_folders import FolderStore, GameShelf, owner_of
-from judge.errors import HostError, InputError
+from judge.base.errors import HostError, InputError
 from judge.games.types import Verdict
 from judge.referee.policy import load_policy
 from judge.referee.spec import (

@@ -8,7 +8,7 @@ import pytest
 
 from judge.agents.agents import stage_agent
 from judge.agents.pe_format import has_window, width_of
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.referee.policy import load_policy
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.agents.recipe import BuildRecipe, BuildTable, Sources, recipe_for
-from judge.errors import InputError
+from judge.base.errors import InputError
 
 MAIN = "class {} {{ public static void main(String[] words) {{}} }}"
 

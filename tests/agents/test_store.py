@@ -9,7 +9,7 @@ import pytest
 
 from judge.agents.agents import program_digest
 from judge.agents.store import AgentStore, pack_agent
-from judge.errors import InputError
+from judge.base.errors import InputError
 
 
 def mode_of(path: Path) -> int:

@@ -10,7 +10,7 @@ from judge.cli.host_setup import slot_alone
 from judge.host.build_images import build_images
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
-from judge.sandbox.cores import available
+from judge.sandbox.machine.cores import available
 
 again_where_busy = pytest.mark.flaky(reruns=10, reruns_delay=15, only_rerun="BusyHostError")
 """Where others use the slot's core nothing is proved: the proof is tried again later, and must come in the end."""

@@ -17,7 +17,7 @@ from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
 from judge.referee.verify import verify
-from judge.sandbox.cgroup import UNIFIED, parse_mounts
+from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
 from judge.sandbox.static_builds import compile_static
 from tests.patience import PATIENCE_S
 

@@ -33,11 +33,11 @@ from judge.referee.spec import MatchSpec, SeatSpec, write_record
 from judge.referee.transcript import EntryKind, Transcript
 from judge.referee.wire import Measured
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
-from judge.sandbox.cgroup import parse_mounts
-from judge.sandbox.core_use import CoreUse
-from judge.sandbox.docker_box import DockerBox
-from judge.sandbox.person_box import PersonBox
-from judge.sandbox.stalls import StallWatch
+from judge.sandbox.docker.docker_box import DockerBox
+from judge.sandbox.host_activity.core_use import CoreUse
+from judge.sandbox.host_activity.stalls import StallWatch
+from judge.sandbox.machine.cgroup import parse_mounts
+from judge.sandbox.process.person_box import PersonBox
 from judge.sandbox.static_builds import compile_static
 
 LATE_TURNS = int(os.environ.get("JUDGE_LATE_TURNS", "10"))

@@ -7,8 +7,8 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from judge.broadcast.log import LOG_FILE
+from judge.contest.event_log.recorder import Recorder
 from judge.contest.plan import BroadcastPlan
-from judge.contest.recorder import Recorder
 from judge.contest.worker import job_result
 from judge.matches import Match
 from judge.referee.replay import rejoined

@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
+from judge.contest.event_log.recorder_process import record
 from judge.contest.plan import load_plan
-from judge.contest.recorder_process import record
 
 if __name__ == "__main__":
     record(load_plan(Path(sys.argv[1])), Path(sys.argv[2]))

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judge.base.errors import InputError
 from judge.broadcast.events import Disqualified, read_event
 from judge.broadcast.log import EventLog, LogReader, head_of
-from judge.errors import InputError
 from tests.examples import examples
 
 

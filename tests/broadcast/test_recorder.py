@@ -19,10 +19,10 @@ from judge.broadcast.log import LOG_FILE
 from judge.broadcast.pipe import BEGIN, END, TRANSCRIPT, Feed
 from judge.broadcast.sender import Announced, Sender
 from judge.broadcast.state import Live
-from judge.contest.moves_told import Connection
+from judge.contest.event_log.moves import Connection
+from judge.contest.event_log.recorder import Recorder
+from judge.contest.event_log.store_changes import StoreChanges
 from judge.contest.plan import BroadcastPlan
-from judge.contest.recorder import Recorder
-from judge.contest.store_changes import StoreChanges
 from judge.matches import Match
 from judge.referee.replay import rejoined
 from judge.referee.spec import RecordFile

@@ -11,7 +11,7 @@ import docker
 import pytest
 
 from judge.host.house_agents import build_house_agents
-from judge.sandbox.owner import Fate, Owner
+from judge.sandbox.machine.owner import Fate, Owner
 from tests import forked
 
 

@@ -14,8 +14,8 @@ from docker.models.containers import Container
 
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
-from judge.sandbox.owner import directories
-from judge.sandbox.procfs import started_ticks
+from judge.sandbox.machine.owner import directories
+from judge.sandbox.machine.procfs import started_ticks
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SMALL, owner_of
 from tests.forked import ForkedProcess

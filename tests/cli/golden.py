@@ -1,6 +1,6 @@
 """Screens that were looked at by a person once, and are compared letter by letter since.
 
-`JUDGE_NEW_GOLDEN=1 pytest tests/cli/test_screen.py` writes them anew; then look at what changed.
+`JUDGE_NEW_GOLDEN=1 pytest tests/terminal/test_screen.py` writes them anew; then look at what changed.
 """
 
 import os

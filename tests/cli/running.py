@@ -9,8 +9,8 @@ from pathlib import Path
 import docker
 from docker.models.containers import Container
 
-from judge.sandbox.cgroup import find_cgroups
-from judge.sandbox.interference import is_ordered_frozen
+from judge.sandbox.host_activity.interference import is_ordered_frozen
+from judge.sandbox.machine.cgroup import find_cgroups
 from tests.cli.conftest import owner_of
 from tests.forked import ForkedProcess
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from judge.base.errors import InputError
 from judge.cli.contest.game import game
-from judge.errors import InputError
 from judge.referee.spec import RecordFile, read_record
 from judge.referee.verify import verify
 from tests.publish.cups import SECRET, Cup, crasher, player

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from judge.base.errors import InputError
 from judge.catalog.files import read_games
 from judge.cli import app
-from judge.errors import InputError
 from judge.records.gomoku.formats import GOMOKU_FORMATS
 from judge.referee.spec import write_record
 from tests.records import recorded

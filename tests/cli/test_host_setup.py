@@ -8,8 +8,8 @@ from pathlib import Path
 import docker
 import pytest
 
+from judge.base.resources import IMAGES, POLICIES
 from judge.host.build_images import build_images
-from judge.resources import IMAGES, POLICIES
 from tests.cli.conftest import Judge
 
 pytestmark = pytest.mark.docker

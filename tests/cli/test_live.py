@@ -171,4 +171,4 @@ def test_the_memory_of_containers_is_shown(tmp_path: Path) -> None:
 def _views(judge_pid: int) -> list[int]:
     """The children of a judge that show its games."""
     children = Path(f"/proc/{judge_pid}/task/{judge_pid}/children").read_text().split()
-    return [int(pid) for pid in children if b"judge.cli.live" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return [int(pid) for pid in children if b"judge.terminal.live" in Path(f"/proc/{pid}/cmdline").read_bytes()]

@@ -6,10 +6,10 @@ import pytest
 
 from judge.cli.contest.progress import RunTally
 from judge.cli.contest.tables import status
-from judge.contest.formats.groups import Leagues
-from judge.contest.formats.knockout import Knockout
 from judge.contest.runner import MatchEvent
 from judge.store.types import AttemptState
+from judge.tournament.formats.groups import Leagues
+from judge.tournament.formats.knockout import Knockout
 from tests.contest.cups import better_seed, cup, play
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import docker
 import pytest
 
+from judge.base.resources import BUILD_DIRECTORY
 from judge.contest.contest import begin, open_store
 from judge.contest.plan import load_plan
 from judge.host.prune import Derived, remove_unnamed
-from judge.resources import BUILD_DIRECTORY
-from judge.sandbox.images import runtime_image
+from judge.sandbox.docker.images import runtime_image
 from tests.cli.conftest import SHORT, Judge
-from tests.sandbox.test_images import import_image, labelled
+from tests.sandbox.docker.test_images import import_image, labelled
 
 AN_ID = "sha256:" + "ab" * 32
 SOURCE = "sha256:" + "cd" * 32

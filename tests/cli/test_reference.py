@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from judge import __version__
+from judge.base.errors import InputError
 from judge.cli import app
 from judge.cli.options import complete_agent, complete_policy
 from judge.cli.verdicts import reference
-from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.host.house_agents import house_agent_names
 from judge.referee.blame import TABLE, BlameRow, Thresholds

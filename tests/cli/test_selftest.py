@@ -9,7 +9,7 @@ from pathlib import Path
 import docker
 import pytest
 
-from judge.sandbox.owner import directories
+from judge.sandbox.machine.owner import directories
 from tests.cli.conftest import Judge, owner_of
 from tests.forked import ForkedProcess
 

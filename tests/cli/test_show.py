@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from judge.catalog.files import write_exports
-from judge.cli.browse import Place, keys_of
 from judge.referee.spec import RecordFile, write_record
+from judge.terminal.browse import Place, keys_of
 from tests.cli.brains import write_brain
 from tests.cli.conftest import Judge
 from tests.cli.terminal import Terminal, is_in_order

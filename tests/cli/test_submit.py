@@ -11,10 +11,10 @@ from typer.testing import CliRunner, Result
 import judge.cli.submissions
 import judge.cli.submit
 import judge.referee.play
+from judge.base.errors import InputError
 from judge.cli import app
-from judge.errors import InputError
-from tests.intake.conftest import make_contest
-from tests.intake.standing_in import process
+from tests.web.intake.conftest import make_contest
+from tests.web.intake.standing_in import process
 
 Run = Callable[..., Result]
 

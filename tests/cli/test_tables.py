@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from judge.cli.contest.tables import print_crosstable, standings_table
-from judge.contest.crosstable import Cell
-from judge.contest.results import SideScore
+from judge.tournament.crosstable import Cell
+from judge.tournament.results import SideScore
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 
 AGENTS = 16

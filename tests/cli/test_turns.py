@@ -13,15 +13,15 @@ from pathlib import Path
 import docker
 import pytest
 
+from judge.base.resources import BUILD_DIRECTORY
 from judge.host.build_images import build_images
-from judge.resources import BUILD_DIRECTORY
-from judge.sandbox.core_locks import CoreLocks
-from judge.sandbox.cores import whole_cores
+from judge.sandbox.machine.core_locks import CoreLocks
+from judge.sandbox.machine.cores import whole_cores
 from tests.cli.brains import write_brain
 from tests.cli.conftest import QUICK, orphans
 from tests.cli.contests import playing, running, slow_contest
 from tests.cli.running import runs_python, thinking
-from tests.intake.conftest import make_contest
+from tests.web.intake.conftest import make_contest
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("two_cores", "images")]
 

@@ -15,9 +15,9 @@ from judge.cli.contest.watch import Followed
 from judge.cli.contest.watch_screen import game_screen, overview
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.forked import ForkedProcess
-from tests.live.watching import told_by
 from tests.patience import PATIENCE_S
 from tests.publish.cups import Cup
+from tests.web.live.watching import told_by
 
 
 @pytest.fixture

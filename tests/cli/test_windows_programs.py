@@ -17,7 +17,7 @@ import pytest
 
 from judge.agents.agents import stage_agent
 from judge.agents.pe_format import has_window, is_dotnet, width_of
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.host.build_images import build_images
 from tests.cli.conftest import QUICK, Judge
 from tests.sandbox.mingw import NEEDS_WINE, WIDTHS, packaged_programs

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from judge.base.resources import IMAGES
 from judge.host.build_images import build_images
 from judge.referee.spec import read_record
-from judge.resources import IMAGES
 from tests.cli.conftest import QUICK, Judge
 from tests.sandbox.mingw import HERE, NEEDS_WINE, WIDTHS, compile_windows
 

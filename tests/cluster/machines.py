@@ -24,7 +24,7 @@ from judge.matches import Match
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.sandbox.box import BoxKind
-from judge.sandbox.core_locks import VARIABLE
+from judge.sandbox.machine.core_locks import VARIABLE
 from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.types import AttemptState, EntryRow

@@ -20,7 +20,7 @@ from judge.contest.worker import Job
 from judge.matches import Match
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
-from judge.sandbox.procfs import started_ticks
+from judge.sandbox.machine.procfs import started_ticks
 from judge.store.types import AttemptState
 from tests.cluster.machines import Cup, Machines, children, until
 

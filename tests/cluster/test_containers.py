@@ -12,12 +12,12 @@ from typing import Any
 import docker
 import pytest
 
-from judge.errors import HostError, InputError
+from judge.base.errors import HostError, InputError
 from judge.host.build_images import build_images
 from judge.host.image_files import ImageFacts, export_image, import_image, refuse_unlike
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
-from judge.sandbox.images import image_contents
+from judge.sandbox.docker.images import image_contents
 from judge.store.files import Files
 from tests.cli.conftest import Judge
 from tests.cluster.machines import Cup, Machines, until

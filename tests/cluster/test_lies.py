@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from judge.base.errors import InputError
 from judge.cluster.checkers import Checkers
 from judge.cluster.checks import checked
 from judge.cluster.messages import Played
 from judge.contest.worker import Job, JobResult
-from judge.errors import InputError
 from judge.matches import Match
 from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play, spec
 

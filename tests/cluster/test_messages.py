@@ -11,11 +11,11 @@ import pytest
 
 from judge.agents.agents import program_digest
 from judge.agents.store import pack_agent
+from judge.base.durable_files import PARTIAL
+from judge.base.errors import InputError
 from judge.cluster.arrivals import Arrivals
 from judge.cluster.machine import Machine, code_digest
 from judge.cluster.messages import Arrived, Broken, Lacks, Order, Parcel, ParcelPiece, Receipt, Unfit, read_answer
-from judge.durable_files import PARTIAL
-from judge.errors import InputError
 from judge.matches import Match
 from judge.referee.play import Slot
 from tests.referee.games import spec

@@ -14,10 +14,10 @@ from distributed.core import rpc
 from distributed.protocol.pickle import dumps
 from distributed.protocol.serialize import ToPickle, to_serialize
 
+from judge.base.logs import get_logger
 from judge.contest.hosts import contest_hosts
 from judge.contest.runner import StopReason
-from judge.logs import get_logger
-from judge.sandbox.core_locks import VARIABLE
+from judge.sandbox.machine.core_locks import VARIABLE
 from tests.cluster.machines import Cup, Machines, until
 
 LIAR = """

@@ -17,6 +17,7 @@ import pytest
 from cryptography import x509
 from distributed.comm.core import CommClosedError, connect
 
+from judge.base.errors import HostError, InputError
 from judge.cli import cluster as commands
 from judge.cluster import connection
 from judge.cluster.bound_scheduler import told_message
@@ -24,7 +25,6 @@ from judge.cluster.cluster import open_cluster
 from judge.cluster.join_file import invite, read_join_file
 from judge.cluster.keys import make_keys
 from judge.cluster.security import parse_address, security_of
-from judge.errors import HostError, InputError
 from judge.store.contests import Store
 from tests.cluster.machines import Machines, until
 from tests.patience import PATIENCE_S

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.host.build_images import build_images
 from judge.matches import MatchState
-from judge.publish.keys import make_key
-from judge.publish.log import KEY_FILE, SignedLog
-from judge.sandbox.core_locks import VARIABLE
+from judge.sandbox.machine.core_locks import VARIABLE
 from judge.store.contests import Store
 from judge.store.types import AttemptState
+from judge.transparency.keys import make_key
+from judge.transparency.log import KEY_FILE, SignedLog
 from judge.transparency.tiles import CHECKPOINT
 from tests.cli.conftest import SMALL, Judge
 from tests.cluster.cables import Cable

@@ -16,11 +16,11 @@ from judge.cli import app
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.matches import MatchState
-from judge.publish.verify_export import verify_export
 from judge.referee.spec import read_record
 from judge.referee.verify import verify
 from judge.store.connection import MIGRATIONS
 from judge.store.contests import Store
+from judge.verify.export import verify_export
 
 THERE = Path(__file__).parent / "v0.1.0"
 RECORDS = sorted(path.name.removesuffix(".json.xz") for path in (THERE / "records").iterdir())

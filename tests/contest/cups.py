@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from judge.contest.contest import Contest
-from judge.contest.formats import AnyFormat
 from judge.contest.plan import Plan, Planned
-from judge.contest.seeds import commitment_to
-from judge.contest.snapshot import FailuresPlan, Snapshot, SnapshotEntry
 from judge.matches import Match, MatchState, Outcome, ResultRow, SeatOutcome
 from judge.referee.policy import load_policy
 from judge.referee.spec import SeatSpec
 from judge.store.contests import Store
 from judge.store.types import EntryRow
+from judge.tournament.formats import AnyFormat
+from judge.tournament.seeds import commitment_to
+from judge.tournament.snapshot import FailuresPlan, Snapshot, SnapshotEntry
 
 POLICY = load_policy("gomocup-standard")
 

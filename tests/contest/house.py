@@ -18,7 +18,7 @@ from judge.referee.policy import load_policy
 from judge.referee.spec import KeptFolders, MatchSpec
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import BoxKind
-from judge.sandbox.procfs import started_ticks
+from judge.sandbox.machine.procfs import started_ticks
 from tests.cli.brains import write_brain
 from tests.patience import PATIENCE_S
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from judge.contest.formats import TournamentFormat
-from judge.contest.pairings import Competitor
-from judge.contest.results import PlayedPairing
 from judge.games.types import Verdict
 from judge.matches import Pairing, ResultRow
+from judge.tournament.formats import TournamentFormat
+from judge.tournament.pairings import Competitor
+from judge.tournament.results import PlayedPairing
 
 Points = tuple[float, float]
 Play = Callable[[Pairing], Points]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from judge.base.errors import InputError
 from judge.contest.contest import Contest, find_match, open_store
 from judge.contest.executor import LocalExecutor
 from judge.contest.plan import load_plan
 from judge.contest.runner import StopReason
-from judge.errors import InputError
 from judge.host.house_agents import build_house_agents
 from judge.matches import Match, MatchState, Outcome
 from judge.referee.play import Slot

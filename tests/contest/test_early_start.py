@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from judge.base.errors import InputError
 from judge.contest.contest import announce, begin, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
-from judge.errors import InputError
 from judge.submissions.windows import BEGINS, moment_text
 from tests.cli.conftest import Judge, judge  # noqa: F401 - a fixture
 from tests.cli.contests import JUDGE

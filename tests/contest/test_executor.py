@@ -15,9 +15,9 @@ from judge.contest.executor import JobEnd, LocalExecutor
 from judge.host.build_images import build_images
 from judge.referee.play import Slot
 from judge.referee.spec import RecordFile
-from judge.sandbox.cores import place_slots, whole_cores
-from judge.sandbox.owner import Owner, directories
-from judge.sandbox.reaper import reap
+from judge.sandbox.docker.reaper import reap
+from judge.sandbox.machine.cores import place_slots, whole_cores
+from judge.sandbox.machine.owner import Owner, directories
 from tests.contest.house import House, agents_alive, is_gone, pids, until, waits_for_a_lock
 from tests.forked import ForkedProcess
 

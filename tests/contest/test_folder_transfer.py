@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from judge.agents.kept_folders import FolderStore
-from judge.contest.folder_transfer import (
+from judge.base.durable_files import exchange_durably
+from judge.base.errors import InputError
+from judge.contest.folders.transfer import (
     AgentFolder,
     bring,
     brought,
@@ -21,8 +23,6 @@ from judge.contest.folder_transfer import (
     write_folders,
 )
 from judge.contest.plan import Planned, load_plan
-from judge.durable_files import exchange_durably
-from judge.errors import InputError
 from judge.referee.policy import load_policy
 from judge.sandbox.archive import EMPTY, Archive, pack_folder
 
@@ -252,7 +252,7 @@ def test_words() -> None:
 WRITES = """
 import sys
 from pathlib import Path
-from judge.contest.folder_transfer import AgentFolder, bring, write_folders
+from judge.contest.folders.transfer import AgentFolder, bring, write_folders
 from judge.contest.plan import load_plan
 from judge.sandbox.archive import pack_folder
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from judge.agents.store import AgentStore
+from judge.base.errors import HostError
 from judge.contest.plan import load_plan
 from judge.contest.run_lock import alone
-from judge.errors import HostError
 from tests.cli.contests import JUDGE, write_contest
 from tests.patience import PATIENCE_S
 

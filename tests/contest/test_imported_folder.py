@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from judge.base.errors import InputError
+from judge.base.resources import POLICIES
 from judge.cli import app
-from judge.contest.imported_folder import needs_boxes, write_imported
+from judge.contest.folders.imported import needs_boxes, write_imported
 from judge.contest.plan import load_plan
-from judge.errors import InputError
 from judge.records.gomoku.gomocup_tournament import read_tournament
 from judge.records.managers import ImportedAgent, ImportedContest
-from judge.resources import POLICIES
 from judge.sandbox.box import BoxPolicy
 from judge.submissions.sandbox_task import TaskHost
 from tests.records.gomoku.tournaments import write_tournament
@@ -123,7 +123,7 @@ def test_the_command_says_what_to_do_next_and_what_has_no_equal(tmp_path: Path) 
 @pytest.mark.docker
 def test_archives_are_unpacked_in_a_box(tmp_path: Path) -> None:
     from judge.cli.host_setup import build_missing_image
-    from judge.sandbox.cores import whole_cores
+    from judge.sandbox.machine.cores import whole_cores
     from judge.submissions.unpack import IMAGE
 
     build_missing_image(IMAGE)

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from judge.contest.contest import Contest
-from judge.contest.formats.round_robin import RoundRobin
 from judge.contest.orders import effect_of_resume, resume
 from judge.contest.runner import SET_ASIDE, STOPPED
 from judge.matches import MatchState
 from judge.store.orders import OrganiserOrder
+from judge.tournament.formats.round_robin import RoundRobin
 from tests.contest.cups import cup
 
 

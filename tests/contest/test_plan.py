@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from judge.base.errors import InputError
 from judge.contest.plan import Planned, load_plan
-from judge.errors import InputError
 
 HEAD = 'name = "cup"\npolicy = "gomocup-fastgame"\n'
 ROUND_ROBIN = '[format]\nname = "round-robin"\n'

@@ -8,14 +8,14 @@ import pytest
 
 from judge.agents.agents import program_digest
 from judge.agents.store import AgentStore
+from judge.base.errors import InputError
 from judge.contest.contest import begin, open_store
 from judge.contest.entries import entrants
 from judge.contest.plan import Planned, load_plan
-from judge.contest.seeds import commitment_to, contest_key
-from judge.contest.snapshot import Snapshot, ranks_of, read_snapshot
 from judge.contest.take_snapshot import take_snapshot
-from judge.errors import InputError
-from judge.sandbox.images import runtime_image
+from judge.sandbox.docker.images import runtime_image
+from judge.tournament.seeds import commitment_to, contest_key
+from judge.tournament.snapshot import Snapshot, ranks_of, read_snapshot
 from tests.contest.cups import CHANCE
 
 PLAN = """

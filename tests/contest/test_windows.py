@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from judge.base.errors import InputError
 from judge.contest.contest import announce, open_store
 from judge.contest.plan import load_plan
 from judge.contest.window_keeper import WindowKeeper, remembered
-from judge.errors import InputError
 from judge.store.submission_types import Came, NotNowError, Upload
 from judge.store.submissions import Register
 from judge.submissions.windows import SubmissionGate

@@ -67,7 +67,7 @@ def live(folder: Path) -> str:
     from judge.contest.executor import LocalExecutor
     from judge.contest.plan import load_plan
     from judge.referee.play import Slot
-    from judge.sandbox.reaper import reap
+    from judge.sandbox.docker.reaper import reap
     from tests.contest.racers import begin_in_processes
 
     planned = load_plan(folder)

@@ -10,13 +10,13 @@ import sys
 from pathlib import Path
 
 from judge.agents.agents import stage_agent
+from judge.base.worker_processes import Crew, Worker
 from judge.referee import live_wire
 from judge.referee.play import Venue, play_until_scored
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, write_record
 from judge.referee.transcript import EntryKind, unpack_entries
 from judge.sandbox import BoxKind
-from judge.worker_processes import Crew, Worker
 
 
 def play_match(folder: Path, turn_ms: int, *, is_deaf: bool, box: BoxKind = "process") -> None:

@@ -24,7 +24,7 @@ from judge.contest.plan import load_plan
 from judge.matches import MatchState
 from judge.referee.spec import public_part
 from judge.referee.verify import verify
-from judge.sandbox.owner import PREFIX, kill_marked
+from judge.sandbox.machine.owner import PREFIX, kill_marked
 from tests.cli.conftest import Judge
 from tests.cli.contests import left, playing, running, workers
 from tests.contest.racers import AT_ONCE, write_contest

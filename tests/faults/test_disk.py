@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.durable_files import write_durably
-from judge.errors import HostError
+from judge.base.durable_files import write_durably
+from judge.base.errors import HostError
 from judge.referee import transcript as transcripts
 from judge.referee.transcript import EntryKind, Transcript
 from judge.store.files import Files

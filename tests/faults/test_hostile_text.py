@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import read_manifest
-from judge.errors import InputError
+from judge.base.errors import InputError
 from tests.cli.brains import write_brain
 from tests.cli.conftest import Judge
 from tests.records.games import HOSTILE
@@ -118,7 +118,7 @@ def _is_harmless(text: str) -> None:
 
 def test_a_log_line_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
     """Without blanks in it a text would go to the terminal as it is."""
-    program = "from judge.logs import get_logger; get_logger().warning({0!r}, agent={0!r})"
+    program = "from judge.base.logs import get_logger; get_logger().warning({0!r}, agent={0!r})"
     for text in LAST:
         told = program.format(text.replace(" ", "").encode("utf-8", "replace").decode())
         command = f"from judge.cli.guard import guarded\ndef told(): {told}\nguarded(told)"

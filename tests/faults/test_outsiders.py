@@ -13,7 +13,7 @@ import pytest
 from docker.errors import APIError
 from docker.models.containers import Container
 
-from judge.sandbox import cgroup
+from judge.sandbox.machine import cgroup
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge
 from tests.cli.running import begin_match, in_its_turn

@@ -14,10 +14,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from judge.base.errors import InputError, StoreLostError
 from judge.cli.submit import open_intake
 from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
-from judge.errors import InputError, StoreLostError
 from judge.matches import MatchState
 from judge.notices.webhook import new_secret
 from judge.store.contests import Store
@@ -28,12 +28,12 @@ from judge.store.types import AttemptState
 from tests.cli.conftest import SMALL
 from tests.cli.contests import running as running_contest
 from tests.cli.contests import write_contest
-from tests.intake.conftest import Service
-from tests.live.serving import serving_all
-from tests.live.watching import until
 from tests.notices.receiving import OK, Receiver, receiving, says
 from tests.patience import PATIENCE_S
 from tests.store.server import Server, running
+from tests.web.intake.conftest import Service
+from tests.web.live.serving import serving_all
+from tests.web.live.watching import until
 
 GAMES = 12
 UPLOADS = 6

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.text import quote
 from judge.games import GAMES, new_game
 from judge.games.gomoku import Gomoku, OpeningError, Rule
 from judge.games.gomoku.requests import (
@@ -31,7 +32,6 @@ from judge.games.types import (
     Verdict,
     decided,
 )
-from judge.text import quote
 
 RULES = tuple(Rule)
 DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))

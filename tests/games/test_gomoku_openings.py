@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games.gomoku import Gomoku
 from judge.games.gomoku.opening import symmetric_squares
 from judge.games.gomoku.requests import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games.gomoku import Gomoku, GomokuOptions, Rule
 from judge.games.gomoku.requests import PlaceStone, Stone
 from judge.games.types import RuleResult, Verdict, decided

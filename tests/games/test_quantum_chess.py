@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games import new_game
 from judge.games.quantum_chess import ContradictionError, QuantumChess
 from judge.games.quantum_chess.board import BLACK, COLOURS, POOL, UNKNOWN, WHITE, Piece, PieceType

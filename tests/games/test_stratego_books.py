@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games import new_game
 from judge.games.stratego import RULES, Stratego
 from judge.games.stratego.board import KINDS

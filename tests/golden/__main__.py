@@ -4,7 +4,7 @@ import logging
 import tempfile
 from pathlib import Path
 
-from judge.logs import set_level
+from judge.base.logs import set_level
 from tests.golden.files import DIRECTORY, SOURCES, stored
 
 

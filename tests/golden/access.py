@@ -7,7 +7,6 @@ from pathlib import Path
 import httpx
 
 from judge.store.tokens import TokenRole
-from tests.authors.desk import served
 from tests.golden.routes import (
     AUTHORS,
     ORGANISERS,
@@ -20,7 +19,8 @@ from tests.golden.routes import (
     request,
     serving,
 )
-from tests.organisers.office import service_of
+from tests.web.authors.desk import served
+from tests.web.organisers.office import service_of
 
 Roles = Mapping[str, Mapping[str, str]]
 """By the name of a role, its headers."""

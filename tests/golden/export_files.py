@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from judge.catalog.managers import contest_manager, contest_managers
-from judge.publish.export import PageOptions, publish
-from judge.publish.keys import make_key
-from judge.publish.manager_files import write_for_manager
+from judge.export.export import PageOptions, publish
+from judge.export.manager_files import write_for_manager
 from judge.translations.language import CODES
+from judge.transparency.keys import make_key
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 
 CAST = {name: STRONG_TO_WEAK[name] for name in ("anna", "crash.test")}

@@ -10,18 +10,18 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Protocol, TypeVar
 
-from judge.registry import GROUPS
+from judge.base.registry import GROUPS
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 MODULES = (
     "judge.catalog",
     "judge.catalog.entry",
-    "judge.errors",
+    "judge.base.errors",
     "judge.games",
     "judge.games.person",
     "judge.games.types",
-    "judge.parsing",
+    "judge.base.parsing",
     "judge.protocols",
     "judge.protocols.checks",
     "judge.protocols.entry",
@@ -32,7 +32,7 @@ MODULES = (
     "judge.records.steps",
     "judge.records.views",
     "judge.testing",
-    "judge.text",
+    "judge.base.text",
 )
 """The modules that docs/new-game.md and its example name, and those that the entries of our games import."""
 

@@ -20,32 +20,32 @@ from fastapi import FastAPI
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from judge.authors.app import Desk
-from judge.authors.app import create_app as create_authors_app
+from judge.contest.event_log.store_changes import stamp_of
 from judge.contest.plan import Planned, load_plan
-from judge.contest.store_changes import stamp_of
 from judge.contest.window_keeper import FileWindows
-from judge.intake.app import create_app as create_intake_app
-from judge.intake.clients import ClientLimits
-from judge.intake.connections import uvicorn_options
-from judge.intake.middleware import Asgi, Middleware
-from judge.intake.serve import listening, parse_listen_address
-from judge.intake.witness import Witness
-from judge.intake.witness import create_app as create_witness_app
-from judge.live.app import Site, Watched
-from judge.live.app import create_app as create_live_app
-from judge.live.metrics import Metrics, served_metrics
-from judge.live.pages import LivePages
-from judge.live.serve import create_service, hub_of
-from judge.organisers.app import create_app as create_organisers_app
-from judge.organisers.console import Console
-from judge.publish.keys import make_key
 from judge.submissions.intake import IntakePolicy
 from judge.transparency.add_checkpoint import PATH
+from judge.transparency.keys import make_key
+from judge.web.authors.app import Desk
+from judge.web.authors.app import create_app as create_authors_app
+from judge.web.intake.app import create_app as create_intake_app
+from judge.web.intake.serve import listening, parse_listen_address
+from judge.web.intake.witness import Witness
+from judge.web.intake.witness import create_app as create_witness_app
+from judge.web.kit.clients import ClientLimits
+from judge.web.kit.connections import uvicorn_options
+from judge.web.kit.middleware import Asgi, Middleware
+from judge.web.live.app import Site, Watched
+from judge.web.live.app import create_app as create_live_app
+from judge.web.live.metrics import Metrics, served_metrics
+from judge.web.live.pages import LivePages
+from judge.web.live.serve import create_service, hub_of
+from judge.web.organisers.app import create_app as create_organisers_app
+from judge.web.organisers.console import Console
 from tests.broadcast.logs import accept, play_next, recorder
 from tests.golden.export_files import files_by_pattern, small_cup
-from tests.organisers.office import PATIENCE, service_of
 from tests.patience import PATIENCE_S
+from tests.web.organisers.office import PATIENCE, service_of
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 

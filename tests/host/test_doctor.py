@@ -11,10 +11,10 @@ from judge.host.doctor import NAMES, HostFinding, Light, run_checks, shares, sib
 from judge.host.host import Host, read_host
 from judge.host.probes import BoxTrial
 from judge.sandbox.box import Readings
-from judge.sandbox.images import ImageState
+from judge.sandbox.docker.images import ImageState
+from judge.sandbox.docker.seccomp import load_profile
 from judge.sandbox.runtimes import recipes
-from judge.sandbox.seccomp import load_profile
-from tests.sandbox.test_cgroup import HYBRID, V1, V2
+from tests.sandbox.machine.test_cgroup import HYBRID, V1, V2
 
 TOPOLOGY = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
 GOVERNOR = "/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.errors import HostError
+from judge.base.errors import HostError
 from judge.host import house_agents
 from judge.host.house_agents import build_house_agents, house_agent_names
 from judge.sandbox import static_builds

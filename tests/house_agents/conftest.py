@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from judge.base.resources import IMAGES
 from judge.host.house_agents import build_house_agents
-from judge.resources import IMAGES
 from judge.sandbox.static_builds import compile_static
 from tests.house_agents.talk import Square, Talk, name_of, squares, start
 

@@ -7,9 +7,9 @@ from judge.contest.entries import intake_directory
 from judge.contest.plan import load_plan
 from judge.notices.webhook import new_secret
 from judge.store.submission_types import Came, Upload
-from tests.authors.desk import AUTHORS, CAST
 from tests.broadcast.logs import accept, play_next
 from tests.publish.cups import Cup
+from tests.web.authors.desk import AUTHORS, CAST
 
 
 def test_authors_are_told_of_results_of_the_third_failure_and_of_a_disqualification(tmp_path: Path) -> None:

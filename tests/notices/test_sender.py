@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from aiosmtpd.controller import Controller
 
+from judge.base.errors import InputError
 from judge.cluster.keys import make_keys
-from judge.errors import InputError
 from judge.notices.policy import NoticePolicy
 from judge.notices.sender import NoticeSender
 from judge.notices.webhook import new_secret

@@ -4,7 +4,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 
 import pytest
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.notices.policy import NoticePolicy
 from judge.notices.targets import is_permitted, parse_target, resolved
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games import GAMES, GameRules, new_game
 from judge.games.gomoku.requests import (
     AnswerSwap,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games.gomoku.requests import PlaceStone
 from judge.games.quantum_chess.words import (
     Destination,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games.stratego.types import (
     BLUE,
     RED,

@@ -9,17 +9,15 @@ from pathlib import Path
 from typing import Any, Self
 
 from judge.agents.agents import program_digest
+from judge.base.errors import InputError
 from judge.catalog.entry import Opening
 from judge.contest.contest import Contest, frozen
 from judge.contest.plan import load_plan
-from judge.contest.seeds import commitment_to
-from judge.contest.snapshot import Snapshot, SnapshotEntry, SnapshotImage, SnapshotWitness, terms_digest
+from judge.contest.witnesses import Witnesses
 from judge.contest.worker import job_result
-from judge.errors import InputError
 from judge.games.gomoku.requests import Square
 from judge.games.types import Verdict
 from judge.protocols import protocol_entry
-from judge.publish.witnesses import Witnesses
 from judge.referee.make_record import plies_of
 from judge.referee.match import Referee
 from judge.referee.replay import ReplayWire
@@ -29,6 +27,8 @@ from judge.referee.transcript import EntryKind, mark_private, seal, unseal
 from judge.store.contests import Store
 from judge.store.types import EntryRow
 from judge.testing import Act, Agent, Do, Say, World, dies, exits
+from judge.tournament.seeds import commitment_to
+from judge.tournament.snapshot import Snapshot, SnapshotEntry, SnapshotImage, SnapshotWitness, terms_digest
 from tests.contest.cups import CHANCE
 from tests.referee.games import a_record
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from judge.publish.keys import public_pem
 from judge.publish.manifest import MANIFEST, write_manifest
+from judge.transparency.keys import public_pem
 
 
 class Public:

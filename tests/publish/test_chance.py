@@ -14,20 +14,20 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from judge.base.errors import InputError
 from judge.contest.contest import Contest
 from judge.contest.plan import load_plan
-from judge.contest.seeds import commitment_to, contest_key, game_seed
-from judge.errors import InputError
+from judge.export.export import publish
 from judge.matches import MatchState
-from judge.publish.export import publish
-from judge.publish.keys import make_key
 from judge.publish.manifest import write_manifest
-from judge.publish.match_files import read_stored
-from judge.publish.verify_export import VerificationReport, verify_export
 from judge.referee.seeds import derived
 from judge.referee.spec import MatchSpec, read_record
+from judge.site.match_files import read_stored
 from judge.store.contests import Store
 from judge.store.tables import attempts
+from judge.tournament.seeds import commitment_to, contest_key, game_seed
+from judge.transparency.keys import make_key
+from judge.verify.export import VerificationReport, verify_export
 from tests.contest.cups import CHANCE
 from tests.publish.cups import STRONG_TO_WEAK, Cup, play, player, voided
 from tests.publish.public import Public

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from judge.cli.contest.tables import sequential
-from judge.publish.export import publish
-from judge.publish.keys import make_key
+from judge.export.export import publish
 from judge.publish.load import load_store
 from judge.statistics.candidates import compare_candidates
-from tests.publish.browser import Browser
+from judge.transparency.keys import make_key
 from tests.publish.cups import STRONG_TO_WEAK, Cast, Cup, player
 from tests.publish.public import Public
+from tests.site.browser import Browser
 
 PAIR: Cast = {"anna": player("anna", 0.7), "bert": player("bert", 0.6)}
 FORMS = {

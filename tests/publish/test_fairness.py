@@ -7,7 +7,7 @@ import pytest
 
 from judge.cli.contest.publish import verify
 from judge.publish.manifest import write_manifest
-from judge.publish.verify_export import verify_export
+from judge.verify.export import verify_export
 from tests.publish.public import Public, change
 
 

@@ -14,10 +14,10 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
 )
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.publish import manifest as manifests
-from judge.publish.keys import fingerprint, load_key, load_public_key, make_key, public_pem
 from judge.publish.manifest import MANIFEST, PUBLIC_KEY, SIGNATURE, check_manifest
+from judge.transparency.keys import fingerprint, load_key, load_public_key, make_key, public_pem
 
 
 class Signed:

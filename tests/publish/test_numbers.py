@@ -9,14 +9,14 @@ import struct
 import subprocess
 from pathlib import Path
 
-from judge.publish.export import PageOptions, publish
-from judge.publish.keys import make_key
-from judge.publish.verify_export import verify_export
+from judge.export.export import PageOptions, publish
+from judge.transparency.keys import make_key
+from judge.verify.export import verify_export
 from tests.publish.cups import Cup
-from tests.publish.log_forgeries import PAIR, nothing
 from tests.publish.public import Public
-from tests.publish.test_second_verifier import VERIFIER
-from tests.publish.test_second_verifier import problems as problems_by_node
+from tests.verify.log_forgeries import PAIR, nothing
+from tests.verify.test_second_verifier import VERIFIER
+from tests.verify.test_second_verifier import problems as problems_by_node
 
 CHOSEN = (
     1e-5,

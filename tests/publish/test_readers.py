@@ -8,14 +8,14 @@ from typing import Any
 
 from judge.catalog.steps import steps_of
 from judge.games.types import Verdict
-from judge.publish.match_page import MatchContext, match_page
-from judge.publish.pages import ASSETS, PagePlace, asset
-from judge.publish.site import Proof, site
+from judge.site.match_page import MatchContext, match_page
+from judge.site.pages import ASSETS, PagePlace, asset
+from judge.site.site import Proof, site
 from judge.translations.language import Language
-from tests.publish.browser import Browser
 from tests.publish.public import Public
-from tests.publish.test_site import a_match, many_games
 from tests.records import recorded
+from tests.site.browser import Browser
+from tests.site.test_site import a_match, many_games
 
 # --- the accessibility tree ------------------------------------------------------------------------------------------
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from judge.errors import InputError
-from judge.publish.export import publish
-from judge.publish.keys import make_key
+from judge.base.errors import InputError
+from judge.export.export import publish
 from judge.publish.redaction import private_part
 from judge.referee.spec import RecordFile, public_part
 from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify
 from judge.testing import Do, Say
+from judge.transparency.keys import make_key
 from tests.publish.cups import FORMS, SECRET, Cup, player, referee
 from tests.publish.public import Public
 from tests.referee.games import brain, spec

@@ -7,12 +7,12 @@ from collections import Counter
 
 import pytest
 
-from judge.contest.schedule import bare
-from judge.contest.seeds import commitment_to
+from judge.base.text import plain_text, points_text
 from judge.publish.tables import COLUMNS, CRITERION, cell_text, write_csv
 from judge.records.gomoku.pgn import read_pgn
 from judge.referee.spec import read_record
-from judge.text import plain_text, points_text
+from judge.tournament.schedule import bare
+from judge.tournament.seeds import commitment_to
 from tests.contest.cups import CHANCE
 from tests.publish.cups import STRONG_TO_WEAK
 from tests.publish.public import Public

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
+from judge.base.text import one_line
 from judge.games.gomoku.requests import RULE_BITS, Square
 from judge.games.types import Verdict
 from judge.records.gomoku.piskvork import piskvork_name, safe_name
@@ -15,7 +16,6 @@ from judge.records.gomoku.record import (
     iso_date,
     outcome_on_board,
 )
-from judge.text import one_line
 
 HOSTILE = (
     "",

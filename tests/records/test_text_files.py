@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.records.gomoku.formats import GOMOKU_FORMATS
 from judge.records.gomoku.record import FiveRecord
 from judge.records.text_files import decode_file, encoding_of, find_codec, reencode

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.referee.make_record import plies_of
 from judge.referee.policy import load_policy

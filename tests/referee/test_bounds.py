@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.protocols import protocol_entry
 from judge.referee.bounds import LARGEST_RECORD

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 from pydantic import ValidationError
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.referee.folder_shelf import folders_of, shelved
 from judge.referee.policy import load_policy
 from judge.referee.setup import build_referee

@@ -15,8 +15,8 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from judge.base.errors import InputError
 from judge.catalog.files import write_exports
-from judge.errors import InputError
 from judge.protocols import PROTOCOLS, protocol_entry
 from judge.referee.make_record import Circumstances, record_of
 from judge.referee.make_record import PlayedMatch as Recorded

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.referee.policy import load_policy, policy_names
 
 

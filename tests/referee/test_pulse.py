@@ -9,13 +9,13 @@ from collections.abc import Callable
 
 import pytest
 
-from judge.errors import HostError
+from judge.base.errors import HostError
 from judge.referee import pulse as pulse_module
 from judge.referee.live_wire import LiveWire
 from judge.referee.pulse import PAUSE_NS, PERIOD_NS, Pause, Pulse, pulse
 from judge.referee.transcript import EntryKind, Transcript
-from judge.sandbox.person_box import PersonBox
-from judge.sandbox.procfs import stat_fields
+from judge.sandbox.machine.procfs import stat_fields
+from judge.sandbox.process.person_box import PersonBox
 from tests.patience import PATIENCE_S
 
 BEATS = """

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.referee.side import counted
 from judge.referee.transcript import (
     SPILL_BYTES,

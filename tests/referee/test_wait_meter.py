@@ -8,7 +8,7 @@ import pytest
 
 from judge.referee.wait_meter import WaitMeter
 from judge.sandbox.box import Box
-from judge.sandbox.core_use import CoreUse, Use
+from judge.sandbox.host_activity.core_use import CoreUse, Use
 
 SPAN_NS = 10**9
 

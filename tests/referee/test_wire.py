@@ -14,8 +14,8 @@ from judge.referee.transcript import EntryKind, Transcript
 from judge.referee.wire import Happening, Measured, RanOn
 from judge.sandbox import open_box
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
-from judge.sandbox.stall_probe import STALL_NS
-from judge.sandbox.stalls import StallWatch
+from judge.sandbox.host_activity.stall_probe import STALL_NS
+from judge.sandbox.host_activity.stalls import StallWatch
 
 SOON_NS = 60_000_000_000
 """Far away: what is awaited comes, or the test fails."""

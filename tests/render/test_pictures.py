@@ -122,7 +122,7 @@ def test_a_name_that_is_too_long_is_cut() -> None:
 def test_without_pillow_an_animation_says_what_to_install() -> None:
     program = (
         "import sys; sys.modules['PIL'] = None\n"
-        "from judge.errors import InputError\n"
+        "from judge.base.errors import InputError\n"
         "try:\n    import judge.render.gif\n"
         "except InputError as error:\n    print(error)\n"
     )

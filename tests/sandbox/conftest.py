@@ -13,8 +13,9 @@ import docker
 import pytest
 
 from judge.host.build_images import build_images
-from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, cgroup, open_box
+from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.box import FolderKind
+from judge.sandbox.machine import cgroup
 from judge.sandbox.static_builds import GCC_FLAGS, compile_static
 from tests.sandbox.guest import Guest
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
-from judge.sandbox.container import KEPT, Container, KeptContainers
-from judge.sandbox.renewal import Renewal
+from judge.sandbox.docker.container import KEPT, Container, KeptContainers
+from judge.sandbox.docker.renewal import Renewal
 
 GAMES = 10
 

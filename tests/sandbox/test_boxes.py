@@ -10,12 +10,14 @@ import docker
 import pytest
 from structlog.testing import capture_logs
 
-from judge.errors import HostError
-from judge.sandbox import BoxPolicy, Limits, cgroup, docker_box
+from judge.base.errors import HostError
+from judge.sandbox import BoxPolicy, Limits
 from judge.sandbox.box import Channel, ProcessReport
-from judge.sandbox.cores import parse_processors
-from judge.sandbox.owner import directories
-from judge.sandbox.pipes import CHUNK, NamedPipes
+from judge.sandbox.docker import docker_box
+from judge.sandbox.machine import cgroup
+from judge.sandbox.machine.cores import parse_processors
+from judge.sandbox.machine.owner import directories
+from judge.sandbox.machine.pipes import CHUNK, NamedPipes
 from tests.sandbox.conftest import ATTACH, GROUP, PIPES, PROCESS, REMOTE, Lodge, Variant, of
 from tests.sandbox.guest import Guest, work_for
 
@@ -600,7 +602,7 @@ def test_an_engine_that_does_not_see_the_program_is_named(lodge: Lodge, tmp_path
 
 @pytest.mark.docker
 def test_pipes_are_not_promised_to_a_remote_engine(lodge: Lodge, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judge.sandbox.cgroup.find_cgroups", lambda pid, container: None)
+    monkeypatch.setattr("judge.sandbox.machine.cgroup.find_cgroups", lambda pid, container: None)
     with pytest.raises(HostError, match="share no kernel"):
         lodge("puppet", policy=BoxPolicy(transport="pipes")).move_in()
 

@@ -14,14 +14,14 @@ from typing import Any
 import docker
 import pytest
 
-from judge.errors import HostError
+from judge.base.errors import HostError
 from judge.host.build_images import build_images
 from judge.sandbox import BoxPolicy, Limits, open_keeper
 from judge.sandbox.archive import EMPTY, PAGE, Archive, pack_folder
 from judge.sandbox.box import FolderKind
+from judge.sandbox.docker.reaper import reap
 from judge.sandbox.folders import CollectedFolder, Folder, Keeper
-from judge.sandbox.owner import Owner, directories
-from judge.sandbox.reaper import reap
+from judge.sandbox.machine.owner import Owner, directories
 from tests.forked import ForkedProcess
 from tests.sandbox.conftest import ATTACH, GROUP, PIPES, PROCESS, REMOTE, Lodge, Variant, of
 from tests.sandbox.guest import Guest
@@ -406,7 +406,7 @@ def test_a_keeper_that_somebody_kills_costs_the_new_state_and_no_more(
 def test_a_keeper_that_cannot_be_made_leaves_nothing(
     keep: Keep, outsider: docker.DockerClient, match: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("judge.sandbox.folder_volumes.SCRIPT", "exit 1")
+    monkeypatch.setattr("judge.sandbox.docker.folder_volumes.SCRIPT", "exit 1")
     with suppress(HostError):
         keep(folder(PERSISTENT, pack_folder({b"x": b""})))
         pytest.fail("a container that ends at once cannot fill a folder")

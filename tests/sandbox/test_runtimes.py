@@ -16,12 +16,12 @@ import docker
 import pytest
 
 from judge.agents.recipe import Kind
-from judge.errors import HostError, InputError
+from judge.base.errors import HostError, InputError
 from judge.host.build_images import build_images, build_recipes
 from judge.host.wheels import install_wheels
-from judge.sandbox.images import RUNTIME, find_runtime, image_content, listing, runtime_image
+from judge.sandbox.docker.images import RUNTIME, find_runtime, image_content, listing, runtime_image
 from judge.sandbox.runtimes import image_that_builds, load_runtime, recipes, runtime_of_label
-from tests.sandbox.test_images import run
+from tests.sandbox.docker.test_images import run
 
 ZEROS = "0" * 64
 WHEEL = f'wheels = ["numpy==1.0 --hash=sha256:{ZEROS}"]\n'

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from judge.base.errors import HostError, InputError
 from judge.cli.host_setup import slot_alone
-from judge.errors import HostError, InputError
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot
-from judge.sandbox.cores import available
+from judge.sandbox.machine.cores import available
 from scripts.benchmarks import cluster as bench_cluster
 from scripts.benchmarks import contest as bench_contest
 from scripts.benchmarks import crowd as bench_crowd

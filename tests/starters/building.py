@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.resources import IMAGES
+from judge.base.resources import IMAGES
 from judge.sandbox.static_builds import JAVAC_PACKAGE
 
 PROTOCOLS = ("gomocup", "agi", "stratego", "qchess")

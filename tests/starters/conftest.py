@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.locks import locked
+from judge.base.locks import locked
 from tests.starters.building import build
 
 Built = Callable[[str], Path]

@@ -3,15 +3,15 @@
 import pytest
 
 from judge.agents.agents import stage_agent
+from judge.base.resources import IMAGES
 from judge.games.types import Verdict
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec
-from judge.resources import IMAGES
-from judge.sandbox import images
-from judge.sandbox.owner import owned_directory
+from judge.sandbox.docker import images
+from judge.sandbox.machine.owner import owned_directory
 from judge.submissions.check import Grade, examine
 from tests.starters.building import STARTERS, protocol_of
 from tests.starters.conftest import Built

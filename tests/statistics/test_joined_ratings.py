@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.statistics.joined_ratings import JoinedRatings, RatedContest, join_contests
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import rate

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.statistics.match_counts import MatchCounts
 from judge.statistics.match_estimate import Interval, MatchEstimate, estimate_match
 from tests.contest.rounds import game

@@ -9,7 +9,7 @@ from typing import TypeVar
 import pytest
 from sqlalchemy import Connection, create_engine, text
 
-from judge.errors import StoreBusyError, StoreLostError
+from judge.base.errors import StoreBusyError, StoreLostError
 from judge.store import advisory_locks, connection, submissions
 from judge.store.advisory_locks import AdvisoryLock
 from judge.store.contests import Store

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 
-from judge.errors import HostError, InputError
+from judge.base.errors import HostError, InputError
 from judge.matches import Match, MatchState, Outcome, SeatOutcome, schedule_digest
 from judge.store.connection import connect, migrate
 from judge.store.contests import Store

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.errors import HostError, InputError
+from judge.base.errors import HostError, InputError
 from judge.store.files import Files
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.errors import HostError
+from judge.base.errors import HostError
 from judge.store.files import Files
 from judge.store.incoming import Incoming, sweep
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from judge.errors import HostError, InputError, StoreLostError
+from judge.base.errors import HostError, InputError, StoreLostError
 from judge.store.contests import Store
 from judge.store.types import EntryRow
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from judge.errors import HostError, InputError
+from judge.base.errors import HostError, InputError
 from judge.store import connection
 from judge.store.contests import Store
 from judge.store.types import EntryRow

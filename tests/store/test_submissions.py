@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from judge.errors import HostError, InputError
+from judge.base.errors import HostError, InputError
 from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.submission_types import (

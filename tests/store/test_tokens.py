@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import create_engine, text
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.store.tokens import Tokens
 
 

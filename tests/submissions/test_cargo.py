@@ -6,7 +6,7 @@ import pytest
 
 from judge.agents.agents import program_digest
 from judge.agents.recipe import Sources, recipe_for
-from judge.sandbox.images import missing_images
+from judge.sandbox.docker.images import missing_images
 from judge.sandbox.runtimes import recipes
 from judge.submissions.build import Built, build_tree
 from judge.submissions.limits import BuildLimits, IntakeLimits

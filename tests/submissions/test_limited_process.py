@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judge.agents.recipe import Sources, recipe_for
-from judge.errors import HostError, InputError
+from judge.base.errors import HostError, InputError
 from judge.submissions.limited_process import LimitedProcess, limited_process
 from judge.submissions.path_checks import RefusedError
 from tests.cpu_limit import run_limited

@@ -19,13 +19,13 @@ import pytest
 from judge.agents import agents
 from judge.agents.agents import program_digest
 from judge.agents.store import AgentStore
-from judge.errors import HostError, NotReadyError
+from judge.base.errors import HostError, NotReadyError
+from judge.base.resources import BUILD_DIRECTORY, IMAGES
 from judge.host.house_agents import build_house_agents
 from judge.referee.policy import Policy, load_policy
-from judge.resources import BUILD_DIRECTORY, IMAGES
-from judge.sandbox import images
-from judge.sandbox.owner import Fate, Owner, directories
-from judge.sandbox.reaper import reap
+from judge.sandbox.docker import images
+from judge.sandbox.docker.reaper import reap
+from judge.sandbox.machine.owner import Fate, Owner, directories
 from judge.submissions.check import Grade
 from judge.submissions.limits import IntakeLimits
 from judge.submissions.pipeline import Stage, UploadJob, UploadOutcome, UploadStep, process_upload
@@ -439,7 +439,7 @@ def test_a_failed_host_says_nothing_of_the_upload(send: Send, tmp_path: Path) ->
         text=True,
         check=False,
     )
-    assert "judge.errors.HostError" in done.stderr
+    assert "judge.base.errors.HostError" in done.stderr
 
     (tmp_path / "agents").write_text("no directory")
     with pytest.raises(HostError, match="agents"):

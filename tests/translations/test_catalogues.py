@@ -7,10 +7,10 @@ import pytest
 from babel.messages.catalog import Catalog
 
 from judge.games.types import Verdict
-from judge.publish.pages import LONGEST_SENTENCE
 from judge.records.outcome import outcome_sentence
 from judge.referee.blame import TABLE
 from judge.referee.verdict_help import FAULTS, RULED
+from judge.site.pages import LONGEST_SENTENCE
 from judge.translations.language import CODES, ENGLISH, language
 from scripts.messages import read_catalogue, template
 

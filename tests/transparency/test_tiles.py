@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.transparency.merkle import Tree, leaf_hash
 from judge.transparency.tiles import read_leaves, tile_files, tile_path
 from tests.examples import examples

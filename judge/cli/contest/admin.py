@@ -6,18 +6,18 @@ from typing import Annotated
 
 import typer
 
+from judge.base.errors import InputError
 from judge.cli.contest.options import opened
 from judge.cli.options import HERE, ContestArgument, WhyOption, operator, required_reason
-from judge.cli.output import note
 from judge.contest import orders
 from judge.contest.contest import announce as announce_contest
 from judge.contest.contest import find_match, open_store
 from judge.contest.plan import load_plan
-from judge.errors import InputError
 from judge.matches import MatchState
-from judge.publish.log import KEY_FILE, ContestLog, organiser_key
 from judge.store.orders import OrganiserOrder
 from judge.store.types import ANNOUNCED
+from judge.terminal.output import note
+from judge.transparency.log import KEY_FILE, ContestLog, organiser_key
 
 EXAMPLES = {
     "announce": """

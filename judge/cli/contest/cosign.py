@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
+from judge.base.errors import HostError, InputError
+from judge.base.text import printable
 from judge.cli.options import HERE, ContestArgument
 from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
-from judge.errors import HostError, InputError
-from judge.publish.log import ContestLog
-from judge.publish.witnesses import Witnesses
-from judge.text import printable
+from judge.contest.witnesses import Witnesses
+from judge.transparency.log import ContestLog
 
 EXAMPLES = """
 Examples:

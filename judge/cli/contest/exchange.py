@@ -8,22 +8,22 @@ from typing import Annotated
 
 import typer
 
+from judge.base.errors import InputError
+from judge.base.text import printable
 from judge.catalog.managers import contest_manager
 from judge.cli.contest.options import manager_names, opened_if_begun
 from judge.cli.host_setup import build_missing_image, clean_up, place_on_host, tell_person
 from judge.cli.options import HERE, ContestArgument, JsonOption
-from judge.cli.output import note, print_json
 from judge.cli.submit import UploadHost
-from judge.contest.imported_folder import needs_boxes, write_imported
+from judge.contest.folders.imported import needs_boxes, write_imported
 from judge.contest.plan import PLAN_FILE, load_plan
-from judge.errors import InputError
-from judge.publish.manager_files import finished_contest, planned_contest
+from judge.export.manager_files import finished_contest, planned_contest
 from judge.records.managers import DifferenceKind, ImportedAgent, ImportedContest
 from judge.sandbox.box import BoxPolicy
-from judge.sandbox.owner import owned_directory
+from judge.sandbox.machine.owner import owned_directory
 from judge.submissions import unpack
 from judge.submissions.sandbox_task import TaskHost
-from judge.text import printable
+from judge.terminal.output import note, print_json
 
 EXAMPLES = {
     "import": """

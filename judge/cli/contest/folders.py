@@ -8,15 +8,15 @@ from typing import Annotated
 
 import typer
 
+from judge.base.errors import InputError
+from judge.base.text import printable
 from judge.cli.contest.options import opened
 from judge.cli.lazy import lazy_group
 from judge.cli.options import HERE, ContestArgument, ForceOption, JsonOption
 from judge.contest.contest import has_begun, open_store
-from judge.contest.folder_transfer import AgentFolder, bring, brought, left_by, refuse_while_running, write_folders
+from judge.contest.folders.transfer import AgentFolder, bring, brought, left_by, refuse_while_running, write_folders
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
-from judge.errors import InputError
-from judge.text import printable
 
 EXAMPLES = {
     "list": "Example: judge contest folders list cup",

@@ -27,5 +27,5 @@ def publish(
 ) -> None:
     """Write the live pages and events of a contest as files, for any file server; --follow keeps them current."""
     with of_web_extra():
-        from judge.live.serve import follow as write
+        from judge.web.live.serve import follow as write
     write(load_plan(contest), directory, once=not follow)

@@ -5,18 +5,18 @@ from typing import Annotated
 
 import typer
 
+from judge.base.errors import HostError, InputError
+from judge.base.text import printable
 from judge.catalog.steps import steps_of
 from judge.cli.contest.options import opened
 from judge.cli.options import HERE, ContestArgument, EvidenceOption
-from judge.cli.output import note
 from judge.cli.show import print_evidence, show_game
 from judge.contest.contest import Contest, find_match
-from judge.errors import HostError, InputError
 from judge.matches import Match, MatchState
-from judge.publish.match_files import read_stored
 from judge.referee.spec import public_part
+from judge.site.match_files import read_stored
 from judge.store.types import Attempt
-from judge.text import printable
+from judge.terminal.output import note
 
 EXAMPLES = """
 Examples:

@@ -10,13 +10,13 @@ from typing import Annotated
 import typer
 
 from judge.agents.agents import no_agent, refuse_person
+from judge.base.durable_files import write_durably
+from judge.base.errors import HostError, InputError
+from judge.base.toml_files import toml_quoted
 from judge.cli.options import PolicyOption, SetOption
 from judge.contest.plan import NAME, PLAN_FILE, load_plan
-from judge.durable_files import write_durably
-from judge.errors import HostError, InputError
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import load_policy
-from judge.toml_files import toml_quoted
 
 EXAMPLES = """
 Examples:

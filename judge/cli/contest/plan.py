@@ -3,13 +3,13 @@
 import dataclasses
 import json
 
+from judge.base.errors import InputError
+from judge.base.text import duration, printable
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.contest.estimate import ContestEstimate, estimate_contest
 from judge.contest.executor import slots_on_host
 from judge.contest.plan import Planned, load_plan
-from judge.errors import InputError
 from judge.publish.former import read_joined
-from judge.text import duration, printable
 
 EXAMPLES = "Example: judge contest plan cup/contest.toml"
 

@@ -15,13 +15,13 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from judge.base.text import printable
 from judge.contest.contest import Contest
-from judge.contest.results import FAILURES
 from judge.contest.runner import MatchEvent
 from judge.matches import MatchState
 from judge.records.outcome import score_text
 from judge.store.types import AttemptState
-from judge.text import printable
+from judge.tournament.results import FAILURES
 
 SHOWN = 8
 """How many of the last games a panel shows."""

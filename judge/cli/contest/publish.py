@@ -10,23 +10,23 @@ from typing import Annotated
 
 import typer
 
+from judge.base.errors import InputError
+from judge.base.text import printable, suggest
 from judge.catalog.managers import contest_manager
 from judge.cli.contest.options import manager_names, opened
 from judge.cli.options import HERE, ContestArgument
-from judge.cli.output import note
-from judge.errors import InputError
-from judge.publish.export import PageOptions, publish
+from judge.contest.witnesses import Witnesses
+from judge.export.export import PageOptions, publish
+from judge.export.manager_files import write_for_manager
 from judge.publish.joined import FormerContest
-from judge.publish.keys import fingerprint, load_key, make_key, public_pem
-from judge.publish.log import KEY_FILE, ContestLog
-from judge.publish.manager_files import write_for_manager
-from judge.publish.verify_export import VerificationReport, verify_export
-from judge.publish.verify_witnesses import Witnessed
-from judge.publish.witnesses import Witnesses
 from judge.statistics.fairness import TIME
-from judge.text import printable, suggest
+from judge.terminal.output import note
 from judge.translations.language import CODES
+from judge.transparency.keys import fingerprint, load_key, make_key, public_pem
+from judge.transparency.log import KEY_FILE, ContestLog
 from judge.transparency.receipt import Receipt
+from judge.verify.export import VerificationReport, verify_export
+from judge.verify.witnesses import Witnessed
 
 EXAMPLES = {
     "key": "Example: judge contest key cup/organiser.key",

@@ -12,25 +12,25 @@ from typing import Annotated, Any
 
 import typer
 
+from judge.base.errors import HostError, InputError
+from judge.base.logs import redirected
+from judge.base.text import printable
 from judge.cli.contest.progress import JsonLines, Panel, Progress
 from judge.cli.host_setup import KEEPER, make_ready, report_occupied
 from judge.cli.options import HERE, SLOTS_HELP, ContestArgument, TlsOption, require_dask
-from judge.cli.output import note
 from judge.contest.contest import Contest, begin, early_words, has_begun, open_store
+from judge.contest.event_log.recorded import RecordedExecutor, forked_recorder
 from judge.contest.executor import Executor, LocalExecutor, slots_on_host
 from judge.contest.plan import load_plan
-from judge.contest.recorded import RecordedExecutor, forked_recorder
 from judge.contest.run_lock import alone
 from judge.contest.runner import ContestRunner, StopReason
 from judge.contest.take_snapshot import images_of
-from judge.errors import HostError, InputError
-from judge.logs import redirected
+from judge.contest.witnesses import asked_now_and_then
 from judge.publish.model import chance_words
-from judge.publish.witnesses import asked_now_and_then
 from judge.referee.play import Slot
-from judge.sandbox.reaper import reap
+from judge.sandbox.docker.reaper import reap
 from judge.store.types import UNWITNESSED
-from judge.text import printable
+from judge.terminal.output import note
 
 LOG_FILE = "log.jsonl"
 

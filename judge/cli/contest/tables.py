@@ -13,24 +13,24 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from judge.base.text import printable
 from judge.cli.contest.options import opened, opened_if_begun
 from judge.cli.options import HERE, ContestArgument, JsonOption
-from judge.cli.output import interval
 from judge.contest.contest import Contest, Standing, open_store
-from judge.contest.crosstable import Cell
 from judge.contest.entries import intake_directory
-from judge.contest.formats.sequential import Sequential
 from judge.contest.hosts import contest_hosts
 from judge.contest.plan import Planned, load_plan
 from judge.contest.runner import again_at
-from judge.contest.standings import TableLine
 from judge.matches import MatchState
 from judge.publish.model import chance_words
-from judge.sandbox.core_locks import holders_here
+from judge.sandbox.machine.core_locks import holders_here
 from judge.statistics.fairness import FairnessTest, fairness_tests
 from judge.statistics.ratings import rate
 from judge.statistics.sprt import SprtState
-from judge.text import printable
+from judge.terminal.output import interval
+from judge.tournament.crosstable import Cell
+from judge.tournament.formats.sequential import Sequential
+from judge.tournament.standings import TableLine
 
 
 def status(
@@ -93,7 +93,7 @@ def _host_words(host: Mapping[str, Any]) -> str:
 
 def _fairness(contest: Contest) -> Sequence[FairnessTest]:
     from judge.publish.conditions import conditions_of
-    from judge.publish.match_files import read_stored
+    from judge.site.match_files import read_stored
 
     results = contest.store.results(contest.name)
     conditions = [conditions_of(read_stored(contest.planned.files, result.record).record) for result in results]

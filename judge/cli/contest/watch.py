@@ -14,6 +14,7 @@ import typer
 from rich.console import Console, RenderableType
 from rich.live import Live as Terminal
 
+from judge.base.errors import InputError
 from judge.broadcast.events import AnyEvent, Ended, GameStarted, read_event
 from judge.broadcast.log import LOG_FILE, LogReader
 from judge.broadcast.state import Live
@@ -21,7 +22,6 @@ from judge.cli.contest.watch_screen import game_screen, line_of, overview
 from judge.cli.options import HERE, ContestArgument
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
-from judge.errors import InputError
 
 LOOK_S = 0.1
 """How often the log is read, and the screen is drawn."""

@@ -4,6 +4,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from judge.base.text import points_text, printable
 from judge.broadcast.events import (
     AnyEvent,
     Disqualified,
@@ -15,9 +16,8 @@ from judge.broadcast.events import (
     Unscored,
 )
 from judge.broadcast.state import Live, LiveGame
-from judge.cli.screen import MoveShown, Screen, SeatShown
 from judge.games.types import SEATS
-from judge.text import points_text, printable
+from judge.terminal.screen import MoveShown, Screen, SeatShown
 
 KEPT_MOVES = 200
 """How many of the last moves are given to the screen."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from judge.base.text import sentence
 from judge.games.gomoku.requests import COLOURS, Placed, Square, say_square, square_name
-from judge.text import sentence
 
 EMPTY, EDGE, DEAD = 0, 3, 4
 """Values of a cell without a live stone, whose value is its colour + 1. A dead stone has no owner and blocks."""

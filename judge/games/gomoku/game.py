@@ -7,7 +7,8 @@ choosing a fifth stone, or placing a stone. A seat plays the colour that it has 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Self
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.text import quote, sentence
 from judge.games.gomoku.board import GomokuBoard
 from judge.games.gomoku.opening import FIFTH_AT, STEPS, distance_from_centre, events_of, requests_of, symmetric_squares
 from judge.games.gomoku.options import GomokuOptions
@@ -32,7 +33,6 @@ from judge.games.gomoku.requests import (
 )
 from judge.games.gomoku.rules import Rule, WinningRow, winning_row
 from judge.games.types import AgentFault, Decision, End, Event, Reply, ReplyKind, Request, RuleResult, Verdict
-from judge.text import quote, sentence
 
 
 class OpeningError(InputError):

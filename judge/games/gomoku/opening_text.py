@@ -12,11 +12,11 @@ Two notations, told apart by whether there is a letter:
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.text import quote
 from judge.games.gomoku.game import Gomoku, OpeningError
 from judge.games.gomoku.requests import Square, square_at, square_name
 from judge.games.gomoku.rules import Rule
-from judge.text import quote
 
 EXAMPLE = "h8i9j7 or 0,0, 1,1, 2,-1"
 

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
+from judge.base.parsing import parse
 from judge.games.gomoku.opening import FIFTH_AT, STEPS, Geometry, SwapRule
 from judge.games.gomoku.rules import CONTINUOUS_BIT, Rule, rule_of_bits
-from judge.parsing import parse
 
 SMALLEST, LARGEST = 5, 60
 """Squares along a side: five must fit, and two digits must name them."""

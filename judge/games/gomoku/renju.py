@@ -22,7 +22,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Literal
 
-from judge.text import sentence
+from judge.base.text import sentence
 
 _REACH = 5
 """Squares either side that matter on a line: four may join the stone in a five, the next may adjoin that five."""

@@ -8,8 +8,8 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from judge.base.text import quote
 from judge.games.types import Decision, Event, Request
-from judge.text import quote
 
 BLACK, WHITE = 0, 1
 COLOURS = ("black", "white")

@@ -12,7 +12,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.parsing import parse
+from judge.base.text import is_printable, quote, sentence
 from judge.games.quantum_chess.board import (
     BLACK,
     COLOURS,
@@ -54,8 +56,6 @@ from judge.games.types import (
     Verdict,
     decided,
 )
-from judge.parsing import parse
-from judge.text import is_printable, quote, sentence
 
 
 class Variant(StrEnum):

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
+from judge.base.text import sentence
 from judge.games.stratego.types import SETUP_ROWS, SIZE, Direction, Move
-from judge.text import sentence
 
 
 class Rank(NamedTuple):

@@ -18,6 +18,7 @@ The legal moves are in `judge.games.stratego.board`, what differs between the ru
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
+from judge.base.text import quote, sentence
 from judge.games.stratego.board import Clash, StrategoBoard, clash_of
 from judge.games.stratego.notation import write_move
 from judge.games.stratego.options import StrategoOptions, read_options
@@ -53,7 +54,6 @@ from judge.games.types import (
     RuleResult,
     Verdict,
 )
-from judge.text import quote, sentence
 
 UNINTELLIGIBLE = "Unintelligable response"
 SURRENDERED = "This player has surrendered!"

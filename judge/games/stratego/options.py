@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
-from judge.errors import InputError
-from judge.parsing import parse
+from judge.base.errors import InputError
+from judge.base.parsing import parse
 
 Words = Literal["seed", "2011", "2012"]
 

@@ -4,10 +4,10 @@ A side that failed, by its rows or outside the rules, is not asked again; the ot
 two faults (managers of 2011 and 2012).
 """
 
+from judge.base.text import sentence
 from judge.games.stratego.board import StrategoBoard
 from judge.games.stratego.types import RED, SETUP_ROWS, SetUpRow, SetupRow, no_decision
 from judge.games.types import SEATS, AgentFault, BothAtFault, Reply, ReplyKind, Verdict
-from judge.text import sentence
 
 
 class SetupPhase:

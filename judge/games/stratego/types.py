@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from judge.base.text import quote, sentence
 from judge.games.types import AgentFault, Decision, Event, Reply, ReplyKind, Request, Verdict
-from judge.text import quote, sentence
 
 RED, BLUE = 0, 1
 COLOURS = ("RED", "BLUE")

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from judge.base.text import one_line
 from judge.games.gomoku import Gomoku
 from judge.games.gomoku.requests import COLOURS, Square, square_name
 from judge.games.types import Verdict
@@ -28,7 +29,6 @@ from judge.records.gomoku.piskvork import safe_name
 from judge.records.gomoku.record import FiveRecord, Outcome
 from judge.records.gomoku.replay import five_of
 from judge.records.managers import ContestComparison, ContestGame, Difference, DifferenceKind, FinishedContest
-from judge.text import one_line
 
 _ENDS = {
     BY_RULES: "by the rules",

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from judge.durable_files import read_bounded
-from judge.errors import InputError
+from judge.base.durable_files import read_bounded
+from judge.base.errors import InputError
+from judge.base.text import quote
 from judge.games.types import Verdict
 from judge.records.gomoku.gomocup_result_files import BY_FAILURE, BY_ILLEGAL, BY_RULES, STATE
 from judge.records.gomoku.psq import read_psq
 from judge.records.gomoku.record import FiveRecord, Outcome, outcome_on_board
-from judge.text import quote
 
 MOST_GAMES = 100_000
 LARGEST_GAME, LARGEST_STATE = 1 << 20, 32 << 20

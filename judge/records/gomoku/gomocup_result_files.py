@@ -16,13 +16,13 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from judge.base.text import one_line
 from judge.games.types import Verdict
 from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.psq import write_psq_gomocupjudge
 from judge.records.gomoku.record import FiveRecord
 from judge.records.gomoku.replay import five_of
 from judge.records.managers import ContestGame, FinishedContest
-from judge.text import one_line
 
 RATING = {"advantage": 0.0, "draw_elo": 0.01, "mean": 1600.0}
 """The figures that are built into its BayesElo, and the mean that its server asks for."""

@@ -18,14 +18,14 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from judge.durable_files import read_bounded
-from judge.errors import InputError
+from judge.base.durable_files import read_bounded
+from judge.base.errors import InputError
+from judge.base.text import quote, suggest
 from judge.games.gomoku import Rule
 from judge.games.gomoku.opening_text import parse_opening
 from judge.records.managers import ImportedAgent, ImportedContest
 from judge.records.text_files import decode_file
 from judge.referee.policy import load_policy
-from judge.text import quote, suggest
 
 LARGEST_FILE = 1 << 20
 """In bytes: of the tournament file and of the openings; those of Gomocup have some thousand."""

@@ -28,12 +28,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from textwrap import fill
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.text import one_line, quote
 from judge.games.gomoku.requests import square_at, square_name
 from judge.games.types import Verdict
 from judge.records.gomoku.record import FiveRecord, Laying, Outcome, iso_date, rule_word, verdict_word
 from judge.records.text_files import decode_file, head_of
-from judge.text import one_line, quote
 
 RESULTS: dict[str, Outcome] = {"1-0": "black", "0-1": "white", "1/2-1/2": "draw", "*": ""}
 

@@ -19,7 +19,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.text import one_line, quote
 from judge.games.types import Verdict
 from judge.records.gomoku.piskvork import (
     UNKNOWN,
@@ -38,7 +39,6 @@ from judge.records.gomoku.piskvork import (
 )
 from judge.records.gomoku.record import WINNERS, FiveRecord, Laying, need_board, outcome_on_board
 from judge.records.text_files import decode_file, head_of
-from judge.text import one_line, quote
 
 
 def write_psq(record: FiveRecord) -> bytes:

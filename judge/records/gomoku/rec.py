@@ -10,7 +10,8 @@ Kept: stones and their times, opening, names, and who won as far as the code and
 round, date, most verdicts. Lines, names and codes: see `piskvork`.
 """
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.text import one_line, quote
 from judge.records.gomoku.piskvork import (
     code_of,
     encode,
@@ -24,7 +25,6 @@ from judge.records.gomoku.piskvork import (
 )
 from judge.records.gomoku.record import FiveRecord, Laying, need_board
 from judge.records.text_files import decode_file, head_of
-from judge.text import one_line, quote
 
 SIDE = 20
 

@@ -1,7 +1,7 @@
 """A finished game of five in a row as a value: what every format of the field reads to and is written from.
 
 No format holds all of it; each says in its module what it keeps. Text in a record comes from strangers: what a writer
-writes and what a reader gives is one printable line (`judge.text.one_line`), whatever went in.
+writes and what a reader gives is one printable line (`judge.base.text.one_line`), whatever went in.
 """
 
 import re
@@ -9,13 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.text import quote
 from judge.games.gomoku import Rule
 from judge.games.gomoku.board import GomokuBoard
 from judge.games.gomoku.requests import RULE_BITS, Square
 from judge.games.gomoku.rules import winning_row
 from judge.games.types import Verdict
-from judge.text import quote
 
 Move = tuple[int, int, int]
 """x and y from 0, and the milliseconds that this one move took (0 for a stone of the opening)."""

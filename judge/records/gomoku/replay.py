@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games.gomoku import Gomoku
 from judge.games.types import Verdict
 from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome

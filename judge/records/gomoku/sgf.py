@@ -20,7 +20,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.text import one_line, quote
 from judge.games.gomoku.requests import COLOURS
 from judge.games.types import Verdict
 from judge.records.gomoku.record import (
@@ -34,7 +35,6 @@ from judge.records.gomoku.record import (
     verdict_word,
 )
 from judge.records.text_files import Encoding, decode_file, encoding_of, find_codec, head_of
-from judge.text import one_line, quote
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LARGEST = len(LETTERS)

@@ -1,6 +1,6 @@
 """The steps of a game of five in a row in a format of the field."""
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.records.gomoku.formats import GOMOKU_FORMATS
 from judge.records.gomoku.record import FiveRecord
 from judge.records.gomoku.view import bare_stones_view

@@ -20,11 +20,11 @@ import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.parsing import parse
+from judge.base.text import one_line, printable, quote
 from judge.games.quantum_chess.board import PlacedPiece
 from judge.games.quantum_chess.words import is_announcement
-from judge.parsing import parse
-from judge.text import one_line, printable, quote
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.text import quote
 from judge.games.quantum_chess import ContradictionError, QuantumChess
 from judge.games.quantum_chess.board import (
     COLOURS,
@@ -37,7 +38,6 @@ from judge.games.types import NATURE, AgentFault, Chance, Drawn, Event, Reply, R
 from judge.records.quantum_chess.log import Logged, QchessLog
 from judge.referee.setup import nature
 from judge.referee.spec import MatchRecord
-from judge.text import quote
 
 
 @dataclass(frozen=True, slots=True)

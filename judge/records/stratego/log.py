@@ -18,12 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.text import printable, quote
 from judge.games.stratego import Stratego
 from judge.games.stratego.game import UNINTELLIGIBLE
 from judge.games.stratego.types import BLUE, COLOURS, RED, SETUP_ROWS, one_word
 from judge.games.types import SEATS, AgentFault, Verdict
-from judge.text import printable, quote
 
 SHORT = ("RED", "BLU")
 """How the lines of half-moves call the sides."""

@@ -6,7 +6,8 @@ Chance is answered from what is recorded: a log has the outcome of every fight, 
 import re
 from collections.abc import Iterator
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.text import quote
 from judge.games.stratego import RULES, Stratego, StrategoOptions
 from judge.games.stratego.game import SURRENDERED, UNINTELLIGIBLE
 from judge.games.stratego.notation import read_reply
@@ -15,7 +16,6 @@ from judge.games.types import NATURE, AgentFault, Drawn, Reply, ReplyKind, Verdi
 from judge.records.stratego.log import SHORT, HalfMoveLine, StrategoLog, one_printable_line, read_result, write_log
 from judge.referee.setup import nature
 from judge.referee.spec import MatchRecord
-from judge.text import quote
 
 _OUTCOME = re.compile(r"(.*) (OK|ILLEGAL|FLAG|VICTORY_FLAG|VICTORY_ATTRITION|(?:KILLS|DIES|BOTHDIE) \S \S)", re.DOTALL)
 

@@ -1,6 +1,6 @@
 """The steps of a game of Stratego in a log of a UCC contest's manager, and the rules that it was played by."""
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games.stratego import Stratego
 from judge.games.types import NATURE, AgentFault
 from judge.records.steps import LogSteps, Stepped

@@ -15,13 +15,13 @@ from pathlib import PurePosixPath
 from judge.agents.agents import MONO
 from judge.agents.pe_format import is_dll, is_dotnet
 from judge.agents.programs import first_line
+from judge.base.text import decode, printable
 from judge.games.types import Verdict
 from judge.referee.policy import Policy
-from judge.sandbox.images import runtimes_with
+from judge.sandbox.docker.images import runtimes_with
 from judge.submissions.check.runner import RecordedTalk
 from judge.submissions.check.start_faults import other_name, pointers_of, processor_advice, why_not_started
 from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
-from judge.text import decode, printable
 
 BUSY_SHARE = 0.2
 """From this share of the waiting time on, in which it ran or wanted to run, silence is work."""

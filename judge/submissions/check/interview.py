@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from judge.base.text import decode
 from judge.catalog import game_entry
 from judge.catalog.entry import Question
 from judge.games.types import Decision, Verdict
@@ -11,7 +12,6 @@ from judge.submissions.check.diagnosis import Diagnosis, diagnose, fix_for
 from judge.submissions.check.probe_game import ProbeAnswer
 from judge.submissions.check.report import Finding, failed, passed, warned
 from judge.submissions.check.runner import Examinee, RecordedTalk
-from judge.text import decode
 
 HURRY_MS = 1000
 """What the agent is told of a turn's limit, so that a check is over soon and reading the limit is tried."""

@@ -9,9 +9,10 @@ from typing import Any
 
 from judge.agents.agents import WINE, Agent, stage_agent
 from judge.agents.pe_format import has_window
+from judge.base.errors import HostError, InputError, JudgeError
+from judge.base.text import decode
 from judge.catalog import game_entry
 from judge.catalog.entry import Partner, Question, Questions
-from judge.errors import HostError, InputError, JudgeError
 from judge.games.types import Reply, Request, Verdict
 from judge.referee.clock import MS
 from judge.referee.play import Slot, Venue, play_until_scored
@@ -21,7 +22,6 @@ from judge.referee.spec import MatchRecord, MatchSpec, RecordFile, SeatRecord, S
 from judge.referee.transcript import Entry, EntryKind, unseal
 from judge.sandbox.box import BoxKind
 from judge.submissions.check.probe_game import AGENT, Interview, ProbeAnswer
-from judge.text import decode
 
 LATE = frozenset({Verdict.TURN_TIME, Verdict.MATCH_TIME})
 NEVER_MS = 1 << 40

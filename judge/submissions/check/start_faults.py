@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 from judge.agents.elf_format import read_elf
 from judge.agents.programs import MAX_LFS_POINTER_BYTES, first_line, is_lfs_pointer
 from judge.agents.recipe import MAKEFILES, is_built
-from judge.bookkeeping import own_paths
-from judge.text import nearest, printable
+from judge.base.bookkeeping import own_paths
+from judge.base.text import nearest, printable
 
 _HEAD_BYTES = 512
 _MAX_FILES = 2000

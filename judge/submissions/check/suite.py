@@ -10,13 +10,14 @@ from pathlib import Path
 
 import judge
 from judge.agents.agents import Agent
+from judge.base.text import mib
 from judge.games.types import SEATS, Verdict
 from judge.protocols import protocol_entry
 from judge.protocols.checks import ASKED, CHECKS, Check
 from judge.referee.play import Slot
 from judge.referee.policy import Policy
 from judge.sandbox.box import BoxKind
-from judge.sandbox.container import KEPT
+from judge.sandbox.docker.container import KEPT
 from judge.submissions.check.diagnosis import diagnose
 from judge.submissions.check.interview import (
     answers_of,
@@ -34,7 +35,6 @@ from judge.submissions.check.interview import (
 )
 from judge.submissions.check.report import CheckReport, Finding, Grade, failed, passed, warned, worst_grade
 from judge.submissions.check.runner import Examinee, RecordedTalk, find_partner
-from judge.text import mib
 
 _WINDOW = "it is linked as a graphical program, and there is no screen here"
 _NO_WINDOW = "link it with /SUBSYSTEM:CONSOLE or -mconsole"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.records.gomoku.gomocup_compare import compare_played
 from judge.records.managers import Difference, DifferenceKind, FinishedContest
 from judge.referee.policy import load_policy

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.records.gomoku.gomocup_tournament import LARGEST_FILE, POLICIES, agent_name, read_tournament
 from judge.referee.policy import load_policy
 from tests.records.gomoku.tournaments import FIELDS, write_tournament

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.records.gomoku.piskvork import LONGEST_NAME, safe_name
 from judge.records.gomoku.psq import read_psq, write_psq, write_psq_gomocupjudge

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.records.gomoku.rec import looks_like_rec, read_rec, write_rec
 from judge.records.gomoku.record import FiveRecord
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judge.base.errors import InputError
 from judge.catalog.files import write_exports
-from judge.errors import InputError
 from judge.games.types import Verdict
 from judge.records.gomoku.psq import read_psq
 from judge.records.gomoku.record import FiveRecord

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.records.gomoku.record import FiveRecord, Outcome
 from judge.records.gomoku.sgf import LETTERS, read_sgf, write_sgf
 

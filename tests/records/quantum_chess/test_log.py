@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.errors import InputError
+from judge.base.errors import InputError
+from judge.base.text import one_line
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.board import PlacedPiece
 from judge.games.quantum_chess.words import Destination, OnSquare, Selection
@@ -25,7 +26,6 @@ from judge.games.types import (
 )
 from judge.records.quantum_chess.log import Logged, QchessLog, read_log, write_log
 from judge.records.quantum_chess.replay import Moments, keep_log, qchess_options, replay_qchess_log
-from judge.text import one_line
 from tests.examples import examples
 
 START = datetime(2013, 3, 1, 20, 0, 0, 5, UTC)

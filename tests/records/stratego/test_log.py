@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games.stratego import RULES, Stratego
 from judge.games.types import AgentFault, Verdict
 from judge.records.stratego.log import (

@@ -3,7 +3,7 @@
 import stat
 from pathlib import Path
 
-from judge.resources import IMAGES
+from judge.base.resources import IMAGES
 
 HOUSE_PYTHON = (IMAGES / "house-python" / "house-python.py").read_text(encoding="utf-8")
 _ANSWERS = "            print(answer, flush=True)\n"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judge.errors import InputError
+from judge.base.errors import InputError
 from judge.games.types import (
     AgentFault,
     Decision,

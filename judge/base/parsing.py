@@ -1,0 +1,230 @@
+"""Values from outside: read into a model, or refused with one sentence that names the field and what is wrong."""
+
+import json
+import math
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
+from typing import Any, Protocol, TypeVar, cast, get_args
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import SchemaValidator
+
+from judge.base.errors import InputError
+from judge.base.text import printable, suggest
+
+T = TypeVar("T")
+
+LONGEST = 1000
+"""Characters of a complaint: what is wrong may be as long as the document."""
+
+
+class Refusal(Protocol):
+    """An error of pydantic's, or one that FastAPI makes of it."""
+
+    def errors(self) -> Sequence[Any]:
+        """What is wrong, as pydantic describes it: at least one thing."""
+
+
+def parse(kind: type[T], data: object, what: str) -> T:
+    """The `kind`, a model or a container of models, that plain values hold.
+
+    Raises InputError that begins with `what` and names every field that is wrong.
+    """
+    try:
+        found: T = _reader(cast(Hashable, kind)).validate_python(data)
+    except ValidationError as error:
+        raise InputError(f"{what}: {complaints(error, kind)}") from None
+    return found
+
+
+def parse_json(kind: type[T], data: bytes | str, what: str) -> T:
+    """The `kind` that a JSON text holds; InputError begins with `what`.
+
+    Memory: at most 100 bytes for each byte of the text. Lists fail at their first wrong element.
+    """
+    if len(data) > _SMALL_TEXT:
+        _scan(data, what, _Scan())
+    return _validated(kind, data, what)
+
+
+def parse_foreign(kind: type[T], data: bytes, what: str) -> T:
+    """As `parse_json`, of a text that every reader must read alike. InputError as `refuse_ambiguous`."""
+    refuse_ambiguous(data, what)
+    return _validated(kind, data, what)
+
+
+def _validated(kind: type[T], data: bytes | str, what: str) -> T:
+    try:
+        found: T = _reader(cast(Hashable, kind)).validate_json(data)
+    except ValidationError as error:
+        raise InputError(f"{what}: {complaint(error, kind)}") from None
+    return found
+
+
+MOST_KEYS = 10_000
+"""Keys that the objects of one text have beyond 64 in each: each wrong key is an error of 700 bytes."""
+
+_FEW_KEYS = 64
+_SMALL_TEXT = 64 << 10
+
+
+def refuse_ambiguous(data: bytes, what: str) -> None:
+    """Raise InputError, which begins with `what`, for a JSON text that two readers may read differently.
+
+    That is a key twice in an object (RFC 8259, 4), a byte order mark, bytes that are not UTF-8, NaN and Infinity, and
+    numbers beyond a double. Other texts that are not JSON are left to their reader.
+    """
+    _scan(data, what, _StrictScan())
+
+
+class _AmbiguousError(Exception):
+    pass
+
+
+class _Scan:
+    """Looks at the objects and numbers of a JSON text; bounds what a model may find wrong with its keys."""
+
+    constant: Callable[[str], Any] | None = None
+    number: Callable[[str], Any] | None = None
+
+    def __init__(self) -> None:
+        self._left = MOST_KEYS
+
+    def pairs(self, pairs: list[tuple[str, Any]]) -> None:
+        """An object."""
+        self._left -= max(0, len(pairs) - _FEW_KEYS)
+        if self._left < 0:
+            raise _AmbiguousError("it has too many keys")
+
+
+class _StrictScan(_Scan):
+    def pairs(self, pairs: list[tuple[str, Any]]) -> None:
+        super().pairs(pairs)
+        keys = set()
+        for key, _ in pairs:
+            if key in keys:
+                raise _AmbiguousError(f"the key {printable(key)!r} is there twice")
+            keys.add(key)
+
+    def constant(self, name: str) -> Any:
+        raise _AmbiguousError(f"{name} is not JSON")
+
+    def number(self, text: str) -> float:
+        if math.isinf(value := float(text)):
+            raise _AmbiguousError("a number is too large")
+        return value
+
+
+def _scan(data: bytes | str, what: str, scan: _Scan) -> None:
+    try:
+        text = data if isinstance(data, str) else data.decode()
+        json.loads(text, object_pairs_hook=scan.pairs, parse_constant=scan.constant, parse_float=scan.number)
+    except _AmbiguousError as error:
+        raise InputError(f"{what}: {error}") from None
+    except UnicodeError:
+        raise InputError(f"{what}: it is not UTF-8") from None
+    except (ValueError, RecursionError):
+        # `json` refuses a byte order mark as a syntax error, and leaves it to the reader to say so.
+        return
+
+
+def complaint(error: Refusal, kind: object = None, keys: Sequence[str] | None = None) -> str:
+    """The first thing that is wrong, on one printable line.
+
+    Of a key that the model does not have it says which key of the `kind` is like it. `keys` are the
+    field as a person wrote it, where that is not as pydantic has it.
+    """
+    return _said(first_of(error), kind, keys)
+
+
+def complaints(error: Refusal, kind: object = None) -> str:
+    """Everything that is wrong, each field of the top level once, on one printable line."""
+    by_field: dict[object, Any] = {}
+    for found in error.errors():
+        by_field.setdefault(found["loc"][:1], found)
+    return printable("; ".join(_said(found, kind) for found in by_field.values()), LONGEST)
+
+
+def first_of(error: Refusal) -> Any:
+    """The first of the things that are wrong, as pydantic describes it."""
+    return error.errors()[0]
+
+
+def _said(found: Any, kind: object, keys: Sequence[str] | None = None) -> str:
+    where = [str(key) for key in found["loc"]]
+    field = ".".join(where if keys is None else keys)
+    message = found["msg"].removeprefix("Value error, ")
+    if found["type"] == "model_type":
+        message = f"it should have keys of its own: {', '.join(_known_keys(kind, where))}"
+    if not where:
+        said = message
+    elif found["type"] == "extra_forbidden":
+        said = f"unknown key {field!r}; {_known(kind, where)}"
+    elif found["type"] == "missing":
+        said = f"the key {field!r} is missing"
+    else:
+        said = f"{field}: {message}"
+    return printable(said, LONGEST)
+
+
+_LISTS = frozenset({"list", "tuple", "set", "frozenset"})
+
+
+@lru_cache(maxsize=256)
+def _reader(kind: Hashable) -> SchemaValidator:
+    """The validator of a kind, of which every list fails at its first wrong element: an error takes 700 bytes, and a
+    wrong element two."""
+    # Validators of nested models are compiled again: those that pydantic has prebuilt collect all errors.
+    return SchemaValidator(_failing_fast(TypeAdapter(cast(Any, kind)).core_schema), _use_prebuilt=False)
+
+
+def _failing_fast(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_failing_fast(each) for each in schema]
+    if isinstance(schema, tuple):
+        return tuple(_failing_fast(each) for each in schema)
+    if not isinstance(schema, dict):
+        return schema
+    found = {key: value if key == "metadata" else _failing_fast(value) for key, value in schema.items()}
+    return {**found, "fail_fast": True} if schema.get("type") in _LISTS else found
+
+
+def _known(kind: object, where: Sequence[str]) -> str:
+    """What may have been meant by a key that there is not."""
+    tables = [] if where[1:] else _tables_with(kind, where[0])
+    if tables:
+        return f"did you mean {tables[0]!r}?"
+    return suggest(where[-1], _known_keys(kind, where[:-1]))
+
+
+def _tables_with(kind: object, key: str) -> list[str]:
+    """Where a key that was looked for at the top stands, as `table.key`."""
+    return [
+        f"{name}.{key}"
+        for model in _models_in(kind)
+        for name, field in model.model_fields.items()
+        for table in _models_in(field.annotation)
+        if key in table.model_fields
+    ]
+
+
+def _known_keys(kind: object, where: Sequence[str]) -> list[str]:
+    """The keys of the table that pydantic calls `where`: keys, places in a list, and kinds of a table."""
+    models = _models_in(kind)
+    for key in where:
+        fields = [each.model_fields[key] for each in models if key in each.model_fields]
+        if fields:
+            models = [inner for field in fields for inner in _models_in(field.annotation)]
+        elif not key.isdecimal():
+            models = [each for each in models if _is_kind(each, key)]
+    return list(models[0].model_fields) if len(models) == 1 else []
+
+
+def _models_in(annotation: object) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [inner for part in get_args(annotation) for inner in _models_in(part)]
+
+
+def _is_kind(model: type[BaseModel], tag: str) -> bool:
+    return "name" in model.model_fields and model.model_fields["name"].default == tag

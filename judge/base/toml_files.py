@@ -1,0 +1,295 @@
+"""TOML files that people write: read into a model, or refused with the file, the line, the key and the fix."""
+
+import codecs
+import json
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from judge.base.errors import InputError
+from judge.base.parsing import complaint, first_of
+from judge.base.text import printable
+
+Model = TypeVar("Model", bound=BaseModel)
+
+MAX_BYTES = 1 << 20
+"""Size limit of a TOML file."""
+MAX_KEY_PARTS = 10
+"""Maximum number of parts of a dotted key. The time that `tomllib` needs for a key grows with the square of them."""
+
+_OTHER_ENCODINGS = (
+    (codecs.BOM_UTF32_LE, "UTF-32"),
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
+_SAVE_AS_UTF8 = "save it as UTF-8 (in Notepad: Save as, Encoding: UTF-8)"
+
+
+def read_text(path: Path, what: str, max_bytes: int = MAX_BYTES) -> str:
+    """The text of the file at `path`, which should be `what` (`a policy file`), without a byte order mark.
+
+    Raises InputError where it cannot be read, is longer than `max_bytes`, or is not UTF-8.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(max_bytes + 1)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}: give the path of {what}") from None
+    if len(data) > max_bytes:
+        raise InputError(f"{path}: it has more than {max_bytes} bytes; is it {what}?")
+    return decode_text(path, data, f"{what} is TOML")
+
+
+def decode_text(path: Path, data: bytes, why: str) -> str:
+    """The text of a file's bytes, without a byte order mark. InputError, which ends with `why`, if it is not UTF-8."""
+    encoding = next((name for mark, name in _OTHER_ENCODINGS if data.startswith(mark)), "")
+    if not encoding and b"\0" in data[:4]:
+        encoding = "UTF-16"
+    if encoding:
+        raise InputError(f"{path}: it is {encoding} text: {_SAVE_AS_UTF8}")
+    try:
+        return data.removeprefix(codecs.BOM_UTF8).decode()
+    except UnicodeDecodeError as error:
+        line = 1 + data.count(b"\n", 0, error.start)
+        raise InputError(f"{path}: not UTF-8 text in line {line}: {_SAVE_AS_UTF8}; {why}") from None
+
+
+def toml_quoted(text: str) -> str:
+    """A text as TOML has it: like JSON's, but that a character beyond 16 bits is no pair of escapes."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def parse(path: Path, text: str) -> dict[str, Any]:
+    """The tables of a TOML text; InputError names the file, the line and, where it is known, the fix."""
+    if line := _line_of_long_key(text):
+        raise InputError(f"{path}, line {line}: a key has more than {MAX_KEY_PARTS} parts with dots between them")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        hint = _hint(str(error), text)
+        raise InputError(f"{path}: {error}" + (f": {hint}" if hint else "")) from None
+    except ValueError:
+        raise InputError(f"{path}: it has a number of more than 4,300 digits") from None
+    except RecursionError:
+        raise InputError(f"{path}: its lists or tables are nested too deeply") from None
+
+
+# --- the length of keys ----------------------------------------------------------------------------------------------
+
+_SPECIAL = re.compile("[#\"']")
+_STRINGS = {
+    "#": re.compile(r"#[^\n]*+"),
+    '"': re.compile(r'"(?:[^"\\\n]|\\.)*+"', re.DOTALL),
+    "'": re.compile(r"'[^'\n]*+'"),
+    '"""': re.compile(r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*+"{3,5}', re.DOTALL),
+    "'''": re.compile(r"'''(?:[^']|'{1,2}(?!'))*+'{3,5}"),
+}
+"""Comments and strings by the characters that begin them."""
+_LONG_KEY = re.compile(rf"(?:\.[ \t]*+[A-Za-z0-9_-]++[ \t]*+){{{MAX_KEY_PARTS}}}")
+
+
+def _line_of_long_key(text: str) -> int:
+    """The line of the first key with more than `MAX_KEY_PARTS` parts; 0 if there is none."""
+    line = 1
+    for part, lines in _outside_strings(text):
+        if found := _LONG_KEY.search(part):
+            return line + part.count("\n", 0, found.start())
+        line += lines
+    return 0
+
+
+def _outside_strings(text: str) -> Iterator[tuple[str, int]]:
+    """The statements of a text, with `_` for each string, and the number of their lines in the text.
+
+    It ends at a string that has no end, where `tomllib` stops, too.
+    """
+    parts: list[str] = []
+    begin = at = 0
+    while found := _SPECIAL.search(text, at):
+        first = found.start()
+        parts.append(text[at:first])
+        mark = text[first] * 3 if text[first] != "#" and text.startswith(text[first] * 3, first) else text[first]
+        end = _STRINGS[mark].match(text, first)
+        if end is None:
+            break
+        parts.append("" if mark == "#" else "_")
+        at = end.end()
+        if mark == "#":
+            yield "".join(parts), text.count("\n", begin, at)
+            parts, begin = [], at
+    else:
+        parts.append(text[at:])
+    yield "".join(parts), text.count("\n", begin)
+
+
+# --- hints -----------------------------------------------------------------------------------------------------------
+
+_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
+_BACKSLASHES = re.compile(r'"([^"]*\\[^"]*)"')
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ]+(\d{1,2})[:.](\d\d)(?:[:.](\d\d))? *([Zz]|[+-]\d\d:\d\d)?")
+_OTHER_DATE = re.compile(r"=\s*(?:\d{1,2}[./-]\d{1,2}[./-]\d{4}|\d{4}[./]\d{1,2}[./]\d{1,2}|\d{4}-\d{1,2}-\d{1,2})")
+_CURLY_QUOTES = "\u201c\u201d\u201e\u201f\u2018\u2019\u201a\u201b\u00ab\u00bb\uff02\uff07"
+_WORD = re.compile(r"[^=]*=\s*([A-Za-z./\\][^\"',#\[\]{}]*?)\s*(?:#.*)?$")
+_CAPITALISED = {"True": "true", "False": "false", "TRUE": "true", "FALSE": "false", "yes": "true", "no": "false"}
+
+
+def _hint(message: str, text: str) -> str:
+    """What to write instead, by the words of `tomllib` and the line; empty if that is not known."""
+    lines = text.split("\n")
+    place = _PLACE.search(message)
+    number, column = (int(place[1]), int(place[2])) if place else (len(text.rstrip("\n").split("\n")), 0)
+    line = lines[min(number, len(lines)) - 1].removesuffix("\r")
+    return (
+        _hint_on_backslash(message, line)
+        or _hint_on_characters(line, column)
+        or _hint_on_moment(line)
+        or _hint_on_value(message, line)
+    )
+
+
+def _hint_on_backslash(message: str, line: str) -> str:
+    if not message.startswith(("Unescaped '\\'", "Invalid hex value", "Escaped character")):
+        return ""
+    found = _BACKSLASHES.search(line)
+    shown = f": {printable(slashes(found[1]), 80)}" if found else ""
+    return f"write / between directories{shown}, or '…' around a text with backslashes"
+
+
+def slashes(word: str) -> str:
+    """A word of a path with / for each backslash, also for one that an escape such as `\\b` was read from."""
+    for escaped, letter in zip("\b\t\n\f\r", "btnfr", strict=True):
+        word = word.replace(escaped, f"/{letter}")
+    return word.replace("\\\\", "/").replace("\\", "/")
+
+
+def _hint_on_characters(line: str, column: int) -> str:
+    if any(character in line for character in _CURLY_QUOTES):
+        return 'write straight quotes: "…"'
+    if "\r" in line:
+        return "save it with line ends LF or CR LF, not CR alone"
+    for character in line[max(0, column - 2) : column + 1]:
+        if ord(character) > 0x7E and unicodedata.category(character) in ("Zs", "Cf", "Cc", "Zl", "Zp"):
+            name = unicodedata.name(character, "a control character")
+            return f"the invisible character U+{ord(character):04X} ({name}) stands there: delete it"
+    return ""
+
+
+def _hint_on_moment(line: str) -> str:
+    if found := _MOMENT.search(line):
+        day, hour, minute, second, zone = found.groups("")
+        return f"write it as {day}T{int(hour):02}:{minute}:{second or '00'}{zone}"
+    if _OTHER_DATE.search(line):
+        return "write a moment as year, month, day: 2027-03-31T18:00:00"
+    return ""
+
+
+def _hint_on_value(message: str, line: str) -> str:
+    key = printable(line.split("=")[0].split(":")[0].strip(), 40)
+    if message.startswith("Cannot overwrite a value"):
+        return f"the key {key} is there twice" if key else ""
+    if message.startswith("Expected '=' after a key") and ":" in line:
+        return f"write {key} = …"
+    if message.startswith(
+        ("Illegal character '\\n'", "Unterminated string", 'Expected "\'"', "Illegal character '\\r'")
+    ):
+        return "a text has no closing quote"
+    if message.startswith("Invalid value") and (found := _WORD.match(line)):
+        word = found[1]
+        return f"write {_CAPITALISED[word]}" if word in _CAPITALISED else f'write {key} = "{printable(word, 80)}"'
+    return ""
+
+
+# --- models ----------------------------------------------------------------------------------------------------------
+
+
+def validated(
+    model: type[Model], document: dict[str, Any], path: Path, text: str, changes: Mapping[str, str] | None = None
+) -> Model:
+    """The model of `document`, which came from `text`; InputError names the line of the first key that is wrong.
+
+    `changes` has, by its dotted key, what was changed since, as the person wrote it: that is named in place of a line.
+    """
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        raise InputError(_explain(model, error, path, text, changes or {})) from None
+
+
+def _explain(model: type[BaseModel], error: ValidationError, path: Path, text: str, changes: Mapping[str, str]) -> str:
+    found = first_of(error)
+    keys = _without_tags([str(key) for key in found["loc"]], text)
+    said = complaint(error, model, keys)
+    if not keys or found["type"] == "missing":
+        return f"{path}: {said}"
+    line = _line_of(keys, text) or _line_around(keys, text)
+    place = _changed(keys, changes) or (f"{path}, line {line}" if line else str(path))
+    return f"{place}: {said}"
+
+
+def _changed(keys: Sequence[str], changes: Mapping[str, str]) -> str:
+    """The last of the changes that set the value at these keys, in it or around it; empty if none did."""
+    made = ""
+    for key, change in changes.items():
+        changed = key.split(".")
+        if all(one == other for one, other in zip(changed, keys, strict=False)):
+            made = change
+    return made
+
+
+def _without_tags(where: Sequence[str], text: str) -> list[str]:
+    """The keys as a person wrote them: of a table that is one of several kinds, pydantic names the kind too."""
+    keys: list[str] = []
+    at: Any = tomllib.loads(text)
+    for key in where:
+        inner = _inner(at, key)
+        if inner is not None or not isinstance(at, dict) or key != at.get("name"):
+            keys.append(key)
+            at = inner
+    return keys
+
+
+def _inner(at: Any, key: str) -> Any:
+    """What a table has under a key, or a list at a place; None: nothing."""
+    if isinstance(at, list):
+        return at[int(key)] if key.isdecimal() and int(key) < len(at) else None
+    return at.get(key) if isinstance(at, dict) else None
+
+
+def _line_around(keys: Sequence[str], text: str) -> int:
+    """The line of the table that the keys stand in, where it is written in one; 0 where they are not in the file."""
+    at: Any = tomllib.loads(text)
+    for key in keys:
+        at = _inner(at, key)
+    return 0 if at is None else max(_line_of(list(keys[:count]), text) for count in range(len(keys)))
+
+
+def _line_of(keys: list[str], text: str) -> int:
+    """The line on which `keys` stand, 1-based; 0 when they are not in the file."""
+    section: list[str] = []
+    elements: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        element = re.match(r"\s*\[\[([^\[\]]+)\]\]", line)
+        if element:
+            elements[element[1]] = elements.get(element[1], -1) + 1
+            section = [element[1].strip(), str(elements[element[1]])]
+            if section == keys:
+                return number
+            continue
+        header = re.match(r"\s*\[([^\[\]]+)\]", line)
+        if header:
+            section = [part.strip() for part in header[1].split(".")]
+            if section[:1] == ["variants"]:
+                section = section[2:]
+            if section == keys:
+                return number
+            continue
+        key = re.match(r"\s*([A-Za-z0-9_.-]+)\s*=", line)
+        if key and [*section, *key[1].split(".")][: len(keys)] == keys:
+            return number
+    return 0

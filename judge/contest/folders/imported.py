@@ -1,0 +1,119 @@
+"""Makes the folder of a contest that was planned for another manager: contest.toml, openings and unpacked programs.
+
+Archives are read in a box, as those of authors are. The folder is written under another name and renamed when it is
+complete.
+"""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from judge.agents.agents import stage_agent
+from judge.base.durable_files import write_durably
+from judge.base.errors import HostError, InputError
+from judge.base.text import printable
+from judge.base.toml_files import toml_quoted
+from judge.contest.plan import PLAN_FILE, load_plan
+from judge.records.managers import ImportedAgent, ImportedContest
+from judge.sandbox.machine.owner import owned_directory
+from judge.submissions.limits import IntakeLimits
+from judge.submissions.path_checks import RefusedError
+from judge.submissions.sandbox_task import TaskHost
+from judge.submissions.unpack import is_archive, root_of, unpack_upload
+
+OPENINGS, POLICY, PROGRAMS = "openings.txt", "policy.toml", "programs"
+
+Tell = Callable[[ImportedAgent, str, bool], None]
+"""Hears of each agent what it holds, or why it cannot play, and which of the two it is (True: it can)."""
+
+
+def needs_boxes(contest: ImportedContest) -> bool:
+    """Whether a program comes in an archive."""
+    return any(is_archive(agent.path.name) for agent in contest.agents)
+
+
+def write_imported(contest: ImportedContest, folder: Path, host: TaskHost, tell: Tell) -> None:
+    """Make the new directory `folder`.
+
+    Every program that cannot be played is told; then InputError, and nothing is written. HostError if the files cannot
+    be.
+    """
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise InputError(f"{folder}: exists; a contest is never overwritten, name another directory")
+    partial = folder.absolute().with_name(f".{folder.name}.partial")
+    try:
+        shutil.rmtree(partial, ignore_errors=True)
+        programs = partial / PROGRAMS
+        programs.mkdir(parents=True)
+        bad = [agent.name for agent in contest.agents if not _bring(agent, programs, host, tell)]
+        if bad:
+            raise InputError(
+                f"{contest.agents[0].named_in}: {len(bad)} of {len(contest.agents)} programs cannot be played: "
+                f"{', '.join(bad[:20])}; replace them, or remove them from the line. Nothing was written"
+            )
+        if contest.openings:
+            write_durably(partial / OPENINGS, "".join(f"{line}\n" for line in contest.openings).encode())
+        contest = _with_own_policy(contest, partial)
+        write_durably(partial / PLAN_FILE, plan_text(contest).encode())
+        load_plan(partial)
+        partial.replace(folder)
+    except OSError as error:
+        raise HostError(f"{error.filename or folder}: {error.strerror}: nothing was imported") from None
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _bring(agent: ImportedAgent, programs: Path, host: TaskHost, tell: Tell) -> bool:
+    """Unpack an agent, and see whether it could be started."""
+    limits = IntakeLimits()
+    try:
+        if agent.path.stat().st_size > limits.upload_bytes:
+            raise RefusedError(f"it has more than {limits.upload_bytes} bytes")
+        with owned_directory() as room:
+            held = unpack_upload(agent.path, agent.path.name, room / "unpacked", limits, host)
+            root = root_of(room / "unpacked")
+            shutil.copytree(root, programs / agent.name)
+            (staging := room / "staging").mkdir()
+            stage_agent(str(programs / agent.name), staging)
+    except (RefusedError, InputError) as error:
+        tell(agent, str(error).replace(f"{programs}/", ""), False)
+        return False
+    tell(agent, held, True)
+    return True
+
+
+def _with_own_policy(contest: ImportedContest, folder: Path) -> ImportedContest:
+    """The contest with its policy in the folder, if that is a file: the package of a game brings its own."""
+    path, colon, variant = contest.policy.partition(":")
+    if not path.endswith(".toml"):
+        return contest
+    shutil.copyfile(path, folder / POLICY)
+    return replace(contest, policy=f"{POLICY}{colon}{variant}")
+
+
+def plan_text(contest: ImportedContest) -> str:
+    """The contest.toml; what has no equal stands in it as comments."""
+    changes = "".join(f"    {toml_quoted(change)},\n" for change in contest.changes)
+    lines = [
+        "# Imported. What each line may be: judge contest init shows a contest.toml with all of them.",
+        *(f"# {printable(remark, 600)}" for remark in contest.remarks),
+        f"name = {toml_quoted(contest.name)}",
+        f"policy = {toml_quoted(contest.policy)}   # every number that is enforced: judge policies show",
+        f"change = [\n{changes}]" if changes else "change = []",
+        "",
+        "[format]",
+        f"name = {toml_quoted(contest.format)}",
+        f"games = {contest.games}   # of a pairing: each opening twice, with colours changed",
+    ]
+    if contest.openings:
+        lines += ["", "[openings]", f"file = {toml_quoted(OPENINGS)}"]
+    lines += ["", "[failures]", f"limit = {contest.failure_limit}", f"after = {contest.failures_after}"]
+    for agent in contest.agents:
+        lines += [
+            "",
+            "[[agents]]",
+            f"path = {toml_quoted(f'{PROGRAMS}/{agent.name}')}",
+            f"name = {toml_quoted(agent.name)}",
+        ]
+    return "\n".join([*lines, ""])

@@ -1,0 +1,76 @@
+"""The folders of two agents through one run of `judge match`, which is their contest."""
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from judge.agents.kept_folders import FolderStore, GameShelf, owner_of
+from judge.referee.policy import Policy
+from judge.referee.spec import KeptFolders, RecordFile, SeatSpec
+from judge.sandbox.box import FolderKind
+from judge.tournament.folder_order import folder_turns
+
+
+class KeptThroughRun:
+    """Knows from which states each game starts and which it makes count; colours alternate from game to game."""
+
+    def __init__(
+        self,
+        store: FolderStore,
+        policy: Policy,
+        seats: tuple[SeatSpec, SeatSpec],
+        names: Sequence[str],
+        games: int,
+        persons: Collection[int] = (),
+    ) -> None:
+        """`seats` and `names` are those of the first game; `persons` are the seats of people, who keep nothing."""
+        self._store = store
+        self._kinds = policy.folders.kept
+        self._seats = seats
+        self._names = names
+        self._persons = persons
+        self._owners = tuple(owner_of(seat.name, seat.digest) for seat in seats)
+        self._turns = folder_turns([self._order(number) for number in range(games)], policy.folders.round)
+
+    @contextmanager
+    def through_the_run(self) -> Iterator[None]:
+        """Hold the agents' folders; the temporary ones are empty before and after."""
+        if not self._kinds:
+            yield
+            return
+        with self._store.held(self._owners):
+            self._forget()
+            yield
+            self._forget()
+
+    def seats(self, number: int) -> tuple[SeatSpec, SeatSpec]:
+        """The seats of a game, with the states that it starts from."""
+        first, second = (self._seat(index) for index in (number % 2, 1 - number % 2))
+        return first, second
+
+    def shelf(self, number: int) -> GameShelf:
+        """Where a game finds those states."""
+        return GameShelf(self._store, self._order(number), frozenset(self._committing(number)))
+
+    def commit(self, file: RecordFile, path: Path) -> None:
+        """Write a record and what it says of the folders; of a void game it says that nothing has changed."""
+        self._store.commit(file, path, self._committing(file.record.spec.number))
+
+    def _seat(self, index: int) -> SeatSpec:
+        if not self._kinds or index in self._persons:
+            return self._seats[index]
+        heads = {kind.value: self._store.head(self._owners[index], kind) for kind in self._kinds}
+        kept = KeptFolders(name=self._names[index], **heads)
+        return self._seats[index].model_copy(update={"folders": kept})
+
+    def _order(self, number: int) -> tuple[str, str]:
+        return self._owners[number % 2], self._owners[1 - number % 2]
+
+    def _committing(self, number: int) -> dict[int, str]:
+        """The owners, by seat, whose folders the game changes."""
+        turns = zip(self._order(number), self._turns[number], strict=True)
+        return {seat: owner for seat, (owner, turn) in enumerate(turns) if turn.commits}
+
+    def _forget(self) -> None:
+        for owner in self._owners:
+            self._store.forget(owner, FolderKind.TEMPORARY)

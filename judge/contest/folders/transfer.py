@@ -1,0 +1,379 @@
+"""The persistent folders that agents bring into a contest and take out of it, each known by its agent and its SHA-256.
+
+They come from a directory of folders or from another contest, and go into a directory of folders. Such a directory
+looks as `judge.agents.kept_folders` keeps it, so that `judge match --folders` and contests read what the other wrote:
+
+    DIRECTORY/NAME-PROGRAM/heads.json     which states are its folders; PROGRAM: 32 digits of the digest of its files
+    DIRECTORY/NAME-PROGRAM/DIGEST.tar     a state; the digest is the SHA-256 of the file
+
+Nothing in it is believed: a state must have its digest and be packed as a judge packs, and what is missing, left over
+or no regular file is refused by its path. An agent is known again by its name, so that a new version goes on with what
+the one before it learned.
+"""
+
+import hashlib
+import re
+import stat
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from judge.agents.kept_folders import Heads, owner_of
+from judge.base.durable_files import exchange_durably, move_durably, write_durably
+from judge.base.errors import HostError, InputError
+from judge.contest.plan import PLAN_FILE, Planned, load_plan
+from judge.matches import MatchState
+from judge.referee.policy import Policy
+from judge.referee.spec import read_record
+from judge.sandbox.archive import EMPTY, Archive, Capacity, UnkeptError, measure_folder, parse_folder
+from judge.sandbox.box import FolderKind
+from judge.sandbox.machine.owner import owned_directory
+from judge.store.files import Files
+from judge.store.queries import Reader
+from judge.tournament.snapshot import Snapshot, read_snapshot
+
+IMPORTED = "folders.json"
+"""The file of a contest's folder that says what was imported, until the contest begins."""
+
+ALL_GAMES = 2**62
+"""More than the number of any game."""
+
+MOST_HEADS_BYTES = 4096
+_HEADS = TypeAdapter(Heads)
+_OWNER = re.compile(r"([A-Za-z0-9_-][A-Za-z0-9._-]{0,63})-([0-9a-f]{32})")
+_LOCK = "lock"
+_HEADS_FILE = "heads.json"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFolder:
+    """A persistent folder: whose it is, and its state. `program`: the digest of the agent's files, or its beginning."""
+
+    name: str
+    program: str
+    state: Archive
+
+    @property
+    def owner(self) -> str:
+        """What its directory is called."""
+        return owner_of(self.name, self.program)
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """The folders that a contest begins with, and a phrase that says where they come from."""
+
+    source: str
+    folders: Sequence[AgentFolder]
+
+    def of(self, agents: Sequence[tuple[str, str]]) -> Mapping[str, Archive]:
+        """The states of the agents that have one, by name; `agents` are names and digests of files.
+
+        If there are several versions of an agent, the one with the same files is taken. Raises InputError if there is
+        not exactly one such version.
+        """
+        found = {}
+        for name, program in agents:
+            own = [each for each in self.folders if each.name == name]
+            same = [each for each in own if program.startswith(each.program[:32])]
+            if len(own) > 1 and len(same) != 1:
+                versions = ", ".join(each.owner for each in own)
+                raise InputError(f"{self.source}: several folders are of {name}: {versions}; leave one of them")
+            for each in same or own:
+                found[name] = each.state
+        return found
+
+    def strangers(self, names: Sequence[str]) -> Sequence[str]:
+        """Whose folders are of no agent that takes part."""
+        return sorted({each.name for each in self.folders} - set(names))
+
+
+def folder_words(names: Sequence[str], begun: Collection[str], source: str, strangers: Sequence[str] = ()) -> str:
+    """Where the folders of agents begin: `begun` are those that do not begin empty."""
+    if not source:
+        return "the agents' persistent folders begin empty"
+    words = [f"the agents' persistent folders begin with those of {source}"]
+    words.append(", ".join(name for name in names if name in begun) or "nobody has one")
+    if empty := [name for name in names if name not in begun]:
+        words.append(f"empty: {', '.join(empty)}")
+    if strangers:
+        words.append(f"of no agent here: {', '.join(strangers)}")
+    return "; ".join(words)
+
+
+class _Import(BaseModel):
+    """What was imported, of one agent."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    program: str
+    state: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
+class _Imports(BaseModel):
+    """The file that says what was imported."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    document: Literal["judge-folders-1"] = "judge-folders-1"
+    source: str
+    folders: tuple[_Import, ...]
+
+
+# --- what a contest begins with --------------------------------------------------------------------------------------
+
+
+def brought(planned: Planned) -> Brought | None:
+    """The imported folders of a contest that has not begun; None if all are empty. Raises InputError if they cannot be
+    used, or if contest.toml names some and others were imported."""
+    named, imported = planned.plan.folders.from_, planned.folder / IMPORTED
+    if named and imported.exists():
+        raise InputError(
+            f"{planned.path}: [folders] from = {named!r}, and others were imported: "
+            f"leave the key out, or remove {imported}"
+        )
+    if not named and not imported.exists():
+        return None
+    refuse_without_folders(planned)
+    if not named:
+        return _imported(planned, imported)
+    return Brought(named, read_any(planned.folder / named, planned.policy))
+
+
+def refuse_without_folders(planned: Planned) -> None:
+    """Raises InputError if the policy has no persistent folder."""
+    if not planned.policy.folders.persistent:
+        raise InputError(
+            f"{planned.path}: [folders]: policy {planned.policy.name} has no persistent folders: "
+            "set folders.persistent = true in it, or bring none"
+        )
+
+
+def read_any(path: Path, policy: Policy) -> Sequence[AgentFolder]:
+    """The folders of another contest, or of a directory of folders; InputError names the path that is wrong."""
+    if path.is_file() or (path / PLAN_FILE).is_file():
+        return [_fitting(each, policy) for each in _of_contest(path)]
+    return read_folders(path, policy)
+
+
+def bring(planned: Planned, source: Path, replaces: bool) -> Brought:
+    """Import the folders that a contest begins with, all or none. Raises InputError and HostError."""
+    refuse_without_folders(planned)
+    path = planned.folder / IMPORTED
+    if planned.plan.folders.from_:
+        raise InputError(
+            f"{planned.path}: [folders] from = {planned.plan.folders.from_!r} says already where folders come from; "
+            "leave the key out to import others"
+        )
+    if path.exists() and not replaces:
+        raise InputError(f"{path}: folders were imported already; --force replaces them")
+    found = Brought(str(source), read_any(source, planned.policy))
+    files = Files(planned.files)
+    folders = tuple(
+        _Import(name=each.name, program=each.program, state=files.put(each.state.data)) for each in found.folders
+    )
+    try:
+        write_durably(path, _Imports(source=found.source, folders=folders).model_dump_json().encode())
+    except OSError as error:
+        raise HostError(f"{path}: {error.strerror}; nothing was imported") from None
+    return found
+
+
+def _imported(planned: Planned, path: Path) -> Brought:
+    files = Files(planned.files)
+    try:
+        imports = _Imports.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        raise InputError(f"{path}: not what a judge wrote; import the folders again") from None
+    folders = [
+        _fitting(AgentFolder(each.name, each.program, _stored(files, each.state)), planned.policy)
+        for each in imports.folders
+    ]
+    return Brought(imports.source, folders)
+
+
+# --- what a contest leaves -------------------------------------------------------------------------------------------
+
+
+def left_by(store: Reader, snapshot: Snapshot, files: Files) -> Sequence[AgentFolder]:
+    """The folder of each agent of a contest as its last game left it, or as it began; empty ones are left out."""
+    found = []
+    for entry in snapshot.entries:
+        last = store.last_record(snapshot.name, entry.name, ALL_GAMES)
+        digest = entry.persistent or EMPTY.digest
+        if last is not None:
+            record, seat = last
+            # The record's own digest is looked at first: what it names is believed.
+            files.get(record)
+            folder = read_record(files.path(record)).record.seats[seat].folders
+            if FolderKind.PERSISTENT in folder:
+                digest = folder[FolderKind.PERSISTENT].digest
+        if digest != EMPTY.digest:
+            found.append(AgentFolder(entry.name, entry.seat.digest, _stored(files, digest)))
+    return found
+
+
+def refuse_while_running(store: Reader, planned: Planned) -> None:
+    """InputError while games of a contest run: their folders are about to change."""
+    running = store.counts(planned.name)[MatchState.RUNNING]
+    if running:
+        raise InputError(
+            f"{running} games of {planned.name} run, or were left by a judge that was killed: "
+            f"judge contest run {planned.path} finishes them"
+        )
+
+
+def _of_contest(path: Path) -> Sequence[AgentFolder]:
+    from judge.store.contests import Store  # only here a contest opens another one's store
+
+    planned = load_plan(path)
+    if planned.has_no_store:
+        raise planned.not_begun()
+    with closing(Store(planned.store_url)) as store:
+        if planned.name not in store.contest_names():
+            raise planned.not_begun()
+        refuse_while_running(store, planned)
+        return left_by(store, read_snapshot(store.document(planned.name)), Files(planned.files))
+
+
+def _stored(files: Files, digest: str) -> Archive:
+    if digest == EMPTY.digest:
+        return EMPTY
+    data = files.get(digest)
+    try:
+        return measure_folder(data)
+    except UnkeptError as error:
+        raise InputError(f"{files.path(digest)}: not the state of a folder: {error}") from None
+
+
+# --- directories of folders ------------------------------------------------------------------------------------------
+
+
+def read_folders(directory: Path, policy: Policy) -> Sequence[AgentFolder]:
+    """The folders of a directory; InputError names the path that is wrong. Empty folders are left out."""
+    found = []
+    for path in _listed(directory):
+        named = _OWNER.fullmatch(path.name)
+        if named is None or not _is(path, stat.S_ISDIR):
+            raise InputError(f"{path}: not a folder of an agent: those are directories called NAME-PROGRAM")
+        state = _read_owner(path, _room(policy))
+        if state is not EMPTY:
+            found.append(_fitting(AgentFolder(named[1], named[2], state), policy))
+    return found
+
+
+def write_folders(folders: Sequence[AgentFolder], directory: Path, replaces: bool) -> None:
+    """Write a directory of folders in one step. Raises InputError if the directory exists, unless it `replaces` that
+    one. It replaces a directory only if that holds nothing but folders of the same agents, so that no other folder is
+    lost."""
+    is_there = directory.exists() or directory.is_symlink()
+    if is_there and not replaces:
+        raise InputError(f"{directory} is there already: take another name, or --force replaces it")
+    if is_there:
+        _refuse_to_lose(directory, {each.name for each in folders})
+    with owned_directory() as staging:
+        made = staging / "folders"
+        made.mkdir()
+        for each in folders:
+            owner = made / each.owner
+            owner.mkdir()
+            (owner / f"{each.state.digest}.tar").write_bytes(each.state.data)
+            heads = _HEADS.dump_json({FolderKind.PERSISTENT: each.state.digest})
+            (owner / _HEADS_FILE).write_bytes(heads)
+        try:
+            directory.parent.mkdir(parents=True, exist_ok=True)
+            if is_there:
+                exchange_durably(made, directory)
+            else:
+                move_durably(made, directory)
+        except OSError as error:
+            raise HostError(f"{directory}: {error.strerror}; nothing was written") from None
+
+
+def _refuse_to_lose(directory: Path, names: set[str]) -> None:
+    for path in _listed(directory):
+        named = _OWNER.fullmatch(path.name)
+        if named is None or not _is(path, stat.S_ISDIR) or named[1] not in names:
+            raise InputError(
+                f"{path} would be lost: it is no folder of an agent of this contest; export into another directory"
+            )
+
+
+def _read_owner(directory: Path, room: Capacity) -> Archive:
+    """The persistent folder of one agent; EMPTY if it has none."""
+    files = {path.name: path for path in _listed(directory)}
+    for path in files.values():
+        if not _is(path, stat.S_ISREG):
+            raise InputError(f"{path}: not a regular file")
+    heads = _read_heads(files[_HEADS_FILE]) if _HEADS_FILE in files else {}
+    wanted = {f"{digest}.tar" for digest in heads.values() if digest != EMPTY.digest}
+    for name in sorted(files.keys() - wanted - {_LOCK, _HEADS_FILE}):
+        raise InputError(
+            f"{files[name]}: it belongs to no folder here; a judge that was killed left it, or somebody put it there"
+        )
+    for name in sorted(wanted - files.keys()):
+        raise InputError(f"{directory / name}: missing, and {directory / _HEADS_FILE} names it")
+    digest = heads.get(FolderKind.PERSISTENT, EMPTY.digest)
+    return EMPTY if digest == EMPTY.digest else _read_state(files[f"{digest}.tar"], digest, room)
+
+
+def _read_heads(path: Path) -> Heads:
+    try:
+        if path.stat().st_size > MOST_HEADS_BYTES:
+            raise InputError(f"{path}: not what a judge wrote: it is too large")
+        heads = _HEADS.validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        raise InputError(f"{path}: not what a judge wrote") from None
+    if not all(re.fullmatch(r"[0-9a-f]{64}", digest) for digest in heads.values()):
+        raise InputError(f"{path}: not what a judge wrote: what it names are no digests")
+    return heads
+
+
+def _read_state(path: Path, digest: str, room: Capacity) -> Archive:
+    try:
+        if path.stat().st_size > room.stream_bytes:
+            raise InputError(f"{path}: larger than any folder under this policy: raise folders.persistent_bytes")
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise InputError(f"{path}: its SHA-256 is not its name: it was changed or damaged")
+    try:
+        state, notes = parse_folder(data, room)
+    except UnkeptError as error:
+        raise InputError(f"{path}: {error}") from None
+    if notes or state.digest != digest:
+        raise InputError(f"{path}: not packed by a judge: {(*notes, 'in another order')[0]}")
+    return state
+
+
+def _room(policy: Policy) -> Capacity:
+    limits = policy.enforced()
+    return Capacity(limits.persistent_bytes, limits.persistent_inodes - 1)
+
+
+def _fitting(each: AgentFolder, policy: Policy) -> AgentFolder:
+    if not each.state.fits(_room(policy)):
+        raise InputError(
+            f"the folder of {each.name} takes {each.state.size_bytes} bytes and {each.state.inodes} files and "
+            f"directories, more than policy {policy.name} allows: raise folders.persistent_bytes and "
+            "folders.persistent_inodes, or leave it out"
+        )
+    return each
+
+
+def _listed(directory: Path) -> Sequence[Path]:
+    try:
+        return sorted(directory.iterdir())
+    except OSError as error:
+        raise InputError(f"{directory}: {error.strerror}: give a directory of folders, or another contest's") from None
+
+
+def _is(path: Path, kind: Callable[[int], bool]) -> bool:
+    """Whether a path itself is of this kind; a link to one is not."""
+    return kind(path.lstat().st_mode)

@@ -1,0 +1,185 @@
+"""The witnesses that a contest announces: asks them to sign its log, and keeps the last that each of them signed.
+
+A witness that does not answer, or answers slowly, never keeps the contest from going on.
+"""
+
+import threading
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from functools import partial
+from http.client import HTTPException
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+
+from judge.base.durable_files import read_bounded, write_durably
+from judge.base.errors import HostError, InputError
+from judge.base.logs import get_logger
+from judge.contest.plan import Planned, WitnessPlan
+from judge.store.queries import Reader
+from judge.transparency.add_checkpoint import PATH, AddCheckpoint
+from judge.transparency.checkpoint import (
+    COSIGNATURE,
+    LARGEST_CHECKPOINT,
+    Checkpoint,
+    key_id,
+    read_checkpoint,
+    read_signatures,
+)
+from judge.transparency.log import KEY_FILE, WITNESS_FOLDER, ContestLog, organiser_key
+from judge.transparency.merkle import Tree
+from judge.transparency.witness import within
+
+EACH_S = 30
+"""How long a witness may take in all."""
+
+EVERY_S = 600
+
+_SOCKET_S = 10
+
+
+class Witnesses:
+    """The witnesses of a contest."""
+
+    def __init__(self, planned: Planned) -> None:
+        """Raises InputError if there are any and the organiser's key is not there: a log must be signed first."""
+        self.planned = planned
+        self.all = planned.plan.witnesses
+        self._key = organiser_key(planned.folder) if self.all else None
+        if self.all and self._key is None:
+            raise InputError(
+                f"{planned.path}: [[witnesses]] sign what the organiser has signed, and there is no {KEY_FILE} beside "
+                f"the file; make one with: judge contest key {planned.folder / KEY_FILE}"
+            )
+
+    def cosign(self, witness: WitnessPlan, checkpoint: Checkpoint, tree: Tree) -> Checkpoint:
+        """The checkpoint of a tree with the witness's signatures, which are kept. HostError if it does not sign."""
+        if self._key is None:
+            raise HostError("the organiser's key is missing")
+        signed = _asked(witness, checkpoint.signed(self._key), tree)
+        self._keep(witness, signed)
+        return signed
+
+    def ask(self, log: ContestLog) -> Iterator[tuple[WitnessPlan, str]]:
+        """Have each witness that has an address sign the log as it is; for each why it did not, or nothing."""
+        for witness in self.all:
+            if witness.url and log.size:
+                try:
+                    self.cosign(witness, log.checkpoint(), log.tree)
+                    yield witness, ""
+                except HostError as error:
+                    yield witness, str(error)
+
+    def take(self, path: Path, log: ContestLog) -> list[WitnessPlan]:
+        """Keep what a witness signed by itself, from the file of `judge witness`; who signed it.
+
+        Raises InputError if it is not a checkpoint of this log, or if nobody signed it who was announced.
+        """
+        found = read_checkpoint(read_bounded(path, LARGEST_CHECKPOINT), str(path))
+        if self._key is None or not found.is_signed(self._key.public_key()):
+            raise InputError(f"{path}: not signed by the organiser of {self.planned.name}")
+        if found.size > log.size or replace(found, signatures=()) != log.checkpoint(found.size):
+            raise InputError(f"{path}: not a checkpoint of the log of {self.planned.name}")
+        signers = [each for each in self.all if found.witnessed_at(each.name, each.public) is not None]
+        if not signers:
+            raise InputError(f"{path}: not signed by any of the [[witnesses]] of {self.planned.path}")
+        for witness in signers:
+            self._keep(witness, found)
+        return signers
+
+    def _keep(self, witness: WitnessPlan, signed: Checkpoint) -> None:
+        path = self.planned.folder / WITNESS_FOLDER / identity(witness)
+        try:
+            last = read_checkpoint(read_bounded(path, LARGEST_CHECKPOINT), str(path)) if path.exists() else None
+            if last is None or last.size <= signed.size:
+                path.parent.mkdir(exist_ok=True)
+                write_durably(path, signed.note)
+        except OSError as error:
+            raise HostError(f"{path}: {error.strerror}: what {witness.name} signed is not kept") from None
+
+
+@contextmanager
+def asked_now_and_then(planned: Planned) -> Iterator[Witnesses]:
+    """Have the witnesses sign the log every `EVERY_S` while a contest is played, in a thread, and once at the end.
+
+    What goes wrong is an event of the log of the run, and never stops the contest.
+    """
+    witnesses = Witnesses(planned)
+    is_over = threading.Event()
+
+    def ask() -> None:
+        try:
+            with closing(Reader(planned.store_url)) as store:
+                log = ContestLog(planned.name, partial(store.leaves, planned.name))
+                for witness, why in witnesses.ask(log):
+                    if why:
+                        get_logger().warning("a witness did not sign", witness=witness.name, why=why)
+        except (HostError, InputError) as error:
+            get_logger().warning("no witness was asked", why=str(error))
+
+    def repeat() -> None:
+        while not is_over.wait(EVERY_S):
+            ask()
+
+    thread = threading.Thread(target=repeat, daemon=True, name="witnesses")
+    if any(witness.url for witness in witnesses.all):
+        thread.start()
+    try:
+        yield witnesses
+    finally:
+        is_over.set()
+        if thread.ident is not None:
+            thread.join(EACH_S)
+            ask()
+
+
+def identity(witness: WitnessPlan) -> str:
+    """The name of the file of what a witness signed: the id of its key, in hex."""
+    return key_id(witness.name, COSIGNATURE, witness.public).hex()
+
+
+def _asked(witness: WitnessPlan, checkpoint: Checkpoint, tree: Tree) -> Checkpoint:
+    """The witness's signatures. A witness that sends a byte now and then does not block the contest."""
+    try:
+        return within(EACH_S, lambda: _ask(witness, checkpoint, tree))
+    except (HostError, InputError) as error:
+        raise HostError(f"{witness.url}: {error}") from None
+
+
+def _ask(witness: WitnessPlan, checkpoint: Checkpoint, tree: Tree) -> Checkpoint:
+    old = 0
+    for _ in range(3):
+        status, answer = _posted(witness, AddCheckpoint(old, tree.consistency(old, checkpoint.size), checkpoint).body)
+        if status != 409:
+            break
+        size = answer.strip()
+        if not size.isdigit() or len(size) > 18:
+            raise HostError("answered 409 without the size that it has signed")
+        old = int(size)
+        if old > checkpoint.size:
+            raise HostError(f"it has signed {old} leaves of a log of this name, and this one has {checkpoint.size}")
+    if status == 409:
+        raise HostError(f"it has signed another log of this name, of {old} leaves")
+    if status != 200:
+        raise HostError(f"answered {status}: {answer[:200].decode('utf-8', 'replace').strip()}")
+    signatures = tuple(each for each in read_signatures(answer, "the answer") if each.name == witness.name)
+    signed = replace(checkpoint, signatures=(*checkpoint.signatures, *signatures))
+    if signed.witnessed_at(witness.name, witness.public) is None:
+        raise HostError("its answer has no signature by the key of the contest file")
+    return signed
+
+
+def _posted(witness: WitnessPlan, body: bytes) -> tuple[int, bytes]:
+    """The status and the answer."""
+    request = urllib.request.Request(  # noqa: S310 http or https, as the plan says
+        f"{witness.url.rstrip('/')}/{PATH}", body, {"Content-Type": "text/plain; charset=utf-8"}
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=_SOCKET_S) as answer:  # noqa: S310
+            return 200, answer.read(LARGEST_CHECKPOINT + 1)
+    except HTTPError as error:
+        with error:
+            return error.code, error.read(1000)
+    except (URLError, HTTPException, OSError) as error:
+        raise HostError(f"does not answer: {getattr(error, 'reason', error)}") from None

@@ -1,0 +1,1 @@
+"""Writes the export of a contest, complete or not at all."""

@@ -1,0 +1,144 @@
+"""The signed file of an evaluation: written by its author, and checked by anybody who has the folder of its pool.
+
+    {"format": "judge-evaluation-1", "evaluation": {...}, "key": "-----BEGIN PUBLIC KEY...", "signature": "..."}
+
+The signature is Ed25519's, in Base64, of the evaluation as JSON without spaces, sorted by keys. Beside the file's own
+folder are the frozen pool and the records. Whoever checks it plays every record again and takes every step again: the
+games that the pool prescribes, in their order, until the rule ends them.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from pydantic import BaseModel, ConfigDict, Field
+
+from judge.base.durable_files import read_bounded, write_durably
+from judge.base.errors import InputError
+from judge.base.parsing import parse_foreign, parse_json
+from judge.contest.evaluation import FROZEN_FILE, RECORDS, Evaluation, PlayedGame, Pool, evaluate, evaluation_of
+from judge.referee.spec import MatchSpec, read_record
+from judge.referee.verify import verify
+from judge.transparency.checkpoint import is_signed
+from judge.transparency.keys import fingerprint, public_pem, read_public_key
+
+LARGEST_EVALUATION = 64 << 20
+"""Bytes: half a million pairs of games, and more than any pool has."""
+
+
+class _SignedFile(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Literal["judge-evaluation-1"]
+    evaluation: Evaluation
+    key: str = Field(max_length=1000)
+    signature: str = Field(max_length=100)
+
+
+def write_evaluation(path: Path, evaluation: Evaluation, key: Ed25519PrivateKey) -> None:
+    """Sign an evaluation and write it. Raises OSError."""
+    document = evaluation.model_dump(mode="json")
+    signed = {
+        "format": "judge-evaluation-1",
+        "evaluation": document,
+        "key": public_pem(key.public_key()).decode(),
+        "signature": base64.b64encode(key.sign(_canonical(document))).decode(),
+    }
+    write_durably(path, f"{json.dumps(signed, indent=1)}\n".encode())
+
+
+def verify_evaluation(path: Path) -> tuple[Sequence[str], str]:
+    """What is wrong with an evaluation, and what it says if nothing is. Raises InputError if it cannot be read."""
+    data = read_bounded(path, LARGEST_EVALUATION)
+    signed = parse_foreign(_SignedFile, data, f"{path}: not an evaluation")
+    key = read_public_key(signed.key.encode(), f"{path}: key")
+    said = signed.evaluation
+    document = json.loads(data)["evaluation"]
+    try:
+        signature = base64.b64decode(signed.signature, validate=True)
+    except binascii.Error:
+        signature = b""
+    if not is_signed(key, signature, _canonical(document)):
+        return ["it is not signed by its key"], ""
+    folder = path.resolve().parent.parent
+    pool = read_pool(folder / FROZEN_FILE)
+    if pool.digest() != said.pool:
+        return [f"{folder / FROZEN_FILE}: another pool than that of the evaluation"], ""
+    reader = _Reader(folder / RECORDS, said.games)
+    try:
+        *_, (scores, games) = evaluate(pool, said.candidate, said.parent, said.rule, reader.game)
+    except _LackingError as error:
+        return [*reader.problems, str(error)], ""
+    problems = list(reader.problems)
+    if len(games) != len(said.games):
+        problems.append(f"it has {len(said.games)} games, and its rule ends it after {len(games)}")
+    again = evaluation_of(said.judge, pool, (said.candidate, said.parent), said.rule, scores, games)
+    problems += _differences(again, said)
+    counted = f"{len(games)} games, {said.candidate.name}: {said.verdict}, signed by {fingerprint(key)[:16]}"
+    return problems, counted
+
+
+def read_pool(path: Path) -> Pool:
+    """A frozen pool. Raises InputError if the file is none, or was changed."""
+    data = read_bounded(path, LARGEST_EVALUATION)
+    pool = parse_json(Pool, data, f"{path}: not a frozen pool")
+    if pool.encoded() != data:
+        raise InputError(f"{path}: not as it was frozen; bring that file back, or begin another pool in another folder")
+    return pool
+
+
+def _differences(again: Evaluation, said: Evaluation) -> Iterator[str]:
+    for name in ("counts", "score", "low", "high", "llr", "verdict"):
+        ours, theirs = getattr(again, name), getattr(said, name)
+        if ours != theirs:
+            yield f"{name}: the records give {ours!r}, the evaluation says {theirs!r}"
+
+
+class _LackingError(Exception):
+    pass
+
+
+class _Reader:
+    """Reads the games of an evaluation from their records, each of which is replayed."""
+
+    def __init__(self, records: Path, digests: Sequence[str]) -> None:
+        self._records = records
+        self._digests = list(digests)
+        self._read = 0
+        self.problems: list[str] = []
+
+    def game(self, spec: MatchSpec) -> PlayedGame:
+        """The next game, which is that of `spec`."""
+        if self._read == len(self._digests):
+            raise _LackingError(f"it ends after {self._read} games, and its rule goes on")
+        digest, self._read = self._digests[self._read], self._read + 1
+        path = record_path(self._records, spec)
+        if not path.is_file():
+            raise _LackingError(f"{path}: the record is missing")
+        played = played_game(path, spec)
+        if played.digest != digest:
+            self.problems.append(f"{path}: another record than that of the evaluation")
+        self.problems += (f"{path}: {problem}" for problem in verify(read_record(path)).problems)
+        return played
+
+
+def record_path(records: Path, spec: MatchSpec) -> Path:
+    """Where the record of a match is."""
+    return records / f"{spec.id}.json"
+
+
+def played_game(path: Path, spec: MatchSpec) -> PlayedGame:
+    """The game in a record. Raises InputError if the record is not of this match."""
+    record = read_record(path).record
+    if record.spec != spec or record.id != spec.id:
+        raise InputError(f"{path}: the record of another match; remove it, and it is played again")
+    return PlayedGame(record.verdict, record.winner, hashlib.sha256(path.read_bytes()).hexdigest())
+
+
+def _canonical(document: object) -> bytes:
+    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()

@@ -1,0 +1,183 @@
+"""Writes the export of a contest: one directory for everybody, and one for each author with what only he may see.
+
+Both are written under another name and renamed when they are complete, so a directory of the given name is complete.
+"""
+
+import hashlib
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from judge.base.errors import HostError, InputError
+from judge.base.worker_processes import in_parallel
+from judge.contest.contest import Contest
+from judge.matches import GameConditions
+from judge.publish.former import read_joined
+from judge.publish.joined import JOINED
+from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store
+from judge.publish.manifest import write_manifest
+from judge.publish.model import PublishedContest, PublishedMatch
+from judge.publish.tables import tables
+from judge.site.match_files import MatchFiles, MatchJob, publish_match, read_stored, write_private, write_public
+from judge.site.match_page import MatchContext
+from judge.site.pages import PagePlace
+from judge.site.site import Proof, site
+from judge.translations.language import CODES, languages
+from judge.transparency.keys import fingerprint, public_pem
+from judge.transparency.log import WITNESSED, ContestLog, witnessed_files
+
+PGN = "games.pgn"
+_PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportSummary:
+    """What was written: SHA-256 of the manifest, fingerprint of the key, matches with and without a result."""
+
+    digest: str
+    fingerprint: str
+    played: int
+    unfinished: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageOptions:
+    """How the pages are written.
+
+    `address` is where the site will be, such as `https://example.org/cup/`: each game then has a picture, which readers
+    of links find by it; that needs Pillow. `languages` are codes; the pages of the first one are at the top.
+    """
+
+    address: str = ""
+    languages: Sequence[str] = CODES
+
+
+def publish(
+    contest: Contest, directory: Path, private: Path, key: Ed25519PrivateKey, options: PageOptions = PageOptions()
+) -> ExportSummary:
+    """Write the public part of `contest` to `directory` and its authors' parts below `private`; both must be new.
+
+    Raises InputError if one exists or a record was changed, and HostError if the files cannot be written.
+    """
+    inside, outside = private.resolve(), directory.resolve()
+    if inside.is_relative_to(outside) or outside.is_relative_to(inside):
+        raise InputError(f"{private}: the private directory may not be in the public one, nor contain it")
+    for place in (directory, private):
+        if place.exists() and not (place.is_dir() and not any(place.iterdir())):
+            raise InputError(f"{place}: exists; an export is never overwritten, name another directory")
+    partial, partial_private = _partial(directory), _partial(private)
+    try:
+        summary = _write(contest, partial, partial_private, key, options)
+        for made, place in ((partial_private, private), (partial, directory)):
+            made.replace(place)
+    except OSError as error:
+        raise HostError(f"{error.filename or directory}: {error.strerror}: the export is not written") from None
+    finally:
+        for made in (partial, partial_private):
+            shutil.rmtree(made, ignore_errors=True)
+    return summary
+
+
+def _partial(place: Path) -> Path:
+    """Where a directory is written until it is complete; removes what an export that was killed left there."""
+    partial = place.absolute().with_name(f".{place.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    return partial
+
+
+def _write(
+    contest: Contest, target: Path, private: Path, key: Ed25519PrivateKey, options: PageOptions
+) -> ExportSummary:
+    spoken = languages(options.languages)
+    for folder in ("data", "records"):
+        (target / folder).mkdir(parents=True)
+    for language in spoken:
+        for folder in ("games", "agents", "rounds"):
+            (target / PagePlace(f"{folder}/x", language, spoken).file).parent.mkdir(parents=True)
+    private.mkdir(mode=0o700, parents=True)
+    published = replace(load_store(contest), joined=read_joined(contest.planned))
+    snapshot, document = published.snapshot, f"{published.document}\n".encode()
+    (target / DOCUMENT).write_bytes(document)
+    if published.secret is not None and snapshot.commitment is not None:
+        revealed = Revealed(contest=snapshot.name, commitment=snapshot.commitment, secret=published.secret)
+        (target / CHANCE).write_text(f"{revealed.model_dump_json(indent=1)}\n")
+    if published.joined is not None:
+        (target / JOINED).write_bytes(published.joined.encoded())
+    conditions: dict[int, GameConditions] = {}
+    about: dict[str, Mapping[str, str]] = {}
+    with (target / PGN).open("wb") as pgn:
+        for number, written in _write_matches(published, contest.planned.files, target, private, options):
+            pgn.write(written.pgn)
+            about |= written.about
+            conditions[number] = written.conditions
+    published = replace(
+        published,
+        matches=[replace(match, conditions=conditions.get(match.number)) for match in published.matches],
+    )
+    for name, data in tables(published).items():
+        (target / "data" / name).write_bytes(data)
+    log = ContestLog.of(published.name, published.journal)
+    witnessed = witnessed_files(contest.planned.folder)
+    signers = [name.removeprefix(WITNESSED) for name in witnessed]
+    for name, data in (*log.files(key), *witnessed.items()):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        (target / name).write_bytes(data)
+    public_key = key.public_key()
+    digests = {
+        DOCUMENT: hashlib.sha256(document).hexdigest(),
+        "contest.toml": snapshot.plan_sha256,
+        **{f"image {name}": image.content or image.id for name, image in snapshot.images.items()},
+        **{f"agent {entry.name}": entry.seat.digest for entry in snapshot.entries},
+    }
+    proof = Proof(
+        public_pem(public_key).decode(), fingerprint(public_key), list(digests.items()), log.size > 0, signers
+    )
+    for path, page in site(published, about, proof, spoken):
+        (target / path).write_bytes(page)
+    return ExportSummary(
+        digest=write_manifest(target, published.name, key),
+        fingerprint=proof.fingerprint,
+        played=len(published.played),
+        unfinished=len(published.unfinished),
+    )
+
+
+def _write_matches(
+    contest: PublishedContest, files: Path, target: Path, private: Path, options: PageOptions
+) -> Iterator[tuple[int, MatchFiles]]:
+    """Write the files of all matches; of each that was played its number, and what the rest of the export needs."""
+    for agent in contest.by_name:
+        if not _PLAIN.fullmatch(agent):
+            raise InputError(f"agent {agent!r}: this name cannot be the name of a directory")
+    for match in contest.matches:
+        for attempt in match.uncounted:
+            file = read_stored(files, attempt.record)
+            write_public(file, target / match.attempt_path(attempt.number))
+            folders = (private / match.first, private / match.second)
+            write_private(file, folders, f"{match.stem}.attempt-{attempt.number}")
+    played = [match for match in contest.matches if match.result is not None]
+    stems = ["", *(match.stem for match in played), ""]
+
+    def job(match: PublishedMatch, record: str, before: str, after: str) -> MatchJob:
+        context = MatchContext(
+            contest=contest.name,
+            match=match,
+            agents=(contest.by_name[match.first].stem, contest.by_name[match.second].stem),
+            before=before,
+            after=after,
+            address=options.address,
+            languages=options.languages,
+            stage=contest.stage_of(match),
+        )
+        return MatchJob(files, record, context, target, (private / match.first, private / match.second))
+
+    jobs = (
+        job(match, match.result.record, before, after)
+        for match, before, after in zip(played, stems, stems[2:], strict=False)
+        if match.result is not None
+    )
+    yield from zip((match.number for match in played), in_parallel(publish_match, jobs), strict=True)

@@ -1,0 +1,89 @@
+"""Writes a contest in the files of another manager: its results and games, without anything private.
+
+The directory is written under another name and renamed when it is complete.
+"""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from judge.base.errors import HostError, InputError
+from judge.catalog.steps import steps_of
+from judge.contest.contest import Contest
+from judge.contest.plan import Planned
+from judge.matches import MatchState
+from judge.publish.load import load_store
+from judge.publish.model import PublishedContest
+from judge.records.managers import ContestGame, ContestManager, FinishedContest
+from judge.referee.spec import MatchSpec, public_part
+from judge.site.match_files import read_stored
+from judge.statistics.rating_model import RatingModel
+from judge.statistics.ratings import rate
+
+
+def finished_contest(contest: Contest, manager: ContestManager) -> FinishedContest:
+    """The contest as it is now, rated as the manager rates."""
+    published = load_store(contest)
+    model = RatingModel.model_validate(dict(manager.rating))
+    rated = rate(published.counted, model).ratings if published.counted else ()
+    return FinishedContest(
+        name=published.name,
+        agents=[participant.name for participant in published.participants],
+        policy=published.snapshot.policy,
+        openings=published.snapshot.openings,
+        games=_games(published, contest.planned.files),
+        ratings={rating.agent: rating.elo for rating in rated},
+        out=published.out,
+    )
+
+
+def planned_contest(planned: Planned) -> FinishedContest:
+    """A contest that has not begun: who takes part, and from which openings."""
+    return FinishedContest(
+        name=planned.name,
+        agents=[agent.name or Path(agent.path).stem for agent in planned.plan.agents],
+        policy=planned.policy,
+        openings=planned.openings(),
+    )
+
+
+def _games(published: PublishedContest, files: Path) -> Iterator[ContestGame]:
+    for match in published.matches:
+        if match.state == MatchState.CANCELLED and match.result is None:
+            continue
+        spec = MatchSpec.model_validate_json(match.spec)
+        file = None if match.result is None else public_part(read_stored(files, match.result.record))
+        yield ContestGame(
+            number=match.number,
+            first=match.first,
+            second=match.second,
+            opening=spec.opening if file is None else file.record.spec.opening,
+            file=file,
+            steps=None if file is None else steps_of(file),
+        )
+
+
+def write_for_manager(contest: Contest, manager: ContestManager, directory: Path) -> int:
+    """Write the files into the new directory `directory`; returns how many there are.
+
+    Raises InputError if it exists, if the manager has no such files or if a record was changed, HostError if the files
+    cannot be written.
+    """
+    if manager.write is None:
+        raise InputError(f"contests cannot be written for it ({manager.about})")
+    if directory.exists() and not (directory.is_dir() and not any(directory.iterdir())):
+        raise InputError(f"{directory}: exists; an export is never overwritten, name another directory")
+    partial = directory.absolute().with_name(f".{directory.name}.partial")
+    try:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        for name, data in manager.write(finished_contest(contest, manager)):
+            with (partial / name).open("ab") as file:
+                file.write(data)
+        count = sum(1 for _ in partial.iterdir())
+        partial.replace(directory)
+    except OSError as error:
+        raise HostError(f"{error.filename or directory}: {error.strerror}: the export is not written") from None
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return count

@@ -1,0 +1,1 @@
+"""Boxes that are containers of the Docker Engine."""

@@ -1,0 +1,219 @@
+"""The Engine's attach stream: PID 1's reports, and the agent's own streams where pipes cannot reach it."""
+
+import os
+import secrets
+import select
+import socket
+import ssl
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+
+from judge.base.errors import HostError
+from judge.sandbox.box import Channel, ProcessReport
+from judge.sandbox.machine.pipes import CHUNK, await_readable
+
+STDOUT, STDERR = 1, 2
+"""The Engine's numbers of the streams that it sends."""
+
+LARGEST_FRAME = 4 << 20
+
+PATIENCE_S = 0.01
+"""How long to wait for data at a time while another call is under way."""
+
+TLS_RECORD = 1 << 14
+"""The most that TLS takes as one piece; of more it does not say how much it took before it had to wait."""
+
+
+class Frames:
+    """Cuts bytes into frames: a header whose first byte is the kind and whose last four are the payload's length."""
+
+    def __init__(self, header: int) -> None:
+        """`header` is its length: 8 for the Engine's frames, 5 for PID 1's."""
+        self._header = header
+        self._rest = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
+        """The frames that are whole now, as kind and payload; raises HostError for what cannot be a frame."""
+        self._rest += data
+        while len(self._rest) >= self._header:
+            end = self._header + int.from_bytes(self._rest[self._header - 4 : self._header], "big")
+            if end > LARGEST_FRAME:
+                raise HostError(f"The Engine's attach stream holds a frame of {end} bytes: it is broken")
+            if len(self._rest) < end:
+                return
+            kind, payload = self._rest[0], bytes(self._rest[self._header : end])
+            del self._rest[:end]
+            yield kind, payload
+
+
+class EndMark:
+    """Finds the mark that PID 1 puts behind the last byte of the agent's stdout.
+
+    The Engine has no word for the end of one stream, and does not keep the order of two. The mark is a secret of the
+    judge's: no agent can write it. Its first byte is one that no line of text ends with, so nothing is held back.
+    """
+
+    LENGTH = 16
+
+    def __init__(self) -> None:
+        self.mark = b"\0" + secrets.token_bytes(self.LENGTH - 1)
+        self._held = b""
+
+    def feed(self, data: bytes) -> tuple[bytes, bool]:
+        """The agent's bytes, and whether these were the last."""
+        data = self._held + data
+        if data.endswith(self.mark):
+            self._held = b""
+            return data[: -self.LENGTH], True
+        lengths = range(min(len(data), self.LENGTH - 1), 0, -1)
+        held = next((n for n in lengths if data.endswith(self.mark[:n])), 0)
+        self._held = data[len(data) - held :]
+        return data[: len(data) - held], False
+
+
+class AttachStream:
+    """One source for all that comes over the Engine's attach stream.
+
+    `on_report` sees every report of PID 1 first and returns it decoded; `on_end` returns the
+    events for the end of the stream, which comes when the container or the Engine is gone.
+    """
+
+    events = select.EPOLLIN
+
+    def __init__(
+        self,
+        attached: socket.socket,
+        on_report: Callable[[bytes], ProcessReport],
+        on_end: Callable[[], Sequence[tuple[Channel, bytes]]],
+    ) -> None:
+        self._socket = attached
+        self.on_report = on_report
+        self.on_end = on_end
+        self._streams = Frames(8)
+        self._control = Frames(5)
+        self._mark: EndMark | None = None
+        self._held: list[tuple[Channel, bytes]] = []
+        self._open = {Channel.OUT, Channel.ERR}
+        self._is_clean = False
+        self._is_tls = isinstance(attached, ssl.SSLSocket)
+        self.fd = attached.fileno()
+        self.stdin_fd = os.dup(self.fd)  # the same socket under a second number, so that it can be polled apart
+        self.ended = False
+
+    def say_pipes(self) -> None:
+        """Tell PID 1 to use the named pipes."""
+        self._say(b"P")
+
+    def say_attach(self) -> None:
+        """Tell PID 1 to use the attach stream."""
+        self._mark = EndMark()
+        self._say(b"A" + self._mark.mark)
+
+    def clean(self, span_s: float) -> bool:
+        """Have PID 1 leave nothing of the former agent; False if it does not say so within `span_s` seconds.
+
+        What came before the answer is the former game's, and thrown away.
+        """
+        self._is_clean, self._held = False, []
+        self._say(b"C")
+        deadline = time.monotonic() + span_s
+        while not self._is_clean and not self.ended and (left := deadline - time.monotonic()) > 0:
+            await_readable(self.fd, left)
+            self._receive()
+        return self._is_clean
+
+    def read(self) -> Sequence[tuple[Channel, bytes]]:
+        """What is there now, at most `CHUNK` and what a frame lacked; and what was taken in before."""
+        held, self._held = self._held, []
+        return [*held, *self._receive()]
+
+    def take_in(self, until: Future[None]) -> None:
+        """Buffer what comes for the next read, until a call is done.
+
+        The Engine does not end a container whose output nobody takes: an agent that floods could hold it up.
+        """
+        while not until.done():
+            if self.ended:
+                time.sleep(PATIENCE_S)
+            else:
+                await_readable(self.fd, PATIENCE_S)
+            self._held += self._receive()
+
+    def finish(self, span_s: float) -> Sequence[tuple[Channel, bytes]]:
+        """What still comes of a container that has ended, and the end, within `span_s` seconds.
+
+        The Engine may forget to hang up, above all where memory has run out.
+        """
+        said: list[tuple[Channel, bytes]] = []
+        deadline = time.monotonic() + span_s
+        while not self.ended and (left := deadline - time.monotonic()) > 0:
+            await_readable(self.fd, left)
+            said += self.read()
+        return said if self.ended else [*said, *self._end()]
+
+    def _receive(self) -> Sequence[tuple[Channel, bytes]]:
+        if self.ended:
+            return ()
+        try:
+            data = self._socket.recv(CHUNK)
+        except (BlockingIOError, ssl.SSLWantReadError):
+            return ()
+        except OSError:
+            data = b""  # a reset says the same as an end
+        if data:
+            return [event for kind, payload in self._streams.feed(data) for event in self._events(kind, payload)]
+        return self._end()
+
+    def _end(self) -> Sequence[tuple[Channel, bytes]]:
+        self.ended = True
+        ends = [(channel, b"") for channel in self._open] if self._mark else []
+        return [*ends, *self.on_end()]
+
+    def write(self, data: bytes) -> int:
+        """Write to the agent's stdin: the number of bytes taken, 0 when full, -1 when the container is gone."""
+        if self.ended:
+            return -1
+        try:
+            return self._socket.send(data[:TLS_RECORD] if self._is_tls else data)
+        except (BlockingIOError, ssl.SSLWantWriteError):
+            return 0
+        except OSError:
+            return -1
+
+    def close(self) -> None:
+        """Hang up; PID 1 sees the end of its stdin."""
+        self.ended = True
+        if self.stdin_fd >= 0:
+            os.close(self.stdin_fd)
+            self.stdin_fd = -1
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+    def _say(self, word: bytes) -> None:
+        if self.write(word) != len(word):
+            raise HostError("The container ended before its agent was started: see the Engine's log")
+
+    def _events(self, stream: int, payload: bytes) -> Iterator[tuple[Channel, bytes]]:
+        if stream == STDERR:
+            for kind, frame in self._control.feed(payload):
+                if kind == ord("C"):
+                    self._is_clean = True
+                else:
+                    yield self._of_control(kind, frame)
+        elif self._mark and Channel.OUT in self._open:
+            data, last = self._mark.feed(payload)
+            if data:
+                yield Channel.OUT, data
+            if last:
+                self._open.discard(Channel.OUT)
+                yield Channel.OUT, b""
+
+    def _of_control(self, kind: int, frame: bytes) -> tuple[Channel, bytes]:
+        if kind == ord("R"):
+            return Channel.REPORT, self.on_report(frame).encode()
+        if not frame:
+            self._open.discard(Channel.ERR)
+        return Channel.ERR, frame

@@ -1,0 +1,277 @@
+"""One client of the container Engine: every way in which it fails comes out as a `HostError` with a sentence.
+
+docker-py is imported by the functions that use it: it and its HTTP client take longer to import than most of the judge,
+and many processes ask no Engine.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import socket
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from judge.base.errors import HostError
+
+if TYPE_CHECKING:
+    import docker
+
+OLDEST_API = (1, 41)
+"""Engine 20.10: the first with private cgroup namespaces in its API."""
+
+WAIT_TIMEOUT_S = 10
+"""How long a container may take to end whose streams have ended."""
+
+VERSION_TIMEOUT_S = 5
+
+USUAL_TIMEOUT_S = 60.0
+"""How long an answer may take where nothing else is said."""
+
+REMOVALS, REMOVAL_PAUSE_S = 5, 0.1
+"""How often a removal is tried again, and after how long."""
+
+
+class Closable(Protocol):
+    """Something that holds a connection."""
+
+    def close(self) -> None:
+        """Close it."""
+
+
+class EngineRefusalError(HostError):
+    """The Engine answered, and the answer is no; `status` is the HTTP status of its answer."""
+
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Engine:
+    """The Engine calls that a box needs. Not shared between threads: each box has its own."""
+
+    def __init__(self, timeout_s: float) -> None:
+        """Connect to the Engine that the environment names (DOCKER_HOST and its like)."""
+        with doing("answer"):
+            self._client = connect(timeout_s).api
+        self._hijacked: list[Closable] = []
+
+    def info(self) -> Mapping[str, Any]:
+        """What the Engine says of itself and its host, in the words of its API; asked once a process."""
+        with doing("describe itself"):
+            return _description(os.environ.get("DOCKER_HOST", ""))
+
+    def create(self, config: Mapping[str, Any]) -> str:
+        """Create a container; returns its id."""
+        with doing("create a container"):
+            return str(self._client.create_container_from_config(config)["Id"])  # type: ignore[no-untyped-call]
+
+    def attach(self, container: str) -> socket.socket:
+        """The three streams of a container as one socket, from now on."""
+        with doing(f"attach to container {container[:12]}"):
+            streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+            stream = self._client.attach_socket(container, params=streams)
+            # the response holds the socket open as well
+            self._hijacked.append(getattr(stream, "_response", stream))
+            attached: socket.socket = getattr(stream, "_sock", stream)
+            attached.setblocking(False)
+            return attached
+
+    def start(self, container: str) -> None:
+        """Start a container's PID 1."""
+        with doing(f"start container {container[:12]}"):
+            self._client.start(container)
+
+    def state(self, container: str) -> Mapping[str, Any]:
+        """The `State` that the Engine keeps of a container."""
+        with doing(f"inspect container {container[:12]}"):
+            return dict(self._client.inspect_container(container)["State"])
+
+    def counters(self, container: str) -> Mapping[str, Any]:
+        """What the Engine measures of a container, in the words of its API."""
+        with doing(f"measure container {container[:12]}"):
+            return dict(self._client.stats(container, stream=False, one_shot=True))
+
+    def count_events(self, container: str, event: str, until_s: float) -> int:
+        """How many events of a kind there were of a container, by a moment of the Engine's clock (waits for it)."""
+        with doing(f"list the events of container {container[:12]}"):
+            events = self._client.events(  # type: ignore[call-overload]
+                since=1,
+                until=until_s,  # whole seconds would miss the last
+                filters={"container": container, "event": event},
+                decode=True,
+            )
+            return sum(1 for _ in events)
+
+    def history(self, label: str, since_s: float, until_s: float) -> list[tuple[str, str]]:
+        """What was done to containers with a label between two moments of the Engine's clock: their ids and actions.
+
+        The Engine remembers some hundred events of all its containers.
+        """
+        with doing("list events"):
+            events = self._client.events(  # type: ignore[call-overload]
+                since=since_s, until=until_s, filters={"type": "container", "label": label}, decode=True
+            )
+            return [(event["id"], event["Action"]) for event in events]
+
+    def wait(self, container: str) -> None:
+        """Wait until a container does not run any more."""
+        with doing(f"wait for container {container[:12]}"):
+            self._client.wait(container, timeout=WAIT_TIMEOUT_S)
+
+    def kill(self, container: str) -> None:
+        """Kill everything in a container."""
+        with doing(f"kill container {container[:12]}"):
+            self._client.kill(container)
+
+    def pause(self, container: str) -> None:
+        """Freeze a container; it stands still on return."""
+        with doing(f"pause container {container[:12]}"):
+            self._client.pause(container)
+
+    def unpause(self, container: str) -> None:
+        """Let a container go on."""
+        with doing(f"unpause container {container[:12]}"):
+            self._client.unpause(container)
+
+    def move(self, container: str, cores: Sequence[int]) -> None:
+        """Move a container to other processors: some 15 ms."""
+        with doing(f"move container {container[:12]}"):
+            self._client.update_container(container, cpuset_cpus=",".join(map(str, cores)))
+
+    def remove(self, container: str) -> None:
+        """Kill and remove a container and its volumes; one that is gone already is fine.
+
+        The Engine may write to a container's directory while it deletes it, and then finds the directory not empty.
+        """
+        for is_last in (*[False] * REMOVALS, True):
+            try:
+                with doing(f"remove container {container[:12]}"), ignoring(404, 409):
+                    self._client.remove_container(container, v=True, force=True)
+            except EngineRefusalError as error:
+                if is_last or "directory not empty" not in str(error):
+                    raise
+                time.sleep(REMOVAL_PAUSE_S)
+            else:
+                return
+
+    def create_volume(self, name: str, tmpfs: str, labels: Mapping[str, str]) -> None:
+        """Create a volume in memory with these mount options; it is mounted while a container uses it."""
+        with doing(f"create the volume {name}"):
+            self._client.create_volume(
+                name, driver="local", driver_opts={"type": "tmpfs", "device": "tmpfs", "o": tmpfs}, labels=dict(labels)
+            )
+
+    def remove_volume(self, name: str) -> None:
+        """Remove a volume; one that is gone already is fine."""
+        with doing(f"remove the volume {name}"), ignoring(404):
+            self._client.remove_volume(name)
+
+    def labelled_volumes(self, label: str) -> list[dict[str, Any]]:
+        """All volumes with a label, in the words of the API's volume list."""
+        with doing("list volumes"):
+            return list(self._client.volumes(filters={"label": label})["Volumes"] or ())
+
+    def labelled(self, label: str) -> list[dict[str, Any]]:
+        """All containers with a label, in the words of the API's container list."""
+        with doing("list containers"):
+            return list(self._client.containers(all=True, filters={"label": label}))
+
+    def close(self) -> None:
+        """Close the connections."""
+        while self._hijacked:
+            self._hijacked.pop().close()
+        self._client.close()
+
+
+def versions() -> str:
+    """The versions of the Engine and its API, in a line; or why the Engine does not answer."""
+    try:
+        with closing(Engine(VERSION_TIMEOUT_S)) as engine:
+            said = engine.info()
+    except HostError as error:
+        return str(error)
+    api = _api_version(os.environ.get("DOCKER_HOST", ""))
+    return f"Docker Engine {said.get('ServerVersion')}, API {api}"
+
+
+@contextmanager
+def doing(what: str) -> Iterator[None]:
+    """Turn every error of the Engine's client into a `HostError` that says what failed."""
+    import docker.errors
+    import requests
+    import urllib3.exceptions
+
+    try:
+        yield
+    except docker.errors.APIError as error:
+        status = error.response.status_code if error.response is not None else 500
+        raise EngineRefusalError(f"The Engine refused to {what}: {error.explanation or error}", status) from error
+    except (docker.errors.DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+        at = os.environ.get("DOCKER_HOST") or "its usual socket"
+        raise HostError(
+            f"The Engine at {at} did not {what} ({_cause(error)}): see that it runs (`docker info`) and that you may "
+            "use it"
+        ) from error
+
+
+def _cause(error: BaseException) -> str:
+    """What the system said, where clients have packed that into words of theirs."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror
+        packed = (part for part in cause.args if isinstance(part, BaseException))
+        cause = cause.__cause__ or cause.__context__ or next(packed, None)
+    return str(error)
+
+
+@contextmanager
+def ignoring(*statuses: int) -> Iterator[None]:
+    """Pass over the Engine's answers that mean that there is nothing left to do."""
+    import docker.errors
+
+    try:
+        yield
+    except docker.errors.APIError as error:
+        if error.response is None or error.response.status_code not in statuses:
+            raise
+
+
+def connect(timeout_s: float = USUAL_TIMEOUT_S) -> docker.DockerClient:
+    """A client of the Engine that the environment names, to be closed; to be called `doing` something."""
+    return _client(_api_version(os.environ.get("DOCKER_HOST", "")), timeout_s)
+
+
+def _client(version: str, timeout_s: float) -> docker.DockerClient:
+    import docker
+
+    client = docker.from_env(version=version, timeout=timeout_s)  # type: ignore[arg-type]  # fractions are fine
+    if client.api.base_url.startswith("http+docker:"):
+        # The environment's proxies, of which no socket has one, are looked for at each call for as long as it takes.
+        client.api.trust_env = False
+    return client
+
+
+@functools.cache
+def _description(_host: str) -> Mapping[str, Any]:
+    """What the Engine that DOCKER_HOST names says of itself."""
+    with closing(connect()) as client:
+        return dict(client.api.info())
+
+
+@functools.cache
+def _api_version(_host: str) -> str:
+    """The API version of the Engine that DOCKER_HOST names, asked once a process.
+
+    Asked as a ping: to tell its version the Engine executes runc, which takes longer than many a call.
+    """
+    with closing(_client(".".join(map(str, OLDEST_API)), USUAL_TIMEOUT_S)) as client:
+        answer = client.api.get(f"{client.api.base_url}/_ping", timeout=USUAL_TIMEOUT_S)
+        answer.raise_for_status()
+    version = answer.headers.get("Api-Version", "0")
+    if tuple(map(int, version.split("."))) < OLDEST_API:
+        raise HostError(f"The Engine speaks API {version}; it must speak 1.41 or newer (Engine 20.10): update it")
+    return str(version)

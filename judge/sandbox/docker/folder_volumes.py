@@ -1,0 +1,263 @@
+"""Kept folders under a quota, with nothing but the Engine: sized volumes, held by a trusted container of our own.
+
+A tmpfs volume lasts as long as a container that uses it. So the keeper's container starts beside the boxes, fills the
+volumes before any agent runs, and packs what is in them when the boxes are gone: the agents never meet it, and it reads
+nothing that can still change. It runs an image of its own, as a root without the rights of one (but to read what an
+agent has closed to itself, and to give away what it has unpacked), without a network, on a read-only file system.
+
+Each game has fresh volumes. One that was emptied and used again would tell the next agent how many files it has ever
+had, by the numbers of its inodes: a folder that nobody named.
+"""
+
+import secrets
+import socket
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from judge.base.errors import HostError
+from judge.base.logs import get_logger
+from judge.sandbox.box import BoxPolicy
+from judge.sandbox.docker.attach import STDOUT, Frames
+from judge.sandbox.docker.engine import Engine
+from judge.sandbox.docker.images import keeper_image
+from judge.sandbox.folders import (
+    PACKING,
+    CollectedFolder,
+    Folder,
+    FolderKey,
+    collect_archive,
+    collect_nothing,
+    note_on_others,
+)
+from judge.sandbox.machine.owner import Owner
+from judge.sandbox.machine.pipes import CHUNK
+from judge.sandbox.machine.users import User, claim_user
+
+log = get_logger()
+
+ROOT = "/folders"
+
+OWN_MEMORY_BYTES = 64 << 20
+"""What the container's programs may use; the volumes' pages that it fills come on top."""
+
+MARK_BYTES = 16
+
+GONE, REPLACED, WHOLE = b"gone", b"replaced", b"whole"
+"""Words of the container's: there is no folder any more, it is no directory any more, tar packed all of it."""
+
+SCRIPT = f"""
+export LC_ALL=C
+while read -r verb volume folder uid size mark; do
+    at="{ROOT}/$volume/$folder"
+    case $verb in
+    load)
+        mkdir -p "$at" && head -c "$size" | tar --extract --file=- -C "$at" --no-same-owner &&
+            find "{ROOT}/$volume" -mindepth 1 -exec chown -h "$uid:$uid" {{}} + && printf loaded
+        ;;
+    pack)
+        stat -f -c '%b %f %S %c %d' "{ROOT}/$volume"
+        find "{ROOT}/$volume" -mindepth 1 -maxdepth 1 ! -name "$folder" -printf b | wc -c
+        if [ -d "$at" ] && [ ! -L "$at" ]; then
+            find "$at" -type s -printf s | wc -c
+            {{ tar {" ".join(PACKING)} -C "$at" . && printf whole; }} | head -c "$size"
+        elif [ -e "$at" ] || [ -L "$at" ]; then
+            echo replaced
+        else
+            echo gone
+        fi
+        ;;
+    esac
+    printf %s "$mark"
+done
+"""
+"""What the container does, a line a command, until the judge hangs up. `load` is followed by `size` bytes of a tar
+file; the answer to each ends with `mark`, which no file in the volumes can hold: it was drawn after the agents' end."""
+
+
+class VolumeKeeper:
+    """Holds the folders of one game in volumes of the Engine; see `judge.sandbox.folders.Keeper`."""
+
+    def __init__(self, folders: Sequence[Folder], match_id: str, cores: Sequence[int], policy: BoxPolicy) -> None:
+        """`cores` are where the container runs: not the slot's, where the host has others."""
+        self.places: dict[FolderKey, str] = {}
+        self._folders = folders
+        self._match_id = match_id
+        self._cores = cores
+        self._client: Engine | None = None
+        self._policy = policy
+        self._users: dict[int, User] = {}
+        self._container = ""
+        self._socket: socket.socket | None = None
+
+    @property
+    def uids(self) -> Mapping[int, int]:
+        """The users of the seats: a box that takes the place of another is the same one."""
+        return {seat: user.uid for seat, user in self._users.items()}
+
+    def make(self) -> None:
+        """Claim a user for each seat and create the volumes: nothing is mounted yet."""
+        for seat in {folder.seat for folder in self._folders}:
+            self._users[seat] = claim_user(self._policy)
+        self._client = Engine(self._policy.start_timeout_s)
+        token = secrets.token_hex(4)
+        for folder in self._folders:
+            name = f"judge-{self._match_id}-{token}-{folder.seat}-{folder.kind}"
+            # Owned by nobody in it, so that an agent cannot change the mode of the root or hang data on it.
+            quota = f"size={folder.size_bytes},nr_inodes={folder.inodes},mode=1777"
+            self._engine.create_volume(name, f"{quota},nosuid,nodev,noexec", self._labels())
+            self.places[folder.place] = name
+
+    def load(self) -> None:
+        """Start the container and fill the volumes."""
+        self._container = self._engine.create(self._config(keeper_image()))
+        self._socket = self._engine.attach(self._container)
+        self._socket.settimeout(self._policy.start_timeout_s)
+        self._engine.start(self._container)
+        for folder in self._folders:
+            if folder.start.inodes:
+                data = folder.start.data
+                answer = self._ask("load", folder, len(data), data, room=CHUNK)
+                if answer != b"loaded":
+                    raise HostError(
+                        f"The {folder.kind} folder of seat {folder.seat} could not be filled, match {self._match_id}: "
+                        f"see how much memory the host has left"
+                    )
+
+    def collect(self) -> Mapping[FolderKey, CollectedFolder]:
+        """What is in the volumes now."""
+        return {folder.place: self._collected(folder) for folder in self._folders}
+
+    def close(self) -> None:
+        """Remove the container and the volumes."""
+        if self._socket:
+            with suppress(OSError):
+                self._socket.close()
+            self._socket = None
+        while self._users:
+            self._users.popitem()[1].close()
+        if not self._client:
+            return
+        try:
+            if self._container:
+                self._engine.remove(self._container)
+            for name in self.places.values():
+                self._engine.remove_volume(name)
+        except HostError as error:
+            log.warning("folders left behind for the reaper", match=self._match_id, error=str(error))
+        self._client.close()
+        self._client = None
+
+    # --- the conversation with the container ------------------------------------------------------
+
+    def _collected(self, folder: Folder) -> CollectedFolder:
+        size = folder.room.stream_bytes + 1
+        try:
+            answer = self._ask("pack", folder, size, room=size + CHUNK)
+        except HostError as error:
+            log.warning("a folder is not kept", match=self._match_id, seat=folder.seat, why=str(error))
+            return collect_archive(None, folder)
+        return _left(answer, folder)
+
+    def _ask(self, verb: str, folder: Folder, size: int, data: bytes = b"", *, room: int) -> bytes:
+        """Say a command, then `data`; the answer, which may be `room` bytes long. Raises `HostError`."""
+        mark = secrets.token_hex(MARK_BYTES)
+        volume = f"{folder.seat}-{folder.kind}"
+        command = f"{verb} {volume} {folder.name} {self.uids[folder.seat]} {size} {mark}\n"
+        try:
+            self._attached.sendall(command.encode("ascii") + data)
+            return self._answer(mark.encode("ascii"), room)
+        except OSError as error:
+            raise HostError(f"The keeper of the folders does not answer: {error}") from error
+
+    def _answer(self, mark: bytes, room: int) -> bytes:
+        frames, answer = Frames(8), bytearray()
+        while not answer.endswith(mark):
+            data = self._attached.recv(CHUNK)
+            if not data or len(answer) > room:
+                raise HostError("The keeper of the folders has ended, or does not end its answer")
+            for stream, payload in frames.feed(data):
+                if stream == STDOUT:
+                    answer += payload
+        return bytes(answer[: -len(mark)])
+
+    @property
+    def _attached(self) -> socket.socket:
+        if not self._socket:
+            raise HostError("The keeper of the folders was not started")
+        return self._socket
+
+    @property
+    def _engine(self) -> Engine:
+        if not self._client:
+            raise HostError("The keeper of the folders has no volumes yet")
+        return self._client
+
+    # --- how it is made ---------------------------------------------------------------------------
+
+    def _labels(self) -> dict[str, str]:
+        return {"judge.owner": Owner.me().encode(), "judge.match": self._match_id}
+
+    def _config(self, image: str) -> dict[str, Any]:
+        memory = OWN_MEMORY_BYTES + sum(folder.size_bytes for folder in self._folders)
+        return {
+            "Image": image,
+            "Entrypoint": ["/bin/sh", "-c", SCRIPT],
+            "Labels": self._labels(),
+            "WorkingDir": "/",
+            "OpenStdin": True,
+            "StdinOnce": True,  # it ends with the judge
+            "AttachStdin": True,
+            "AttachStdout": True,
+            "AttachStderr": True,
+            "NetworkDisabled": True,
+            "StopTimeout": 1,
+            "HostConfig": {
+                "CapDrop": ["ALL"],
+                "CapAdd": ["CHOWN", "DAC_OVERRIDE"],
+                "SecurityOpt": ["no-new-privileges"],
+                "ReadonlyRootfs": True,
+                "NetworkMode": "none",
+                "IpcMode": "none",
+                "LogConfig": {"Type": "none"},
+                "Memory": memory,
+                "MemorySwap": memory,
+                "PidsLimit": 16,
+                "CpusetCpus": ",".join(map(str, self._cores)),
+                "Mounts": [self._mount(folder) for folder in self._folders],
+            },
+        }
+
+    def _mount(self, folder: Folder) -> dict[str, Any]:
+        return {
+            "Type": "volume",
+            "Source": self.places[folder.place],
+            "Target": f"{ROOT}/{folder.seat}-{folder.kind}",
+            "VolumeOptions": {"NoCopy": True},
+        }
+
+
+def _left(answer: bytes, folder: Folder) -> CollectedFolder:
+    """What an answer to `pack` says: a line of the file system's numbers, how much lies beside the folder, a line of
+    what is there, and a tar file."""
+    numbers, beside, found, packed = [*answer.split(b"\n", 3), b"", b"", b""][:4]
+    try:
+        blocks, blocks_free, block_bytes, inodes, inodes_free = map(int, numbers.split())
+        others = 0 if folder.name == "." else int(beside)
+        sockets = 0 if found in (GONE, REPLACED) else int(found)
+    except ValueError:
+        return collect_archive(None, folder)
+    if found in (GONE, REPLACED):
+        left = collect_nothing(folder, replaced=found == REPLACED)
+    elif packed.endswith(WHOLE):
+        left = collect_archive(packed.removesuffix(WHOLE), folder)
+    else:
+        left = collect_archive(packed if len(packed) > folder.room.stream_bytes else None, folder)
+    passed_over = (f"not kept: {sockets} sockets",) if sockets else ()
+    return replace(
+        left,
+        used_bytes=(blocks - blocks_free) * block_bytes,
+        used_inodes=inodes - inodes_free,
+        notes=(*left.notes, *passed_over, *note_on_others(folder, others)),
+    )

@@ -1,0 +1,181 @@
+"""Ways to freeze and thaw a whole container, the fastest first; a container that is gone counts as frozen."""
+
+import errno
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from judge.base.errors import HostError
+from judge.sandbox.box import NO_FREEZER
+from judge.sandbox.docker.engine import Engine, EngineRefusalError
+from judge.sandbox.machine.cgroup import UNIFIED
+
+
+class Freezer(Protocol):
+    """Stops a container. `freeze` only asks: `is_frozen` confirms."""
+
+    name: str
+    """As `box.freeze` names it."""
+
+    def freeze(self) -> None:
+        """Stop everything in the container."""
+
+    def thaw(self) -> None:
+        """Let everything go on."""
+
+    def is_frozen(self) -> bool:
+        """Whether everything stands still."""
+
+    def close(self) -> None:
+        """Close its files."""
+
+
+class NoFreezer:
+    """For agents that may ponder: nothing is ever stopped."""
+
+    name = NO_FREEZER
+
+    def freeze(self) -> None:
+        """Do nothing."""
+
+    def thaw(self) -> None:
+        """Do nothing."""
+
+    def is_frozen(self) -> bool:
+        """Always."""
+        return True
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+class FileFreezer:
+    """A freezer that is a file of a cgroup, kept open: a few microseconds a call."""
+
+    def __init__(self, name: str, order: Path, words: tuple[bytes, bytes], state: Path, sign: bytes) -> None:
+        """`words` are written to `order` to freeze and to thaw; `sign` is in `state` when all stands still."""
+        self.name = name
+        self._order = os.open(order, os.O_WRONLY)
+        try:
+            self._state = os.open(state, os.O_RDONLY)
+        except OSError:
+            os.close(self._order)
+            raise
+        self._freeze, self._thaw = words
+        self._sign = sign
+
+    @classmethod
+    def unified(cls, directory: Path) -> "FileFreezer":
+        """The freezer of the unified hierarchy, which hosts with v1 controllers often have as well."""
+        order, state = directory / "cgroup.freeze", directory / "cgroup.events"
+        return cls("unified", order, (b"1", b"0"), state, b"frozen 1")
+
+    @classmethod
+    def v1(cls, directory: Path) -> "FileFreezer":
+        """The v1 freezer: slower, and a loop of vfork keeps it from ever reaching FROZEN."""
+        state = directory / "freezer.state"
+        return cls("v1", state, (b"FROZEN", b"THAWED"), state, b"FROZEN")
+
+    def freeze(self) -> None:
+        """Ask the kernel to stop everything."""
+        self._write(self._freeze)
+
+    def thaw(self) -> None:
+        """Let everything go on."""
+        self._write(self._thaw)
+
+    def is_frozen(self) -> bool:
+        """Whether the kernel says that everything stands still."""
+        try:
+            return self._sign in os.pread(self._state, 256, 0)
+        except OSError as error:
+            return _gone(error)
+
+    def close(self) -> None:
+        """Close the files."""
+        os.close(self._order)
+        os.close(self._state)
+
+    def _write(self, word: bytes) -> None:
+        try:
+            os.pwrite(self._order, word, 0)
+        except OSError as error:
+            if not _gone(error):
+                raise HostError(f"The kernel did not take {word!r} for a freezer: {error}") from error
+
+
+class EnginePause:
+    """The Engine's own pause: some 10 ms a call, for those who may not write cgroup files."""
+
+    name = "engine"
+
+    def __init__(self, engine: Engine, container: str) -> None:
+        self._engine = engine
+        self._container = container
+        self._is_wanted = False
+        self._frozen = False
+
+    def prove(self) -> "EnginePause":
+        """Stop and go on once, before an agent runs; HostError where it cannot: later that is an agent's doing."""
+        self._engine.pause(self._container)
+        self._engine.unpause(self._container)
+        return self
+
+    def freeze(self) -> None:
+        """Stop everything; it stands still on return, unless it is in a call that nothing interrupts."""
+        self._is_wanted = True
+        self.is_frozen()
+
+    def thaw(self) -> None:
+        """Let everything go on."""
+        self._is_wanted = False
+        if self._frozen:
+            self._ask(self._engine.unpause)
+            self._frozen = False
+
+    def is_frozen(self) -> bool:
+        """Whether it was stopped; what could not be stopped before is stopped now, if it can be."""
+        if self._is_wanted and not self._frozen:
+            with suppress(EngineRefusalError):
+                self._ask(self._engine.pause)
+                self._frozen = True
+        return self._frozen
+
+    def close(self) -> None:
+        """Do nothing: the Engine's client is not ours."""
+
+    def _ask(self, call: Callable[[str], None]) -> None:
+        try:
+            call(self._container)
+        except EngineRefusalError as error:
+            if error.status not in (404, 409, 500):  # not running any more: nothing to stop
+                raise
+            if self._is_running():
+                raise
+
+    def _is_running(self) -> bool:
+        try:
+            return bool(self._engine.state(self._container)["Running"])
+        except EngineRefusalError:
+            return False
+
+
+def choose_freezer(wish: str, directories: Mapping[str, Path], engine: Engine, container: str) -> Freezer:
+    """The freezer that a policy wants: for `auto` the first that this host lets us use."""
+    if wish == NO_FREEZER:
+        return NoFreezer()
+    if wish in ("auto", "unified") and UNIFIED in directories:
+        with suppress(OSError):
+            return FileFreezer.unified(directories[UNIFIED])
+    if wish in ("auto", "v1") and "freezer" in directories:
+        with suppress(OSError):
+            return FileFreezer.v1(directories["freezer"])
+    if wish in ("auto", "engine"):
+        return EnginePause(engine, container).prove()
+    raise HostError(f"This host has no {wish} freezer that this user may write: set box.freeze to auto")
+
+
+def _gone(error: OSError) -> bool:
+    return error.errno in (errno.ENODEV, errno.ENOENT)

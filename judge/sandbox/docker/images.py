@@ -1,0 +1,340 @@
+"""The images that boxes are made of, and which of them is right for an agent's runtime.
+
+`base` is a bare file system; `keeper` holds the folders of agents; agents run in
+the others, ours (`judge.sandbox.runtimes.recipes`) or an organiser's, which is found by the label of its image. Those
+have PID 1 of the box at /judge/init, and any other local image gets it in a derived copy. `judge.host.build_images`
+builds them; labels say what an image was made of.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judge.base.errors import HostError, InputError, NotReadyError
+from judge.base.resources import BUILD_DIRECTORY
+from judge.sandbox.docker.engine import USUAL_TIMEOUT_S, connect, doing
+from judge.sandbox.runtimes import INIT_SOURCES, NAME, ImageRecipe, recipes, runtime_of_label
+from judge.sandbox.static_builds import (
+    GCC_FLAGS,
+    build_lock,
+    compile_static,
+    content_digest,
+)
+
+if TYPE_CHECKING:
+    import docker
+    from docker.models.images import Image
+
+DERIVED = "judge/derived"
+
+CONTENT = "judge.content"
+RUNTIME = "judge.runtime"
+"""The label of an organiser's runtime: all that decides it, as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageState:
+    """One of our images as the Engine has it; `id` is empty where it does not."""
+
+    id: str
+    current: bool
+    """Built by the scripts and sources of this judge."""
+    content: str
+    """SHA-256 (hex) of the imported tar file: equal content, equal bytes."""
+    packages: int
+    size_bytes: int
+    recipe: ImageRecipe
+
+    @property
+    def name(self) -> str:
+        """The name of the recipe."""
+        return self.recipe.name
+
+    @property
+    def tag(self) -> str:
+        """The image's name on the Engine."""
+        return self.recipe.tag
+
+    @property
+    def is_optional(self) -> bool:
+        """Built by name, or when something needs it: no fault where it is missing."""
+        return self.recipe.is_optional
+
+    def __str__(self) -> str:
+        about = f"; {self.recipe.about}" if self.recipe.about else ""
+        if not self.id:
+            optional = f" (optional; {self.recipe.build_command})" if self.recipe.is_optional else ""
+            return f"{self.tag}: missing{optional}{about}"
+        return (
+            f"{self.tag}: {'current' if self.current else 'out of date'}, {self.packages} packages, "
+            f"{self.size_bytes / 1e6:.0f} MB, {self.id}, content {self.content[:12]}{about}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeImage:
+    """What a box runs in: the id of an image, and the seccomp profile that its programs need; empty: any."""
+
+    id: str
+    seccomp: str = ""
+
+
+@contextmanager
+def engine_client(what: str, timeout_s: float = USUAL_TIMEOUT_S) -> Iterator[docker.DockerClient]:
+    """A client of the Engine; what fails of it is a `HostError` that names `what` was to be done."""
+    with doing(what), closing(connect(timeout_s)) as client:
+        yield client
+
+
+def find_image(client: docker.DockerClient, name: str) -> Image | None:
+    """The image of this name, tag or id; None if the Engine does not have it."""
+    from docker.errors import ImageNotFound  # here, as in `judge.sandbox.docker.engine`: its import takes long
+
+    try:
+        return client.images.get(name)
+    except ImageNotFound:
+        return None
+
+
+def find_images(client: docker.DockerClient, label: str, **filters: bool) -> list[Image]:
+    """The images with a label (`name` or `name=value`); without those that somebody removes meanwhile.
+
+    The Engine's client lists images and then asks for each, and fails if one is gone by then.
+    """
+    summaries = client.api.images(filters={"label": label, **filters})
+    found = (find_image(client, summary["Id"]) for summary in summaries)
+    return [image for image in found if image is not None]
+
+
+def _id(image: Image) -> str:
+    return str(image.attrs["Id"])
+
+
+# ---- what is there ------------------------------------------------------------------------------
+
+
+def listing() -> list[ImageState]:
+    """The state of each of our images on the Engine, then of an organiser's runtimes. Raises `HostError`."""
+    with engine_client("list images") as client:
+        return [
+            image_state(recipe, find_image(client, recipe.tag)) for recipe in (*recipes().values(), *_built(client))
+        ]
+
+
+def runtimes_with(word: str) -> list[str]:
+    """The runtimes that have a module, a program or a library by this name: ours, and an organiser's that are built.
+
+    Without an Engine only ours.
+    """
+    known = [*recipes().values()]
+    with suppress(HostError), engine_client("list images") as client:
+        known += _built(client)
+    return [recipe.name for recipe in known if recipe.has_init and not recipe.builds and recipe.has(word)]
+
+
+def _built(client: docker.DockerClient) -> Iterator[ImageRecipe]:
+    """An organiser's runtimes, by name; without those whose label another judge wrote in another way."""
+    tags = {tag for image in find_images(client, RUNTIME) for tag in image.tags}
+    for tag in sorted(tags):
+        name = tag.removeprefix("judge/").removesuffix(":1")
+        with suppress(InputError):
+            if recipe := recipe_called(client, name):
+                yield recipe
+
+
+def recipe_called(client: docker.DockerClient, name: str) -> ImageRecipe | None:
+    """The recipe of one of ours, or of an organiser's runtime that is built; None for another image."""
+    if name in recipes():
+        return recipes()[name]
+    image = find_image(client, f"judge/{name}:1") if re.fullmatch(NAME, name) else None
+    label = "" if image is None else image.labels.get(RUNTIME, "")
+    # What somebody built upon it has its label too, under another name.
+    return runtime_of_label(name, label) if image is not None and image.labels.get("judge.image") == name else None
+
+
+def image_contents(names: Iterable[str]) -> dict[str, str]:
+    """What the images of these runtimes hold, by name: alike on two hosts, if an agent finds the same in both.
+
+    Empty for one that is missing or out of date. Raises `HostError`.
+    """
+    with engine_client("compare images") as client:
+        return {name: _content(client, name) for name in names}
+
+
+def _content(client: docker.DockerClient, name: str) -> str:
+    """Of an image that is not ours, its id, which two Engines share that loaded the same."""
+    recipe = recipe_called(client, name)
+    if recipe is None:
+        image = find_image(client, name)
+        return "" if image is None else _id(image)
+    state = image_state(recipe, find_image(client, recipe.tag))
+    return state.content if state.current else ""
+
+
+def image_state(recipe: ImageRecipe, image: Image | None) -> ImageState:
+    """The state of an image of ours; `image` is None if the Engine does not have it."""
+
+    if image is None:
+        return ImageState("", False, "", 0, 0, recipe)
+    labels = image.labels
+    return ImageState(
+        id=_id(image),
+        current=labels.get("judge.recipe") == recipe.digest(labels.get("judge.codename", "")),
+        content=labels.get(CONTENT, ""),
+        packages=int(labels.get("judge.packages", 0)),
+        size_bytes=int(image.attrs["Size"]),
+        recipe=recipe,
+    )
+
+
+def missing_images(names: Iterable[str]) -> list[str]:
+    """Which of these names are images of ours that are missing or out of date. Raises `HostError`."""
+    wanted = {*names} & {*recipes()}
+    return [state.name for state in listing() if state.name in wanted and not state.current]
+
+
+# ---- what a box runs in -------------------------------------------------------------------------
+
+
+def runtime_image(name: str) -> str:
+    """The id of the image for an agent's runtime; raises as `find_runtime`."""
+    return find_runtime(name).id
+
+
+def find_runtime(name: str) -> RuntimeImage:
+    """The image for an agent's runtime: one of ours, one that an organiser built, or a local image's tag or digest.
+
+    Another local image is used through a copy `FROM` it that has PID 1 of the box in it, made once.
+    Raises `HostError` where one of ours is missing or out of date, `InputError` where another is
+    not on this Engine or cannot be a box.
+    """
+    with engine_client("find an image") as client:
+        recipe = recipe_called(client, name)
+        if recipe is not None and recipe.has_init:
+            return RuntimeImage(_ours(recipe, find_image(client, recipe.tag)), recipe.seccomp)
+        return RuntimeImage(_derived(client, recipe.tag if recipe else name))
+
+
+def keeper_image() -> str:
+    """The id of the image in which folders are held; `HostError` where it is missing or out of date."""
+    with engine_client("find an image") as client:
+        recipe = recipes()["keeper"]
+        return _ours(recipe, find_image(client, recipe.tag))
+
+
+def image_content(name: str) -> str:
+    """What an image is made of: of one of ours the SHA-256 (hex) of its files, the same on every host; else an id.
+
+    Raises as `runtime_image`.
+    """
+    image_id = runtime_image(name)
+    with engine_client("find an image") as client:
+        if recipe_called(client, name) is None:
+            return image_id  # its labels may be those of an image of ours that it was built upon
+        return str(client.images.get(image_id).labels.get(CONTENT, image_id))
+
+
+def _ours(recipe: ImageRecipe, image: Image | None) -> str:
+    state = image_state(recipe, image)
+    if not state.current:
+        what = "out of date" if state.id else "missing"
+        raise NotReadyError(f"The image {recipe.tag} is {what}; run: {recipe.build_command}")
+    return state.id
+
+
+def _derived(client: docker.DockerClient, name: str) -> str:
+    source = find_image(client, name)
+    if source is None and re.fullmatch(NAME, name):
+        raise InputError(f"The runtime {name} is not built on this Engine; run: judge images build {name} --from FILE")
+    if source is None:
+        raise InputError(
+            f"There is no image {name} on this Engine, and the judge never fetches one: "
+            "docker load or docker pull it first"
+        )
+    for recipe in recipes().values():
+        if recipe.has_init and recipe.tag in source.tags:
+            return _ours(recipe, source)
+    if any(tag.startswith(f"{DERIVED}:") for tag in source.tags):
+        return _id(source)
+    _refuse_unfit(name, source)
+    return _derive(client, source)
+
+
+def _refuse_unfit(name: str, image: Image) -> None:
+    """Volumes are room outside of every quota, triggers run commands; neither can be taken off."""
+    config = image.attrs.get("Config") or {}
+    for key, what in (("Volumes", "declares volumes"), ("OnBuild", "has ONBUILD triggers")):
+        if config.get(key):
+            raise InputError(f"The image {name} cannot be a box: it {what}; build it without them")
+
+
+def _derive(client: docker.DockerClient, source: Image) -> str:
+    from docker.errors import BuildError
+
+    tag = f"{DERIVED}:{_id(source).removeprefix('sha256:')[:24]}"
+    digest = content_digest(INIT_SOURCES, *GCC_FLAGS, _dockerfile(source, ""))
+    with build_lock("derived"):
+        old = find_image(client, tag)
+        if old is not None and old.labels.get("judge.recipe") == digest:
+            return _id(old)
+        context = _context(_dockerfile(source, digest))
+        try:
+            image, _ = client.images.build(
+                fileobj=context, custom_context=True, tag=tag, pull=False, rm=True, forcerm=True, network_mode="none"
+            )
+        except BuildError as error:
+            raise HostError(f"PID 1 could not be added to {_id(source)}: {error.msg}") from error
+        if old is not None:
+            remove_unused(client, _id(old))
+        return _id(image)
+
+
+def remove_unused(client: docker.DockerClient, image_id: str) -> None:
+    """Remove an image that lost its tag, unless a container or another image stands on it."""
+    from docker.errors import APIError, ImageNotFound
+
+    try:
+        client.images.remove(image_id)
+    except ImageNotFound:
+        return
+    except APIError as error:
+        if error.status_code != HTTPStatus.CONFLICT:
+            raise
+
+
+def _dockerfile(source: Image, digest: str) -> str:
+    """Copies only, so that nothing of the image runs; a health check would run beside the agent."""
+    return (
+        f"FROM {_id(source)}\nCOPY root/ /\nHEALTHCHECK NONE\nLABEL judge.derived={_id(source)} judge.recipe={digest}\n"
+    )
+
+
+def _context(dockerfile: str) -> io.BytesIO:
+    """The build context: PID 1, and the mount points of a box."""
+    with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
+        init = Path(scratch) / "init"
+        compile_static(sorted(INIT_SOURCES.glob("*.c")), init)
+        files = {"Dockerfile": dockerfile.encode(), "root/judge/init": init.read_bytes()}
+    folders = {"root": 0o755, "root/judge": 0o755, "root/io": 0o755, "root/agent": 0o755}
+    folders |= {"root/home": 0o755, "root/home/agent": 0o755, "root/tmp": 0o1777}
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for path, mode in folders.items():
+            member = tarfile.TarInfo(path)
+            member.type, member.mode = tarfile.DIRTYPE, mode
+            archive.addfile(member)
+        for path, data in files.items():
+            member = tarfile.TarInfo(path)
+            member.size, member.mode = len(data), 0o555
+            archive.addfile(member, io.BytesIO(data))
+    buffer.seek(0)
+    return buffer

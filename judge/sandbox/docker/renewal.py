@@ -1,0 +1,312 @@
+"""Between two games of an agent its container is made as new, and that is proved from outside, or it is thrown away.
+
+What is renewed: PID 1 ends every other process and leaves the agent's folders (`images/init/init.c`); a helper that is
+root puts empty file systems in the place of those that the agent could write to and a new copy of its program in the
+place of the old one, and lets process numbers start after PID 1 again (`judge.sandbox.docker.inside`).
+Compared with the start are the processes and threads of the container's cgroups, memory, every attribute of PID 1 that
+another process of its user could change, the mounts, sockets with names, keys, message queues, semaphores and shared
+memory. What
+counts on and cannot be set back is hidden from the agent before its first game: the counters of its cgroups, and what
+/proc says of PID 1.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import zip_longest
+from multiprocessing.util import Finalize
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from judge.sandbox.docker import inside
+from judge.sandbox.docker.program_copy import ProgramCopy
+from judge.sandbox.host_activity.interference import is_ordered_frozen
+from judge.sandbox.layout import PROGRAM
+from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
+from judge.sandbox.machine.pipes import CHUNK, await_readable
+from judge.sandbox.machine.procfs import stat_fields, status_fields
+
+PATIENCE_S = 5.0
+"""How long the helper may take for an answer."""
+
+ROOM_BYTES = 2 << 20
+"""How much more memory than before its first game a container may use: its program's pages, and batches of counters."""
+
+FREED_S, FREED_LOOK_S = 1.0, 0.01
+"""How long the kernel may take to free what it had for processes that have ended, and how often that is looked at."""
+
+STATUS = (
+    "Umask", "Uid", "Gid", "Groups", "NSpid", "TracerPid", "Threads", "SigPnd", "ShdPnd", "SigBlk", "SigIgn", "SigCgt",
+    "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp", "Seccomp_filters", "THP_enabled",
+)  # fmt: skip
+"""Fields of /proc/PID/status that stay as they are while PID 1 waits."""
+
+STAT = {"session": 3, "priority": 15, "nice": 16, "rt_priority": 37, "policy": 38}
+"""Fields of /proc/PID/stat that do so, by their places after the name."""
+
+FILES = ("limits", "oom_score_adj", "coredump_filter", "personality", "timerslack_ns", "cgroup", "loginuid")
+"""Other files of /proc/PID that do so."""
+
+SHOWN = {
+    "memory": ("memory.limit_in_bytes", "memory.soft_limit_in_bytes", "memory.memsw.limit_in_bytes"),
+    "cpu": ("cpu.cfs_period_us", "cpu.cfs_quota_us", "cpu.shares"),
+    "pids": ("pids.max",),
+    UNIFIED: (
+        "cgroup.controllers", "cpu.max", "cpu.weight", "memory.high", "memory.max", "memory.swap.max", "pids.max",
+    ),
+}  # fmt: skip
+"""Limits of a container's cgroups that its programs may read, as the JVM does; counters are not among them."""
+
+
+LAST_PID = 1
+"""The agent is the first process after PID 1, in each of its games."""
+
+NAMESPACES = ("mnt", "pid", "ipc", "net", "cgroup", "uts")
+
+
+class UncleanError(Exception):
+    """A container cannot be proved as new; the text says why."""
+
+
+class NamespaceHelper:
+    """The program that works inside containers, one a process; see `judge.sandbox.docker.inside`."""
+
+    def __init__(self) -> None:
+        """Start it. Raises OSError."""
+        self._lock = Lock()
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket.settimeout(PATIENCE_S)
+        with theirs:
+            words = [sys.executable, "-I", "-S", inside.__file__, str(theirs.fileno())]
+            self._process = subprocess.Popen(words, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+
+    def ask(self, handle: int, request: Mapping[str, Any]) -> None:
+        """Have a request carried out in the namespaces of a process; raises UncleanError."""
+        try:
+            with self._lock:
+                socket.send_fds(self._socket, [json.dumps(request).encode()], [handle])
+                answer: Mapping[str, Any] = json.loads(self._socket.recv(inside.LARGEST))
+        except (OSError, ValueError) as error:
+            self.close()
+            raise UncleanError(f"the helper inside of containers does not answer: {error}") from None
+        if "error" in answer:
+            raise UncleanError(str(answer["error"]))
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it was closed: by its judge, or because it did not answer."""
+        return self._process.returncode is not None
+
+    def close(self) -> None:
+        """End it."""
+        self._socket.close()
+        self._process.kill()
+        self._process.wait()
+
+
+def helper() -> NamespaceHelper:
+    """This process's helper; raises UncleanError where this judge may not enter its containers."""
+    if os.geteuid() != 0:
+        raise UncleanError("only a judge that is root may enter the namespaces of its containers")
+    if not Path(inside.LAST_PID).exists():
+        raise UncleanError("this kernel does not let process numbers be set (CONFIG_CHECKPOINT_RESTORE)")
+    started = _helper_of(os.getpid())
+    if started.has_ended:
+        _helper_of.cache_clear()
+        started = _helper_of(os.getpid())
+    return started
+
+
+@cache
+def _helper_of(_process: int) -> NamespaceHelper:
+    """The helper of a process: a fork starts another one."""
+    try:
+        started = NamespaceHelper()
+    except OSError as error:
+        raise UncleanError(f"no helper inside of containers can be started: {error}") from None
+    Finalize(None, started.close, exitpriority=0)
+    return started
+
+
+@dataclass(slots=True)
+class Renewal:
+    """What is renewed of one container, and how it was before its first game."""
+
+    pid: int
+    """Of its PID 1, whose handle is `handle`."""
+    handle: int
+    groups: Mapping[str, Path]
+    tmpfs: Mapping[str, str]
+    """The file systems that the agent may write to: mount options by path."""
+    program: ProgramCopy | None = None
+    """The agent's files, which are copied again."""
+    _before: Mapping[str, str] = field(default_factory=dict)
+    _memory_bytes: int = 0
+    _limits: Mapping[str, str] = field(default_factory=dict)
+    """The files of the cgroups' limits, by what the agent sees them as."""
+
+    def begin(self) -> None:
+        """Hide what cannot be renewed, renew the rest, and remember how it is; PID 1 waits. Raises UncleanError."""
+        self._prove_apart()
+        made = self._file_systems()
+        self._renew(self._shown())
+        if (now := self._file_systems()) != made:
+            raise UncleanError(f"file systems of the same options are other ones: {made} and {now}")
+        self._before = self._look()
+        self._memory_bytes = self._used_bytes()
+
+    def renew(self) -> None:
+        """Make all as new after a game, when PID 1 has cleaned; raises UncleanError."""
+        self.prove_alone()
+        if self.program is not None:
+            self.program.make()
+        self._renew(None)
+        self._give_memory_back()
+        self.prove()
+
+    def prove(self) -> None:
+        """Compare everything with the start; raises UncleanError that says what is other."""
+        self.prove_alone()
+        now = self._look()
+        for name, before in self._before.items():
+            if (found := now.get(name, "")) != before:
+                raise UncleanError(f"{name}: {_difference(before, found)}")
+        if (more := self._used_bytes() - self._memory_bytes) > ROOM_BYTES:
+            raise UncleanError(f"{more} bytes of memory are not given back")
+
+    # --- parts -------------------------------------------------------------------------------------------------------
+
+    def _prove_apart(self) -> None:
+        """Its namespaces are its own: what is done in them is not done to this host."""
+        for name in NAMESPACES:
+            if _namespace(self.pid, name) == _namespace("self", name):
+                raise UncleanError(f"it has no {name} namespace of its own")
+
+    def _file_systems(self) -> Mapping[str, str]:
+        """What is mounted where the agent may write: type, source and options of the file system."""
+        found = {}
+        for line in _text(f"/proc/{self.pid}/mountinfo").splitlines():
+            mount, _, system = line.partition(" - ")
+            found[mount.split(" ")[4]] = system
+        return {path: found.get(path, "") for path in self.tmpfs}
+
+    def _renew(self, hide: Mapping[str, str] | None) -> None:
+        helper().ask(self.handle, self._request(hide))
+
+    def _request(self, hide: Mapping[str, str] | None) -> dict[str, Any]:
+        """What the helper is asked for; see `judge.sandbox.docker.inside`."""
+        program = None if self.program is None else [str(self.program.path), PROGRAM]
+        return {"hide": hide, "renew": dict(self.tmpfs), "program": program, "last_pid": LAST_PID}
+
+    def prove_alone(self) -> None:
+        """PID 1 is there, alone, has one thread, and nobody stops it."""
+        if await_readable(self.handle, 0):
+            raise UncleanError("its PID 1 has ended")
+        if is_ordered_frozen(self.groups):
+            raise UncleanError("somebody has frozen it")
+        for hierarchy in {"pids", "memory", UNIFIED} & self.groups.keys():
+            for name in ("cgroup.procs", "cgroup.threads" if hierarchy == UNIFIED else "tasks"):
+                found = _text(f"{self.groups[hierarchy]}/{name}").split()
+                if found != [str(self.pid)]:
+                    raise UncleanError(f"there are other processes: {name} of {hierarchy or 'cgroup'} has {found[:5]}")
+        with suppress(FileNotFoundError):
+            if _text(f"{self.groups.get('pids', self.groups.get(UNIFIED))}/pids.current") != "1":
+                raise UncleanError("there are processes that have ended and are not gone")
+
+    def _look(self) -> Mapping[str, str]:
+        """Everything that must be the same again."""
+        try:
+            return dict(self._seen())
+        except OSError as error:
+            raise UncleanError(f"its state cannot be read: {error}") from None
+
+    def _seen(self) -> Iterator[tuple[str, str]]:
+        process = f"/proc/{self.pid}"
+        status = status_fields(self.pid)
+        yield from ((f"{name} of PID 1", status.get(name, "")) for name in STATUS)
+        stat = stat_fields(self.pid)
+        yield from ((f"{name} of PID 1", stat[place]) for name, place in STAT.items())
+        for name in FILES:
+            with suppress(FileNotFoundError):
+                yield f"{name} of PID 1", _text(f"{process}/{name}")
+        for name in ("cwd", "root", "exe"):
+            yield f"{name} of PID 1", os.readlink(f"{process}/{name}")  # noqa: PTH115 faster
+        for name in sorted(os.listdir(f"{process}/fd")):  # noqa: PTH208 faster
+            flags = _text(f"{process}/fdinfo/{name}").splitlines()[1]
+            yield f"file {name} of PID 1", f"{os.readlink(f'{process}/fd/{name}')} {flags}"  # noqa: PTH115 faster
+        yield "mounts", "\n".join(sorted(map(_mount_without_numbers, _text(f"{process}/mountinfo").splitlines())))
+        sockets = _text(f"{process}/net/unix").splitlines()[1:]
+        yield "sockets", "\n".join(sockets)
+        yield "keys", "\n".join(_keys_of(status["Uid"].split()[0]))
+        yield from ((f"limit {name}", _text(path)) for name, path in self._limits.items())
+
+    def _shown(self) -> Mapping[str, str]:
+        """The limits of the cgroups, by their paths under the directory of all cgroups."""
+        points = parse_mounts(_text(f"/proc/{self.pid}/mountinfo"))
+        self._limits = {
+            str((points[hierarchy][1] / name).relative_to(inside.CGROUPS)): str(self.groups[hierarchy] / name)
+            for hierarchy, names in SHOWN.items()
+            if hierarchy in self.groups and hierarchy in points and points[hierarchy][1].is_relative_to(inside.CGROUPS)
+            for name in names
+            if (self.groups[hierarchy] / name).exists()
+        }
+        return {name: _text(path) + "\n" for name, path in self._limits.items()}
+
+    def _used_bytes(self) -> int:
+        return int(_text(str(self._memory("memory.usage_in_bytes", "memory.current"))))
+
+    def _give_memory_back(self) -> None:
+        """Have the kernel drop what the former game has left in memory, such as pages of files, if it is much."""
+        deadline = time.monotonic() + FREED_S
+        while (more := self._used_bytes() - self._memory_bytes) > ROOM_BYTES and time.monotonic() < deadline:
+            with suppress(OSError):  # it says so where it could not drop all of it; what is left is counted
+                self._memory("memory.force_empty", "memory.reclaim").write_text(str(more), encoding="ascii")
+            time.sleep(FREED_LOOK_S)
+
+    def _memory(self, of_v1: str, of_v2: str) -> Path:
+        return self.groups["memory"] / of_v1 if "memory" in self.groups else self.groups[UNIFIED] / of_v2
+
+
+def _text(path: str) -> str:
+    """A file of the kernel's, without the last end of line; faster than by a `Path`, as each game reads dozens."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        parts = []
+        while part := os.read(fd, CHUNK):
+            parts.append(part)
+    finally:
+        os.close(fd)
+    return b"".join(parts).decode("utf-8", "replace").rstrip("\n")
+
+
+def _difference(before: str, now: str) -> str:
+    """The first lines that differ."""
+    was, found = next(pair for pair in zip_longest(before.splitlines(), now.splitlines()) if pair[0] != pair[1])
+    before, now = (" ".join((text or "nothing").split())[:200] for text in (was, found))
+    return f"it was {before}, and is {now}"
+
+
+def _namespace(pid: int | str, name: str) -> str:
+    return str((Path("/proc") / str(pid) / "ns" / name).readlink())
+
+
+def _mount_without_numbers(line: str) -> str:
+    """A line of mountinfo without the numbers of the mount, of its parent and of its file system."""
+    return line.split(" ", 3)[3]
+
+
+def _keys_of(uid: str) -> list[str]:
+    """What the kernel counts of a user's keys."""
+    try:
+        lines = _text("/proc/key-users").splitlines()
+    except FileNotFoundError:
+        return []
+    return [line.strip() for line in lines if line.split(":")[0].strip() == uid]

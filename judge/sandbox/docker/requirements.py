@@ -1,0 +1,82 @@
+"""What a policy demands of the host, held against what the Engine says it has: no game starts with less than that.
+
+And what no box may be made with: two profiles of AppArmor at once.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from typing import Any
+
+from judge.base.errors import HostError
+from judge.sandbox.box import ONE_KERNEL, BoxPolicy
+from judge.sandbox.docker import seccomp
+from judge.sandbox.docker.engine import Engine
+
+
+def require(policy: BoxPolicy) -> None:
+    """Ask the Engine and the profiles; HostError or InputError with the fix for the first demand that is not met."""
+    for name in {policy.seccomp, *policy.seccomp_of.values()}:
+        seccomp.engine_text(name)
+    with closing(Engine(policy.start_timeout_s)) as engine:
+        refuse_unmet(policy, engine.info())
+
+
+def refuse_unmet(policy: BoxPolicy, info: Mapping[str, Any]) -> None:
+    """Raise HostError unless the Engine of this `info` (API 1.41, `GET /info`) has all that `policy` demands."""
+    for sentence in unmet(policy, info):
+        raise HostError(f"{sentence}; the policy asks for it and nothing less is played under it")
+
+
+def unmet(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence for each demand that the Engine of this `info` does not meet."""
+    has = security_options(info)
+    if policy.seccomp != seccomp.ENGINE and "seccomp" not in has:
+        yield (
+            f"box.seccomp = {policy.seccomp!r}, but this Engine or its kernel has no seccomp: "
+            "use a kernel that has it (CONFIG_SECCOMP_FILTER)"
+        )
+    if policy.apparmor != "auto" and "apparmor" not in has:
+        yield (
+            f"box.apparmor = {policy.apparmor!r}, but this Engine has no AppArmor: "
+            "install apparmor and restart the Engine, or set box.apparmor to auto"
+        )
+    if policy.user_namespace == "required" and not has & {"userns", "rootless"}:
+        yield (
+            "box.user_namespace = 'required', but this Engine does not shift users: "
+            'set "userns-remap": "default" in /etc/docker/daemon.json and restart the Engine'
+        )
+    if policy.transport == "pipes" and policy.runtime not in ONE_KERNEL:
+        yield (
+            f"box.transport = 'pipes', but box.runtime = {policy.runtime!r} has a kernel of its own, which opens no "
+            "named pipe of the host: set box.transport to auto"
+        )
+    runtimes = info.get("Runtimes") or {}
+    if policy.runtime and policy.runtime not in runtimes:
+        yield (
+            f"box.runtime = {policy.runtime!r}, but this Engine has {', '.join(sorted(runtimes))}: "
+            "add it to the runtimes of /etc/docker/daemon.json and restart the Engine"
+        )
+
+
+def refuse_stack(label: str) -> None:
+    """Raise HostError if this label of AppArmor, of a box's PID 1, is a stack of profiles: `crun//&docker-default`.
+
+    The Engine's profile allows signals to processes whose label is its own name alone. In a stack there are none, so an
+    agent could not end its own children, nor PID 1 what an agent left. It happens where the host has a profile for the
+    runtime too, and the runtime forbids new privileges before it changes to the Engine's: crun does, runc does not.
+    """
+    stack, _, _ = label.partition(" ")
+    if "//&" not in stack:
+        return
+    runtime = stack.partition("//&")[0]
+    raise HostError(
+        f"AppArmor confines boxes here by two profiles at once, {stack}, so their processes may not signal one "
+        f"another: disable the profile of the runtime (ln -s /etc/apparmor.d/{runtime} /etc/apparmor.d/disable/ and "
+        f"apparmor_parser -R /etc/apparmor.d/{runtime}), or use runc"
+    )
+
+
+def security_options(info: Mapping[str, Any]) -> set[str]:
+    """The names of the Engine's security options: apparmor, seccomp, userns, rootless, selinux, cgroupns."""
+    options = info.get("SecurityOptions") or []
+    return {option.split(",")[0].removeprefix("name=") for option in options}

@@ -1,0 +1,202 @@
+"""One command, run once in a box of its own: a directory goes in read-only, bytes come out bounded.
+
+What unpacks and what builds a stranger's upload runs here, in the same box as an agent plays in: no network, no
+capabilities, a read-only root, small file systems in memory, limits on memory, processes, time and output. What comes
+out is hostile even though the command is ours: what it read may have taken it over.
+
+This is no exchange of `judge.referee.wire`: there is one box, no clock, no freezer and no transcript.
+"""
+
+import os
+import select
+import time
+from contextlib import closing
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import BinaryIO
+
+from judge.base.errors import HostError
+from judge.base.text import printable_lines
+from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, ProcessReport, Tenant
+from judge.sandbox.docker.docker_box import DockerBox
+
+SUCCESS = ProcessReport("exited", 0)
+
+CPU_SHARES = 341
+"""A third of what a game and its judge have: nobody's clock runs meanwhile but theirs."""
+
+
+class CommandEnd(StrEnum):
+    """How a command ended; all but `FINISHED` are limits."""
+
+    FINISHED = "finished"
+    TIME = "time"
+    MEMORY = "memory"
+    OUTPUT = "output"
+    STDERR = "stderr"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What to run: `directory` is mounted read-only at /agent, and `command` begins with an absolute path.
+
+    Every word of `command` that names something in `directory` must be ours, and absolute. `seconds` are of the wall;
+    `output_bytes` and `stderr_bytes` are the most that stdout and stderr may have.
+    """
+
+    name: str
+    directory: Path
+    command: tuple[str, ...]
+    image: str
+    """A name of `judge.sandbox.docker.images`."""
+    limits: Limits
+    seconds: float
+    output_bytes: int
+    stderr_bytes: int
+    log_bytes: int = 64 << 10
+    """How much of stderr is returned: its first half and its last."""
+    environment: tuple[tuple[str, str], ...] = ()
+    cores: tuple[int, ...] = ()
+    runs_scratch: bool = False
+    """Whether what it writes to its scratch space may be run there."""
+
+
+@dataclass(slots=True)
+class Stderr:
+    """The first and the last of what was written to stderr, `log_bytes` in all, and how much it was."""
+
+    log_bytes: int
+    total_bytes: int = 0
+    first: bytearray = field(default_factory=bytearray)
+    last: bytearray = field(default_factory=bytearray)
+
+    def add(self, data: bytes) -> None:
+        """Add bytes, and drop those in the middle."""
+        self.total_bytes += len(data)
+        half = self.log_bytes // 2
+        room = half - len(self.first)
+        self.first += data[:room]
+        self.last += data[max(0, room) :]
+        del self.last[: max(0, len(self.last) - half)]
+
+    @property
+    def omitted_bytes(self) -> int:
+        """How much of the middle was dropped."""
+        return self.total_bytes - len(self.first) - len(self.last)
+
+    def __str__(self) -> str:
+        """The log in printable lines: its first and its last part, and in between how much was dropped."""
+        if not self.omitted_bytes:
+            lines = printable_lines(self.first + self.last)
+        else:
+            omitted = f"[{self.omitted_bytes} bytes are left out here]"
+            lines = [*printable_lines(self.first), omitted, *printable_lines(self.last)]
+        return "\n".join(lines).strip("\n")
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """How a command ended, PID 1's report (after a limit: signalled), its stderr, and the seconds it took."""
+
+    end: CommandEnd
+    report: ProcessReport
+    stderr: Stderr
+    seconds: float
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the command ended by itself and reported no failure."""
+        return self.end is CommandEnd.FINISHED and self.report == SUCCESS
+
+
+def run_in_box(command: Command, policy: BoxPolicy, output: BinaryIO) -> CommandResult:
+    """Run a command; its stdout goes to `output`. The box is removed on return.
+
+    Raises HostError if the Engine, the kernel or the disk fails, or the command cannot be started at all: the image
+    is ours. What happens to the box from inside is in the result.
+    """
+    tenant = Tenant(
+        name=command.name,
+        program=command.directory,
+        command=command.command,
+        runtime=command.image,
+        seat=0,
+        match_id=command.name,
+        cores=command.cores,
+        cpu_shares=CPU_SHARES,
+        environment=command.environment,
+        runs_scratch=command.runs_scratch,
+    )
+    with closing(DockerBox(tenant, command.limits, policy)) as box, closing(select.epoll()) as epoll:
+        box.prepare()
+        return _Run(command, box, output, epoll).run()
+
+
+class _Run:
+    """A command from its start to its end."""
+
+    def __init__(self, command: Command, box: DockerBox, output: BinaryIO, epoll: select.epoll) -> None:
+        self._command = command
+        self._box = box
+        self._output = output
+        self._output_bytes = 0
+        self._stderr = Stderr(command.log_bytes)
+        self._open = {Channel.OUT, Channel.ERR}
+        self._report: ProcessReport | None = None
+        self._epoll = epoll
+        self._sources: dict[int, EventSource] = {source.fd: source for source in box.sources}
+        for source in self._sources.values():
+            epoll.register(source.fd, source.events)
+
+    def run(self) -> CommandResult:
+        """Start the command, and read until it and its streams have ended, or a limit is reached."""
+        began = time.monotonic()
+        self._box.start()
+        end = self._read_all(began + self._command.seconds)
+        report = self._report or ProcessReport("signalled", 9)
+        if end is CommandEnd.FINISHED and report != SUCCESS and self._box.readings().oom_kills:
+            end = CommandEnd.MEMORY
+        if report.kind == "exec-failed":
+            raise HostError(
+                f"{self._command.command[0]} cannot be started in the image {self._command.image}: "
+                f"{os.strerror(report.number)}; run: judge images build {self._command.image}"
+            )
+        if report.kind == "lost" and end is CommandEnd.FINISHED:
+            raise HostError(f"The box of {self._command.name} is gone and nobody says why")
+        return CommandResult(end, report, self._stderr, time.monotonic() - began)
+
+    def _read_all(self, deadline: float) -> CommandEnd:
+        while self._report is None or self._open:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return CommandEnd.TIME
+            for fd, _ in self._epoll.poll(left):
+                if source := self._sources.get(fd):
+                    for channel, data in source.read():
+                        self._add(channel, data)
+            for fd, source in list(self._sources.items()):
+                if source.ended:  # an end may end more than the stream that it was read from
+                    del self._sources[fd]
+                    self._epoll.unregister(fd)
+            if self._output_bytes > self._command.output_bytes:
+                return CommandEnd.OUTPUT
+            if self._stderr.total_bytes > self._command.stderr_bytes:
+                return CommandEnd.STDERR
+        return CommandEnd.FINISHED
+
+    def _add(self, channel: Channel, data: bytes) -> None:
+        if channel is Channel.REPORT:
+            report = ProcessReport.decode(data)
+            self._report = None if report.kind == "started" else report
+        elif channel in (Channel.OUT, Channel.ERR) and not data:
+            self._open.discard(channel)
+        elif channel is Channel.ERR:
+            self._stderr.add(data)
+        elif channel is Channel.OUT:
+            self._output_bytes += len(data)
+            if self._output_bytes <= self._command.output_bytes:
+                try:
+                    self._output.write(data)
+                except OSError as error:
+                    raise HostError(f"{self._command.name}: {error.strerror}: make room, or set TMPDIR") from error

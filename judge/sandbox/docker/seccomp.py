@@ -1,0 +1,164 @@
+"""Seccomp profiles: which system calls an agent may make, from a short TOML source to what the Engine takes.
+
+The sources are in policies/seccomp; every call that they do not name is denied with EPERM. An organiser's own
+profile is a file of the same form, or one of the Engine's own form that ends in .json.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from judge.base.errors import InputError
+from judge.base.parsing import parse
+from judge.base.resources import POLICIES
+from judge.base.toml_files import parse as parse_toml
+from judge.base.toml_files import read_text
+from judge.sandbox.box import BoxPolicy
+
+PROFILES = POLICIES / "seccomp"
+ENGINE = "engine"
+"""Not one of ours: the Engine's own default profile."""
+
+ENOSYS = 38
+"""The same on every machine that the profiles name."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CallRule(_Part):
+    """Calls with one of `values` in an argument, or with none of the bits of `without` in it. Without both: any."""
+
+    calls: tuple[str, ...]
+    argument: int = Field(default=0, ge=0, le=5)
+    values: dict[str, int] = Field(default_factory=dict)
+    without: int | None = None
+    where: dict[int, int] = Field(default_factory=dict)
+    """Values that other arguments must have as well, by the argument's number."""
+
+    def rules(self, action: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """The Engine's rules for `action`, one for each value. One that matches is enough."""
+        others = [{"index": index, "value": value, "op": "SCMP_CMP_EQ"} for index, value in self.where.items()]
+        for condition in self._conditions():
+            args = [*others, {"index": self.argument, **condition}] if condition else others
+            yield {"names": list(self.calls), **action, **({"args": args} if args else {})}
+
+    def _conditions(self) -> Iterator[dict[str, Any]]:
+        if self.without is not None:
+            yield {"value": self.without, "valueTwo": 0, "op": "SCMP_CMP_MASKED_EQ"}
+        for value in self.values.values():
+            yield {"value": value, "op": "SCMP_CMP_EQ"}
+        if self.without is None and not self.values:
+            yield {}
+
+
+class Profile(_Part):
+    """One source; see policies/seccomp/native.toml for what its parts mean."""
+
+    about: str = ""
+    extends: str = ""
+    entries: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    allow: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    only: dict[str, CallRule] = Field(default_factory=dict)
+    skip: dict[str, CallRule] = Field(default_factory=dict)
+
+    def after(self, base: "Profile") -> "Profile":
+        """This profile with all that `base` has; `entries` of a machine that both name are this one's."""
+        allow = {name: base.allow.get(name, ()) + calls for name, calls in self.allow.items()}
+        return Profile(
+            about=self.about,
+            entries=base.entries | self.entries,
+            missing=base.missing + self.missing,
+            allow=base.allow | allow,
+            only=base.only | _extended(base.only, self.only),
+            skip=base.skip | _extended(base.skip, self.skip),
+        )
+
+    @property
+    def calls(self) -> frozenset[str]:
+        """The names of the system calls that are allowed, with any arguments or with some only."""
+        parts = [*self.allow.values(), *(part.calls for part in self.only.values())]
+        return frozenset(name for names in parts for name in names)
+
+    def engine_form(self) -> dict[str, Any]:
+        """The profile as the Engine takes it."""
+        allowed = {"action": "SCMP_ACT_ALLOW"}
+        rules: list[dict[str, Any]] = [{"names": list(calls), **allowed} for calls in self.allow.values()]
+        for part in self.only.values():
+            rules += part.rules(allowed)
+        for part in self.skip.values():
+            rules += part.rules({"action": "SCMP_ACT_ERRNO", "errnoRet": 0})
+        rules.append({"names": list(self.missing), "action": "SCMP_ACT_ERRNO", "errnoRet": ENOSYS})
+        return {
+            "defaultAction": "SCMP_ACT_ERRNO",
+            "archMap": [
+                {"architecture": _architecture(own), "subArchitectures": [*map(_architecture, others)]}
+                for own, others in self.entries.items()
+            ],
+            "syscalls": rules,
+        }
+
+
+def profile_for(policy: BoxPolicy, runtime: str, needed: str) -> str:
+    """The profile for agents of a runtime: the policy's for it, the one that it `needed`, the policy's for all."""
+    return policy.seccomp_of.get(runtime) or needed or policy.seccomp
+
+
+def profile_names() -> list[str]:
+    """The names of the profiles that come with the judge, sorted."""
+    return sorted(path.stem for path in PROFILES.glob("*.toml"))
+
+
+def load_profile(name: str) -> Profile:
+    """The profile called `name`, one of ours or a .toml file; InputError if there is none or it is not well-formed."""
+    path = Path(name) if name.endswith(".toml") else PROFILES / f"{name}.toml"
+    if not name.endswith(".toml") and name not in profile_names():
+        known = ", ".join([ENGINE, *profile_names()])
+        raise InputError(f"there is no seccomp profile {name!r}: give {known}, or a file")
+    profile = parse(Profile, parse_toml(path, read_text(path, "a seccomp profile")), str(path))
+    return profile.after(load_profile(profile.extends)) if profile.extends else profile
+
+
+def engine_text(name: str) -> str | None:
+    """The text to give the Engine for a profile of ours or a file; None for the Engine's own default."""
+    if name == ENGINE:
+        return None
+    if name.endswith(".json"):
+        return _text(Path(name))
+    return _form(name) if name.endswith(".toml") else _shipped(name)
+
+
+@cache
+def _shipped(name: str) -> str:
+    """As `_form`, of one that comes with the judge, read once: every box needs it, and parsing takes 2 ms."""
+    return _form(name)
+
+
+def _form(name: str) -> str:
+    return json.dumps(load_profile(name).engine_form())
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the seccomp profile {path} cannot be read: {error}") from None
+
+
+def _extended(base: Mapping[str, CallRule], more: Mapping[str, CallRule]) -> dict[str, CallRule]:
+    return {name: _both(base[name], rule) if name in base else rule for name, rule in more.items()}
+
+
+def _both(base: CallRule, more: CallRule) -> CallRule:
+    return more.model_copy(update={"calls": base.calls + more.calls, "values": base.values | more.values})
+
+
+def _architecture(machine: str) -> str:
+    """The Engine's word for a machine as `uname -m` names it."""
+    return f"SCMP_ARCH_{machine.upper()}"

@@ -1,0 +1,1 @@
+"""Cores, cgroups, counters, users and pipes of this host."""

@@ -1,0 +1,396 @@
+"""A container's cgroups, found and read from outside: v1, v2 and hybrid hosts.
+
+A counter whose cgroup is gone keeps the value that was read last.
+"""
+
+import errno
+import os
+import re
+import select
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from judge.base.logs import get_logger
+from judge.sandbox.box import Channel, Readings
+from judge.sandbox.machine.procfs import BUSY_STATES
+
+FULL = "full .*total="
+"""The pattern of the line of a pressure file for time in which none ran."""
+
+SOME = "some .*total="
+"""The same for time in which any waited."""
+
+MOST_OPEN = 64
+"""So many stat files of threads are kept open for a cgroup, and those of one look more."""
+
+LONGEST_LISTING = 1 << 16
+"""Bytes of a list of threads that are read."""
+
+UNIFIED = ""
+"""The key of the unified (v2) hierarchy, where v1 hierarchies have the names of their controllers."""
+
+log = get_logger()
+
+
+def parse_memberships(text: str) -> dict[str, str]:
+    """The hierarchies of a /proc/PID/cgroup and the process's path in each; raises ValueError if it is none."""
+    paths = {}
+    for line in text.splitlines():
+        _, controllers, path = line.split(":", 2)
+        paths.update(dict.fromkeys(controllers.split(","), path))
+    return paths
+
+
+def parse_mounts(text: str) -> dict[str, tuple[str, Path]]:
+    """The hierarchies of a /proc/PID/mountinfo: which path in the hierarchy is mounted where; the first mount wins."""
+    mounts: dict[str, tuple[str, Path]] = {}
+    for line in text.splitlines():
+        left, _, right = line.partition(" - ")
+        kind, _, options = right.split(" ", 2)
+        if kind not in ("cgroup", "cgroup2"):
+            continue
+        root, point = (_unescape(field) for field in left.split(" ")[3:5])
+        for name in [UNIFIED] if kind == "cgroup2" else options.split(","):
+            mounts.setdefault(name, (root, Path(point)))
+    return mounts
+
+
+def locate(cgroup: str, mountinfo: str) -> dict[str, Path]:
+    """The directories of a process's cgroups, from the texts of its /proc/PID/cgroup and of our own mountinfo."""
+    mounts = parse_mounts(mountinfo)
+    found = {}
+    for name, path in parse_memberships(cgroup).items():
+        root, point = mounts.get(name, ("", None))
+        if point is None or ".." in path.split("/"):  # outside of our own cgroup namespace
+            continue
+        inside = os.path.relpath(path, root)
+        if not inside.startswith(".."):
+            found[name] = point / inside
+    return found
+
+
+def find_cgroups(pid: int, container: str) -> dict[str, Path] | None:
+    """The cgroup directories of a container by its PID 1 that this process sees; None if the Engine's process numbers
+    are not ours.
+
+    A process of that number whose cgroups have the container's id proves that judge and Engine share a kernel.
+    """
+    try:
+        text = Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8")
+        if pid <= 0 or container not in text:
+            return None
+        return locate(text, Path("/proc/self/mountinfo").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+@cache
+def tell_hidden() -> None:
+    """Say, once in each process that plays, that no cgroup of the Engine's is visible, though it runs here."""
+    log.warning(
+        "the Engine's cgroups are hidden: what others take of an agent's cores is not known, so an agent that is "
+        "starved loses on time, and freezing is slow; show this process the host's /sys/fs/cgroup (ip netns exec "
+        "hides it, nsenter --net does not)"
+    )
+
+
+@dataclass(slots=True)
+class Counter:
+    """One number of one cgroup file, kept open; it never falls, and keeps its value when the cgroup is gone."""
+
+    fd: int
+    key: str = ""
+    """The pattern before the number in a file with many numbers; else empty."""
+    factor: int = 1
+    value: int | None = None
+    base: int = 0
+    """What is subtracted: the number when counting began."""
+
+    def read(self) -> int | None:
+        """The number now, times `factor`, less `base`; None when there never was one."""
+        try:
+            text = os.pread(self.fd, 4096, 0)
+            if self.key:
+                text = re.search(rb"^%b\s*(\d+)$" % self.key.encode(), text, re.MULTILINE)[1]  # type: ignore[index]
+            now = int(text) * self.factor - self.base
+        except (OSError, TypeError, ValueError):
+            return self.value
+        self.value = max(now, self.value or 0)
+        return self.value
+
+
+class Pressure:
+    """For how long tasks waited for memory or a disk, by the kernel's pressure figures: by default while none ran.
+
+    Whoever causes its own waiting causes these figures, too.
+    """
+
+    def __init__(self, files: Iterable[Path], line: str = FULL) -> None:
+        self.counters = []
+        for path in files:
+            with suppress(OSError):
+                self.counters.append(Counter(os.open(path, os.O_RDONLY), line, 1000))
+
+    def read(self) -> int | None:
+        """Nanoseconds so far; None if the kernel does not count it."""
+        values = [value for counter in self.counters if (value := counter.read()) is not None]
+        return sum(values) if values else None
+
+    def close(self) -> None:
+        """Close the files."""
+        while self.counters:
+            os.close(self.counters.pop().fd)
+
+
+class Threads:
+    """The threads of a cgroup. Their files stay open: to look at a few takes some microseconds."""
+
+    def __init__(self, listing: Path) -> None:
+        """`listing` is the cgroup's file of threads."""
+        self._listing = os.fspath(listing)
+        self._states: dict[bytes, int] = {}
+        """The open stat files, by thread; one of a thread that is gone can not be read."""
+
+    def are_busy(self) -> bool:
+        """Whether one runs, is ready to run, or waits for a disk."""
+        try:
+            fd = os.open(self._listing, os.O_RDONLY)  # anew: an open one of v1 shows the same list for a second
+        except OSError:
+            return False
+        try:
+            threads = os.read(fd, LONGEST_LISTING).split()
+        except OSError:
+            return False
+        finally:
+            os.close(fd)
+        if len(self._states) > MOST_OPEN:
+            self.close()
+        return any(self._state(thread) in BUSY_STATES for thread in threads)
+
+    def close(self) -> None:
+        """Close the files."""
+        while self._states:
+            os.close(self._states.popitem()[1])
+
+    def _state(self, thread: bytes) -> str:
+        """The letter of its state; a space if it is gone."""
+        for _ in range(2):
+            try:
+                if thread not in self._states:
+                    self._states[thread] = os.open(b"/proc/%b/stat" % thread, os.O_RDONLY)
+                text = os.pread(self._states[thread], 4096, 0)
+                return chr(text[text.rindex(b")") + 2])
+            except (OSError, LookupError, ValueError):  # the file is of a former thread with its number, or it is gone
+                if (fd := self._states.pop(thread, None)) is not None:
+                    os.close(fd)
+        return " "
+
+
+class CgroupMeter:
+    """Reads a container's counters: a few microseconds each, for the files stay open."""
+
+    def __init__(self, directories: Mapping[str, Path]) -> None:
+        self._fds: list[int] = []
+        memory = directories.get("memory")
+        unified = directories.get(UNIFIED)
+        self._is_v1 = memory is not None
+        self._memory = memory or unified or Path()
+        if memory:
+            self._peak = self._counter(memory, ("memory.max_usage_in_bytes",))
+            self._cap = self._counter(memory, ("memory.limit_in_bytes",))
+            self._used = self._counter(memory, ("memory.usage_in_bytes",))
+            self._kills = self._counter(memory, ("memory.oom_control",), "oom_kill")
+            self._ooms = None
+        else:
+            self._peak = self._counter(unified, ("memory.peak", "memory.current"))
+            self._cap = self._counter(unified, ("memory.max",))
+            self._used = self._counter(unified, ("memory.current",))
+            self._kills = self._counter(unified, ("memory.events",), "oom_kill")
+            self._ooms = self._counter(unified, ("memory.events",), "oom")
+        if "cpuacct" in directories:
+            self._cpu = self._counter(directories["cpuacct"], ("cpuacct.usage",))
+        else:
+            self._cpu = self._counter(unified, ("cpu.stat",), "usage_usec", 1000)
+        self._waited = self._counter(unified, ("cpu.pressure",), FULL, 1000)
+        pressures = [unified / name for name in ("memory.pressure", "io.pressure")] if unified else []
+        listing = unified / "cgroup.threads" if unified else self._memory / "tasks"
+        self._threads = Threads(listing) if listing.exists() else None
+        self._pressure, self._pressure_of_any = Pressure(pressures), Pressure(pressures, SOME)
+
+    def restart(self) -> None:
+        """Count from now on, as in a new container. Raises OSError where the kernel cannot forget a peak."""
+        if self._is_v1:
+            (self._memory / "memory.max_usage_in_bytes").write_text("0", encoding="ascii")
+        else:  # each open file of a peak has its own, since it was written to
+            fd = os.open(self._memory / "memory.peak", os.O_RDWR)
+            self._fds.append(fd)
+            try:
+                os.write(fd, b"0")
+            except OSError as error:
+                if error.errno != errno.EINVAL:
+                    raise
+                raise OSError("with cgroup v2 no kernel before Linux 6.12 can forget a peak of memory") from None
+            self._peak = Counter(fd)
+        for counter in (
+            self._kills,
+            self._ooms,
+            self._cpu,
+            self._waited,
+            *self._pressure.counters,
+            *self._pressure_of_any.counters,
+        ):
+            if counter:
+                counter.value = None
+                counter.base += counter.read() or 0
+                counter.value = None
+
+    def memory_bytes(self) -> int | None:
+        """Memory in use now, which may fall; None when the cgroup is gone. Takes less than two microseconds."""
+        try:
+            return int(os.pread(self._used.fd, 32, 0)) if self._used else None
+        except (OSError, ValueError):
+            return None
+
+    def cpu_ns(self) -> int | None:
+        """CPU time used by the whole container."""
+        return self._cpu.read() if self._cpu else None
+
+    def waited_ns(self) -> int | None:
+        """For how long the container wanted a core and had none; None if the kernel does not count it (5.13 does)."""
+        return self._waited.read() if self._waited else None
+
+    def is_busy(self) -> bool | None:
+        """Whether a thread of the container runs, is ready to run, or waits for a disk."""
+        return self._threads.are_busy() if self._threads else None
+
+    def pressure_ns(self, *, of_any: bool = False) -> int | None:
+        """For how long the container, or any process in it, waited for memory or a disk, see `Pressure`."""
+        return (self._pressure_of_any if of_any else self._pressure).read()
+
+    def readings(self) -> Readings:
+        """All counters; those of a cgroup that is gone as they were read last."""
+        peak, cap, kills, cpu = (
+            counter.read() if counter else None for counter in (self._peak, self._cap, self._kills, self._cpu)
+        )
+        return Readings(peak, cap, kills, cpu, self._reached_cap(peak, cap))
+
+    def _reached_cap(self, peak: int | None, cap: int | None) -> bool | None:
+        """Whether the container was at its own cap: version 2 counts it, and of version 1 the peak is exact."""
+        if self._ooms is not None:
+            return bool(self._ooms.read())
+        return peak > cap - NEAR_CAP if self._is_v1 and peak is not None and cap is not None else None
+
+    def close(self) -> None:
+        """Close the files."""
+        if self._threads:
+            self._threads.close()
+        self._pressure.close()
+        self._pressure_of_any.close()
+        while self._fds:
+            os.close(self._fds.pop())
+
+    def _counter(self, directory: Path | None, names: Sequence[str], key: str = "", factor: int = 1) -> Counter | None:
+        """The counter in the first of these files that there is."""
+        for name in names if directory else ():
+            try:
+                fd = os.open(directory / name, os.O_RDONLY)  # type: ignore[operator]
+            except OSError:
+                continue
+            self._fds.append(fd)
+            return Counter(fd, key, factor)
+        return None
+
+
+NEAR_CAP = 1 << 20
+"""The kernel charges several pages at once: so near to its cap, in bytes, is a cgroup that has no more memory."""
+
+
+class OomSource:
+    """Says when the kernel kills for memory; what it killed and how often is in the readings."""
+
+    def __init__(self, fd: int, events: int, kills: Counter, use: Sequence[Counter] = ()) -> None:
+        """`use`: the peak and the cap, where events of the cgroups above come here too."""
+        self.fd = fd
+        self.events = events
+        self.ended = False
+        self._kills = kills
+        self._use = use
+        self._seen = kills.read() or 0
+
+    @classmethod
+    def open(cls, directories: Mapping[str, Path]) -> "OomSource | None":
+        """Watch a container's memory; None if this host does not allow it."""
+        try:
+            if "memory" in directories:
+                return cls._of_v1(directories["memory"])
+            fd = os.open(directories[UNIFIED] / "memory.events", os.O_RDONLY)
+            return cls(fd, select.EPOLLPRI, Counter(fd, "oom_kill"))
+        except (OSError, KeyError):
+            return None
+
+    @classmethod
+    def _of_v1(cls, directory: Path) -> "OomSource":
+        control = os.open(directory / "memory.oom_control", os.O_RDONLY)
+        fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        (directory / "cgroup.event_control").write_text(f"{fd} {control}", encoding="ascii")
+        use = [
+            Counter(os.open(directory / name, os.O_RDONLY))
+            for name in ("memory.max_usage_in_bytes", "memory.limit_in_bytes")
+        ]
+        return cls(fd, select.EPOLLIN, Counter(control, "oom_kill"), use)
+
+    def read(self) -> Sequence[tuple[Channel, bytes]]:
+        """One event if the kernel has run out of the container's memory since the last one."""
+        if self.ended:
+            return ()
+        if self._is_v1:
+            try:
+                os.eventfd_read(self.fd)
+            except BlockingIOError:
+                return ()
+            # The event comes just before its kill is counted; it comes as well when the cgroup is removed.
+            # And when a cgroup above it has no more.
+            self.ended = not _is_there(self._kills.fd)
+            peak, cap = (counter.read() or 0 for counter in self._use)
+            return ((Channel.OOM, b""),) if not self.ended and peak > cap - NEAR_CAP else ()
+        kills = self._kills.read() or 0  # reading arms the next event; other events than kills come here too
+        grown, self._seen = kills > self._seen, kills
+        self.ended = not _is_there(self.fd)
+        return ((Channel.OOM, b""),) if grown else ()
+
+    def close(self) -> None:
+        """Close the files."""
+        self.ended = True
+        for fd in {self.fd, self._kills.fd, *(counter.fd for counter in self._use)}:
+            os.close(fd)
+
+    @property
+    def _is_v1(self) -> bool:
+        return self.fd != self._kills.fd
+
+
+def move_to_cores(directories: Mapping[str, Path], cores: Sequence[int]) -> bool:
+    """Move a container to other processors; False if this user may not (the Engine's `update` is slower)."""
+    directory = directories.get("cpuset", directories.get(UNIFIED))
+    try:
+        (directory / "cpuset.cpus").write_text(",".join(map(str, cores)), encoding="ascii")  # type: ignore[operator]
+    except (OSError, TypeError):
+        return False
+    return True
+
+
+def _is_there(fd: int) -> bool:
+    """Whether the cgroup of an open file still exists."""
+    try:
+        os.pread(fd, 1, 0)
+    except OSError as error:
+        return error.errno != errno.ENODEV
+    return True
+
+
+def _unescape(field: str) -> str:
+    r"""A field of mountinfo without its octal escapes (`\040` for a space)."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), field)

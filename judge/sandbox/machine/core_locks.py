@@ -1,0 +1,247 @@
+"""Judges on one host take turns: a match runs on cores whose locks it has; the kernel frees those of a dead process.
+
+The lock of a core is a flock on the kernel's own directory of it, /sys/devices/system/cpu/cpuN. Every judge of the host
+finds it there, under any user and checkout; every user may open it, none can create, replace or remove it; a container
+with a network namespace of its own has another. /proc/locks shows the holder. For judges in containers, the environment
+variable JUDGE_LOCKS names another directory with an entry cpuN for each core, which all of them see.
+"""
+
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from textwrap import shorten
+from threading import Event, Lock, Thread
+
+from judge.base.errors import InputError
+from judge.base.locks import lock, try_lock
+from judge.base.text import decode
+from judge.sandbox.machine.cores import available, core_of, on_all_given
+from judge.sandbox.machine.procfs import program_name, started_ticks, status_field
+
+VARIABLE = "JUDGE_LOCKS"
+KERNELS = Path("/sys/devices/system/cpu")
+
+Tell = Callable[[str], None]
+"""Is called with a sentence for the person."""
+
+COMMAND = 60
+"""How many characters of a holder's command are shown."""
+
+ANCESTORS = 5
+"""How far above a process the command of a judge is looked for that it works for."""
+
+
+class CoreLocks:
+    """The locks of the whole cores of some processors, as a context manager; without processors there is no lock.
+
+    It may be entered again while it is held; the exit frees it. Cores are locked from the lowest up, so that no
+    two judges ever wait for each other. `shared`: together with others that share.
+    """
+
+    def __init__(self, processors: Collection[int], tell: Tell, *, shared: bool = False) -> None:
+        """`tell` is called once for each holder that it waits for. InputError if JUDGE_LOCKS has no such core."""
+        self.processors = tuple(processors)
+        self._paths = _paths({core_of(each) for each in processors}, tell)
+        self._shared = shared
+        self.tell = tell
+        self._told: set[str] = set()
+        self._files: list[int] = []
+        self.waited = False
+        """Whether another judge had one when they were locked last: if it died, its boxes may still run there."""
+
+    def __enter__(self) -> None:
+        """Lock them, waiting as long as necessary."""
+        if not self.take_if_free():
+            self.say_who_has_them()
+            self.wait()
+
+    def __exit__(self, *_: object) -> None:
+        """Free them."""
+        while self._files:
+            os.close(self._files.pop())
+
+    def wait(self) -> None:
+        """Lock them as soon as they are free."""
+        self.waited = True
+        for path in self._paths:
+            lock(self._open(path), shared=self._shared)
+
+    def take_if_free(self) -> bool:
+        """Lock them if they are free; whether it succeeded."""
+        if self._files:
+            return True
+        self.waited = False
+        for path in self._paths:
+            if not try_lock(self._open(path), shared=self._shared):
+                self.__exit__()
+                return False
+        return True
+
+    def say_who_has_them(self) -> None:
+        """Tell which holder is waited for, each once."""
+        for path in self._paths:
+            text = f"waiting for core {path.name.removeprefix('cpu')}: {holder_of(path)} has it"
+            if text not in self._told:
+                self._told.add(text)
+                self.tell(text)
+
+    def _open(self, path: Path) -> int:
+        # No link is followed and no pipe waited for, wherever JUDGE_LOCKS leads.
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        self._files.append(file)
+        return file
+
+
+def take_one(of: Sequence[CoreLocks]) -> CoreLocks:
+    """The locks of one core: the first that is free now, else the first that becomes free."""
+    for locks in of:
+        if locks.take_if_free():
+            return locks
+    for locks in of:
+        locks.say_who_has_them()
+    won: list[CoreLocks] = []
+    deciding, is_decided = Lock(), Event()
+
+    def wait(locks: CoreLocks) -> None:
+        locks.wait()
+        with deciding:
+            if won:
+                locks.__exit__()
+            else:
+                won.append(locks)
+                is_decided.set()
+
+    for locks in of:
+        Thread(target=wait, args=(locks,), daemon=True).start()
+    is_decided.wait()
+    return won[0]
+
+
+def is_free(core: Collection[int], tell: Tell) -> bool:
+    """Whether no judge has a core now."""
+    locks = CoreLocks(core, tell)
+    is_so = locks.take_if_free()
+    locks.__exit__()
+    return is_so
+
+
+def holders(cores: Collection[int]) -> Mapping[int, str]:
+    """Who has which of these cores now, by the kernel's word; free ones are missing. Takes no lock. Raises InputError
+    if JUDGE_LOCKS has no such core."""
+    found = {}
+    for path in _paths(cores, lambda _: None):
+        if next(_holders(path), None) is not None:
+            found[int(path.name.removeprefix("cpu"))] = holder_of(path)
+    return found
+
+
+def holders_here() -> Mapping[int, str]:
+    """Who has each core of this machine now; empty for one that is free. Nothing where the locks cannot be seen."""
+    with on_all_given():
+        own = sorted({core_of(each) for each in available()})
+    try:
+        found = holders(own)
+    except InputError:
+        return {}
+    return {core: found.get(core, "") for core in own}
+
+
+def _paths(cores: Collection[int], tell: Tell) -> list[Path]:
+    """The locks of cores, the lowest first; none, and a warning, where the kernel's directory is hidden."""
+    chosen = os.environ.get(VARIABLE)
+    directory = Path(chosen) if chosen else KERNELS
+    paths = [directory / f"cpu{core}" for core in sorted(cores)]
+    for path in paths:
+        if path.is_symlink() or not path.exists():
+            if chosen:
+                raise InputError(
+                    f"{VARIABLE}: {path} is not there, or a link; make a file of that name, or unset {VARIABLE}"
+                )
+            tell(
+                f"WARNING: {directory} is hidden, so judges on this host do not know of each other: run one at a time, "
+                f"or let {VARIABLE} name a directory with a file cpuN for each core that all of them see"
+            )
+            return []
+    return paths
+
+
+def waits(pid: int) -> bool:
+    """Whether a process waits for a lock, a core's or another."""
+    return any(words[1] == "->" and words[5] == str(pid) for words in _kernels_locks())
+
+
+def is_waited_for(pid: int) -> bool:
+    """Whether another process waits for a lock that a process has, a core's or another."""
+    # The kernel lists who waits behind the lock, under its number.
+    lines = list(_kernels_locks())
+    held = {words[0] for words in lines if words[1] == "FLOCK" and words[4] == str(pid)}
+    return any(words[0] in held and words[1] == "->" for words in lines)
+
+
+# --- who has a lock --------------------------------------------------------------------------------------------------
+
+
+def holder_of(path: Path) -> str:
+    """The holder of a core's lock, as far as it can be seen: the command, the process, its start."""
+    for pid in _holders(path):
+        command = next(filter(None, map(_judge_command, _lineage(pid))), "")
+        judges = [each for each in _lineage(pid) if command and _judge_command(each) == command]
+        process = judges[-1] if judges else pid  # the others are its forks
+        words = shorten(command or program_name(process) or "another program", COMMAND, placeholder=" ...")
+        started = _started(process)
+        since = f", running since {started:%Y-%m-%d %H:%M}" if started else ""
+        return f"{words} (process {process}{since})"
+    return "another process"
+
+
+def _holders(path: Path) -> Iterator[int]:
+    """The processes of this pid namespace that have a flock on a file, by the kernel's word."""
+    found = path.stat()
+    device = found.st_dev
+    file = f"{os.major(device):02x}:{os.minor(device):02x}:{found.st_ino}"
+    for _, kind, *words in _kernels_locks():
+        if kind == "FLOCK" and words[3] == file and int(words[2]) > 0:
+            yield int(words[2])
+
+
+def _kernels_locks() -> Iterator[list[str]]:
+    """The words of each line of /proc/locks: `4: FLOCK ADVISORY WRITE 708 00:16:3591 0 EOF`, and `4: -> FLOCK ...`."""
+    try:
+        lines = Path("/proc/locks").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return
+    yield from map(str.split, lines)
+
+
+def _lineage(pid: int) -> Iterator[int]:
+    """A process and those above it."""
+    for _ in range(ANCESTORS):
+        yield pid
+        parent = status_field(pid, "PPid")
+        if not parent:
+            return
+        pid = int(parent)
+
+
+def _judge_command(pid: int) -> str:
+    """The command line of a judge, without its interpreter; nothing for any other process."""
+    try:
+        line = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return ""
+    words = decode(line).rstrip("\0").split("\0")
+    for number, word in enumerate(words[:4]):
+        if Path(word).name in ("judge", "judge.cli"):
+            return " ".join(["judge", *words[number + 1 :]])
+    return ""
+
+
+def _started(pid: int) -> datetime | None:
+    """When a process began, by the clock on the wall."""
+    ticks = started_ticks(pid)
+    boot = Path("/proc/stat").read_text(encoding="ascii").partition("\nbtime ")[2].split()
+    if ticks is None or not boot:
+        return None
+    seconds = int(boot[0]) + ticks / os.sysconf("SC_CLK_TCK")
+    return datetime.fromtimestamp(seconds)  # noqa: DTZ006 for a person on this host

@@ -1,0 +1,1 @@
+"""Boxes without a container: a process of this host, or a person."""

@@ -1,0 +1,1 @@
+"""Renders the pages, tables and pictures of a contest as static HTML."""

@@ -1,0 +1,192 @@
+"""Charts as numbers: the place of each bar, dot and line of a picture; the templates only print them.
+
+Lengths are in the picture's own units; a picture is `WIDTH` units wide. The style sheet has the colours, and no chart
+says anything by colours alone.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from judge.base.text import number, plain_text, points_text
+from judge.publish.model import PublishedContest
+from judge.site.pages import short_name
+from judge.statistics.joined_ratings import Version
+from judge.statistics.match_estimate import Interval
+from judge.statistics.ratings import Rating
+from judge.translations.language import Language
+
+WIDTH = 440
+NAMES, VALUES = 118, 48
+"""The widths of the names on the left and of the values on the right."""
+
+ROW = 24
+MOST_ROWS = 40
+"""Agents in a chart; the table has all of them."""
+
+_NAME_LETTERS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A part of a bar: its place and width, the kind of games it counts, and their number."""
+
+    x: float
+    width: float
+    kind: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResultBar:
+    """An agent's games as one bar: won, drawn, lost; `page` is the stem of the agent's page, `words` say it all."""
+
+    y: float
+    name: str
+    page: str
+    bars: Sequence[Bar]
+    value: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsChart:
+    """The chart of points; `left_out` agents are not in it."""
+
+    height: float
+    rows: Sequence[ResultBar]
+    left_out: int
+
+
+def results_chart(contest: PublishedContest, language: Language) -> ResultsChart:
+    """Games won, drawn and lost: a bar for each agent, in the order of the table; the value is the points."""
+    lines = contest.table.lines
+    shown = lines[:MOST_ROWS]
+    most = max((line.done.games for line in shown), default=0) or 1
+    unit = (WIDTH - NAMES - VALUES) / most
+    rows = []
+    for at, line in enumerate(shown):
+        bars, x = [], float(NAMES)
+        done = line.done
+        for kind, count in (("win", done.wins), ("draw", done.draws), ("loss", done.losses)):
+            bars.append(Bar(x, count * unit, kind, count))
+            x += count * unit
+        rows.append(
+            ResultBar(
+                at * ROW,
+                _short(line.agent),
+                contest.by_name[line.agent].stem,
+                [bar for bar in bars if bar.count],
+                language.measure(points_text(line.points)),
+                language.gettext("{agent}: {wins} won, {draws} drawn, {losses} lost").format(
+                    agent=short_name(line.agent), wins=done.wins, draws=done.draws, losses=done.losses
+                ),
+            )
+        )
+    return ResultsChart(len(rows) * ROW, rows, len(lines) - len(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class RatingRow:
+    """A rating: the dot and the ends of its interval; an end that the games do not give is open.
+
+    `page` is the stem of the agent's page; empty: the name leads nowhere.
+    """
+
+    y: float
+    name: str
+    page: str
+    dot: float
+    low: float
+    high: float
+    is_low_open: bool
+    is_high_open: bool
+    value: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A number on an axis."""
+
+    at: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RatingsChart:
+    """The chart of ratings, of agents or of contests; `left_out` of them are not in it."""
+
+    height: float
+    rows: Sequence[RatingRow]
+    ticks: Sequence[Tick]
+    left_out: int
+    pools: int
+
+
+def ratings_chart(contest: PublishedContest, language: Language) -> RatingsChart | None:
+    """Ratings with their 95 % intervals; None if there are none."""
+    ratings = contest.ratings.ratings if contest.ratings else ()
+    if not ratings:
+        return None
+    shown = [(rating.agent, contest.by_name[rating.agent].stem, rating) for rating in ratings[:MOST_ROWS]]
+    pools = 1 + max(rating.pool for rating in ratings)
+    return _intervals(shown, len(ratings) - len(shown), pools, language)
+
+
+def history_chart(versions: Sequence[Version], language: Language) -> RatingsChart:
+    """The ratings of an agent in contests that are joined, the oldest first."""
+    shown = [(version.contest, "", version.rating) for version in versions[-MOST_ROWS:]]
+    pools = len({version.rating.pool for version in versions})
+    return _intervals(shown, len(versions) - len(shown), pools, language)
+
+
+def _intervals(shown: Sequence[tuple[str, str, Rating]], left_out: int, pools: int, language: Language) -> RatingsChart:
+    """A row for each rating, with its name and page."""
+    ends = [end for *_, rating in shown for end in (rating.elo, rating.low, rating.high) if end is not None]
+    step = _step(max(ends) - min(ends))
+    first, last = math.floor(min(ends) / step) * step, math.ceil(max(ends) / step) * step
+    if first == last:
+        first, last = first - step, last + step
+    unit = (WIDTH - NAMES - VALUES) / (last - first)
+
+    def x(elo: float) -> float:
+        return NAMES + (elo - first) * unit
+
+    rows = [
+        RatingRow(
+            at * ROW,
+            _short(name),
+            page,
+            x(rating.elo),
+            NAMES if rating.low is None else x(rating.low),
+            WIDTH - VALUES if rating.high is None else x(rating.high),
+            rating.low is None,
+            rating.high is None,
+            number(rating.elo, 0),
+            f"{short_name(name)}: {number(rating.elo, 0)} ({interval_text(rating, language)})",
+        )
+        for at, (name, page, rating) in enumerate(shown)
+    ]
+    ticks = [
+        Tick(x(elo), number(elo, 0)) for elo in (first + step * at for at in range(round((last - first) / step) + 1))
+    ]
+    return RatingsChart(len(rows) * ROW, rows, ticks, left_out, pools)
+
+
+def interval_text(rating: Rating | Interval, language: Language, digits: int = 0) -> str:
+    """The interval of a rating or of an estimate as text: `-12 to 34`."""
+    low = language.gettext("no lower end") if rating.low is None else number(rating.low, digits)
+    high = language.gettext("no upper end") if rating.high is None else number(rating.high, digits)
+    return language.gettext("{low} to {high}").format(low=low, high=high)
+
+
+def _step(span: float) -> float:
+    """A round number that goes four to eight times into `span`."""
+    rough = max(span, 1.0) / 5
+    size = 10.0 ** math.floor(math.log10(rough))
+    return next(size * factor for factor in (1, 2, 5, 10) if size * factor >= rough)
+
+
+def _short(name: str) -> str:
+    return plain_text(short_name(name), _NAME_LETTERS)

@@ -1,0 +1,101 @@
+"""The journal of a contest as pages: who won and why, which attempts were void, and what the organiser decided."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from judge.base.text import plain_text, sentence
+from judge.publish.model import PublishedContest, PublishedMatch
+from judge.records.outcome import outcome_sentence
+from judge.site.pages import PagePlace, render_for
+from judge.store.submission_types import State
+from judge.store.types import ANNOUNCED, FROZEN, UNWITNESSED, JournalLine
+
+PER_PAGE = 300
+"""Entries on one page."""
+
+_HIDDEN = frozenset({"started", ANNOUNCED, FROZEN, *State})
+"""Events that a later line repeats, and those before the contest, which the log has."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """A line of the journal: its time (UTC), the kind of event, the event in words, and the match that it is about."""
+
+    at: str
+    kind: str
+    text: str
+    match: PublishedMatch | None
+
+
+def journal_pages(contest: PublishedContest, place: Callable[[str], PagePlace]) -> Mapping[str, Callable[[], bytes]]:
+    """What writes each page of the journal, by its file; there is one at least. `place` says where a path is."""
+    entries = journal_entries(contest)
+    written: dict[str, Callable[[], bytes]] = {}
+    parts = max(1, -(-len(entries) // PER_PAGE))
+    for part in range(1, parts + 1):
+        days: dict[str, list[JournalEntry]] = {}
+        for entry in entries[(part - 1) * PER_PAGE : part * PER_PAGE]:
+            days.setdefault(entry.at[:10], []).append(entry)
+        values = {"days": days, "part": part, "parts": parts, "journal_name": _page_name}
+        at = place(_page_name(part))
+        written[at.file] = partial(render_for, contest, "journal.html", "journal", at, values)
+    return written
+
+
+def _page_name(part: int) -> str:
+    return "journal.html" if part == 1 else f"journal-{part}.html"
+
+
+def journal_entries(contest: PublishedContest) -> Sequence[JournalEntry]:
+    """The journal without the lines that a later one repeats."""
+    matches = {match.id: match for match in contest.matches}
+    entries = []
+    for line in contest.journal:
+        if line.event not in _HIDDEN:
+            match = matches.get(line.match or "")
+            # The kind is a class of the style sheet: letters only.
+            kind = "".join(letter for letter in line.event.lower() if "a" <= letter <= "z")
+            text = _describe(line) if match is None else _describe_match(line, match)
+            entries.append(JournalEntry(line.at, kind, text, match))
+    return entries
+
+
+def _describe(line: JournalLine) -> str:
+    event, text = _EVENTS.get(line.event, line.event), line.text
+    return sentence(f"{event}: {text}") if text else event
+
+
+def _describe_match(line: JournalLine, match: PublishedMatch) -> str:
+    first, second = names = (plain_text(match.first, 40), plain_text(match.second, 40))
+    attempt, why = line.attempt, line.text
+    match line.event:
+        case "accepted" if match.result is not None and attempt == match.attempt:
+            result = match.result
+            what = outcome_sentence(result.verdict, result.winning_seat, names, result.reason)
+        case "accepted":
+            what = sentence(f"attempt {attempt} ended; its result was annulled later")
+        case "void":
+            what = sentence(f"attempt {attempt} is void and does not count: {why}")
+        case "abandoned":
+            what = sentence(f"attempt {attempt} was interrupted and is played again: {why}")
+        case "superseded":
+            what = sentence(f"attempt {attempt} ended after a later attempt had started; it does not count")
+        case "annulled":
+            what = sentence(f"the organiser annulled the result of attempt {attempt}: {why}")
+        case _:
+            what = _describe(line)
+    return sentence(f"{first} - {second}: {what}")
+
+
+_EVENTS = {
+    "created": sentence("Contest created"),
+    "scheduled": sentence("Scheduled"),
+    "disqualified": sentence("Disqualified"),
+    UNWITNESSED: sentence("Drawn without a witness"),
+    "open": sentence("Contest resumed"),
+    "paused": sentence("Contest paused"),
+    "stopped": sentence("Contest stopped"),
+    "set-aside": sentence("Set aside"),
+    "released": sentence("Tried again"),
+}

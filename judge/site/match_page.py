@@ -1,0 +1,264 @@
+"""The page of one match, from its public record alone: nothing that is withheld can get onto it."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from judge.base.text import count_text, duration, mib, number, plain_text
+from judge.games.types import SEATS
+from judge.publish.model import PublishedMatch, Stream
+from judge.records.outcome import outcome_sentence, score_text
+from judge.records.search_figures import SearchFigures, search_figures
+from judge.records.steps import ReplayStep, Stepped
+from judge.records.views import BoardView, Surface, Token
+from judge.referee.spec import MatchRecord
+from judge.referee.verdict_help import fix_of
+from judge.render.card import draw_card
+from judge.render.svg_player import write_film
+from judge.site.pages import PagePlace, picture, render, short_name
+from judge.site.plots import plots_of
+from judge.translations.language import Language
+
+_SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
+"""The colours of sides 0 and 1 on a board."""
+
+TEMPLATE = "match.html"
+
+NOTHING: Mapping[str, Any] = {}
+
+MOST_NOTES = 20
+
+LONGEST_MESSAGES = 160
+"""Bytes of what an agent said beside an answer, as the page has them."""
+
+ALL_MESSAGES, LEAST_MESSAGES = 12_000, 40
+"""Bytes of all of them, which the moves of a long game share; a share of less would say nothing, so there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchContext:
+    """What the page of a match shows of the contest: its name, the schedule's row, and the pages to link to.
+
+    `stage` is what its group or league is called, empty if it is in none.
+    `agents` are the stems of the agents' pages by seat; `before` and `after` are those of the neighbouring matches.
+    `address` is that of the site, such as `https://example.org/cup/`: links to the page find a picture of the last
+    position there. It is empty if there is none. `languages` are the codes of the site's.
+    """
+
+    contest: str
+    match: PublishedMatch
+    agents: tuple[str, str]
+    before: str = ""
+    after: str = ""
+    address: str = ""
+    stream: Stream | None = None
+    languages: Sequence[str] = ("en",)
+    stage: str = ""
+
+
+def match_picture(replay: Stepped, record: MatchRecord, contest: str) -> bytes:
+    """The picture of the last position as PNG; raises InputError without Pillow."""
+    from judge.render.gif import write_png
+
+    scores = score_text(record.verdict, record.winner, "\n").split("\n")
+    names = (short_name(record.seats[0].name), short_name(record.seats[1].name))
+    return write_png(draw_card(replay.steps[-1].view, names, (scores[0], scores[-1]), short_name(contest)))
+
+
+def match_page(
+    replay: Stepped,
+    record: MatchRecord,
+    context: MatchContext,
+    place: PagePlace,
+    template: str = TEMPLATE,
+    more: Mapping[str, Any] = NOTHING,
+) -> bytes:
+    """The page of a match that was replayed from its public record."""
+    return next(match_pages(replay, record, context, [place], template, more))
+
+
+def match_pages(
+    replay: Stepped,
+    record: MatchRecord,
+    context: MatchContext,
+    places: Sequence[PagePlace],
+    template: str = TEMPLATE,
+    more: Mapping[str, Any] = NOTHING,
+) -> Iterator[bytes]:
+    """The page at each of these places; what has no language is made once for all.
+
+    `template` extends that of the page and shows `more` values.
+    """
+    names = (short_name(record.seats[0].name), short_name(record.seats[1].name))
+    figures = [search_figures(step.search, step.messages, step.ms) for step in replay.steps]
+    film = write_film([step.view for step in replay.steps], " - ".join(names))
+    view = replay.steps[-1].view
+    values = {
+        "here": "",
+        "contest_name": context.contest,
+        "match": context.match,
+        "stage": context.stage,
+        "before": context.before,
+        "after": context.after,
+        "agents": context.agents,
+        "names": names,
+        "score": score_text(record.verdict, record.winner),
+        "outcome": outcome_sentence(record.verdict, record.winner, names, record.reason),
+        "problem": replay.problem,
+        "sides": _sides(replay),
+        "film": picture(film.svg),
+        "columns_of_board": view.columns,
+        "last": len(replay.steps) - 1,
+        "columns": _columns(replay, figures),
+        "plots": plots_of(replay.steps, figures),
+    }
+    for place in places:
+        language = place.language
+        in_language = {
+            "address": context.address,
+            "painted": {name: _token_words(token, view, language) for name, token in film.painted.items()},
+            "board": _board(view, language),
+            "moves": _moves(replay, figures, language),
+            "facts": _facts(record, context.match, language),
+            "seats": [_seat(record, seat, language) for seat in SEATS],
+        }
+        yield render(template, place, {**values, **in_language, **more}, context.stream)
+
+
+def _token_words(token: Token, view: BoardView, language: Language) -> str:
+    """What a piece is, without the number of a stone: `black`, `white queen or knight`."""
+    faces = token.faces if token.shows is None else (token.faces[token.shows],)
+    between = language.gettext(" or ")
+    words = [view.sides[token.side], *(face.name for face in faces)]
+    side, *names = map(language.word, words)
+    return f"{side} {between.join(names)}".rstrip()
+
+
+def _board(view: BoardView, language: Language) -> Sequence[tuple[str, Sequence[str]]]:
+    """The rows of a position in words: the name of each and its squares, empty where nothing stands."""
+    words = {
+        square: f"{_token_words(token, view, language)} {token.number or ''}".rstrip()
+        for square, token in view.tokens.items()
+    }
+    return [(row, [words.get((x, y), "") for x in range(len(view.columns))]) for y, row in enumerate(view.rows)]
+
+
+def _sides(replay: Stepped) -> Sequence[Mapping[str, str]]:
+    view = replay.steps[-1].view
+    return [
+        {"name": replay.names[view.seats[side]], "word": view.sides[side], "kind": _SWATCHES[view.surface][side]}
+        for side in SEATS
+    ]
+
+
+def _columns(replay: Stepped, figures: Sequence[SearchFigures]) -> Mapping[str, bool]:
+    """Which columns the list of moves has."""
+    return {
+        "left": any(left is not None for step in replay.steps for left in step.left_ms),
+        "memory": any(step.memory_bytes is not None for step in replay.steps),
+        "evaluation": any(figure.evaluation is not None for figure in figures),
+        "depth": any(figure.depth is not None for figure in figures),
+        "nodes": any(figure.nodes is not None for figure in figures),
+        "messages": bool(room_for_messages(len(replay.steps)))
+        and any(step.search or step.messages for step in replay.steps),
+    }
+
+
+def _moves(replay: Stepped, figures: Sequence[SearchFigures], language: Language) -> Sequence[Mapping[str, Any]]:
+    moves = []
+    room = room_for_messages(len(replay.steps))
+    for at, (step, figure) in enumerate(zip(replay.steps, figures, strict=True)):
+        if step.seat is None:
+            continue
+        left = step.left_ms[step.seat]
+        search = " · ".join(f"{key} {value}" for key, value in step.search.items())
+        moves.append(
+            {
+                "number": at,
+                "seat": step.seat,
+                "name": replay.names[step.seat],
+                "said": _notation(step, replay.steps[at - 1]),
+                "time": "" if step.ms is None else language.measure(duration(step.ms)),
+                "left": "" if left is None else language.measure(duration(left)),
+                "memory": language.measure(mib(step.memory_bytes, "")),
+                "evaluation": language.measure(_evaluation_text(figure.evaluation)),
+                "depth": "" if figure.depth is None else number(figure.depth, 0),
+                "nodes": "" if figure.nodes is None else language.measure(count_text(figure.nodes)),
+                "messages": fitted(" · ".join(words for words in (search, *step.messages[:3]) if words), room),
+            }
+        )
+    return moves
+
+
+def _notation(step: ReplayStep, before: ReplayStep) -> str:
+    """An answer in the game's own words where it has some, else as it was said."""
+    caption = step.view.caption
+    return caption if caption and caption != before.view.caption else step.said
+
+
+def _evaluation_text(evaluation: float | None) -> str:
+    if evaluation is None:
+        return ""
+    if math.isinf(evaluation):
+        return "∞" if evaluation > 0 else "\N{MINUS SIGN}∞"
+    return number(evaluation, 2)
+
+
+def room_for_messages(steps: int) -> int:
+    """Bytes for the messages of a move in a game of so many steps."""
+    share = ALL_MESSAGES // max(1, steps)
+    return min(LONGEST_MESSAGES, share) if share >= LEAST_MESSAGES else 0
+
+
+def fitted(text: str, room: int) -> str:
+    """`text`, cut so that it takes at most about `room` bytes of a page."""
+    if not room:
+        return ""
+    shown = plain_text(text, room)
+    while len(escape(shown).encode()) > room + 2:
+        shown = plain_text(shown, len(shown) * 3 // 4)
+    return shown
+
+
+def _facts(record: MatchRecord, match: PublishedMatch, language: Language) -> Sequence[tuple[str, str, bool]]:
+    """Names and values, and whether a value is code."""
+    _ = language.gettext
+    box = _(" and ").join(dict.fromkeys(record.placement.box))
+    facts = [
+        (_("Round"), _round_words(match, language), False),
+        (_("Policy"), record.spec.policy.name, False),
+        (_("Result line"), record.result, False),
+        (_("Moves"), str(len(record.plies)), False),
+        (_("Started"), record.started_at[:19].replace("T", " "), False),
+        (_("Duration"), language.measure(duration(record.seconds * 1000)), False),
+        (_("Seed of chance"), str(record.spec.seed), True),
+        (_("Attempt"), str(record.attempt), False),
+        (_("Box"), box, False),
+        (_("Match"), match.id, True),
+        (_("Transcript"), record.transcript_sha256, True),
+    ]
+    return [fact for fact in facts if fact[1]]
+
+
+def _round_words(match: PublishedMatch, language: Language) -> str:
+    """Where a match is in the schedule; nothing for one that is in none."""
+    if not match.round:
+        return ""
+    return language.gettext("{round}, table {table}").format(round=match.round, table=match.table)
+
+
+def _seat(record: MatchRecord, number: int, language: Language) -> Mapping[str, Any]:
+    seat = record.seats[number]
+    return {
+        "name": seat.name,
+        "replies": sum(ply.seat == number for ply in record.plies),
+        "charged": language.measure(duration(seat.charged_ms)),
+        "cpu": "" if seat.cpu_ms is None else language.measure(duration(seat.cpu_ms)),
+        "memory": language.measure(mib(seat.memory_peak_bytes, "")),
+        "fault": "" if seat.fault is None else seat.fault.value,
+        "why": seat.why,
+        "fix": "" if seat.fault is None else fix_of(seat.fault),
+        "notes": seat.notes[:MOST_NOTES],
+    }

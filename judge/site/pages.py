@@ -1,0 +1,181 @@
+"""Renders templates: every value is made printable, cut and escaped, and no page may load anything from elsewhere.
+
+What a template prints is text, unless a template marks it up or it is one of our own pictures. So a template cannot
+forget to escape; it can only choose a shorter length (`|name`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from judge.base.text import duration, number, plain_text, points_text
+from judge.publish.model import PublishedContest, Stream
+from judge.translations.language import ENGLISH, Language
+
+Page = tuple[str, bytes]
+"""The path of a file from the top of the site, and its contents."""
+
+LONGEST_NAME = 48
+"""Characters of an agent's name on a page."""
+
+LONGEST_SENTENCE = 600
+"""Characters of a sentence on a page."""
+
+STYLE, VIEWER, VERIFIER = "style.css", "viewer.js", "verify.mjs"
+ASSETS = (STYLE, VIEWER, VERIFIER)
+"""Our own files that the pages use; they are at the top of the site."""
+
+POLICY = (
+    "default-src 'none'; style-src 'self' file:; script-src 'self' file:; img-src data:; "
+    "base-uri 'none'; form-action 'none'"
+)
+"""What a page may load: these files, from its own site (`file:` for a page that is opened from disk)."""
+
+
+LIVE_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'"
+)
+"""What a page of a running contest may load, besides: the events, and itself as it is now."""
+
+
+AUTHOR_POLICY = LIVE_POLICY.replace("form-action 'none'", "form-action 'self'")
+"""What a page for an author may load and send: to its own site."""
+
+
+def asset(name: str) -> bytes:
+    """One of `ASSETS`."""
+    return files(__package__).joinpath("templates", name).read_bytes()
+
+
+@dataclass(frozen=True)
+class PagePlace:
+    """Where a page is: its path from the top of its language's pages, its language, and the languages of the site.
+
+    The pages of the first language are at the top of the site, those of each other one in a folder of its own.
+    """
+
+    path: str
+    language: Language = ENGLISH
+    languages: Sequence[Language] = (ENGLISH,)
+
+    @classmethod
+    def of_file(cls, file: str, languages: Sequence[Language]) -> "PagePlace":
+        """The page of a path from the top of the site."""
+        folder, _, path = file.partition("/")
+        for language in languages[1:]:
+            if folder == language.code:
+                return cls(path, language, languages)
+        return cls(file, languages[0], languages)
+
+    @property
+    def file(self) -> str:
+        """The path from the top of the site."""
+        return self._folder(self.language) + self.path
+
+    @property
+    def root(self) -> str:
+        """What leads from the page to the top of its language's pages: `../`."""
+        return "../" * self.path.count("/")
+
+    @property
+    def top(self) -> str:
+        """What leads from the page to the top of the site, where the files are that have no language."""
+        return "../" * self.file.count("/")
+
+    @property
+    def others(self) -> Sequence[tuple[Language, str]]:
+        """The page in every language of the site, this one too, by what leads there."""
+        return [(language, f"{self.top}{self._folder(language)}{self.path}") for language in self.languages]
+
+    def _folder(self, language: Language) -> str:
+        return "" if language.code == self.languages[0].code else f"{language.code}/"
+
+
+@cache
+def _environment(language: Language) -> Environment:
+    environment = Environment(
+        loader=PackageLoader("judge.site"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_print,
+        auto_reload=False,
+        extensions=["jinja2.ext.i18n"],
+    )
+    environment.policies["ext.i18n.trimmed"] = True
+    install: Callable[..., None] = environment.install_gettext_callables  # type: ignore[attr-defined]
+    install(language.gettext, language.ngettext, newstyle=True, pgettext=language.pgettext)
+
+    def points_in(value: float) -> str:
+        return language.measure(points_text(value))
+
+    def number_in(value: float, decimals: int = 1) -> str:
+        return language.measure(number(value, decimals))
+
+    def duration_in(ms: float) -> str:
+        return language.measure(duration(ms))
+
+    def sentence_in(text: str, limit: int = LONGEST_SENTENCE) -> Markup:
+        """In the language of the page; a sentence that the catalogue does not have is in English and marked as such."""
+        translated = language.sentence(text)
+        shown = escape(plain_text(text if translated is None else translated, limit))
+        return shown if translated is not None else Markup('<span lang="en">{}</span>').format(shown)
+
+    environment.filters |= {
+        "name": short_name,
+        "cut": plain_text,
+        "points": points_in,
+        "number": number_in,
+        "duration": duration_in,
+        "measure": language.measure,
+        "grouped": language.grouped,
+        "verdict": language.word,
+        "stage": language.word,
+        "unit": partial(language.pgettext, "unit"),
+        "state": partial(language.pgettext, "state"),
+        "fairness": partial(language.pgettext, "fairness"),
+        "sentence": sentence_in,
+    }
+    environment.globals |= {"policy": POLICY, "stream": None, "has_authors": False, "language": language}
+    return environment
+
+
+def short_name(text: str) -> str:
+    """An agent's name as it is shown on a page."""
+    return plain_text(text, LONGEST_NAME)
+
+
+def _print(value: object) -> object:
+    """For jinja2: what is printed of a value."""
+    if isinstance(value, float):
+        return f"{value:.2f}".rstrip("0").rstrip(".")
+    return plain_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def render(template: str, place: PagePlace, values: Mapping[str, Any], stream: Stream | None = None) -> bytes:
+    """A page; with a `stream` it goes on by itself."""
+    live: Mapping[str, Any] = (
+        {} if stream is None else {"stream": stream, "policy": LIVE_POLICY, "has_authors": stream.has_authors}
+    )
+    page = _environment(place.language).get_template(template)
+    return page.render(place=place, root=place.root, top=place.top, **values, **live).encode()
+
+
+def render_for(
+    contest: PublishedContest, template: str, here: str, place: PagePlace, values: Mapping[str, Any]
+) -> bytes:
+    """A page of a contest; `here` is its tab of the navigation, empty if it has none."""
+    common: dict[str, Any] = {"contest_name": contest.name, "here": here, "contest": contest}
+    return render(template, place, {**common, **values}, contest.stream)
+
+
+def picture(svg: str) -> Markup:
+    """An SVG of our own painters, which escape what they are given."""
+    return Markup(svg)  # noqa: S704 it is markup, and none of it is a stranger's

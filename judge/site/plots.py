@@ -1,0 +1,161 @@
+"""Plots over a game, a curve for each seat: evaluation, depth, nodes, time and memory against the number of the move.
+
+A plot is as wide as the game has moves and `HEIGHT` high; a page stretches it. The curves differ by colour and by
+dashes. The list of moves has every value, so a plot is one picture to a screen reader, with its range as a name.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Protocol
+
+from markupsafe import Markup
+
+from judge.base.text import count_text, duration, mib, number
+from judge.games.types import SEATS
+from judge.records.search_figures import SearchFigures
+
+HEIGHT = 100
+"""Units from the top of a plot to its bottom."""
+
+EDGE = 4
+"""Units above the largest value and below the smallest."""
+
+NAMES = ("evaluation", "depth", "nodes", "time", "memory")
+"""The plots, in the order of a page."""
+
+
+class PlottedStep(Protocol):
+    """A step of a game, as `judge.records.steps.ReplayStep`: whose answer it was, and the time charged for it."""
+
+    @property
+    def seat(self) -> int | None:
+        """None for the position before any answer."""
+
+    @property
+    def ms(self) -> float | None:
+        """Milliseconds; None where nobody knows."""
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """What its box used after the answer; None where nobody knows."""
+
+
+Values = Sequence[tuple[int, int, float]]
+"""The number of a move, its seat, and its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A plot: `name` of what it shows, a path for each seat, and its range as text.
+
+    `middle` is the height of the line for 0, None if that is the bottom.
+    """
+
+    name: str
+    width: int
+    paths: tuple[Markup, Markup]
+    low: str
+    high: str
+    middle: float | None = None
+
+
+def plots_of(steps: Sequence[PlottedStep], figures: Sequence[SearchFigures]) -> Sequence[Plot]:
+    """The plots of a game that have a value; `figures` are those of each step."""
+    width = max(len(steps), 2)
+    plots = [
+        _evaluations(_values(steps, [figure.evaluation for figure in figures]), width),
+        _curve("depth", _values(steps, [figure.depth for figure in figures]), width, count_text),
+        _curve("nodes", _values(steps, [figure.nodes for figure in figures]), width, count_text, math.log1p),
+        _times(_values(steps, [step.ms for step in steps]), width),
+        _curve("memory", _values(steps, [step.memory_bytes for step in steps]), width, _size),
+    ]
+    return [plot for plot in plots if plot is not None]
+
+
+def empty_plot(name: str) -> Plot:
+    """A plot without a value, to be filled while a game is played."""
+    return Plot(name, 2, (_path(""), _path("")), "", "", HEIGHT / 2 if name in ("evaluation", "time") else None)
+
+
+def _values(steps: Sequence[PlottedStep], values: Sequence[float | None]) -> Values:
+    return [
+        (at, step.seat, value)
+        for at, (step, value) in enumerate(zip(steps, values, strict=True))
+        if step.seat is not None and value is not None
+    ]
+
+
+def _curve(
+    name: str,
+    values: Values,
+    width: int,
+    say: Callable[[float], str],
+    scale: Callable[[float], float] = lambda value: value,
+) -> Plot | None:
+    """From 0 at the bottom to the largest value."""
+    if not values:
+        return None
+    most = max(value for *_, value in values)
+    unit = (HEIGHT - EDGE) / (scale(most) or 1)
+    paths = _paths([(at, seat, HEIGHT - scale(value) * unit) for at, seat, value in values])
+    return Plot(name, width, paths, say(0), say(most))
+
+
+def _evaluations(values: Values, width: int) -> Plot | None:
+    """0 in the middle; large values, which decide nothing any more, are drawn together; forced wins are at the edge."""
+    if not values:
+        return None
+    known = [value for *_, value in values if math.isfinite(value)]
+    unit = (HEIGHT / 2 - EDGE) / max((abs(_drawn(value)) for value in known), default=1.0)
+
+    def y(value: float) -> float:
+        half = math.copysign(HEIGHT / 2, value) if math.isinf(value) else _drawn(value) * unit
+        return HEIGHT / 2 - half
+
+    paths = _paths([(at, seat, y(value)) for at, seat, value in values])
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    return Plot("evaluation", width, paths, number(low, 2), number(high, 2), HEIGHT / 2)
+
+
+def _drawn(value: float) -> float:
+    """Even for some hundreds, and logarithmic above."""
+    return math.asinh(value / 200) or 1e-9
+
+
+def _times(values: Values, width: int) -> Plot | None:
+    """A bar for each answer: seat 0 up from the middle, seat 1 down."""
+    if not values:
+        return None
+    most = max(1.0, *(value for *_, value in values))
+    unit = (HEIGHT / 2 - EDGE) / most
+    bars: tuple[list[str], list[str]] = ([], [])
+    for at, seat, value in values:
+        bars[seat].append(f"M{at} {HEIGHT // 2}v{(1 if seat else -1) * max(1.0, value * unit):.0f}")
+    up, down = (_path("".join(seat)) for seat in bars)
+    return Plot("time", width, (up, down), duration(0), duration(most), HEIGHT / 2)
+
+
+def _size(count: float) -> str:
+    return mib(int(count))
+
+
+def _paths(points: Sequence[tuple[int, int, float]]) -> tuple[Markup, Markup]:
+    """The points of each seat as a path."""
+    first, second = ([(at, round(y)) for at, seat, y in points if seat == which] for which in SEATS)
+    return _curve_path(first), _curve_path(second)
+
+
+def _curve_path(points: Sequence[tuple[int, int]]) -> Markup:
+    """From each point to the next by how far it is: shorter than where it is."""
+    if not points:
+        return _path("")
+    (x, y), *_ = points
+    steps = " ".join(f"{x2 - x1} {y2 - y1}" for (x1, y1), (x2, y2) in pairwise(points))
+    return _path(f"M{x} {y}l{steps or '0 0'}".replace(" -", "-"))
+
+
+def _path(text: str) -> Markup:
+    """A path of SVG, of our own numbers; a page prints all of it."""
+    return Markup(text)  # noqa: S704 letters and numbers

@@ -1,0 +1,424 @@
+"""The site: pages that open from disk, need no network and no script, and grow no faster than the matches.
+
+Files are named by numbers, never by an agent's name. The page of a match is made from its record alone, beside the
+record (`judge.site.match_files`); the pages here need no record.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from judge.base.text import duration, plain_text
+from judge.publish.model import Participant, PublishedContest, PublishedMatch, chance_words
+from judge.referee.policy import ClockPolicy
+from judge.site.charts import history_chart, interval_text, ratings_chart, results_chart
+from judge.site.journal_page import journal_pages
+from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
+from judge.statistics.fairness import TIME
+from judge.statistics.match_estimate import Interval
+from judge.tournament.results import FAILURES
+from judge.tournament.standings import TableLine
+from judge.translations.language import ENGLISH, Language
+
+LARGEST_PAGE = 150_000
+"""Bytes of a page with its style and script. The numbers below follow from it."""
+
+MOST_IN_CROSSTABLE = 50
+"""Agents: their cells grow with the square."""
+
+MOST_IN_CELL, MOST_IN_CELLS = 6, 400
+"""Matches that a cell, and all of them, show one by one."""
+
+PER_PAGE = 350
+"""Matches on one page of a round, and on the page of an agent."""
+
+MOST_FAULTS = 20
+"""Faults that an agent's page lists before its matches."""
+
+MOST_ABOUT = 12
+"""Lines of what an agent says about itself on its page."""
+
+About = Mapping[str, Mapping[str, str]]
+"""What each agent said about itself in its last match."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What the page on verifying shows: the public key, and digests of what was fixed before play, by name."""
+
+    key_pem: str
+    fingerprint: str
+    digests: Sequence[tuple[str, str]]
+    has_log: bool = False
+    witnessed: Collection[str] = ()
+    """The ids of the keys of witnesses that have signed the log."""
+
+
+def site(
+    contest: PublishedContest, about: About, proof: Proof, languages: Sequence[Language] = (ENGLISH,)
+) -> Iterator[Page]:
+    """All pages but those of the matches, in each language, and the files that the pages use."""
+    for name in ASSETS:
+        yield name, asset(name)
+    for path, write in pages(contest, about, languages).items():
+        yield path, write()
+    for language in languages:
+        for name, values in (("fairness", {"time": TIME}), ("verify", {"proof": proof, "witnessed": proof.witnessed})):
+            place = PagePlace(f"{name}.html", language, languages)
+            yield place.file, render_for(contest, f"{name}.html", name, place, values)
+
+
+def pages(
+    contest: PublishedContest, about: About, languages: Sequence[Language] = (ENGLISH,)
+) -> Mapping[str, Callable[[], bytes]]:
+    """What writes each page, by its file: those of the matches and that on verifying are not among them."""
+    written: dict[str, Callable[[], bytes]] = {}
+    for language in languages:
+        written |= _LanguagePages(contest, language, languages).writers(about)
+    return written
+
+
+@dataclass(frozen=True, slots=True)
+class _LanguagePages:
+    """The pages in one of the languages."""
+
+    contest: PublishedContest
+    language: Language
+    languages: Sequence[Language]
+
+    def writers(self, about: About) -> Mapping[str, Callable[[], bytes]]:
+        """What writes each page, by its file."""
+        contest, language = self.contest, self.language
+        tables = [
+            self._page("index.html", "index.html", "index", partial(_index, contest, language)),
+            self._page("crosstable.html", "crosstable.html", "crosstable", partial(_crosstable, contest, language)),
+            self._page("rounds.html", "rounds.html", "rounds", partial(_rounds, contest)),
+        ]
+        rounds = [self._page(path, "round.html", "rounds", values) for path, values in _round_pages(contest, language)]
+        agents = [
+            self._page(
+                f"agents/{participant.stem}.html",
+                "agent.html",
+                "",
+                partial(_agent, contest, participant, about.get(participant.name, {}), language),
+            )
+            for participant in contest.participants
+        ]
+        return {**dict([*tables, *rounds, *agents]), **journal_pages(contest, self._place)}
+
+    def _page(
+        self, path: str, template: str, here: str, values: Callable[[], Mapping[str, Any]]
+    ) -> tuple[str, Callable[[], bytes]]:
+        place = self._place(path)
+        return place.file, lambda: render_for(self.contest, template, here, place, values())
+
+    def _place(self, path: str) -> PagePlace:
+        return PagePlace(path, self.language, self.languages)
+
+
+# --- standings -------------------------------------------------------------------------------------------------------
+
+
+def _criteria(language: Language) -> Mapping[str, tuple[str, str]]:
+    """The heads of the criteria's columns, and what they mean. Points and wins have a column only where there are
+    stages, whose own decide there, and not those of all games."""
+    _ = language.gettext
+    return {
+        "points": (_("Points there"), _("points in the stage that the agent has reached")),
+        "wins": (_("Won there"), _("games won in the stage that the agent has reached")),
+        "ratio": (_("Ratio"), _("games won divided by games lost")),
+        "direct": (_("Direct"), _("points among the agents that are equal so far")),
+        "sonneborn-berger": (
+            _("SB"),
+            _("Sonneborn-Berger: the points of each opponent times the score against it"),
+        ),
+        "buchholz": (_("Buchholz"), _("the points of all opponents")),
+        "time": (_("Time"), _("milliseconds per answer, as a negative number")),
+        "elo": ("Elo", _("Gomocup's rating")),
+    }
+
+
+def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
+    hidden = (set() if contest.stages else {"points", "wins"}) | ({"elo"} if contest.rated else set())
+    shown = [(at, name) for at, name in enumerate(contest.table.ranking) if name not in hidden]
+
+    def ranking_of(line: TableLine) -> Sequence[float]:
+        return [line.values[at] for at, _ in shown] if line.values else []
+
+    criteria = _criteria(language)
+    return {
+        "moves": sum(sum(match.result.replies) for match in contest.matches if match.result is not None),
+        "criteria": [criteria.get(name, (name, name)) for _, name in shown],
+        "ranking_of": ranking_of,
+        "out": [participant for participant in contest.participants if participant.out],
+        "results": results_chart(contest, language),
+        "ratings": ratings_chart(contest, language),
+        "interval_of": partial(interval_text, language=language),
+        "draw_models": _draw_models(contest),
+        "facts": _facts(contest, language),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _DrawModel:
+    """What the results say by a model of draws: what sitting first is worth, in Elo, the parameter of draws, which is a
+    margin in Elo or has no unit, and how many games in a hundred equals draw."""
+
+    name: str
+    advantage: Interval
+    parameter: Interval
+    unit: str
+    share: Interval
+
+
+def _draw_models(contest: PublishedContest) -> Sequence[_DrawModel]:
+    models = []
+    for name, rated in (("Rao-Kupper", contest.ratings), ("Davidson", contest.davidson)):
+        if rated is None:
+            continue
+        share, margin = Interval(rated.draw_share, rated.draw_low, rated.draw_high), rated.draw_elo
+        models.append(
+            _DrawModel(
+                name,
+                Interval(rated.advantage.elo, rated.advantage.low, rated.advantage.high),
+                # Davidson's is how often equals draw, against how often one of them wins.
+                _scaled(share, lambda drawn: 2 * drawn / (1 - drawn))
+                if margin is None
+                else Interval(margin.elo, margin.low, margin.high),
+                "" if margin is None else "Elo",
+                _scaled(share, lambda drawn: 100 * drawn),
+            )
+        )
+    return models
+
+
+def _scaled(each: Interval, scale: Callable[[float], float]) -> Interval:
+    value, low, high = (None if end is None else scale(end) for end in (each.value, each.low, each.high))
+    return Interval(value, low, high)
+
+
+def _facts(contest: PublishedContest, language: Language) -> Mapping[str, tuple[str, bool]]:
+    """What was played, how, and on which machine; and whether a value is code."""
+    _ = language.gettext
+    snapshot, policy = contest.snapshot, contest.snapshot.policy
+    form = snapshot.format.model_dump(mode="json", exclude={"ranking"})
+    facts = {
+        _("Game"): _with_options(policy.game.name, policy.game.options),
+        _("Policy"): policy.name,
+        _("Format"): _with_options(form.pop("name"), form),
+        _("Time"): _time(policy.clock, language),
+        _("Memory"): f"{policy.enforced().memory_bytes >> 20} MiB",
+        _("Openings"): "" if snapshot.openings == ((),) else str(len(snapshot.openings)),
+        _("Chance"): language.sentence(chance_words(snapshot, contest.secret)) or "",
+        _("Snapshot"): snapshot.frozen_at.replace("T", " ").removesuffix("+00:00") + " UTC",
+        _("Judge"): snapshot.judge,
+    }
+    facts |= {_("Host {name}").format(name=name): _text(value) for name, value in snapshot.host.items()}
+    images = {_("Image {name}").format(name=name): image.content or image.id for name, image in snapshot.images.items()}
+    shown = {name: (value, False) for name, value in facts.items() if value}
+    return shown | {name: (value, True) for name, value in images.items()}
+
+
+def _time(clock: ClockPolicy, language: Language) -> str:
+    turn = language.measure(duration(clock.turn_ms))
+    if not clock.match_ms:
+        return language.gettext("{time} a move").format(time=turn)
+    match = language.measure(duration(clock.match_ms))
+    return language.gettext("{time} a move, {match} a game").format(time=turn, match=match)
+
+
+def _with_options(head: str, options: Mapping[str, Any]) -> str:
+    text = ", ".join(f"{name} {_text(value)}" for name, value in options.items() if value is not None)
+    return f"{head} ({text})" if text else head
+
+
+def _text(value: object) -> str:
+    """A value of TOML or JSON in words."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_text, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_text(inner)}" for key, inner in value.items())
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+# --- crosstable ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _CrossCell:
+    """A cell: its matches with the score of the row's agent and a title, or only the sum of the scores.
+
+    `row` is the stem of that agent's page, `column` the number of the other agent. The games of a disqualified agent do
+    not count: `counts` is false, and the sum is without them.
+    """
+
+    matches: Sequence[tuple[PublishedMatch, float, str, bool]]
+    score: float
+    played: int
+    row: str
+    column: int
+
+
+def _crosstable(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
+    lines = contest.table.lines
+    if len(lines) > MOST_IN_CROSSTABLE:
+        return {"rows": None, "has_sums": False, "has_uncounted": False}
+    most = MOST_IN_CELL if len(contest.matches) <= MOST_IN_CELLS else 0
+    counted = frozenset(game.match for game in contest.counted)
+    rows = [
+        (line, [_cell(contest, line.agent, other.agent, most, counted, language) for other in lines]) for line in lines
+    ]
+    has_sums = any(cell is not None and not cell.matches for _, row in rows for cell in row)
+    return {"rows": rows, "has_sums": has_sums, "has_uncounted": len(counted) < len(contest.results)}
+
+
+def _cell(
+    contest: PublishedContest, agent: str, other: str, most: int, counted: Collection[str], language: Language
+) -> _CrossCell | None:
+    met = contest.meetings.get(frozenset({agent, other}), ()) if agent != other else ()
+    scored = [
+        (match, score, _title(match, contest.stage_of(match), match.result.verdict, language), match.id in counted)
+        for match in met
+        if match.result is not None and (score := match.score_of(agent)) is not None
+    ]
+    if not scored:
+        return None
+    total = sum(score for _, score, _, counts in scored if counts)
+    played = sum(counts for *_, counts in scored)
+    shown = scored if len(scored) <= most else ()
+    return _CrossCell(shown, total, played, contest.by_name[agent].stem, contest.by_name[other].number)
+
+
+def _title(match: PublishedMatch, stage: str, verdict: str, language: Language) -> str:
+    title = language.gettext("game {number}: {first} - {second}, {verdict}").format(
+        number=match.number,
+        first=plain_text(match.first, 30),
+        second=plain_text(match.second, 30),
+        verdict=language.word(verdict),
+    )
+    return f"{language.word(stage)}, {title}" if stage else title
+
+
+# --- rounds ----------------------------------------------------------------------------------------------------------
+
+
+def _rounds(contest: PublishedContest) -> Mapping[str, Any]:
+    rounds = []
+    for number, matches in contest.rounds.items():
+        results = [match.result for match in matches if match.result is not None]
+        rounds.append(
+            {
+                "number": number,
+                "stages": list(dict.fromkeys(contest.stage_of(match) for match in matches)),
+                "games": len(matches),
+                "played": len(results),
+                "first": sum(result.winner == result.first for result in results),
+                "drawn": sum(result.is_draw for result in results),
+                "second": sum(result.winner == result.second for result in results),
+                "failed": sum(result.verdict in FAILURES for result in results),
+            }
+        )
+    return {"rounds": rounds}
+
+
+def _round_pages(
+    contest: PublishedContest, language: Language
+) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:
+    """The path and the values of each page of a round; one with many matches has several pages, linked in order."""
+    pages: list[tuple[str, str, dict[str, Any]]] = []
+    for number, matches in contest.rounds.items():
+        parts = max(1, -(-len(matches) // PER_PAGE))
+        for part in range(1, parts + 1):
+            name = f"{number:03d}{f'-{part}' if part > 1 else ''}.html"
+            title = language.gettext("Round {number}").format(number=number)
+            if parts > 1:
+                title = language.gettext("Round {number}, part {part}").format(number=number, part=part)
+            byes = contest.byes.get(number, ()) if part == parts else ()
+            values = {
+                "number": number,
+                "part": part,
+                "parts": parts,
+                "matches": matches[(part - 1) * PER_PAGE : part * PER_PAGE],
+                "byes": [contest.by_name[agent] for agent in byes],
+            }
+            pages.append((name, title, values))
+    none = ("", "", dict[str, Any]())
+    for before, (this, after) in zip([none, *pages], pairwise([*pages, none]), strict=False):
+        name, _, values = this
+        values |= {"before": before[:2], "after": after[:2]}
+        yield f"rounds/{name}", partial(dict, values)
+
+
+# --- an agent --------------------------------------------------------------------------------------------------------
+
+
+def _agent(
+    contest: PublishedContest, agent: Participant, about: Mapping[str, str], language: Language
+) -> Mapping[str, Any]:
+    _ = language.gettext
+    opponents = []
+    faults = []
+    for other in contest.participants:
+        matches = contest.meetings.get(frozenset({agent.name, other.name}), ()) if other != agent else ()
+        if matches:
+            opponents.append((other, matches))
+        for match in matches:
+            fault = None if match.result is None else match.result.faults[agent.name != match.first]
+            if match.result is not None and fault is not None:
+                faults.append((match, fault.value, match.result.reason))
+    shown = max(1, PER_PAGE // max(1, len(opponents)))
+    total = sum(len(matches) for _, matches in opponents)
+    rating = contest.rated.get(agent.name)
+    seat = agent.entry.seat
+    return {
+        "participant": agent,
+        "line": contest.lines.get(agent.name),
+        "history": _history(contest, agent, language),
+        "rating": rating,
+        "interval": "" if rating is None else interval_text(rating, language),
+        "facts": [
+            (_("Author"), seat.author, False),
+            (_("Protocol"), seat.protocol, False),
+            (_("Runtime"), seat.runtime, False),
+            (_("Seed"), str(agent.entry.rank or ""), False),
+            (_("Files"), seat.digest, True),
+            (_("Description"), agent.entry.description, False),
+        ],
+        "about": list(about.items())[:MOST_ABOUT],
+        "faults": faults[:MOST_FAULTS],
+        "more_faults": max(0, len(faults) - MOST_FAULTS),
+        "opponents": [
+            (other, [_row(match, agent.name) for match in (matches if total <= PER_PAGE else matches[-shown:])])
+            for other, matches in opponents
+        ],
+        "left_out": max(0, total - sum(min(shown, len(matches)) for _, matches in opponents))
+        if total > PER_PAGE
+        else 0,
+    }
+
+
+def _history(contest: PublishedContest, agent: Participant, language: Language) -> Mapping[str, Any] | None:
+    """The ratings of an agent in the joined contests; None if it played in one of them only."""
+    versions = contest.histories.get(agent.name, ())
+    if len(versions) < 2:
+        return None
+    rows = [
+        (version, before is not None and before.digest != version.digest, interval_text(version.rating, language))
+        for before, version in pairwise([None, *versions])
+        if version is not None
+    ]
+    return {"chart": history_chart(versions, language), "rows": rows}
+
+
+def _row(match: PublishedMatch, agent: str) -> Mapping[str, Any]:
+    seat = int(agent != match.first)
+    result = match.result
+    return {
+        "match": match,
+        "seat": seat,
+        "score": match.score_of(agent),
+        "replies": 0 if result is None else result.replies[seat],
+        "ms": 0.0 if result is None else result.charged_ms[seat],
+    }

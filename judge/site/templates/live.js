@@ -1,0 +1,446 @@
+// Continues a page while the contest is played: the events of its games come by server-sent events or, where these do not
+// get through, by asking for them. It inserts no markup: shapes and texts only. Every event is a `judge-event` of the
+// document, for whoever wants to do more with it.
+"use strict";
+(() => {
+  const html = document.documentElement;
+  const { root, log } = html.dataset;
+  const game = Number(html.dataset.game ?? 0);
+  const isStatic = "static" in html.dataset;
+  const SILENT_MS = 15000, POLL_MS = 2000, STREAM_AGAIN_MS = 30000, TICK_MS = 100, RENEW_MS = 1000, PLOTS_MS = 4000;
+  const connection = document.getElementById("connection");
+  const topic = game ? `&game=${game}` : "renew" in html.dataset ? "&moves=false" : "";
+  // Every event up to `seq` was seen. A page that is renewed shows less than that: `shownSeq`; what came since is shown
+  // again from `recent`, which has every event after `forgottenSeq`. What a card shows of its game is `upTo`.
+  let seq = Number(html.dataset.seq), shownSeq = seq, forgottenSeq = seq;
+  const firstSeq = seq, recent = [], upTo = new WeakMap(), outdated = new WeakSet(), MOST_RECENT = 2000;
+  let aheadMs = -Infinity;
+  let source = null, heardAt = 0, pollTimer = 0, tickTimer = 0, streamAt = 0, isLeaving = false, renewTimer = 0;
+
+  // --- the page ------------------------------------------------------------------------------------------------------
+
+  const SVG = "http://www.w3.org/2000/svg";
+  const SHAPES = {
+    rect: (x, y, width, height, rx, fill, stroke, w) => ["rect", { x, y, width, height, rx, fill, stroke, "stroke-width": w }],
+    disc: (cx, cy, r, fill, stroke, w) => ["circle", { cx, cy, r, fill: fill ?? "none", stroke, "stroke-width": w }],
+    shape: (points, fill, stroke, w) => ["polygon", { points: points.map((point) => point.join(",")).join(" "), fill: fill ?? "none", stroke, "stroke-width": w, "stroke-linejoin": "round" }],
+    line: (x1, y1, x2, y2, stroke, w) => ["line", { x1, y1, x2, y2, stroke, "stroke-width": w, "stroke-linecap": "round" }],
+    text: (x, y, text, size, fill, anchor) => ["text", { x, y, "font-size": size, fill, "text-anchor": anchor }, text],
+  };
+
+  function element(name, attributes = {}, text = "") {
+    const made = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) if (value !== null && value !== undefined) made.setAttribute(key, String(value));
+    if (text) made.textContent = text;
+    return made;
+  }
+
+  const painted = (shapes) => shapes.filter(([kind]) => Object.hasOwn(SHAPES, kind)).map(([kind, ...rest]) => element(...SHAPES[kind](...rest)));
+
+  const runningOf = (event) => [...document.querySelectorAll(".running")].find((each) => Number(each.dataset.game) === event.game);
+
+  function cells(...texts) {
+    return texts.map((text) => {
+      const cell = document.createElement("td");
+      cell.textContent = text;
+      return cell;
+    });
+  }
+
+  // As judge/base/text.py writes it, in the language of the page.
+  const units = JSON.parse(html.dataset.units ?? "{}");
+  function duration(ms) {
+    const decimal = (value) => String(Number(value.toFixed(1))).replace(".", units["."]);
+    if (ms < 1000) return `${ms >= 10 ? ms.toFixed(0) : decimal(ms)} ${units.ms}`;
+    if (ms < 60000) return `${decimal(ms / 1000)} ${units.s}`;
+    const two = (value, base, large, small) => `${Math.floor(value / base)} ${large}${value % base ? ` ${value % base} ${small}` : ""}`;
+    if (ms < 3600000) return two(Math.floor(ms / 1000), 60, units.min, units.s);
+    return two(Math.floor(ms / 60000), 60, units.h, units.min);
+  }
+
+  const mib = (count) => (Number.isFinite(count) ? measure(`${(count / 1048576).toFixed(1)} MiB`) : "");
+
+  // A number or a time that judge/base/text.py wrote, in the language of the page.
+  const measure = (text) => text.replace(/\b(?:ms|s|min|h)\b/g, (unit) => units[unit]).replaceAll(".", units["."]);
+
+  const nameOf = (running, seat) => running.querySelector(`[data-seat="${seat}"] bdi`).textContent;
+
+  function draw(running, event) {
+    const pieces = running.querySelector(".film .pieces");
+    const known = JSON.parse(running.dataset.words ?? "{}");
+    if (!pieces) return;
+    const rows = running.querySelectorAll(".squares tbody tr");
+    const at = (x, y) => [pieces.querySelector(`[data-at="${x} ${y}"]`), rows[y]?.cells[x + 1]];
+    for (const [x, y] of event.emptied) {
+      const [piece, square] = at(x, y);
+      piece?.remove();
+      if (square) square.textContent = "";
+    }
+    for (const [x, y, shapes, words] of event.paint.pieces) {
+      const [piece, square] = at(x, y);
+      const made = element("g", { "data-at": `${x} ${y}` });
+      made.append(...painted(shapes));
+      if (piece) piece.replaceWith(made);
+      else pieces.append(made);
+      if (square) square.textContent = words.split(" ").map((word) => (Object.hasOwn(known, word) ? known[word] : word)).join(" ");
+    }
+    running.querySelector(".film .marks").replaceChildren(...painted(event.paint.marks));
+  }
+
+  function move(event, running) {
+    if (!running || Number(running.dataset.attempt) !== event.attempt) return renew(event.game);
+    draw(running, event);
+    if (event.seats) {
+      outdated.add(running);
+      return renew(event.game);
+    }
+    const name = nameOf(running, event.seat);
+    const time = duration(event.charged_ms);
+    setClocks(running, event.clock ?? { seat: "-", since_ms: "-", left_ms: event.left_ms });
+    const last = running.querySelector("[data-last]");
+    if (last) last.textContent = `${event.notation} ${name} ${time}`;
+    const words = [...Object.entries(event.search).map(([key, value]) => `${key} ${value}`), ...event.messages].join(" · ");
+    if (words) running.querySelector(`[data-search="${event.seat}"]`).textContent = words;
+    const moves = running.querySelector("[data-moves]");
+    if (!moves) return;
+    const list = moves.closest(".list");
+    const isAtEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 40;
+    const row = document.createElement("tr");
+    row.id = String(event.ply);
+    row.className = `s${event.seat}`;
+    const left = event.left_ms[event.seat];
+    row.append(...cells("", name, event.notation, time, left === null ? "" : duration(left), mib(event.memory_bytes), words));
+    const link = document.createElement("a");
+    link.href = `#${event.ply}`;
+    link.textContent = String(event.ply);
+    row.cells[0].append(link);
+    moves.append(row);
+    if (!source) plotsSoon();
+    if (isAtEnd) list.scrollTop = list.scrollHeight;
+    tell(`${event.notation} ${name}, ${time}`);
+  }
+
+  // Each sentence is said once: a new element in a live region, and only the last ones stay.
+  function tell(text) {
+    const region = document.getElementById("told");
+    if (!region) return;
+    const said = document.createElement("span");
+    said.textContent = `${text}. `;
+    region.append(said);
+    while (region.childElementCount > 5) region.firstElementChild.remove();
+  }
+
+  function search(event, running) {
+    const line = running?.querySelector(`[data-search="${event.seat}"]`);
+    const words = [...Object.entries(event.search).map(([key, value]) => `${key} ${value}`), ...event.messages];
+    if (line) line.textContent = words.join(" · ");
+  }
+
+  function table(event) {
+    const body = document.getElementById("table");
+    if (!body) return;
+    const links = new Map([...body.querySelectorAll("a")].map((link) => [link.textContent, link]));
+    if (event.lines.some((line) => line.stage || !links.has(line.agent))) return renewSoon();
+    body.replaceChildren(...event.lines.map((line) => {
+      const row = document.createElement("tr");
+      const head = document.createElement("th");
+      head.scope = "row";
+      head.append(links.get(line.agent));
+      const [place, points, games] = cells(String(line.place), String(line.points), String(line.games));
+      for (const cell of [place, points, games]) cell.className = "num";
+      row.append(place, head, points, games);
+      return row;
+    }));
+  }
+
+  // The service draws the plots, for all viewers at once.
+  function plots(event) {
+    if (event.game !== game || Number(document.querySelector(".running")?.dataset.attempt) !== event.attempt) return;
+    for (const { name, width, paths, low, high } of event.plots) {
+      const figure = document.querySelector(`[data-plot="${name}"]`);
+      if (!figure) continue;
+      const range = figure.querySelector("[data-range]"), plot = figure.querySelector("svg");
+      const said = (words) => words.replace("{low}", measure(low)).replace("{high}", measure(high));
+      range.textContent = said(range.dataset.range);
+      plot.setAttribute("aria-label", said(plot.dataset.label));
+      plot.setAttribute("viewBox", `0 0 ${width} 100`);
+      const zero = plot.querySelector(".zero");
+      zero?.setAttribute("d", `M0 50H${width}`);
+      paths.forEach((path, seat) => plot.querySelector(`.seat${seat}`).setAttribute("d", path));
+      figure.hidden = false;
+    }
+  }
+
+  // Without a stream they are asked for.
+  let plotTimer = 0;
+  function plotsSoon() {
+    if (!plotTimer) plotTimer = setTimeout(renewPlots, PLOTS_MS * (0.5 + Math.random()));
+  }
+
+  async function renewPlots() {
+    plotTimer = 0;
+    if (source) return;
+    try {
+      const answer = await fetch(`${root}plots/${String(game).padStart(5, "0")}.json`, { cache: "no-store" });
+      if (!answer.ok) return;
+      const drawn = await answer.json();
+      plots(drawn);
+      if (drawn.moves < document.querySelectorAll("[data-moves] tr").length) plotsSoon();
+    } catch {
+      plotsSoon();
+    }
+  }
+
+  // What it cannot continue by itself it takes from the page as it is now.
+  async function now(query = "") {
+    const answer = await fetch(location.pathname + query, { cache: "no-store" });
+    if (!answer.ok) throw new Error(String(answer.status));
+    return new DOMParser().parseFromString(await answer.text(), "text/html");
+  }
+
+  function renew(number) {
+    if ("all" in html.dataset) renewSoon();
+    else if (number === game) leave();
+  }
+
+  function renewSoon() {
+    if (!renewTimer) renewTimer = setTimeout(renewPage, RENEW_MS * Math.random());
+  }
+
+  async function renewPage() {
+    renewTimer = 0;
+    const main = document.querySelector("main");
+    const isUsed = main.contains(document.activeElement);
+    if (document.hidden || (isUsed && "renew" in html.dataset)) return renewSoon();
+    try {
+      let fresh = await now("all" in html.dataset ? "?boards=new" : "");
+      if ([...fresh.querySelectorAll(".running:empty")].some((card) => !keptFor(card))) fresh = await now();
+      const number = Number(fresh.documentElement.dataset.seq);
+      if (number < Math.max(forgottenSeq, shownSeq)) return renewSoon();
+      const parts = [...document.importNode(fresh.querySelector("main"), true).childNodes];
+      const boards = document.getElementById("boards"), at = parts.findIndex((node) => node.id === "boards");
+      if (!boards || at < 0) main.replaceChildren(...parts);
+      else {
+        for (const node of [...main.childNodes]) if (node !== boards) node.remove();
+        boards.before(...parts.slice(0, at));
+        boards.after(...parts.slice(at + 1));
+        renewCards(boards, [...parts[at].children], number);
+      }
+      shownSeq = number;
+      for (const event of recent) if (event.seq > number) show(event);
+      tick();
+    } catch {
+      renewSoon();
+    }
+  }
+
+  // The card here by which a new one need not be drawn: it goes on by itself.
+  function keptFor(card) {
+    const { game, attempt } = card.dataset;
+    const here = document.querySelector(`.running[data-game="${game}"][data-attempt="${attempt}"]`);
+    return here?.querySelector(".film") && !outdated.has(here) ? here : null;
+  }
+
+  function renewCards(boards, fresh, number) {
+    const cards = fresh.map((card) => {
+      const here = keptFor(card);
+      if (!here) upTo.set(card, number);
+      return here ?? card;
+    });
+    for (const card of [...boards.children]) if (!cards.includes(card)) card.remove();
+    cards.forEach((card, at) => {
+      if (boards.children[at] !== card) boards.insertBefore(card, boards.children[at] ?? null);
+    });
+  }
+
+  // The same address shows the next page of the game: not all viewers ask for it at once.
+  function leave() {
+    if (isLeaving) return;
+    isLeaving = true;
+    setTimeout(() => location.reload(), 200 + 800 * Math.random());
+  }
+
+  function apply(event) {
+    if (event.seq <= seq) return;
+    seq = event.seq;
+    html.dataset.seq = String(seq);
+    recent.push(event);
+    if (recent.length > MOST_RECENT) forgottenSeq = recent.shift().seq;
+    if (event.type === "ended") tell(`${html.dataset.said.replace("{number}", event.game)} ${event.outcome}`);
+    show(event);
+    document.dispatchEvent(new CustomEvent("judge-event", { detail: event }));
+  }
+
+  const WITHIN = {
+    move,
+    search,
+    turn: (event, running) => running && setClocks(running, event.clock),
+  };
+
+  // Does nothing for what is shown already.
+  function show(event) {
+    const within = WITHIN[event.type];
+    if (within) {
+      const running = runningOf(event);
+      if (event.seq <= (running ? upTo.get(running) ?? firstSeq : shownSeq)) return;
+      if (running) upTo.set(running, event.seq);
+      return within(event, running);
+    }
+    if (event.seq <= shownSeq) return;
+    // An attempt that begins again: what its card shows does not count.
+    if (event.type === "playing" && runningOf(event)) outdated.add(runningOf(event));
+    if (event.type === "table" && !("renew" in html.dataset)) return table(event);
+    if ("all" in html.dataset || "renew" in html.dataset) renewSoon();
+    else if (event.game === game) leave();
+  }
+
+  // --- clocks --------------------------------------------------------------------------------------------------------
+
+  function setClocks(running, clock) {
+    const number = (value) => (value === null || value === undefined ? "-" : value);
+    running.dataset.clocks = [clock.seat, clock.since_ms, number(clock.turn_ms), ...clock.left_ms.map(number)].join(" ");
+    tickOne(running);
+  }
+
+  function shown(ms) {
+    const whole = Math.max(0, ms);
+    const tenths = Math.floor(whole / 100); // before the minutes are counted: 59.96 s is no 60.0 s
+    return `${Math.floor(tenths / 600)}:${((tenths % 600) / 10).toFixed(1).padStart(4, "0")}`;
+  }
+
+  // A clock shows what is left of the match, else of the turn, else how long the turn takes: by the judge's own time.
+  function tick() {
+    for (const running of document.querySelectorAll(".running")) tickOne(running);
+  }
+
+  function tickOne(running) {
+    const [seat, since, turn, ...left] = running.dataset.clocks.split(" ");
+    const ran = seat === "-" ? 0 : Math.max(0, Date.now() + (aheadMs === -Infinity ? 0 : aheadMs) - Number(since));
+    for (const number of [0, 1]) {
+      const clock = running.querySelector(`[data-seat="${number}"] [data-clock]`);
+      const runs = String(number) === seat;
+      clock.classList.toggle("runs", runs);
+      let text = clock.textContent;
+      if (left[number] !== "-") text = shown(Number(left[number]) - (runs ? ran : 0));
+      else if (runs) text = turn === "-" ? shown(ran) : shown(Number(turn) - ran);
+      if (text !== clock.textContent) clock.textContent = text;
+    }
+  }
+
+  function synchronise(nowMs) {
+    // The answer took its time, so the largest difference is the truest one.
+    aheadMs = Math.max(aheadMs, nowMs - Date.now());
+  }
+
+  // --- the stream ----------------------------------------------------------------------------------------------------
+
+  // Which of the sentences that the page has for it.
+  function say(state) {
+    const text = connection?.dataset[state];
+    if (text && connection.textContent !== text) connection.textContent = text;
+  }
+
+  const isOther = (name) => Boolean(name) && name !== log;
+
+  function listen() {
+    streamAt = Date.now();
+    heardAt = Date.now();
+    source = new EventSource(`${root}events?since=${seq}${topic}`);
+    const heard = (work) => (message) => {
+      heardAt = Date.now();
+      clearTimeout(pollTimer);
+      pollTimer = 0;
+      say("stream");
+      work(JSON.parse(message.data));
+    };
+    const met = heard(({ now_ms, viewers, log: name }) => {
+      synchronise(now_ms);
+      const count = document.getElementById("viewers");
+      if (count) count.textContent = String(viewers);
+      if (isOther(name)) leave();
+    });
+    source.addEventListener("hello", met);
+    source.addEventListener("beat", met);
+    source.addEventListener("plots", heard(plots));
+    source.addEventListener("again", heard(leave));
+    source.onmessage = heard(apply);
+    source.onerror = () => {
+      // The browser would try again with the address of the page's own number; the number may be old by then.
+      stop();
+      pollSoon();
+    };
+  }
+
+  function stop() {
+    source?.close();
+    source = null;
+    clearTimeout(pollTimer);
+    pollTimer = 0;
+  }
+
+  function pollSoon(ms = POLL_MS) {
+    if (!pollTimer && !document.hidden) pollTimer = setTimeout(poll, ms * (0.5 + Math.random()));
+  }
+
+  async function poll() {
+    pollTimer = 0;
+    try {
+      if (isStatic) await pollFiles();
+      else {
+        const answer = await fetch(`${root}feed?since=${seq}${topic}`, { cache: "no-store" });
+        if (!answer.ok) throw new Error(String(answer.status));
+        synchronise(Number(answer.headers.get("judge-now-ms")));
+        if (isOther(answer.headers.get("judge-log"))) return leave();
+        take(await answer.text());
+      }
+      say("poll");
+      if (!isStatic && Date.now() - streamAt > STREAM_AGAIN_MS) return listen();
+    } catch {
+      say("lost");
+    }
+    pollSoon();
+  }
+
+  function take(text) {
+    for (const line of text.split("\n")) if (line) apply(JSON.parse(line));
+  }
+
+  async function pollFiles() {
+    const head = await (await fetch(`${root}feed/head.json`, { cache: "no-store" })).json();
+    if (isOther(head.log)) return leave();
+    synchronise(head.now_ms);
+    while (seq < head.seq) {
+      const before = seq;
+      const chunk = String(Math.floor(seq / head.events_per_file)).padStart(6, "0");
+      const answer = await fetch(`${root}feed/${chunk}.ndjson`, { cache: "no-store" });
+      if (!answer.ok) throw new Error(String(answer.status));
+      take(await answer.text());
+      if (seq === before) return;
+    }
+  }
+
+  function begin() {
+    if (document.hidden) return;
+    tickTimer = setInterval(() => {
+      tick();
+      if (source && Date.now() - heardAt > SILENT_MS) {
+        stop();
+        pollSoon(0);
+      }
+    }, TICK_MS);
+    if (isStatic) pollSoon(0);
+    else listen();
+  }
+
+  function end() {
+    stop();
+    clearInterval(tickTimer);
+  }
+
+  document.addEventListener("visibilitychange", () => {
+    end();
+    begin();
+  });
+  window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+  begin();
+})();

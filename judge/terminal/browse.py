@@ -1,0 +1,182 @@
+"""Stepping through a game on a terminal: keys in, position out, and the terminal left as it was found."""
+
+import os
+import select
+import sys
+import termios
+import tty
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.live import Live
+
+from judge.games.types import SEATS
+from judge.records.steps import ReplayStep, Stepped
+from judge.terminal.screen import MoveShown, Screen, SeatShown
+
+HINT = "right/n on  left/p back  pgdn/pgup 10  home/end  NUMBER enter  q quit"
+
+LOOK_S = 0.25
+"""How often the size of the terminal is checked while nothing is typed."""
+
+KEPT_MESSAGES = 50
+
+_SEQUENCES = {
+    b"\x1b[C": "n",
+    b"\x1bOC": "n",
+    b"\x1b[D": "p",
+    b"\x1bOD": "p",
+    b"\x1b[B": "n",
+    b"\x1bOB": "n",
+    b"\x1b[A": "p",
+    b"\x1bOA": "p",
+    b"\x1b[H": "g",
+    b"\x1bOH": "g",
+    b"\x1b[1~": "g",
+    b"\x1b[F": "G",
+    b"\x1bOF": "G",
+    b"\x1b[4~": "G",
+    b"\x1b[6~": "d",
+    b"\x1b[5~": "u",
+}
+"""What terminals send for arrows, Home, End, Page Down and Page Up, as the letters that do the same."""
+
+
+def keys_of(data: bytes, sequences: Mapping[bytes, str] = _SEQUENCES, escape: str = "q") -> Iterator[str]:
+    """What was typed, a key each; a lone Escape is `escape`, a sequence that means nothing here is left out."""
+    at = 0
+    while at < len(data):
+        if data[at : at + 1] != b"\x1b":
+            yield data[at : at + 1].decode("latin-1")
+            at += 1
+            continue
+        known = next((seq for seq in sequences if data.startswith(seq, at)), None)
+        if known is not None:
+            yield sequences[known]
+            at += len(known)
+        elif data[at + 1 : at + 2] in (b"[", b"O"):
+            at += 2
+            while at < len(data) and not 0x40 <= data[at] <= 0x7E:
+                at += 1
+            at += 1
+        else:
+            yield escape
+            at += 1
+
+
+class Place:
+    """Where in a game one is, and the number that is being typed."""
+
+    def __init__(self, last: int) -> None:
+        self.at = 0
+        self.typed = ""
+        self.is_over = False
+        self._last = last
+
+    def press(self, key: str) -> None:
+        """A key, as `keys_of` names it; one that means nothing does nothing."""
+        typed, self.typed = self.typed, ""
+        if key.isdecimal() and key.isascii():
+            self.typed = (typed + key)[-6:]
+        elif key in "\r\n" and typed:
+            self._go(int(typed))
+        elif key in "nlj \r\n":
+            self._go(self.at + 1)
+        elif key in "phkb\x7f":
+            self._go(self.at - 1)
+        elif key == "d":
+            self._go(self.at + 10)
+        elif key == "u":
+            self._go(self.at - 10)
+        elif key == "g":
+            self._go(0)
+        elif key == "G":
+            self._go(self._last)
+        elif key in "q\x03\x04":
+            self.is_over = True
+
+    def _go(self, to: int) -> None:
+        self.at = max(0, min(self._last, to))
+
+
+def browse(game: Stepped, console: Console, keyboard: int) -> None:
+    """Show a game, position by position, until the person has seen enough."""
+    place = Place(len(game.steps) - 1)
+    shown: tuple[object, ...] = ()
+    with key_by_key(keyboard), Live(console=console, screen=True, auto_refresh=False) as live:
+        while not place.is_over:
+            wanted = (place.at, place.typed, console.size)
+            if wanted != shown:
+                live.update(step_screen(game, place.at, place.typed), refresh=True)
+                shown = wanted
+            for key in _typed(keyboard):
+                place.press(key)
+
+
+def step_screen(game: Stepped, at: int, typed: str = "") -> Screen:
+    """The screen of a position."""
+    step = game.steps[at]
+    played = game.steps[1 : at + 1]
+    moves = [
+        MoveShown(number, step.seat, step.said, step.ms, step.search)
+        for number, step in enumerate(played, 1)
+        if step.seat is not None
+    ]
+    is_last = at == len(game.steps) - 1
+    status = f"{at} of {len(game.steps) - 1}: {step_words(step)}"
+    if is_last:
+        status = f"{status}  {game.result}"
+    seats = tuple(_seat(game, seat, played, step, is_last=is_last) for seat in SEATS)
+    hint = f"go to {typed}_" if typed else HINT
+    return Screen(game.title, step.view, (seats[0], seats[1]), moves, status, hint=hint)
+
+
+def step_words(step: ReplayStep) -> str:
+    """What was played, as the game says it; it may hold an agent's own words."""
+    if step.seat is None:
+        return "before the first answer"
+    return step.view.caption or f"{step.view.sides[step.view.seats.index(step.seat)]}: {step.said}"
+
+
+def _seat(game: Stepped, seat: int, played: Sequence[ReplayStep], now: ReplayStep, *, is_last: bool) -> SeatShown:
+    own = [step for step in played if step.seat == seat]
+    last = own[-1] if own else None
+    record = game.record
+    clock = None if record is None else record.spec.policy.clock
+    messages = [text for step in own[-KEPT_MESSAGES:] for text in step.messages]
+    return SeatShown(
+        game.names[seat],
+        is_asked=now.seat == seat,
+        turn_ms=None if last is None else last.ms,
+        turn_limit_ms=clock.turn_ms or None if clock else None,
+        left_ms=now.left_ms[seat],
+        match_ms=clock.match_ms or None if clock else None,
+        memory_bytes=record.seats[seat].memory_peak_bytes if record and is_last else None,
+        said=last.said if last else "",
+        search=last.search if last else {},
+        messages=messages[-KEPT_MESSAGES:],
+    )
+
+
+def _typed(keyboard: int) -> list[str]:
+    if not select.select([keyboard], [], [], LOOK_S)[0]:
+        return []
+    data = os.read(keyboard, 1024)
+    return list(keys_of(data)) if data else ["q"]
+
+
+@contextmanager
+def key_by_key(keyboard: int) -> Iterator[None]:
+    """Each key at once and unechoed; as it was before when done."""
+    before = termios.tcgetattr(keyboard)
+    tty.setcbreak(keyboard)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(keyboard, termios.TCSADRAIN, before)
+
+
+def can_browse() -> bool:
+    """Whether a person sits at both ends."""
+    return sys.stdin.isatty() and sys.stdout.isatty()

@@ -1,0 +1,150 @@
+"""The live view of `judge match`: a process of its own, fed by the judge through a pipe, that draws ten times a second.
+
+It is a process and not a thread because a thread would hold the interpreter's lock for milliseconds at a time, and
+each of them would be charged to an agent. It runs only while its core has nothing else to do.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from types import FrameType
+from typing import IO
+
+from rich.console import Console
+from rich.live import Live
+
+from judge.base.scheduling import set_scheduling
+from judge.broadcast import pipe
+from judge.catalog.steps import result_words
+from judge.records.outcome import match_scores
+from judge.referee.spec import MatchRecord, MatchSpec
+from judge.terminal.live_games import Follower, GameViews
+from judge.terminal.screen import Screen
+
+INTERVAL_S = 0.1
+"""How often the screen is drawn, at most."""
+
+LAST_WAIT_S = 10.0
+"""How long the judge waits, after its last game, for the view to have shown everything."""
+
+
+class LiveView:
+    """The judge's end: starts the view and tells it what happens."""
+
+    def __init__(
+        self,
+        names: tuple[str, str],
+        games: int,
+        module: str = __name__,
+        given: Sequence[int] = (),
+        stdout: IO[str] | None = None,
+    ) -> None:
+        """The view is what `module` shows; it may use the file descriptors `given`, whose numbers are its arguments."""
+        command = [sys.executable, "-m", module, *map(str, given)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=stdout, pass_fds=given)
+        if self._process.stdin is None:
+            raise RuntimeError("Popen made no pipe")
+        self._feed = pipe.Feed(os.dup(self._process.stdin.fileno()))
+        self._process.stdin.close()
+        self._send(pipe.SERIES, {"names": names, "games": games})
+        self._first = names[0]
+
+    def begin(self, spec: MatchSpec) -> None:
+        """A game, or another attempt at it, begins."""
+        self._feed.send(pipe.BEGIN, spec.model_dump_json().encode())
+
+    def follow(self, packed: bytes) -> None:
+        """What is new of its transcript."""
+        self._feed.send(pipe.TRANSCRIPT, packed)
+
+    def end(self, record: MatchRecord, is_last_attempt: bool) -> None:
+        """It is over."""
+        points = points_of(record, self._first)
+        said = {"result": result_words(record), "points": points}
+        self._send(pipe.END, {**said, "is_last_attempt": is_last_attempt})
+
+    def close(self) -> None:
+        """Let the view show the end, and wait until the terminal is as it was."""
+        set_scheduling(self._process.pid, os.SCHED_OTHER)
+        self._feed.close()
+        try:
+            self._process.wait(LAST_WAIT_S)
+        except subprocess.TimeoutExpired:
+            self._process.terminate()
+            self._process.wait()
+
+    def has_failed(self) -> bool:
+        """Whether the view, which is about to end, ends with a failure."""
+        try:
+            return self._process.wait(LAST_WAIT_S) != 0
+        except subprocess.TimeoutExpired:
+            return True
+
+    def _send(self, kind: bytes, said: dict[str, object]) -> None:
+        self._feed.send(kind, json.dumps(said).encode())
+
+
+def points_of(record: MatchRecord, name: str) -> float | None:
+    """1, 0.5 or 0 for the agent `name`; None if neither agent scores: a void, or both are at fault."""
+    scores = match_scores(record.verdict, record.winner)
+    return scores[record.seats[0].name != name] if any(scores) else None
+
+
+def view(console: Console, source: int) -> None:
+    """Show what comes from the file descriptor `source` until it ends; the last position then stays on the terminal."""
+    os.set_blocking(source, False)
+    views, read = GameViews(Follower), bytearray()
+    goes_on = True
+    with Live(console=console, screen=True, auto_refresh=False, transient=False) as live:
+        while goes_on:
+            goes_on = take(source, read)
+            for kind, data in pipe.frames(read):
+                views.hear(kind, data)
+            screen = views.screen()
+            if screen is not None:
+                live.update(screen, refresh=True)
+            if goes_on:
+                # Not a wait for the pipe: a write must not wake this process.
+                time.sleep(INTERVAL_S)
+    leave_last(console, views.screen())
+
+
+def leave_last(console: Console, last: Screen | None) -> None:
+    """Leave the last position on the terminal."""
+    if last is not None:
+        console.print(last, height=min(console.height - 2, len(last.view.rows) + 4))
+
+
+def take(source: int, read: bytearray) -> bool:
+    """Add what is there; False at the end."""
+    while True:
+        try:
+            data = os.read(source, 1 << 16)
+        except BlockingIOError:
+            return True
+        if not data:
+            return False
+        read += data
+
+
+def end_politely(_signal: int, _frame: FrameType | None) -> None:
+    """Leave by way of all that puts the terminal in order."""
+    raise SystemExit(1)
+
+
+def main() -> None:
+    """The process of the view; its stdin is the feed, its stdout the terminal."""
+    # Ctrl-C is for the judge; the view ends when its feed does, with the terminal put in order.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, end_politely)
+    # It shares a core with a judge that must not wait: it runs only while the core is idle.
+    set_scheduling(os.getpid(), os.SCHED_IDLE)
+    view(Console(file=sys.stdout), sys.stdin.fileno())
+
+
+if __name__ == "__main__":
+    main()

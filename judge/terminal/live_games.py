@@ -1,0 +1,189 @@
+"""The games of the live view: a feed goes in, a screen comes out.
+
+The transcript of each game is refereed again as it grows (`judge.referee.spectator`), in a thread that holds a lock
+while it plays and releases it while it waits. So the game does not change while another thread has the lock.
+"""
+
+import json
+import os
+import queue
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar
+
+from judge.base.errors import InputError
+from judge.broadcast import pipe
+from judge.catalog import game_entry
+from judge.games.types import SEATS
+from judge.protocols import PERSON
+from judge.records.views import BoardView
+from judge.referee.side import Ply
+from judge.referee.spec import MatchSpec
+from judge.referee.spectator import Spectator, TailingWire
+from judge.referee.transcript import Entry, unpack_entries
+from judge.terminal.memory_monitor import MemoryMonitor
+from judge.terminal.screen import MoveShown, Screen, SeatShown
+from judge.terminal.series_score import SeriesScore
+
+MS = 1_000_000
+
+KEPT_MOVES = 200
+"""How many of the last moves are stored for the screen."""
+
+
+class OverError(Exception):
+    """The feed of a game is over."""
+
+
+class Follower:
+    """Follows one game while it is played."""
+
+    def __init__(self, spec: MatchSpec, judge_pid: int) -> None:
+        self.spec = spec
+        self.result = ""
+        """How the game ended; empty before that."""
+        self._lock = threading.Lock()
+        self._news: queue.SimpleQueue[Sequence[Entry] | None] = queue.SimpleQueue()
+        self._entry = game_entry(spec.policy.game.name)
+        self._spectator = Spectator(spec, TailingWire(self._more), self._on_ply)
+        agents = [seat for seat in SEATS if spec.seats[seat].protocol != PERSON]
+        self._memory = MemoryMonitor(spec.id, spec.box, judge_pid, agents)
+        self._moves: list[MoveShown] = []
+        self._before: BoardView | None = None
+        self._count = len(spec.opening)
+        self._origin_ns: int | None = None
+        """When the transcript began, in this host's monotonic time, which the judge uses too."""
+        self._thread = threading.Thread(target=self._referee, daemon=True)
+        self._thread.start()
+
+    def hear(self, packed: bytes) -> None:
+        """Take the new part of the transcript."""
+        entries = list(unpack_entries(packed))
+        arrived = time.monotonic_ns()
+        if entries:
+            began = arrived - entries[-1].ns
+            # It was written a moment before it arrived, so the earliest estimate is the best.
+            self._origin_ns = began if self._origin_ns is None else min(self._origin_ns, began)
+        self._news.put(entries)
+
+    def end(self, result: str) -> None:
+        """Take the result: the judge has ended the game."""
+        self._news.put(None)
+        self._thread.join(timeout=pipe.LAST_WAIT_S)
+        self._memory.close()
+        self.result = result
+
+    def screen(self, title: str, series: SeriesScore | None) -> Screen:
+        """The game in its present position."""
+        with self._lock:
+            view = self._entry.view(self._spectator.game).since(self._before)
+            seats = (self._seat(0), self._seat(1))
+            status = self.result or self._status(view)
+            return Screen(title, view, seats, tuple(self._moves[-KEPT_MOVES:]), status, series)
+
+    def _status(self, view: BoardView) -> str:
+        if not self._moves:
+            return "starting"
+        last = self._moves[-1]
+        return view.caption or f"{view.sides[view.seats.index(last.seat)]}: {last.said}"
+
+    def _seat(self, seat: int) -> SeatShown:
+        seen, side = self._spectator.seats[seat], self._spectator.referee.sides[seat]
+        clock, memory = self.spec.policy.clock, self._memory.memory[seat]
+        running = self._running_ns(seen.runs_since_ns) if seen.is_asked else 0
+        left = side.clock.left_ns()
+        turn = running if seen.is_asked else seen.ply.charged_ns if seen.ply else None
+        return SeatShown(
+            self.spec.seats[seat].name,
+            is_asked=seen.is_asked and not self.result,
+            turn_ms=None if turn is None else turn / MS,
+            turn_limit_ms=clock.turn_ms or None,
+            left_ms=None if left is None else (left - running) / MS,
+            match_ms=clock.match_ms or None,
+            memory_bytes=memory[0],
+            memory_cap_bytes=memory[1],
+            said=seen.ply.said if seen.ply else "",
+            search=seen.search,
+            messages=tuple(seen.messages),
+        )
+
+    def _running_ns(self, since_ns: int | None) -> int:
+        if since_ns is None or self._origin_ns is None or self.result:
+            return 0
+        return max(0, time.monotonic_ns() - self._origin_ns - since_ns)
+
+    def _on_ply(self, ply: Ply) -> None:
+        self._before = self._entry.view(self._spectator.game)
+        self._count += 1
+        self._moves.append(MoveShown(self._count, ply.seat, ply.said, ply.charged_ns / MS, ply.search))
+
+    def _referee(self) -> None:
+        with self._lock:
+            try:
+                self._spectator.referee.play()
+            except (OverError, InputError):
+                # A void breaks off. What does not follow from the rules is for `judge verify` to say.
+                return
+
+    def _more(self) -> Sequence[Entry]:
+        self._lock.release()
+        try:
+            news = self._news.get()
+        finally:
+            self._lock.acquire()
+        if news is None:
+            raise OverError
+        return news
+
+
+FollowerT = TypeVar("FollowerT", bound=Follower)
+
+
+class GameViews(Generic[FollowerT]):
+    """All games of a feed, one after the other; each is followed by a `follower`."""
+
+    def __init__(self, follower: type[FollowerT], judge_pid: int | None = None) -> None:
+        self._judge_pid = os.getppid() if judge_pid is None else judge_pid
+        self._follows = follower
+        self._series: SeriesScore | None = None
+        self._began = time.monotonic()
+        self._number = 0
+        self.follower: FollowerT | None = None
+        """The game that is played, or was played last."""
+
+    def hear(self, kind: bytes, data: bytes) -> None:
+        """A frame of the feed."""
+        match kind:
+            case pipe.SERIES:
+                series = json.loads(data)
+                names = (series["names"][0], series["names"][1])
+                self._series = SeriesScore(names, series["games"])
+            case pipe.BEGIN:
+                spec = MatchSpec.model_validate_json(data)
+                self._number = spec.number + 1
+                self.follower = self._follows(spec, self._judge_pid)
+            case pipe.TRANSCRIPT if self.follower is not None:
+                self.follower.hear(data)
+            case pipe.END if self.follower is not None:
+                self._end(self.follower, json.loads(data))
+
+    def screen(self) -> Screen | None:
+        """What is to be shown now; nothing before the first game."""
+        if self.follower is None:
+            return None
+        spec = self.follower.spec
+        games = self._series.games if self._series else 1
+        number = f"game {self._number} of {games}" if games > 1 else "game"
+        title = f"{number}  {spec.policy.name}  {spec.id}"
+        return self.follower.screen(title, self._series if games > 1 else None)
+
+    def _end(self, follower: Follower, said: dict[str, Any]) -> None:
+        follower.end(said["result"])
+        if self._series is not None and said["is_last_attempt"]:
+            self._series = SeriesScore(
+                self._series.names,
+                self._series.games,
+                (*self._series.results, said["points"]),
+                time.monotonic() - self._began,
+            )

@@ -1,0 +1,54 @@
+"""What commands print: notes and errors on stderr, JSON documents and findings on stdout, and the log."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from judge.base.text import printable
+
+if TYPE_CHECKING:
+    from judge.submissions.check import Finding
+
+LOG_CHARACTERS = 2000
+"""The longest text in a log entry."""
+SENTENCE_CHARACTERS = 600
+"""The longest text from an agent or an upload that is shown."""
+
+
+def safe_event(_logger: Any, _level: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
+    """For structlog: an event whose texts are on one line each, without control characters."""
+    return {key: printable(value, LOG_CHARACTERS) if isinstance(value, str) else value for key, value in event.items()}
+
+
+def note(text: str) -> None:
+    """Print a line for the person on stderr, so that it is not part of the output."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def fail(text: str, code: int) -> NoReturn:
+    """Print an error and exit."""
+    note(f"judge: {text}")
+    raise SystemExit(code)
+
+
+def print_json(document: object) -> None:
+    """Print a document that other programs read."""
+    print(json.dumps(document, indent=2))
+
+
+def finding_lines(findings: "Iterable[Finding]") -> Iterator[str]:
+    """The findings of a check, and below each its fix."""
+    for finding in findings:
+        evidence = printable(finding.evidence, SENTENCE_CHARACTERS)
+        yield f"{finding.grade.value:<7} {finding.check}: {finding.tried}: {evidence}"
+        if finding.fix:
+            yield f"        fix: {printable(finding.fix, SENTENCE_CHARACTERS)}"
+
+
+def interval(value: float | None, low: float | None, high: float | None, decimals: int = 0) -> str:
+    """A value with its interval, `…` for what the games do not determine."""
+    # Adding 0.0 makes a negative zero a zero.
+    rounded = (None if each is None else round(each, decimals) + 0.0 for each in (value, low, high))
+    middle, below, above = ("…" if each is None else f"{each:+.{decimals}f}" for each in rounded)
+    return f"{middle} ({below} to {above})"

@@ -1,0 +1,114 @@
+"""A person at a seat of `judge match`: the seat, and the process that asks the person and shows the game.
+
+A separate process (`judge.terminal.player`) asks the person. It follows the game as the live view does, and writes
+what is typed into a pipe; `judge.sandbox.process.person_box` is the judge's end of it.
+"""
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from judge.agents.agents import ME, Agent, AgentManifest, stage_agent
+from judge.base.errors import HostError, InputError
+from judge.protocols import PERSON, protocol_entry
+from judge.referee.policy import Policy
+from judge.referee.spec import SeatSpec
+from judge.sandbox import Box, BoxKind, BoxPolicy, Limits, Tenant, open_box
+from judge.sandbox.process.person_box import PersonBox
+from judge.terminal.live import LiveView
+from judge.terminal.output import note
+from judge.terminal.presenters import Presenter, Shown
+
+LEFT = 130
+"""The exit code of a match that a person has left: that of Ctrl-C."""
+
+_NO_FILES = hashlib.sha256().hexdigest()
+
+
+class LeftError(KeyboardInterrupt):
+    """The person left during a game: the same as Ctrl-C."""
+
+
+class PersonAgent(Agent):
+    """Takes the place of an agent, and has no files."""
+
+    def seat(self, policy: Policy) -> SeatSpec:  # noqa: ARG002 a person plays under every policy
+        """The seat as a match names it."""
+        manifest = self.manifest
+        return SeatSpec(name=manifest.name, digest=self.digest, command=(), runtime=manifest.runtime, protocol=PERSON)
+
+
+def stage(named: str, staging: Path) -> Agent:
+    """The person, or the agent that `named` means; InputError as `stage_agent`."""
+    if named != ME:
+        return stage_agent(named, staging)
+    manifest = AgentManifest(name=ME, command=(ME,), runtime=PERSON, protocol=PERSON)
+    return PersonAgent(manifest, staging, _NO_FILES)
+
+
+def is_person(seat: SeatSpec) -> bool:
+    """Whether the seat is a person's."""
+    return seat.protocol == PERSON
+
+
+def seated(seats: Sequence[SeatSpec], has_clock: bool) -> tuple[SeatSpec, SeatSpec]:
+    """The seats of a match with one person; the agent is told so if its protocol has words for it."""
+    if all(map(is_person, seats)):
+        raise InputError("a person plays an agent: give an agent for one of the seats")
+    first, second = (
+        _with(seat, clock=has_clock) if is_person(seat) else _with(seat, **protocol_entry(seat.protocol).against_person)
+        for seat in seats
+    )
+    return first, second
+
+
+def _with(seat: SeatSpec, **options: int) -> SeatSpec:
+    return seat.model_copy(update={"protocol_options": {**seat.protocol_options, **options}})
+
+
+class AtTheSeat(Shown):
+    """Asks the person and shows the games to it; their results as lines when the terminal is free again."""
+
+    def __init__(self, names: tuple[str, str], games: int, lines: Presenter | None) -> None:
+        """`lines` prints the results; if it is given, only it writes to stdout."""
+        self._answers, theirs = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(self._answers, False)
+        keyboard = os.dup(sys.stdin.fileno())
+        try:
+            player = LiveView(names, games, "judge.terminal.player", (keyboard, theirs), sys.stderr if lines else None)
+        finally:
+            os.close(keyboard)
+            os.close(theirs)
+        self._player = player
+        super().__init__(names, player, lines)
+
+    def build(self, kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
+        """The box of a seat: the person's, or an agent's."""
+        if tenant.runtime == PERSON:
+            return PersonBox(self._answers, self._leave)
+        return open_box(kind, tenant, limits, policy)
+
+    def close(self) -> None:
+        """Free the terminal."""
+        super().close()
+        if self._answers >= 0:
+            os.close(self._answers)
+            self._answers = -1
+
+    def _leave(self) -> None:
+        if self._player.has_failed():
+            raise HostError("what asks the person has failed; its words stand above")
+        raise LeftError
+
+
+@contextmanager
+def may_leave() -> Iterator[None]:
+    """Around a match with a person: a person who leaves it is told that there is no record."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        note("judge: the game was left: it counts for nobody, and there is no record of it")
+        raise SystemExit(LEFT) from None

@@ -1,0 +1,156 @@
+"""What a person at a seat sees of a running game, and which answers the person may give.
+
+The game is followed as in the live view, but only what the seat knows is shown: the board as the seat sees it, the
+events that it was told, and the opponent's clock and memory.
+"""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import replace
+
+from judge.base.errors import InputError
+from judge.catalog import game_entry
+from judge.games.person import RESIGN, UnclearError
+from judge.games.types import SEATS, AgentFault, Game, Reply, ReplyKind, Request, RuleResult, Verdict
+from judge.protocols import PERSON
+from judge.protocols.person import PersonOptions
+from judge.records.views import BoardView
+from judge.referee.side import Ply
+from judge.referee.spec import MatchSpec
+from judge.terminal.live_games import KEPT_MOVES, Follower
+from judge.terminal.screen import MoveShown, Screen, SeatShown
+from judge.terminal.series_score import SeriesScore
+
+
+def seat_of(spec: MatchSpec) -> int:
+    """Which seat is a person's."""
+    return next(seat for seat in SEATS if spec.seats[seat].protocol == PERSON)
+
+
+class Seated(Follower):
+    """A game that a person plays. Answers that are given are sent by `send`, a line each."""
+
+    def __init__(self, spec: MatchSpec, judge_pid: int) -> None:
+        self.seat = seat_of(spec)
+        self._seen_before: BoardView | None = None
+        self._answered = 0
+        """How many answers of the person's were given."""
+        self._typed: list[Reply] = []
+        """Answers that are typed and wait for those that are judged together with them."""
+        self._prepared: list[str] = []
+        """Answers of those that are accepted and not yet asked for."""
+        words = game_entry(spec.policy.game.name).person()
+        if words is None:
+            raise InputError(f"a person cannot play {spec.policy.game.name}")
+        self.words = words
+        options = spec.seats[self.seat].protocol_options
+        self._has_clock = PersonOptions.model_validate(options).clock
+        super().__init__(spec, judge_pid)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of both players, by seat."""
+        return self.spec.seats[0].name, self.spec.seats[1].name
+
+    # --- what is seen ------------------------------------------------------------------------------------------------
+
+    def view(self) -> BoardView:
+        """The board as the seat sees it."""
+        with self._lock:
+            return self._view()
+
+    def told(self) -> list[tuple[int | None, str]]:
+        """The events that the seat was told, each with the seat that caused it. The caller escapes the texts."""
+        with self._lock:
+            events = list(self._spectator.seats[self.seat].told)
+        return [(getattr(event, "seat", None), self.words.tell(event, self.names)) for event in events]
+
+    def screen(self, title: str, series: SeriesScore | None) -> Screen:
+        """The game as this seat sees it now."""
+        moves = [
+            MoveShown(number, self.seat if seat is None else seat, said, None)
+            for number, (seat, said) in enumerate(self.told(), 1)
+        ]
+        with self._lock:
+            view = self._view()
+            seats = (self._seat(0), self._seat(1))
+        return Screen(title, view, seats, tuple(moves[-KEPT_MOVES:]), self.result, series)
+
+    def _view(self) -> BoardView:
+        return self._entry.view(self._spectator.game, self.seat).since(self._seen_before)
+
+    def _seat(self, seat: int) -> SeatShown:
+        shown = replace(super()._seat(seat), said="", search={}, messages=())
+        if seat != self.seat or self._has_clock:
+            return shown
+        return replace(shown, turn_limit_ms=None, left_ms=None, match_ms=None)
+
+    def _on_ply(self, ply: Ply) -> None:
+        self._seen_before = self._entry.view(self._spectator.game, self.seat)
+        super()._on_ply(ply)
+
+    # --- what is answered --------------------------------------------------------------------------------------------
+
+    def asked(self) -> Request | None:
+        """What the person must decide now; None if there is nothing."""
+        with self._lock:
+            seen = self._spectator.seats[self.seat]
+            given = sum(ply.seat == self.seat for ply in self._spectator.referee.plies)
+            is_open = seen.is_asked and given >= self._answered and not self.result
+            return self._spectator.game.pending() if is_open else None
+
+    def prepared(self) -> str | None:
+        """The answer to the present request, if it was typed in advance."""
+        request = self.asked() if self._prepared else None
+        if request is None or self.words.together(request) != len(self._prepared):
+            return None
+        self._answered += 1
+        return self._prepared.pop(0)
+
+    def question(self, request: Request) -> str:
+        """What is asked, or what is to be typed next."""
+        return self.words.question(request, len(self._typed))
+
+    def tips(self, request: Request) -> Sequence[str]:
+        """How a request is answered, in short lines."""
+        return (*self.words.tips(request), f"{RESIGN} gives the game up")
+
+    def answer(self, request: Request, typed: str) -> str | None:
+        """The line to send, or None if more is to be typed first.
+
+        Raises UnclearError if `typed` is not an answer, or one that the rules hold against the person: nobody loses by
+        a typing error. Answers that the rules judge together are tried when the last of them is typed.
+        """
+        words = self.words
+        replies = [words.answer(request, line) for line in words.lines(request, typed)]
+        if replies[0].kind is not ReplyKind.RESIGNED:
+            replies = replies if len(replies) > 1 else [*self._typed, *replies]
+            if len(replies) < words.together(request):
+                self._typed = replies
+                return None
+            self._typed = []
+            self._try(replies)
+        self._answered += 1
+        self._prepared = [reply.said for reply in replies[1:]]
+        return replies[0].said
+
+    def _try(self, replies: Sequence[Reply]) -> None:
+        """Give answers to a copy of the game; UnclearError where the rules hold one against the seat."""
+        with self._lock:
+            game = self.words.strict(deepcopy(self._spectator.game))
+        for reply in replies:
+            if game.end is None:
+                game.apply(reply)
+        objection = _objection(game, self.seat)
+        if objection:
+            raise UnclearError(objection)
+
+
+def _objection(game: Game, seat: int) -> str:
+    match game.end:
+        case AgentFault(seat=loser, reason=reason) if loser == seat:
+            return reason
+        case RuleResult(verdict=Verdict.FOUL, winner=winner, reason=reason) if winner != seat:
+            return f"{reason}: whoever plays it loses"
+        case _:
+            return ""

@@ -1,0 +1,263 @@
+"""The process that asks a person: on a terminal with board and cursor, elsewhere line by line.
+
+Its arguments are the numbers of two file descriptors: the keyboard, and the pipe that answers are written into; its
+stdin is the feed of the games. It ends with its feed, or when the person leaves.
+"""
+
+import os
+import select
+import signal
+import sys
+from dataclasses import replace
+
+from rich.console import Console
+from rich.live import Live
+
+from judge.base.text import printable
+from judge.broadcast.pipe import frames
+from judge.games.person import UnclearError
+from judge.games.types import Request
+from judge.records.views import BoardView, Mark
+from judge.terminal.board_text import board_lines
+from judge.terminal.browse import key_by_key, keys_of
+from judge.terminal.live import end_politely, leave_last, take
+from judge.terminal.live_games import GameViews
+from judge.terminal.person_view import Seated
+from judge.terminal.prompt import ARROWS, ESCAPE, Prompt
+from judge.terminal.screen import Screen
+
+LOOK_S = 0.1
+"""How often it is looked at what is new, at least."""
+
+END_OF_INPUT = "\x04"
+NICENESS = 19
+"""An agent that thinks goes before a board that is drawn."""
+
+WHOLE = 10_000
+"""More characters than any board takes."""
+
+
+class Player:
+    """What both ways of asking share: the games, the keyboard, and the pipe for answers."""
+
+    def __init__(self, keyboard: int, answers: int) -> None:
+        self.views = GameViews(Seated)
+        self._feed = sys.stdin.fileno()
+        self._keyboard = keyboard
+        self._answers = answers
+        self._read = bytearray()
+        os.set_blocking(self._feed, False)
+
+    @property
+    def game(self) -> Seated | None:
+        """The game that is played."""
+        return self.views.follower
+
+    def look(self, *, types: bool = True) -> tuple[bool, bytes | None]:
+        """Wait a moment for news; whether the feed goes on, and what was typed: empty at the end, None for nothing."""
+        watched = [self._feed, self._keyboard] if types else [self._feed]
+        ready = select.select(watched, [], [], LOOK_S)[0]
+        goes_on = take(self._feed, self._read)
+        for kind, data in frames(self._read):
+            self.views.hear(kind, data)
+        typed = self._typed() if self._keyboard in ready else None
+        return goes_on, typed
+
+    def send(self, line: str) -> None:
+        """Answer what is asked."""
+        os.write(self._answers, f"{line}\n".encode())
+
+    def _typed(self) -> bytes:
+        try:
+            return os.read(self._keyboard, 1 << 14)
+        except OSError:  # a terminal that is gone
+            return b""
+
+
+class InLines:
+    """Asks line by line."""
+
+    def __init__(self, player: Player, console: Console) -> None:
+        self._player = player
+        self._console = console
+        self._typed = b""
+        self._has_ended = False
+        self._game: Seated | None = None
+        self._told = 0
+        self._is_asking = False
+
+    def run(self) -> None:
+        """Until the feed ends, or the person leaves."""
+        goes_on = True
+        while goes_on:
+            goes_on, typed = self._player.look(types=not self._has_ended)
+            if typed is not None:
+                self._typed += typed
+                self._has_ended = not typed
+            game = self._player.game
+            if game is None:
+                continue
+            if game is not self._game:
+                self._game, self._told, self._is_asking = game, 0, False
+            self._tell(game)
+            if not self._ask(game):
+                return
+
+    def _tell(self, game: Seated) -> None:
+        told = game.told()
+        for _, text in told[self._told :]:
+            self._say(text)
+        self._told = len(told)
+
+    def _ask(self, game: Seated) -> bool:
+        """Ask what is to be asked, and answer it by what was typed; False where the person has left."""
+        prepared = game.prepared()
+        if prepared is not None:
+            self._player.send(prepared)
+            return True
+        request = game.asked()
+        if request is None:
+            return True
+        if not self._is_asking:
+            self._is_asking = True
+            self._tell(game)
+            for row in board_lines(game.view(), WHOLE, WHOLE, not self._console.encoding.startswith("utf")):
+                self._console.print(row)
+            self._say(f"{game.question(request)} (? for help)")
+        line, ending, rest = self._typed.partition(b"\n")
+        if not ending and not (self._has_ended and line):
+            return not self._has_ended
+        self._typed = rest
+        self._answer(game, request, line.decode("utf-8", "replace"))
+        return True
+
+    def _answer(self, game: Seated, request: Request, typed: str) -> None:
+        if typed.strip() == "?":
+            for text in game.tips(request):
+                self._say(text)
+            return
+        try:
+            sent = game.answer(request, typed)
+        except UnclearError as error:
+            self._say(f"{error}; again:")
+            return
+        if sent is None:
+            self._say(f"{game.question(request)}:")
+        else:
+            self._is_asking = False
+            self._player.send(sent)
+
+    def _say(self, text: str) -> None:
+        self._console.print(printable(text, 300), markup=False)
+
+
+class OnScreen:
+    """Asks on a terminal."""
+
+    def __init__(self, player: Player, console: Console, keyboard: int) -> None:
+        self._player = player
+        self._console = console
+        self._keyboard = keyboard
+        self._game: Seated | None = None
+        self._prompt: Prompt | None = None
+        self._note = ""
+
+    def run(self) -> None:
+        """Until the feed ends, or the person leaves; the last position then stays on the terminal."""
+        goes_on = True
+        with key_by_key(self._keyboard), Live(console=self._console, screen=True, auto_refresh=False) as live:
+            while goes_on:
+                goes_on, typed = self._player.look()
+                game = self._player.game
+                if game is not None and game is not self._game:
+                    self._begin(game)
+                if typed is not None and not self._type(typed):
+                    return
+                screen = self._screen()
+                if screen is not None:
+                    live.update(screen, refresh=True)
+        leave_last(self._console, self._player.views.screen())
+
+    def _begin(self, game: Seated) -> None:
+        self._game, self._note = game, ""
+        view = game.view()
+        self._prompt = Prompt(len(view.columns), len(view.rows), game.words)
+
+    def _type(self, typed: bytes) -> bool:
+        """Take what was typed; False where the person has left."""
+        if not typed:
+            return False
+        for key in keys_of(typed, ARROWS, ESCAPE):
+            if key == END_OF_INPUT:
+                return False
+            game, prompt = self._game, self._prompt
+            if game is None or prompt is None:
+                continue
+            request = game.asked()
+            line = prompt.press(key, request)
+            if line is not None and request is not None:
+                self._answer(game, prompt, request, line)
+        return True
+
+    def _answer(self, game: Seated, prompt: Prompt, request: Request, line: str) -> None:
+        self._note = ""
+        try:
+            sent = game.answer(request, line)
+        except UnclearError as error:
+            self._note = str(error)
+            return
+        if sent is not None:
+            prompt.helps = False
+            self._player.send(sent)
+
+    def _screen(self) -> Screen | None:
+        game, prompt, screen = self._game, self._prompt, self._player.views.screen()
+        if game is None or prompt is None or screen is None:
+            return None
+        prepared = game.prepared()
+        if prepared is not None:
+            self._player.send(prepared)
+        request = game.asked()
+        seats = list(screen.seats)
+        said = [text for _, text in game.told()][-20:]
+        if prompt.helps and request is not None:
+            said = list(game.tips(request))
+        seats[game.seat] = replace(seats[game.seat], messages=tuple(said))
+        return replace(
+            screen,
+            view=_with_cursor(screen.view, prompt),
+            seats=(seats[0], seats[1]),
+            status=screen.status or self._status(game, request),
+            hint=f"> {prompt.text}_   (? help, arrows, Enter, Ctrl-C leaves)",
+        )
+
+    def _status(self, game: Seated, request: Request | None) -> str:
+        if request is None:
+            return f"{game.names[1 - game.seat]} is to play"
+        asked = f"you: {game.question(request)}"
+        return f"{self._note}; {asked}" if self._note else asked
+
+
+def _with_cursor(view: BoardView, prompt: Prompt) -> BoardView:
+    if prompt.cursor is None:
+        return view
+    return replace(view, marks={**view.marks, prompt.cursor: Mark.CURSOR})
+
+
+def main() -> None:
+    """The process."""
+    # Ctrl-C is for the judge, which ends the feed.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, end_politely)
+    os.nice(NICENESS)
+    keyboard, answers = map(int, sys.argv[1:])
+    player = Player(keyboard, answers)
+    console = Console(file=sys.stdout, highlight=False)
+    if os.isatty(keyboard) and sys.stdout.isatty():
+        OnScreen(player, console, keyboard).run()
+    else:
+        InLines(player, Console(file=sys.stdout, highlight=False, soft_wrap=True)).run()
+
+
+if __name__ == "__main__":
+    main()

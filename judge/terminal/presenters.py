@@ -1,0 +1,126 @@
+"""What `judge match` prints: nothing, a line for each move, or the games on the whole terminal.
+
+`watch` and `follow` are for `judge.referee.play.Venue`; a presenter without them costs a game nothing.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from judge.base.text import printable
+from judge.games.types import Verdict
+from judge.records.outcome import outcome_text
+from judge.referee.play import BoxBuilder
+from judge.referee.side import Ply
+from judge.referee.spec import MatchRecord, MatchSpec
+from judge.sandbox import open_box
+from judge.terminal.live import LiveView
+
+
+class Presenter:
+    """Shows nothing."""
+
+    watch: Callable[[Ply], None] | None = None
+    follow: Callable[[bytes], None] | None = None
+    build: BoxBuilder = staticmethod(open_box)
+    """Makes the boxes of the seats."""
+
+    def begin(self, spec: MatchSpec, attempt: int) -> None:
+        """An attempt at a game begins."""
+
+    def end(self, record: MatchRecord, path: Path, *, is_last: bool) -> None:
+        """An attempt is over and its record is written; `is_last`: there is no other attempt."""
+
+    def score(self, records: Sequence[MatchRecord]) -> None:
+        """All games are over."""
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+
+
+class LinePresenter(Presenter):
+    """Line by line: coloured on a terminal, plain in a pipe; with or without a line for each move."""
+
+    def __init__(self, names: tuple[str, str], *, moves: bool = True) -> None:
+        self._console = Console(highlight=False, soft_wrap=True, file=sys.stdout)
+        self._agents = names
+        self._names = names
+        self._count = 0
+        if moves:
+            self.watch = self._ply
+
+    def begin(self, spec: MatchSpec, attempt: int) -> None:
+        """The head of a game; another attempt goes on below it."""
+        self._names = (spec.seats[0].name, spec.seats[1].name)
+        self._count = len(spec.opening)
+        if attempt == 1:
+            first, second = map(escape, self._names)
+            self._print(f"[bold]game {spec.number + 1}[/]: {first} - {second}, {escape(spec.policy.name)}, {spec.id}")
+
+    def _ply(self, ply: Ply) -> None:
+        self._count += 1
+        said = escape(printable(ply.said, 60))
+        name = escape(self._names[ply.seat])
+        self._print(f"{self._count:4}. {name:<20} {said:<12} {ply.charged_ns / 1e6:10.1f} ms")
+
+    def end(self, record: MatchRecord, path: Path, *, is_last: bool) -> None:  # noqa: ARG002 a void is said too
+        """Result, the line that the field's own manager would print of it where it has one, and record."""
+        without_winner = "yellow" if record.verdict is Verdict.VOID else "cyan"
+        colour = without_winner if record.winner is None else "green"
+        text = escape(outcome_text(record.verdict, record.winner, self._names))
+        reason = escape(printable(record.reason, 300))
+        self._print(f"[{colour}]{text}[/] ({record.verdict}): {reason}")
+        if record.result:
+            self._print(f"result {escape(printable(record.result, 300))}")
+        self._print(f"record {escape(str(path))}")
+
+    def score(self, records: Sequence[MatchRecord]) -> None:
+        """The wins of each agent and the draws, if there was more than one game."""
+        if len(records) < 2:
+            return
+        winners = [record.seats[record.winner].name for record in records if record.winner is not None]
+        wins = [winners.count(name) for name in self._agents]
+        draws = sum(record.verdict is Verdict.DRAW for record in records)
+        first, second = map(escape, self._agents)
+        self._print(f"[bold]score[/]: {first} {wins[0]} - {wins[1]} {second}, {draws} drawn")
+
+    def _print(self, text: str) -> None:
+        self._console.print(text)
+
+
+class Shown(Presenter):
+    """The games on the whole terminal while they are played; their results as lines when it is free again."""
+
+    def __init__(self, names: tuple[str, str], view: LiveView, lines: Presenter | None = None) -> None:
+        self._lines = lines or LinePresenter(names, moves=False)
+        self._said: list[Callable[[], None]] = []
+        self._view: LiveView | None = view
+        self.follow = view.follow
+
+    def begin(self, spec: MatchSpec, attempt: int) -> None:
+        """Show it."""
+        if self._view is not None:
+            self._view.begin(spec)
+        self._said.append(lambda: self._lines.begin(spec, attempt))
+
+    def end(self, record: MatchRecord, path: Path, *, is_last: bool) -> None:
+        """Show how it ended."""
+        if self._view is not None:
+            self._view.end(record, is_last)
+        self._said.append(lambda: self._lines.end(record, path, is_last=is_last))
+
+    def score(self, records: Sequence[MatchRecord]) -> None:
+        """The last line."""
+        self.close()
+        self._lines.score(records)
+
+    def close(self) -> None:
+        """End the view, and print the results."""
+        if self._view is not None:
+            self._view.close()
+            self._view = None
+        while self._said:
+            self._said.pop(0)()

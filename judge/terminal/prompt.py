@@ -1,0 +1,89 @@
+"""A line that a person types, by letters or by a cursor on the board."""
+
+from dataclasses import dataclass, field
+
+from judge.base.text import is_printable
+from judge.games.person import PersonWords
+from judge.games.types import Request
+from judge.records.views import Square
+
+UP, DOWN, LEFT, RIGHT = "up", "down", "left", "right"
+
+ARROWS = {
+    f"\x1b{between}{letter}".encode(): name
+    for between in "[O"
+    for letter, name in zip("ABCD", (UP, DOWN, RIGHT, LEFT), strict=True)
+}
+"""What terminals send for the arrow keys."""
+
+ESCAPE = "\x1b"
+MOST_CHARACTERS = 200
+
+_STEPS = {UP: (0, -1), DOWN: (0, 1), LEFT: (-1, 0), RIGHT: (1, 0)}
+
+
+@dataclass(slots=True)
+class Prompt:
+    """The text that is typed so far. `width` and `height` are those of the board, `words` those of the game."""
+
+    width: int
+    height: int
+    words: PersonWords
+    text: str = ""
+    cursor: Square | None = None
+    helps: bool = False
+    """Whether help is shown."""
+    _picked: int = 0
+    """How many squares the cursor has put into the text."""
+    _is_pointing: bool = field(default=False)
+    """Whether the cursor was moved since a square was taken or something was typed."""
+
+    def press(self, key: str, request: Request | None) -> str | None:
+        """A key, as `judge.terminal.browse.keys_of` names it; the line, once it is whole."""
+        if key in _STEPS:
+            self._move(*_STEPS[key])
+        elif key in "\r\n":
+            return self._enter(request)
+        elif key == "\t":
+            self._pick(request)
+        elif key in "\x7f\b":
+            self.text, self._picked = self.text[:-1], 0
+        elif key in (ESCAPE, "\x15"):
+            self._clear()
+        elif key == "?":
+            self.helps = not self.helps
+        elif is_printable(key):
+            self.text = (self.text + key)[:MOST_CHARACTERS]
+            self._is_pointing = False
+        return None
+
+    def _move(self, dx: int, dy: int) -> None:
+        if self.cursor is None:
+            self.cursor = (self.width // 2, self.height // 2)
+        else:
+            x, y = self.cursor
+            self.cursor = (x + dx) % self.width, (y + dy) % self.height
+        self._is_pointing = True
+
+    def _enter(self, request: Request | None) -> str | None:
+        """Take the square under the cursor, or the line as typed; None if empty, or if more squares are needed."""
+        if request is None:
+            return None
+        squares = self.words.squares(request)
+        if self._is_pointing and squares:
+            self._pick(request)
+            if self._picked < squares:
+                return None
+        line = self.text
+        self._clear()
+        return line or None
+
+    def _pick(self, request: Request | None) -> None:
+        if self.cursor is None or request is None:
+            return
+        self.text = f"{self.text} {self.words.square(*self.cursor)}".strip()
+        self._picked += 1
+        self._is_pointing = False
+
+    def _clear(self) -> None:
+        self.text, self._picked, self._is_pointing = "", 0, False

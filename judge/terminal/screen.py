@@ -1,0 +1,259 @@
+"""One screen of a running game or a record: board, both seats, moves, and the score of the series.
+
+It is composed for the size at hand and is right from 80x24 on. Everything that an agent said passes `printable`, and
+nothing is read as rich's markup.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.layout import Layout
+from rich.panel import Panel
+from rich.style import Style
+from rich.text import Text
+
+from judge.base.text import printable
+from judge.records.views import BoardView
+from judge.terminal.board_text import board_lines, board_width, side_sign, side_style
+from judge.terminal.series_score import SeriesScore, clock_words, score_words
+
+WIDE = 120
+"""From this width on there is room for a list of the moves."""
+
+_DIM, _BOLD = Style(dim=True), Style(bold=True)
+_GOOD, _WARN, _BAD = Style(color="green"), Style(color="yellow"), Style(color="red", bold=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SeatShown:
+    """One seat. Times in milliseconds; None if there is no limit or the value is unknown."""
+
+    name: str
+    is_asked: bool = False
+    turn_ms: float | None = None
+    """What its present turn, or its last one, has taken."""
+    turn_limit_ms: int | None = None
+    left_ms: float | None = None
+    """What is left of its match time."""
+    match_ms: int | None = None
+    memory_bytes: int | None = None
+    memory_cap_bytes: int | None = None
+    said: str = ""
+    """Its last answer."""
+    search: Mapping[str, str] = field(default_factory=dict)
+    messages: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MoveShown:
+    """A line of the list of moves."""
+
+    number: int
+    seat: int
+    said: str
+    ms: float | None
+    search: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What is shown. It renders to the whole height that it is given."""
+
+    title: str
+    view: BoardView
+    seats: tuple[SeatShown, SeatShown]
+    moves: Sequence[MoveShown] = ()
+    status: str = ""
+    """What happened last, or how the game ended."""
+    series: SeriesScore | None = None
+    hint: str = ""
+    """What can be typed."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        height = options.height or options.size.height
+        ascii_only = not options.encoding.startswith("utf")
+        yield from console.render(_layout(self, options.max_width, height, ascii_only), options.update_height(height))
+
+
+def _layout(screen: Screen, width: int, height: int, ascii_only: bool) -> Layout:
+    foot = [_line(screen.status or "-", _BOLD)]
+    if screen.series is not None:
+        foot.append(_series_line(screen.series, width, ascii_only))
+    if screen.hint:
+        foot.append(_line(screen.hint, _DIM))
+    body_height = height - 1 - len(foot)
+    board = min(board_width(screen.view), max(20, width - 30))
+    layout = Layout()
+    layout.split_column(
+        Layout(_line(screen.title, _BOLD), size=1),
+        Layout(name="body", size=body_height),
+        Layout(_stack(foot), size=len(foot)),
+    )
+    lines = board_lines(screen.view, board, body_height, ascii_only)
+    columns = [
+        Layout(_stack(lines), size=board + 1),
+        Layout(_seats(screen, body_height, ascii_only), ratio=1, minimum_size=20),
+    ]
+    if width >= WIDE:
+        moves = _moves(screen, body_height - 2, ascii_only)
+        columns.append(Layout(moves, ratio=1))
+    layout["body"].split_row(*columns)
+    return layout
+
+
+def _stack(lines: Iterable[Text]) -> Text:
+    return Text("\n", no_wrap=True, overflow="crop").join(lines)
+
+
+def _line(text: str, style: Style | None = None) -> Text:
+    return Text(printable(text, 400), style or "", no_wrap=True, overflow="crop")
+
+
+def _series_line(series: SeriesScore, width: int, ascii_only: bool) -> Text:
+    """Progress, score, error bar, time to the end."""
+    done, room = len(series.results), 12 if width < WIDE else 40
+    filled = room * done // max(1, series.games)
+    full, empty = ("#", ".") if ascii_only else ("█", "░")
+    line = Text(no_wrap=True, overflow="crop")
+    line.append(full * filled + empty * (room - filled), _GOOD)
+    left = series.seconds_left
+    line.append(f" {done}/{series.games}, to go {'?' if left is None else clock_words(left)}  ")
+    if width >= WIDE and (share := series.share()) is not None:
+        line.append(_error_bar(share, 30, ascii_only) + "  ")
+    line.append(printable(score_words(series), 200), _BOLD)
+    return line
+
+
+def _error_bar(share: tuple[float, float, float], width: int, ascii_only: bool) -> str:
+    """`0 ····├──●──┤··· 1`: the share and its 95 % interval on a line from none to all."""
+    ground, bar, left, right, point = ".-||o" if ascii_only else "·─├┤●"
+    own, low, high = (round(number * (width - 1)) for number in share)
+    cells = [bar if low <= at <= high else ground for at in range(width)]
+    cells[low], cells[high], cells[own] = left, right, point
+    return f"0 {''.join(cells)} 1"
+
+
+# --- seats -----------------------------------------------------------------------------------------------------------
+
+
+def _seats(screen: Screen, height: int, ascii_only: bool) -> Layout:
+    """Side 0 above side 1, each in half of the height."""
+    upper = (height + 1) // 2
+    layout = Layout()
+    layout.split_column(
+        Layout(_seat(screen, 0, upper, ascii_only), size=upper),
+        Layout(_seat(screen, 1, height - upper, ascii_only), size=height - upper),
+    )
+    return layout
+
+
+def _seat(screen: Screen, side: int, height: int, ascii_only: bool) -> Panel:
+    view = screen.view
+    seat = screen.seats[view.seats[side]]
+    lines = [_clock_line(seat), _memory_line(seat), *_search_lines(seat)]
+    room = max(0, height - 2 - len(lines))
+    said = list(seat.messages)[-room:] if room else []
+    lines += [_line(text, _DIM) for text in said]
+    title = Text(no_wrap=True, overflow="crop")
+    title.append((">" if ascii_only else "▶") + " " if seat.is_asked else "", _GOOD)
+    title.append(f" {side_sign(view, side, ascii_only)} ", side_style(view, side))
+    title.append(f" {view.sides[side]} ", _DIM)
+    title.append(printable(seat.name, 60), _BOLD)
+    return Panel(
+        _stack(lines),
+        title=title,
+        title_align="left",
+        box=box.ASCII if ascii_only else box.ROUNDED,
+        border_style=_GOOD if seat.is_asked else _DIM,
+        height=height,
+        padding=(0, 1),
+    )
+
+
+def _clock_line(seat: SeatShown) -> Text:
+    line = Text(no_wrap=True, overflow="crop")
+    line.append("turn ", _DIM)
+    line.append(_time(seat.turn_ms), _over(seat.turn_ms, seat.turn_limit_ms))
+    if seat.turn_limit_ms:
+        line.append(f"/{seat.turn_limit_ms / 1000:g} s", _DIM)
+    if seat.left_ms is not None:
+        line.append("  left ", _DIM)
+        used = None if not seat.match_ms else seat.match_ms - seat.left_ms
+        line.append(_time(seat.left_ms), _over(used, seat.match_ms))
+    return line
+
+
+def _time(ms: float | None) -> str:
+    if ms is None:
+        return "-"
+    if abs(ms) < 1000:
+        return f"{ms:.1f} ms" if abs(ms) < 10 else f"{ms:.0f} ms"
+    return f"{ms / 1000:.1f} s"
+
+
+def _over(used: float | None, limit: float | None) -> Style:
+    """Green while there is time, yellow in the last fifth, red beyond."""
+    if used is None or not limit or used < limit * 0.8:
+        return _BOLD
+    return _WARN if used <= limit else _BAD
+
+
+def _memory_line(seat: SeatShown) -> Text:
+    line = Text("memory ", _DIM, no_wrap=True, overflow="crop")
+    line.append(_mib(seat.memory_bytes), _over(seat.memory_bytes, seat.memory_cap_bytes))
+    if seat.memory_cap_bytes:
+        line.append(f"/{_mib(seat.memory_cap_bytes)}", _DIM)
+    line.append(" MiB", _DIM)
+    if seat.said:
+        line.append("  said ", _DIM)
+        line.append(printable(seat.said, 40), _BOLD)
+    return line
+
+
+def _mib(count: int | None) -> str:
+    return "-" if count is None else f"{count / (1 << 20):.0f}"
+
+
+def _search_lines(seat: SeatShown) -> list[Text]:
+    """Short values in one line, the principal variation in one of its own."""
+    short = Text(no_wrap=True, overflow="crop")
+    for key, value in seat.search.items():
+        if key != "pv":
+            short.append(f"{printable(key, 12)} ", _DIM)
+            short.append(f"{printable(value, 14)}  ")
+    lines = [short] if short else []
+    if "pv" in seat.search:
+        lines.append(Text("pv ", _DIM, no_wrap=True, overflow="crop"))
+        lines[-1].append(printable(seat.search["pv"], 200), Style(dim=False))
+    return lines
+
+
+# --- moves -----------------------------------------------------------------------------------------------------------
+
+
+def _moves(screen: Screen, room: int, ascii_only: bool) -> Panel:
+    lines = [_move_line(screen, move, ascii_only) for move in list(screen.moves)[-room:]]
+    return Panel(
+        _stack(lines),
+        title="moves",
+        title_align="left",
+        box=box.ASCII if ascii_only else box.ROUNDED,
+        border_style=_DIM,
+        height=room + 2,
+        padding=(0, 1),
+    )
+
+
+def _move_line(screen: Screen, move: MoveShown, ascii_only: bool) -> Text:
+    side = screen.view.seats.index(move.seat)
+    line = Text(f"{move.number:4} ", _DIM, no_wrap=True, overflow="crop")
+    line.append(f"{side_sign(screen.view, side, ascii_only)}", side_style(screen.view, side))
+    line.append(f" {printable(move.said, 24):<12}")
+    line.append("" if move.ms is None else f"{move.ms:10.1f} ms", _DIM)
+    for key in ("depth", "score"):
+        if key in move.search:
+            line.append(f"  {key} ", _DIM)
+            line.append(printable(move.search[key], 12))
+    return line

@@ -1,0 +1,1 @@
+"""Tournament arithmetic without input or output: formats, pairings, points, standings, schedule and seeds."""

@@ -1,0 +1,134 @@
+"""Knockout: the loser of a pairing is out. Seeds are placed so that the best two can only meet in the final."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from judge.base.text import sentence
+from judge.matches import Pairing
+from judge.referee.seeds import Seed
+from judge.tournament.formats.base import TournamentFormat
+from judge.tournament.pairings import Competitor, by_seed, next_number, set_tables
+from judge.tournament.results import PlayedPairing
+from judge.tournament.standings import Tiers
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A pairing of the bracket: its two agents, None for a free place, and the winner.
+
+    `is_decided` is False while a match is missing, the first one or a replay.
+    """
+
+    top: Competitor | None
+    bottom: Competitor | None
+    winner: Competitor | None
+    is_decided: bool
+
+
+class Knockout(TournamentFormat):
+    """Pairings that end equal are played again, `replays` times at most; then the better seed goes on."""
+
+    counts_matches: ClassVar[bool] = False
+
+    places_by = sentence(
+        "Places are by the stage that an agent reached. The points in this table are of all games, so "
+        "who has more of them may have the same place or a worse one."
+    )
+
+    name: Literal["knockout"] = "knockout"
+    replays: int = Field(default=1, ge=0)
+
+    def next_round(
+        self,
+        entries: Sequence[Competitor],
+        played: Sequence[PlayedPairing],
+        seed: Seed,  # noqa: ARG002 nothing is drawn
+    ) -> list[Pairing]:
+        """The first stage in which somebody must play; replays are a round of their own."""
+        earlier = [each.pairing for each in played]
+        for stage in self.stages(entries, played):
+            pairs = [
+                _seats(tie.top, tie.bottom, table)
+                for table, tie in enumerate(stage)
+                if tie.top and tie.bottom and not tie.is_decided
+            ]
+            if pairs:
+                return set_tables(pairs, next_number(earlier), earlier)
+        return []
+
+    def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
+        """What is not drawn yet of the last stage that is known, and one less than it has after it; without replays."""
+        stages, met = self.stages(entries, played), {each.pairing.agents for each in played}
+        if not stages:
+            return 0
+        left = [tie for tie in stages[-1] if tie.top and tie.bottom and not tie.is_decided]
+        drawn = sum(frozenset({tie.top.id, tie.bottom.id}) in met for tie in left if tie.top and tie.bottom)
+        out = sum(tie.winner is not None and not tie.winner.active for tie in stages[-1])
+        return max(0, len(left) - drawn + len(stages[-1]) - 1 - out)
+
+    def stages(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[list[Tie]]:
+        """The bracket as far as it is known: one stage after another, up to the first that is not decided."""
+        meetings: dict[frozenset[str], list[PlayedPairing]] = {}
+        for each in played:
+            meetings.setdefault(each.pairing.agents, []).append(each)
+        standing = bracket(by_seed(entries))
+        stages: list[list[Tie]] = []
+        while len(standing) > 1 and all(tie.is_decided for tie in (stages[-1] if stages else [])):
+            stage = [
+                self._tie(top, bottom, meetings) for top, bottom in zip(standing[::2], standing[1::2], strict=True)
+            ]
+            stages.append(stage)
+            standing = [tie.winner for tie in stage]
+        return stages
+
+    def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
+        """The order by the stage that an agent reached; agents that lost in the same stage share a place."""
+        reached = {entry.id: 0 for entry in entries}
+        for number, stage in enumerate(self.stages(entries, played), 1):
+            for tie in stage:
+                if tie.is_decided and tie.winner is not None:
+                    reached[tie.winner.id] = number
+        return [
+            sorted(agent for agent in reached if reached[agent] == stage)
+            for stage in sorted(set(reached.values()), reverse=True)
+        ]
+
+    def _tie(
+        self, top: Competitor | None, bottom: Competitor | None, meetings: dict[frozenset[str], list[PlayedPairing]]
+    ) -> Tie:
+        """A later meeting counts if the earlier ones ended equal."""
+        if top is None or bottom is None:
+            return Tie(top, bottom, top or bottom, is_decided=True)
+        met = meetings.get(frozenset({top.id, bottom.id}), [])
+        for each in met:
+            lead = each.points_of(top.id) - each.points_of(bottom.id)
+            if lead:
+                return Tie(top, bottom, top if lead > 0 else bottom, is_decided=True)
+        better, worse = by_seed([top, bottom])
+        if not (top.active and bottom.active):
+            return Tie(top, bottom, better if better.active else worse, is_decided=True)
+        if len(met) > self.replays:
+            return Tie(top, bottom, better, is_decided=True)
+        return Tie(top, bottom, None, is_decided=False)
+
+
+def bracket(agents: Sequence[Competitor]) -> list[Competitor | None]:
+    """The places of the first stage, two neighbours a pairing: 1-8, 4-5, 2-7, 3-6 for eight agents.
+
+    In every stage the best of those that are left would meet the worst, and so on. If the number of agents is not a
+    power of two, the first seeds have no opponent (None) and advance.
+    """
+    places = [0]
+    while len(places) < len(agents):
+        total = 2 * len(places)
+        places = [place for seat in places for place in (seat, total - 1 - seat)]
+    return [agents[place] if place < len(agents) else None for place in places]
+
+
+def _seats(top: Competitor, bottom: Competitor, table: int) -> tuple[str, str, str]:
+    """The better seed sits first at every second table."""
+    better, worse = by_seed([top, bottom])
+    return (better.id, worse.id, "") if table % 2 == 0 else (worse.id, better.id, "")

@@ -1,0 +1,72 @@
+"""Round robin: everybody meets everybody, in the rounds of the Berger tables (FIDE Handbook C.05, annex 1)."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from judge.matches import Pairing
+from judge.referee.seeds import Seed
+from judge.tournament.formats.base import Pair, TournamentFormat, next_playable
+from judge.tournament.pairings import Competitor, by_seed
+from judge.tournament.results import PlayedPairing
+
+
+class RoundRobin(TournamentFormat):
+    """Every agent meets every other one. Pairings of a withdrawn agent are left out; the others do not change."""
+
+    in_advance: ClassVar[bool] = True
+
+    name: Literal["round-robin"] = "round-robin"
+    cycles: int = Field(default=1, ge=1)
+    """How often everybody meets everybody; seats change from cycle to cycle."""
+
+    def next_round(
+        self,
+        entries: Sequence[Competitor],
+        played: Sequence[PlayedPairing],
+        seed: Seed,  # noqa: ARG002 nothing is drawn
+    ) -> list[Pairing]:
+        """A round of the Berger table."""
+        return next_playable(berger(by_seed(entries), self.cycles), played)
+
+
+class DoubleRoundRobin(TournamentFormat):
+    """Everybody meets everybody twice, with seats changed: a round robin of two cycles."""
+
+    in_advance: ClassVar[bool] = True
+
+    name: Literal["double-round-robin"] = "double-round-robin"
+
+    def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
+        """A round of the Berger table, or of its second cycle."""
+        return RoundRobin(games=self.games, cycles=2).next_round(entries, played, seed)
+
+
+def berger(agents: Sequence[Competitor], cycles: int = 1) -> list[list[Pair]]:
+    """The rounds as pairs (first, second). With an odd number of agents one rests in each round.
+
+    With the number of agents made even, n, round 1 is 1-n, 2-(n-1), 3-(n-2) and so on; each later one adds n/2 to every
+    number but n itself, modulo n - 1, and n changes seats from round to round. Every second cycle changes all seats.
+    """
+    even = len(agents) + len(agents) % 2
+    rounds = []
+    for number in range(cycles * (even - 1) if len(agents) > 1 else 0):
+        cycle, place = divmod(number, even - 1)
+        pairs = [_turned(pair, cycle) for pair in _berger_round(even, place)]
+        rounds.append([(agents[one], agents[other]) for one, other in pairs if max(one, other) < len(agents)])
+    return rounds
+
+
+def _berger_round(even: int, place: int) -> list[tuple[int, int]]:
+    """Round `place` from 0 of `even` agents from 0."""
+    turning = even - 1
+    shift = place * even // 2
+    return [
+        _turned((shift % turning, turning), place),
+        *(((shift + table) % turning, (shift + turning - table) % turning) for table in range(1, even // 2)),
+    ]
+
+
+def _turned(pair: tuple[int, int], times: int) -> tuple[int, int]:
+    return pair[::-1] if times % 2 else pair

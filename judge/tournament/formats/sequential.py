@@ -1,0 +1,60 @@
+"""A sequential test: two agents play until it shows whether the first seed is stronger, or the games are up."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from judge.matches import Pairing
+from judge.referee.seeds import Seed
+from judge.statistics.match_counts import MatchCounts
+from judge.statistics.sprt import Sprt, SprtDecision, SprtState
+from judge.tournament.formats.base import TournamentFormat
+from judge.tournament.pairings import Competitor, by_seed, next_number, set_tables
+from judge.tournament.results import PlayedPairing
+
+
+class Sequential(TournamentFormat):
+    """Two agents; after each round of `games` the test is asked whether to go on. Openings count by pairs of games."""
+
+    agents: ClassVar[tuple[int, int | None]] = (2, 2)
+    counts_matches: ClassVar[bool] = False
+
+    name: Literal["sprt"] = "sprt"
+    games: int = Field(default=20, ge=2, multiple_of=2)
+    """Games of a round: as many as are played at once, or a few more; even, for two games share an opening."""
+    rounds: int = Field(default=100, ge=1)
+    """After so many it ends undecided."""
+    test: Sprt = Sprt()
+
+    def next_round(
+        self,
+        entries: Sequence[Competitor],
+        played: Sequence[PlayedPairing],
+        seed: Seed,  # noqa: ARG002 nothing is drawn
+    ) -> list[Pairing]:
+        """The two, once more, while the test wants to see more; nothing for other than two."""
+        if len(entries) != 2:
+            return []
+        first, second = by_seed(entries)
+        earlier = [each.pairing for each in played]
+        number = next_number(earlier)
+        if not (first.active and second.active) or number > self.rounds:
+            return []
+        if self.state(entries, played).decision is not SprtDecision.GO_ON:
+            return []
+        return set_tables([(first.id, second.id, "")], number, earlier)
+
+    def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:  # noqa: ARG002
+        """The test may end after each round."""
+        return 0
+
+    def base(self, entries: Sequence[Competitor]) -> str | None:
+        """The second seed: the test is of the first."""
+        return by_seed(entries)[1].id
+
+    def state(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> SprtState:
+        """What the test says of the first seed."""
+        first = by_seed(entries)[0]
+        games = [game for each in played for game in each.games]
+        return self.test.state(MatchCounts.of_results(games, first.id))

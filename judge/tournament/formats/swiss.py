@@ -1,0 +1,202 @@
+"""Swiss: everybody plays in every round, against somebody of about the same score whom it has not met.
+
+A round is the perfect matching of least cost, and the costs are compared one after another, so that no sum of lesser
+ones ever outweighs a greater (in spirit FIDE Handbook C.04.3, the Dutch system):
+
+1. two meet again, or somebody has a second bye;
+2. somebody has sat first three times more than second, or the reverse (where a pairing has an odd number of games);
+3. the squared distance of their score groups; a bye is for the last group;
+4. somebody sits in the seat that it has had more often;
+5. somebody floats, up or down, as it did in the round before;
+6. within a group the first of the upper half meets the first of the lower half, and so on; across groups, neighbours.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+from pydantic import Field
+
+from judge.matches import Pairing
+from judge.referee.seeds import Seed, numbers
+from judge.tournament.formats.base import TournamentFormat
+from judge.tournament.pairings import Competitor, by_seed, next_number, set_tables
+from judge.tournament.points import DECIMALS
+from judge.tournament.results import PlayedPairing
+from judge.tournament.standings import BY_SWISS_POINTS, Ranking
+
+Cost = tuple[int, ...]
+"""Of one pairing, the weightiest part first."""
+
+_LEAN = 2
+"""How much oftener an agent may sit in one seat than in the other (FIDE C.04.1)."""
+
+
+class Swiss(TournamentFormat):
+    """So many rounds; with an odd number of agents one has a bye, which scores like games that were all won."""
+
+    name: Literal["swiss"] = "swiss"
+    rounds: int = Field(ge=1)
+    ranking: Ranking = BY_SWISS_POINTS
+
+    def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
+        """The matching of least cost; `seed` draws the first seat of the first table of the first round."""
+        earlier = [each.pairing for each in played]
+        number = next_number(earlier)
+        active = [entry for entry in by_seed(entries) if entry.active]
+        if number > self.rounds or len(active) < 2:
+            return []
+        field = _Field(active, played, has_seats=self.games % 2 == 1)
+        lot = numbers(seed, "swiss").randrange(2)
+        pairs = [(*field.seats(one, other, lot), "") for one, other in field.match()]
+        return set_tables(pairs, number, earlier)
+
+    def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
+        """Everybody but one plays in each round that is left."""
+        left = self.rounds + 1 - next_number(each.pairing for each in played)
+        return max(0, left) * (sum(entry.active for entry in entries) // 2)
+
+
+@dataclass(slots=True)
+class _Standing:
+    """An agent before the round. Places and score groups count from 0 for the best."""
+
+    id: str
+    place: int
+    group: int
+    place_in_group: int
+    lean: int
+    """How much oftener it sat first than second."""
+    last_seat: int | None
+    floated: int
+    """In the last round: 1 down or a bye, -1 up, 0 neither."""
+
+
+class _Field:
+    """The agents to be paired, each with the facts of its earlier rounds."""
+
+    def __init__(self, active: Sequence[Competitor], played: Sequence[PlayedPairing], *, has_seats: bool) -> None:
+        self._has_seats = has_seats
+        self._met: dict[frozenset[str], int] = {}
+        for each in played:
+            agents = each.pairing.agents
+            self._met[agents] = self._met.get(agents, 0) + 1
+        scores = _scores(played)
+        floats = _last_floats(played)
+        ordered = sorted(active, key=lambda entry: (-scores.get(entry.id, 0.0), entry.seed))
+        levels = sorted({scores.get(entry.id, 0.0) for entry in active}, reverse=True)
+        self._sizes = [0] * len(levels)
+        self.standings: list[_Standing] = []
+        for place, entry in enumerate(ordered):
+            group = levels.index(scores.get(entry.id, 0.0))
+            seats = _seats_of(entry.id, played)
+            self.standings.append(
+                _Standing(
+                    id=entry.id,
+                    place=place,
+                    group=group,
+                    place_in_group=self._sizes[group],
+                    lean=seats.count(0) - seats.count(1),
+                    last_seat=seats[-1] if seats else None,
+                    floated=floats.get(entry.id, 0),
+                )
+            )
+            self._sizes[group] += 1
+
+    def match(self) -> list[tuple[_Standing, _Standing | None]]:
+        """The pairs, the better agent of each first, in the order of play; the bye comes last."""
+        costs = {(one.place, other.place): self._cost(one, other) for one, other in combinations(self.standings, 2)}
+        import networkx as nx  # this format alone needs it, and it takes long to import
+
+        nobody = len(self.standings)
+        if nobody % 2:
+            costs |= {(one.place, nobody): self._bye_cost(one) for one in self.standings}
+        graph: nx.Graph[int] = nx.Graph()
+        for (one, other), weight in _weights(costs, len(self.standings)).items():
+            graph.add_edge(one, other, weight=weight)
+        matched = sorted(tuple(sorted(pair)) for pair in nx.min_weight_matching(graph))
+        pairs = [(self.standings[one], self.standings[other] if other < nobody else None) for one, other in matched]
+        return sorted(pairs, key=lambda pair: pair[1] is None)
+
+    def seats(self, better: _Standing, other: _Standing | None, lot: int) -> tuple[str, str | None]:
+        """The agent with the first seat: the one for which that seat is more due, else the better one at every second
+        table."""
+        if other is None:
+            return better.id, None
+        first, second = self._unease(better, other), self._unease(other, better)
+        alternates = (better.place_in_group + lot) % 2 == 0
+        if first < second or (first == second and alternates):
+            return better.id, other.id
+        return other.id, better.id
+
+    def _cost(self, one: _Standing, other: _Standing) -> Cost:
+        beyond, unease, _ = min(self._unease(one, other), self._unease(other, one))
+        distance = other.group - one.group
+        floats_again = (one.floated == 1) + (other.floated == -1) if distance else 0
+        if distance:
+            apart = other.place - one.place
+        else:
+            apart = other.place_in_group - one.place_in_group - self._sizes[one.group] // 2
+        again = self._met.get(frozenset({one.id, other.id}), 0)
+        return again, beyond, distance**2, unease, floats_again, apart**2
+
+    def _bye_cost(self, one: _Standing) -> Cost:
+        again = self._met.get(frozenset({one.id}), 0)
+        distance = len(self._sizes) - 1 - one.group
+        last = len(self.standings) - 1 - one.place
+        return again, 0, distance**2, 0, int(one.floated == 1), last**2
+
+    def _unease(self, first: _Standing, second: _Standing) -> tuple[int, int, int]:
+        """What it costs that `first` sits first: seats beyond the lean allowed, seats had oftener, seats had last."""
+        if not self._has_seats:
+            return 0, 0, 0
+        leans = (first.lean + 1, second.lean - 1)
+        beyond = sum(abs(lean) > _LEAN for lean in leans)
+        unease = (first.lean > 0) * first.lean**2 + (second.lean < 0) * second.lean**2
+        return beyond, unease, (first.last_seat == 0) + (second.last_seat == 1)
+
+
+def _weights(costs: dict[tuple[int, int], Cost], agents: int) -> dict[tuple[int, int], int]:
+    """Each cost as one number: a unit of any part is more than all that a round can cost in the later ones."""
+    tables = (agents + 1) // 2
+    units = [1]
+    for most in reversed([max(parts) for parts in zip(*costs.values(), strict=True)][1:]):
+        units.append(units[-1] * (most * tables + 1))
+    units.reverse()
+    return {pair: sum(part * unit for part, unit in zip(cost, units, strict=True)) for pair, cost in costs.items()}
+
+
+def _scores(played: Sequence[PlayedPairing]) -> dict[str, float]:
+    sums: dict[str, float] = {}
+    for each in played:
+        for agent in each.pairing.agents:
+            sums[agent] = round(sums.get(agent, 0.0) + each.points_of(agent), DECIMALS)
+    return sums
+
+
+def _seats_of(agent: str, played: Sequence[PlayedPairing]) -> list[int]:
+    """The seat of an agent's first game in each of its pairings, in order of rounds."""
+    pairings = sorted((each.pairing for each in played), key=lambda pairing: pairing.round)
+    return [
+        int(pairing.first != agent) for pairing in pairings if agent in pairing.agents and pairing.second is not None
+    ]
+
+
+def _last_floats(played: Sequence[PlayedPairing]) -> dict[str, int]:
+    """The agents that met an opponent with fewer points in the last round or had a bye (1), or one with more points
+    (-1)."""
+    last = next_number(each.pairing for each in played) - 1
+    before = _scores([each for each in played if each.pairing.round < last])
+    floats: dict[str, int] = {}
+    for each in played:
+        pairing = each.pairing
+        if pairing.round != last:
+            continue
+        if pairing.second is None:
+            floats[pairing.first] = 1
+            continue
+        lead = before.get(pairing.first, 0.0) - before.get(pairing.second, 0.0)
+        floats[pairing.first] = (lead > 0) - (lead < 0)
+        floats[pairing.second] = -floats[pairing.first]
+    return floats

@@ -1,0 +1,179 @@
+"""What a game scores: every word it can end with has its points, or the round does not start.
+
+A word is that of the result line where the game's field has one (Stratego's OUTCOME, Quantum Chess' second word), else
+the judge's own verdict. Points are those of the policy, `WORD = [the named side, the other]`, or else a win's 1 and a
+draw's half. A duel then weighs all games of a pairing as one: 3, 1 or 0, as Gomocup did until 2016.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict
+
+from judge.base.errors import InputError
+from judge.base.text import quote
+from judge.catalog import game_entry
+from judge.catalog.entry import ResultWord, ResultWords
+from judge.games.types import Verdict
+from judge.matches import Pairing, ResultRow
+from judge.referee.policy import Policy
+from judge.tournament.results import PlayedPairing, games_by_table
+
+DECIMALS = 9
+"""Points are compared to so many: three times a tenth is three tenths."""
+
+Points = tuple[float, float]
+"""Of two sides: the named and the other in a table, first and second seat in a game."""
+
+
+Reader = Callable[[ResultRow], ResultWord | None]
+"""The word of a result; None if its result line is not one of its field."""
+
+
+VERDICT_POINTS: Mapping[str, Points] = {
+    Verdict.WIN: (1, 0),
+    Verdict.DRAW: (0.5, 0.5),
+    Verdict.FOUL: (0, 1),
+    Verdict.ILLEGAL: (0, 1),
+    Verdict.UNREADABLE: (0, 1),
+    Verdict.RESIGNED: (0, 1),
+    Verdict.START_TIME: (0, 1),
+    Verdict.TURN_TIME: (0, 1),
+    Verdict.MATCH_TIME: (0, 1),
+    Verdict.MEMORY: (0, 1),
+    Verdict.OUTPUT: (0, 1),
+    Verdict.CRASH: (0, 1),
+    Verdict.REFUSED: (0, 1),
+}
+"""The points if a policy gives none."""
+
+
+_VERDICTS: frozenset[str] = frozenset(Verdict) - {Verdict.VOID}
+
+
+def _read_verdict(game: ResultRow) -> ResultWord:
+    """The named side of a win is the winner; of a fault, the side at fault."""
+    if game.is_draw:
+        return ResultWord(game.verdict, 0)
+    if game.winner is None:
+        return ResultWord(game.verdict, None)
+    winner = game.agents.index(game.winner)
+    return ResultWord(game.verdict, winner if game.verdict is Verdict.WIN else 1 - winner)
+
+
+@dataclass(frozen=True, slots=True)
+class PointsTable:
+    """The points of every word, and how a game's word is read."""
+
+    by_word: Mapping[str, Points]
+    read: Reader
+
+    @property
+    def best(self) -> float:
+        """The most that a game can give: what a bye gives for each."""
+        return max(max(points) for points in self.by_word.values())
+
+    def of(self, game: ResultRow) -> Points:
+        """The points of the first and the second seat. Where both sides are named, each has the named side's."""
+        outcome = self.read(game)
+        points = None if outcome is None else self.by_word.get(outcome.word)
+        if outcome is None or points is None:
+            raise InputError(
+                f"round {game.round}, table {game.table}, game {game.game}: the result"
+                f" {quote(game.result or game.verdict)} has no points; the policy's [points] has"
+                f" {', '.join(self.by_word)}"
+            )
+        named, other = points
+        if outcome.named is None:
+            return named, named
+        return (named, other) if outcome.named == 0 else (other, named)
+
+
+def missing_words(policy: Policy) -> list[str]:
+    """The words that a game under `policy` can end with and that its points do not know, sorted."""
+    words = _words_of(policy)
+    return sorted((_VERDICTS if words is None else words.every) - _points_of(policy).keys())
+
+
+def points_table(policy: Policy) -> PointsTable:
+    """The table that scores the games of `policy`; InputError that says which words have no points."""
+    missing = missing_words(policy)
+    if missing:
+        raise InputError(
+            f"policy {policy.name}: a {policy.game.name} game can end with {', '.join(missing)}, for"
+            f" which [points] has no score; write {missing[0]} = [the named side's, the other's]"
+        )
+    words = _words_of(policy)
+    return PointsTable(_points_of(policy), _read_verdict if words is None else lambda game: words.read(game.result))
+
+
+def _points_of(policy: Policy) -> Mapping[str, Points]:
+    return policy.points or VERDICT_POINTS
+
+
+def _words_of(policy: Policy) -> ResultWords | None:
+    """The result words of the game's field, if the policy scores them; None: the judge's verdicts are scored."""
+    game = policy.game
+    return game_entry(game.name).result_words(game.options) if policy.points else None
+
+
+class Duel(BaseModel):
+    """What all games of a pairing score together; the defaults are Gomocup's until 2016."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    win: float = 3
+    draw: float = 1
+    loss: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """The points of a pairing: the sum of its matches, or those of `duel` if it is given."""
+
+    table: PointsTable
+    duel: Duel | None = None
+
+    def of(self, pairing: Pairing, games: Sequence[ResultRow], due: int) -> Points:
+        """The points of a pairing of `due` games; a duel of which games are missing scores nothing yet."""
+        if pairing.second is None:
+            return (due * self.table.best if self.duel is None else self.duel.win), 0
+        sums = [0.0, 0.0]
+        for game in games:
+            seat = int(game.first != pairing.first)
+            points = self.table.of(game)
+            sums[seat] += points[0]
+            sums[1 - seat] += points[1]
+        first, second = (round(points, DECIMALS) for points in sums)
+        if self.duel is None:
+            return first, second
+        return _weigh(self.duel, first - second) if len(games) == due else (0, 0)
+
+
+def _weigh(duel: Duel, difference: float) -> Points:
+    if difference == 0:
+        return duel.draw, duel.draw
+    return (duel.win, duel.loss) if difference > 0 else (duel.loss, duel.win)
+
+
+def score(
+    pairings: Iterable[Pairing], results: Iterable[ResultRow], scoring: Scoring, games: int
+) -> list[PlayedPairing]:
+    """Each pairing with its results and points, in the order of `pairings`; `games` is the number of matches of a
+    pairing.
+
+    Raises ValueError if a result belongs to no pairing, because a match that nobody scheduled must not be dropped
+    silently.
+    """
+    tables = games_by_table(results)
+    played = []
+    for pairing in pairings:
+        of_pairing = tables.pop((pairing.round, pairing.table), [])
+        seats = {(pairing.first, pairing.second), (pairing.second, pairing.first)}
+        if not seats.issuperset(game.agents for game in of_pairing):
+            raise ValueError(f"{pairing} was not played by {of_pairing[0].agents}")
+        is_over = pairing.second is None or len(of_pairing) == games
+        played.append(PlayedPairing(pairing, tuple(of_pairing), scoring.of(pairing, of_pairing, games), is_over))
+    if tables:
+        raise ValueError(f"results of no pairing: (round, table) {sorted(tables)}")
+    return played

@@ -1,0 +1,163 @@
+"""A witness of a contest's log, on another machine: it signs each checkpoint that goes on from the last one it signed.
+
+An organiser who shows two histories to two people must show one of them to no witness, or have a witness refuse.
+"""
+
+import re
+import threading
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+from typing import TypeVar
+from urllib.error import HTTPError, URLError
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from judge.base.durable_files import read_bounded
+from judge.base.errors import HostError, InputError
+from judge.base.locks import try_lock
+from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, read_checkpoint
+from judge.transparency.log import LOG
+from judge.transparency.merkle import Tree
+from judge.transparency.tiles import CHECKPOINT, WIDTH, read_hashes
+
+TIMEOUT_S = 10
+"""For one operation of a socket."""
+
+DEADLINE_S = 60
+"""For everything that is read from a site."""
+
+MOST_LEAVES = 1 << 23
+"""Of a log that is read; a contest of a million games has three million."""
+
+Read = Callable[[str, int], bytes]
+"""Reads a file of a site, by its path and its largest size; HostError or InputError if it cannot."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class WitnessRefusal:
+    """Why a checkpoint is not signed. `is_proof`: the organiser has signed two histories of one log."""
+
+    why: str
+    is_proof: bool = False
+
+
+@contextmanager
+def sole_writer(file: Path) -> Iterator[None]:
+    """Hold the lock of a file of signed checkpoints, so that no two processes sign from one state of it.
+
+    Raises HostError if another process has the lock, or if the lock cannot be taken.
+    """
+    path = file.with_name(f"{file.name}.lock")
+    try:
+        lock = path.open("ab")
+    except OSError as error:
+        raise HostError(f"{path}: {error.strerror}") from None
+    with lock:
+        if not try_lock(lock):
+            raise HostError(f"{file}: another witness process is using it; try again when it has ended")
+        yield
+
+
+def within(seconds: float, work: Callable[[], T]) -> T:
+    """The result of `work`, which runs in a thread. Raises HostError after `seconds`; the thread is left behind.
+
+    A socket's timeout starts again with each byte, so it does not bound the whole.
+    """
+    results: list[T] = []
+    errors: list[Exception] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except Exception as error:  # noqa: BLE001 raised again in the caller's thread
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True, name="deadline")
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors.pop()
+    if not results:
+        raise HostError(f"no answer within {seconds:g} s")
+    return results[0]
+
+
+def reader_of(site: str) -> Read:
+    """Reads the files of a site, or of an export: a URL or a directory. Raises InputError for another kind of URL."""
+    if "://" not in site:
+        return lambda path, most: read_bounded(Path(site) / path, most)
+    if not re.fullmatch(r"https?://[!-~]+", site):
+        raise InputError(f"{site[:80]!r}: not a directory, nor an address such as https://example.org/cup/")
+    return lambda path, most: _fetched(f"{site.rstrip('/')}/{path}", most)
+
+
+def _fetched(url: str, most: int) -> bytes:
+    try:
+        with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:  # noqa: S310 http or https
+            data: bytes = answer.read(most + 1)
+    except HTTPError as error:
+        error.close()
+        raise HostError(f"{url}: {error}") from None
+    except (URLError, HTTPException, OSError) as error:
+        raise HostError(f"{url}: {error}") from None
+    if len(data) > most:
+        raise InputError(f"{url}: larger than {most} bytes; a judge serves no such file")
+    return data
+
+
+def newest(read: Read) -> Checkpoint:
+    """The checkpoint of a site. Raises InputError if it has none."""
+    path = LOG + CHECKPOINT
+    return read_checkpoint(read(path, LARGEST_CHECKPOINT), path)
+
+
+def refusal(read: Read, new: Checkpoint, old: Checkpoint | None, key: Ed25519PublicKey) -> WitnessRefusal | None:
+    """Why a checkpoint does not continue `old`, the last one that was signed; None if it does.
+
+    `key` is the organiser's. Reads the hashes of all leaves from the site; raises InputError or HostError if it cannot.
+    Proof are only two checkpoints of one origin that the organiser has signed, of which the later one is known to have
+    other leaves. A wrong address, an outdated copy of a site and a damaged tile prove nothing.
+    """
+    if old is not None and old.origin != new.origin:
+        return WitnessRefusal(
+            f"it is of the log {new.origin!r}, and the last one was of {old.origin!r}: is the address right?"
+        )
+    if not new.is_signed(key):
+        return WitnessRefusal("it is not signed by the organiser's key: are the address and the key right?")
+    if new.size > MOST_LEAVES:
+        return WitnessRefusal(f"it has {new.size} leaves, and a contest has at most {MOST_LEAVES}")
+    if old is not None and new.size < old.size:
+        return WitnessRefusal(
+            f"it has {new.size} leaves, and the last one had {old.size}: "
+            "the site is an outdated copy, or leaves were dropped; try again later"
+        )
+    if old is not None and new.size == old.size and new.root != old.root:
+        return WitnessRefusal(
+            f"its {new.size} leaves are not those of the last one: one at least was changed", is_proof=True
+        )
+    tree = Tree()
+    for hashed in read_hashes(lambda path: _tile(read, path), new.size):
+        tree.append_hash(hashed)
+    if tree.root() != new.root:
+        return WitnessRefusal("its root is not that of the leaves of the site: the site is damaged or incomplete")
+    if old is not None and tree.root(old.size) != old.root:
+        why = f"the first {old.size} leaves are not those of the last one: one at least was dropped, added or changed"
+        return WitnessRefusal(why, is_proof=True)
+    return None
+
+
+def _tile(read: Read, path: str) -> bytes:
+    """A tile of hashes; one that is full meanwhile is not there any more with fewer."""
+    full, is_partial, width = path.partition(".p/")
+    try:
+        return read(LOG + path, 32 * WIDTH)
+    except (HostError, InputError):
+        if not is_partial:
+            raise
+        return read(LOG + full, 32 * WIDTH)[: 32 * int(width)]

@@ -1,0 +1,415 @@
+"""`judge contest verify`: checks that an export is what a contest of these agents under these rules must have given.
+
+It answers five questions, each with its own problems: was a file changed since the export was signed, does every record
+replay and belong to its place in the schedule, does the schedule follow from the snapshot and the results, do the
+published tables follow from all that, and does the log have all that and go on from an old checkpoint? Pages, PGN and
+the text that describes the columns are only covered by the signature.
+"""
+
+import csv
+import io
+import json
+import math
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+
+from judge.base.durable_files import read_bounded
+from judge.base.errors import InputError
+from judge.base.parsing import refuse_ambiguous
+from judge.base.worker_processes import in_parallel
+from judge.matches import MatchState, Pairing
+from judge.publish.joined import JOINED, FormerContest
+from judge.publish.load import CHANCE, LARGEST_TABLE, load_export
+from judge.publish.manifest import ManifestCheck, check_manifest, file_names
+from judge.publish.model import OPEN, PublishedContest, PublishedMatch, chance_words
+from judge.publish.tables import CERTIFICATE, FORMER_CRITERION, HISTORIES, README, tables, write_csv, write_rows
+from judge.statistics.fairness import FairnessTest
+from judge.store.types import AttemptState
+from judge.tournament.seeds import Freeze
+from judge.tournament.snapshot import ranks_of
+from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, read_checkpoint
+from judge.transparency.log import LOG
+from judge.transparency.receipt import Receipt, read_receipt
+from judge.transparency.tiles import CHECKPOINT
+from judge.verify.log import (
+    ReadLog,
+    draw_problems,
+    has_log,
+    log_problems,
+    read_log,
+    receipt_problems,
+    since_problems,
+    uncounted_attempts,
+    undecided,
+)
+from judge.verify.records import RecordJob, VerifiedRecord, chain_problems, replay_record
+from judge.verify.witnesses import Witnessed, drawn_without, read_witness_keys, witness_problems
+
+LARGEST_ANSWER = 64 << 10
+"""Bytes of the answer to an upload, which has a receipt."""
+
+TOLERANCE = 1e-9
+"""How far a float may be off that another machine computed, relative or absolute."""
+
+
+ROUNDED = 2e-6
+"""The same for estimates, which are rounded to six decimals: the last one may be another."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationReport:
+    """The result of a verification: `replayed` records, `uncounted` attempts among them, `unfinished` matches.
+
+    `is_over`: every match was played, and no round follows. `decisions` are the organiser's, which nobody can compute.
+    `chance` says where it comes from; chance that is not revealed yet was not checked. `fairness` are the tests of the
+    machines, computed again; None if the export has no certificate.
+    """
+
+    manifest: ManifestCheck
+    problems: Sequence[str]
+    contest: str = ""
+    replayed: int = 0
+    uncounted: int = 0
+    unfinished: int = 0
+    is_over: bool = False
+    decisions: Sequence[str] = ()
+    chance: str = ""
+    joined: Sequence[FormerContest] = ()
+    """The former contests from whose results, as the export has them, histories of ratings were computed again."""
+    fairness: Sequence[FairnessTest] | None = None
+    freeze: Freeze | None = None
+    """The log that chance follows from too; None: before there were logs."""
+    log: Checkpoint | None = None
+    """Of the log that the results were compared with; None if the export has none."""
+    witnesses: Sequence[Witnessed] = ()
+    """Who was announced or named to sign the log, and what each has signed."""
+    receipt: Receipt | None = None
+    """The one that the log was compared with."""
+
+
+def verify_export(
+    directory: Path,
+    public_key: Path | None,
+    since: Path | None = None,
+    receipt: Path | None = None,
+    witness: Path | None = None,
+) -> VerificationReport:
+    """Check an export, and that its log goes on from the checkpoint in the file `since`, has what was received by the
+    file `receipt`, and is signed by all witnesses whose keys are in the file `witness`.
+
+    Raises InputError without an export, a key, a checkpoint or a receipt; whatever else is wrong is a problem of the
+    report.
+    """
+    old = None if since is None else read_checkpoint(read_bounded(since, LARGEST_CHECKPOINT), str(since))
+    given = None if receipt is None else read_receipt(read_bounded(receipt, LARGEST_ANSWER), str(receipt))
+    named = [] if witness is None else read_witness_keys(witness)
+    manifest = check_manifest(directory, public_key)
+    witnesses: list[Witnessed] = []
+    log: ReadLog | None = None
+    try:
+        contest, problems = load_export(directory)
+        if manifest.contest not in (contest.name, None):
+            problems.insert(0, f"the manifest is of {manifest.contest!r}, the contest is {contest.name!r}")
+        records = list(in_parallel(replay_record, _jobs(directory, contest)))
+        problems += [problem for record in records for problem in record.problems]
+        problems += _chain_problems(contest, records)
+        contest = _with_results(contest, [record for record in records if record.job.counts])
+        problems += [*_state_problems(contest), *_pairing_problems(contest)]
+        # Only a contest without a problem is known to be over.
+        is_over = not problems and contest.is_over
+        if is_over:
+            problems += _failure_problems(contest)
+        problems += [*_chance_problems(contest), *_table_problems(directory, contest)]
+        if has_log(directory):
+            log = read_log(directory, contest, manifest.key)
+            digests = {(record.job.number, record.job.attempt): record.digest for record in records}
+            problems += [*log.problems, *log_problems(contest, log, digests), *draw_problems(contest, log)]
+            problems += witness_problems(directory, contest.snapshot, log, manifest.key, named, witnesses)
+        elif contest.snapshot.freeze is not None:
+            problems.append("the export has no log, and its draw follows from one")
+        if log is None and named:
+            problems.append("the export has no log, so no witness has signed it")
+        if old is not None:
+            problems += ["the export has no log"] if log is None else since_problems(log, old, manifest.key)
+        problems += _stray_problems(directory, contest, log)
+        if given is not None:
+            problems += ["the export has no log"] if log is None else receipt_problems(log, given, manifest.key)
+    except (InputError, ValueError, LookupError) as error:
+        return VerificationReport(manifest, [*manifest.problems, f"not an export that a judge wrote: {error}"])
+    return VerificationReport(
+        manifest=manifest,
+        problems=[*manifest.problems, *problems],
+        contest=contest.name,
+        replayed=len(records),
+        uncounted=sum(not record.job.counts for record in records),
+        unfinished=len(contest.unfinished),
+        is_over=is_over,
+        decisions=[
+            *(f"{agent} disqualified: {why}" for agent, why in contest.out.items()),
+            *(() if log is None else undecided(contest, log)),
+            *(() if log is None else uncounted_attempts(contest, log)),
+            *(() if log is None else drawn_without(contest.snapshot, log, old)),
+        ],
+        chance=chance_words(contest.snapshot, contest.secret),
+        joined=() if contest.joined is None else contest.joined.contests,
+        fairness=contest.fairness if _has_certificate(directory) else None,
+        freeze=contest.snapshot.freeze,
+        log=None if log is None else log.checkpoint,
+        witnesses=witnesses,
+        receipt=given,
+    )
+
+
+# --- records ---------------------------------------------------------------------------------------------------------
+
+
+def _jobs(directory: Path, contest: PublishedContest) -> Iterator[RecordJob]:
+    """The records to replay: those of all matches that are done, then those of attempts that do not count."""
+    entries = contest.snapshot.by_name()
+    openings = contest.tournament.openings(contest.pairings)
+
+    def job(match: PublishedMatch, attempt: int, path: str, state: str) -> RecordJob:
+        return RecordJob(
+            number=match.number,
+            directory=directory,
+            name=path,
+            match_id=match.id,
+            spec=match.spec,
+            attempt=attempt,
+            counts=state == AttemptState.ACCEPTED,
+            state=state,
+            names=(entries[match.first].calls_itself, entries[match.second].calls_itself),
+            seed=contest.tournament.seed_of(match, attempt),
+            openings=openings[match.number],
+        )
+
+    for match in contest.matches:
+        if match.state == MatchState.DONE:
+            yield job(match, match.attempt, match.record_path, AttemptState.ACCEPTED)
+    for match in contest.matches:
+        for attempt in match.uncounted:
+            yield job(match, attempt.number, match.attempt_path(attempt.number), attempt.state)
+
+
+def _chain_problems(contest: PublishedContest, records: Sequence[VerifiedRecord]) -> list[str]:
+    by_number = {match.number: match for match in contest.matches}
+    ordered = sorted(records, key=lambda record: (record.job.number, record.job.attempt))
+    matches = [by_number[record.job.number] for record in ordered]
+    agents = [(match.first, match.second) for match in matches]
+    begins = {entry.name: entry.persistent for entry in contest.snapshot.entries if entry.persistent}
+    return chain_problems(ordered, agents, begins)
+
+
+def _with_results(contest: PublishedContest, records: Sequence[VerifiedRecord]) -> PublishedContest:
+    """The contest with the outcomes of its matches, and where and when they were played."""
+    by_number = {record.job.number: record for record in records}
+    matches = []
+    for match in contest.matches:
+        record = by_number.get(match.number)
+        result = None if record is None or record.outcome is None else record.outcome.row(match, match.attempt)
+        matches.append(replace(match, result=result, conditions=None if record is None else record.conditions))
+    return replace(contest, matches=matches)
+
+
+# --- schedule --------------------------------------------------------------------------------------------------------
+
+
+def _state_problems(contest: PublishedContest) -> Iterator[str]:
+    for match in contest.matches:
+        if match.state not in (*OPEN, MatchState.DONE, MatchState.CANCELLED):
+            yield f"game {match.number}: {match.state!r} is not a state of a game"
+        out = [agent for agent in (match.first, match.second) if agent in contest.out]
+        if match.state == MatchState.CANCELLED and not out:
+            yield f"game {match.number}: cancelled, and nobody is disqualified"
+        why = [f"{agent} is disqualified: {contest.out[agent]}" for agent in out]
+        if match.state not in OPEN and match.why not in ([""] if match.state == MatchState.DONE else why):
+            yield f"game {match.number}: {match.why!r:.80} is not why it is {match.state}"
+
+
+def _pairing_problems(contest: PublishedContest) -> Iterator[str]:
+    """Every round must follow from the results before it and from the agents that were disqualified by then."""
+    pairings, gone = list(contest.pairings), 0
+    paired: list[Pairing] = []
+    while len(paired) < len(pairings):
+        left = tuple(pairings[len(paired) :])
+        following = _next_pairings(contest, paired, left, gone)
+        if following is None:
+            yield f"round {left[0].round} does not follow from what was frozen and played before it"
+            return
+        gone, pairs = following
+        paired += pairs
+
+
+def _next_pairings(
+    contest: PublishedContest, paired: Sequence[Pairing], left: Sequence[Pairing], gone: int
+) -> tuple[int, Sequence[Pairing]] | None:
+    """How many agents were disqualified when `left` was paired, and its first pairings; None if they do not follow."""
+    tournament, out = contest.tournament, list(contest.out)
+    rounds = {pairing.round for pairing in paired}
+    results = [result for result in contest.results if result.round in rounds]
+    for count in range(gone, len(out) + 1):
+        for lots in _LOTS if tournament.seed is None else (None,):
+            pairs = tournament.follows(paired, results, out[:count], lots)
+            if pairs and list(left[: len(pairs)]) == pairs:
+                return count, pairs
+    return None
+
+
+_LOTS = range(16)
+"""Seeds that give each lot of two both ways: while its chance is secret a round may be drawn in either."""
+
+
+def _chance_problems(contest: PublishedContest) -> Iterator[str]:
+    """Chance is revealed when the contest is over, and not before; the agents' ranks follow from it."""
+    snapshot, seed = contest.snapshot, contest.tournament.seed
+    if seed is None and contest.is_over:
+        yield f"the contest is over, and {CHANCE} does not reveal its chance"
+    if snapshot.commitment is not None and seed is not None and not contest.is_over:
+        yield f"{CHANCE} reveals the chance of games that are still to come"
+    ranks = [entry.rank for entry in snapshot.entries]
+    if snapshot.seeding == "drawn" and seed is None:
+        if sorted(ranks) != list(range(1, len(ranks) + 1)):
+            yield "the agents' ranks are not those of a draw"
+    # What is listed follows from no chance, so the seed plays no part.
+    elif ranks != ranks_of(len(ranks), snapshot.seeding, seed or 0):
+        source = "the list" if snapshot.seeding == "listed" else "the contest's chance"
+        yield f"the agents' ranks do not follow from {source}"
+
+
+def _failure_problems(contest: PublishedContest) -> Iterator[str]:
+    """When a contest is over, every agent that failed too often is disqualified."""
+    for agent, share in contest.tournament.failed(contest.results, contest.out).items():
+        yield f"{agent} failed in {share:.0%} of its games and is not disqualified"
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def _table_problems(directory: Path, contest: PublishedContest) -> Iterator[str]:
+    for name in HISTORIES if contest.joined is None else ():
+        if os.path.lexists(directory / "data" / name):
+            yield f"data/{name}: there is no {JOINED} that it follows from"
+    computed = tables(contest, has_former_criteria=_has_former_criteria(directory))
+    for name, expected in computed.items():
+        if name == README or (name in CERTIFICATE and not _has_certificate(directory)):
+            continue
+        try:
+            table = read_bounded(directory / "data" / name, LARGEST_TABLE)
+        except InputError as error:
+            yield str(error)
+            continue
+        is_csv = name.endswith(".csv")
+        right = _csv_of(directory, name.removesuffix(".csv"), computed) if is_csv else expected
+        if wrong := difference(name, table, right):
+            yield f"data/{name}: not what the records give: {wrong}"
+
+
+def _csv_of(directory: Path, name: str, computed: Mapping[str, bytes]) -> bytes:
+    """What a table is as CSV: that of its JSON file, whose floats another machine computed, if that file is right."""
+    expected = computed[f"{name}.csv"]
+    try:
+        table = read_bounded(directory / "data" / f"{name}.json", LARGEST_TABLE)
+        if table == computed[f"{name}.json"] or difference(f"{name}.json", table, computed[f"{name}.json"]):
+            return expected
+        rows = json.loads(table)
+        if name == "crosstable":
+            cells = zip(rows["agents"], rows["points"], strict=True)
+            return write_rows([["agent", *rows["agents"]], *([agent, *points] for agent, points in cells)])
+        return write_csv(next(csv.reader([expected.decode().partition("\r\n")[0]])), rows)
+    except InputError:
+        return expected  # the JSON file is a problem of its own
+
+
+def _has_certificate(directory: Path) -> bool:
+    """Whether the export has a fairness certificate; an export of judge 0.1.0 has none."""
+    return any(os.path.lexists(directory / "data" / name) for name in CERTIFICATE)
+
+
+def _has_former_criteria(directory: Path) -> bool:
+    try:
+        table = read_bounded(directory / "data" / "standings.csv", LARGEST_TABLE)
+    except InputError:
+        return False  # which is a problem of its own
+    return FORMER_CRITERION.removesuffix("NAME").encode() in table.partition(b"\n")[0]
+
+
+def difference(name: str, table: bytes, expected: bytes) -> str:
+    """The first difference of a table from the expected one, a CSV or JSON file; empty if there is none.
+
+    Texts and integers are exact. Floats may differ by `TOLERANCE`, since another machine computed them.
+    """
+    if table == expected:
+        return ""
+    is_csv, is_estimate = name.endswith(".csv"), name in CERTIFICATE
+    try:
+        if not is_csv:
+            refuse_ambiguous(table, "it")
+        read = _csv_values if is_csv else _json_values
+        pairs = zip_longest(read(table), read(expected), fillvalue=("the end", ""))
+        for (place, value), (expected_place, right) in pairs:
+            slack = ROUNDED if is_estimate or place.endswith(":elo") else TOLERANCE
+            if place != expected_place:
+                return f"{place} is there, {expected_place} is right"
+            if (type(value), value) != (type(right), right) and not _is_near(value, right, slack):
+                return f"{place} is {value!r:.80}, {right!r:.80} is right"
+    except InputError as error:
+        return str(error)
+    except (ValueError, RecursionError, OverflowError, csv.Error) as error:
+        return f"it cannot be read: {error}"
+    return "its lines or quotes have another form" if is_csv else ""
+
+
+def _csv_values(data: bytes) -> Iterator[tuple[str, object]]:
+    """Every cell, with its place."""
+    for line, row in enumerate(csv.reader(io.StringIO(data.decode(), newline=""), strict=True), 1):
+        for column, cell in enumerate(row, 1):
+            yield f"line {line}, column {column}", cell
+
+
+def _json_values(data: bytes) -> Iterator[tuple[str, object]]:
+    """Every value, with its place; of an array its length comes first, of an object its keys."""
+    waiting = [("", json.loads(data.decode()))]
+    while waiting:
+        place, value = waiting.pop()
+        if isinstance(value, list):
+            yield f"the length of {place or 'the table'}", len(value)
+            waiting += [(f"{place}[{at}]", value[at]) for at in reversed(range(len(value)))]
+        elif isinstance(value, dict):
+            keys = sorted(value)
+            yield f"the list of keys of {place or 'the table'}", ", ".join(keys)
+            waiting += [(f"{place}.{key}", value[key]) for key in reversed(keys)]
+        else:
+            yield place, value
+
+
+def _is_near(value: object, right: object, slack: float) -> bool:
+    """Whether a value is the float that is right, but for what another machine computes otherwise."""
+    is_number = type(value) in (int, float) and type(right) is float
+    return is_number and math.isclose(value, right, rel_tol=TOLERANCE, abs_tol=slack)  # type: ignore[arg-type]
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+_PAGE = re.compile(
+    r"([a-z]{2,3}(-[A-Za-z]{2,4})?/)?((games|agents|rounds)/[0-9][0-9-]*\.(html|png)|[a-z][a-z0-9_-]*\.html)"
+)
+_TOP = re.compile(
+    r"(manifest|contest|chance|joined)\.json|manifest\.sig|organiser\.pem|games\.pgn|[a-z]+\.(css|js|mjs)"
+)
+_WITNESSED = re.compile(r"log/witness/[0-9a-f]{8}")
+
+
+def _stray_problems(directory: Path, contest: PublishedContest, log: ReadLog | None) -> Iterator[str]:
+    """Files that no export of this contest has; pages are known by their names only."""
+    known = {f"data/{name}" for name in (*tables(contest), *CERTIFICATE, *HISTORIES)}
+    known |= {match.record_path for match in contest.matches if match.state == MatchState.DONE}
+    known |= {match.attempt_path(attempt.number) for match in contest.matches for attempt in match.uncounted}
+    if log is not None:
+        known |= {f"{LOG}{CHECKPOINT}", *(f"{LOG}{path}" for path in log.files)}
+    for name in sorted(file_names(directory, [])):
+        if name not in known and not any(kind.fullmatch(name) for kind in (_PAGE, _TOP, _WITNESSED)):
+            yield f"{name}: an export of this contest has no such file"

@@ -1,0 +1,370 @@
+"""Checks the log of an export: it is what the journal says, and every result, void and decision of the tables is in it.
+
+Whoever has an old checkpoint of the log proves besides that nothing before it was dropped, added or changed.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from judge.base.durable_files import read_bounded
+from judge.base.errors import InputError
+from judge.matches import MatchState, schedule_digest
+from judge.publish.load import DOCUMENT
+from judge.publish.model import PublishedContest, PublishedMatch
+from judge.store.submission_types import ENTERS, State
+from judge.store.types import ANNOUNCED, FROZEN, AttemptState, JournalLine
+from judge.tournament.snapshot import terms_digest
+from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, origin_of, read_checkpoint
+from judge.transparency.log import LOG
+from judge.transparency.merkle import Tree
+from judge.transparency.receipt import Receipt
+from judge.transparency.tiles import CHECKPOINT, LARGEST_TILE, read_leaves, tile_files
+
+Attempts = Mapping[tuple[int, int], str]
+"""The SHA-256 of each published record, by the number of its match and its attempt."""
+
+
+@dataclass(slots=True)
+class ReadLog:
+    """A log that was read: its checkpoint, its tree, and the journal with the digests that the leaves have."""
+
+    checkpoint: Checkpoint
+    tree: Tree
+    lines: Sequence[JournalLine]
+    problems: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    """The paths of its tiles."""
+
+
+def has_log(directory: Path) -> bool:
+    """Whether an export has a log; one of a contest that was begun by an earlier judge has none."""
+    return os.path.lexists(directory / LOG)
+
+
+def read_log(directory: Path, contest: PublishedContest, key: Ed25519PublicKey) -> ReadLog:
+    """The log of an export, compared with its checkpoint, its tiles and the journal. Raises InputError if it cannot be
+    read."""
+    checkpoint = read_checkpoint(read_bounded(directory / LOG / CHECKPOINT, LARGEST_CHECKPOINT), LOG + CHECKPOINT)
+    if checkpoint.size != len(contest.journal):
+        raise InputError(f"{LOG}{CHECKPOINT}: of {checkpoint.size} leaves, the journal has {len(contest.journal)}")
+    leaves = read_leaves(lambda path: read_bounded(directory / LOG / path, LARGEST_TILE), checkpoint.size)
+    tree = Tree(leaves)
+    lines = [_with_digest(line, leaf) for line, leaf in zip(contest.journal, leaves, strict=True)]
+    log = ReadLog(checkpoint, tree, lines)
+    if checkpoint.origin != origin_of(contest.name):
+        log.problems.append(f"{LOG}{CHECKPOINT}: of another log, {checkpoint.origin!r}")
+    if not checkpoint.is_signed(key):
+        log.problems.append(f"{LOG}{CHECKPOINT}: not signed by the organiser's key")
+    if tree.root() != checkpoint.root:
+        log.problems.append(f"{LOG}{CHECKPOINT}: its root is not that of the leaves")
+    for path, data in tile_files(tree, lambda start, end: leaves[start:end]):
+        log.files.append(path)
+        if read_bounded(directory / LOG / path, LARGEST_TILE) != data:
+            log.problems.append(f"{LOG}{path}: not the hashes of the leaves")
+    log.problems += [
+        f"leaf {number} of the log is not the line of the journal"
+        for number, (line, leaf) in enumerate(zip(lines, leaves, strict=True))
+        if line.leaf != leaf
+    ]
+    return log
+
+
+def _with_digest(line: JournalLine, leaf: bytes) -> JournalLine:
+    """The line with the digest that its leaf has."""
+    try:
+        digest = json.loads(leaf).get("digest")
+    except (ValueError, AttributeError, RecursionError):
+        digest = None
+    return replace(line, digest=digest if isinstance(digest, str) else None)
+
+
+def since_problems(log: ReadLog, old: Checkpoint, key: Ed25519PublicKey) -> Iterator[str]:
+    """What of an old checkpoint does not hold any more."""
+    if not old.is_signed(key):
+        yield "the old checkpoint is not signed by the organiser's key, so it proves nothing"
+    elif old.origin != log.checkpoint.origin:
+        yield f"the old checkpoint is of another log, {old.origin!r}"
+    elif old.size > log.tree.size:
+        yield f"the log has {log.tree.size} leaves, and {old.size} at the old checkpoint: leaves were dropped"
+    elif log.tree.root(old.size) != old.root:
+        yield (
+            f"the first {old.size} leaves of the log are not those of the old checkpoint: "
+            "one at least was dropped, added or changed"
+        )
+
+
+def receipt_problems(log: ReadLog, receipt: Receipt, key: Ed25519PublicKey) -> Iterator[str]:
+    """What of a receipt does not hold any more."""
+    if why := receipt.problem(key):
+        yield f"the receipt proves nothing: {why}"
+        return
+    yield from since_problems(log, receipt.signed, key)
+    if receipt.number >= log.tree.size or log.lines[receipt.number].leaf != receipt.leaf.encode():
+        yield f"leaf {receipt.number} of the log is not that of the receipt: {receipt.text} was dropped or changed"
+
+
+# --- the draw --------------------------------------------------------------------------------------------------------
+
+
+def draw_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
+    """What shows that the draw was chosen: it follows from the log only if the commitment was its first leaf, and the
+    terms were frozen once, before the contest was created."""
+    freeze, events = contest.snapshot.freeze, [line.event for line in log.lines]
+    if freeze is None:
+        if FROZEN in events or ANNOUNCED in events:
+            yield f"the log freezes the entries, and {DOCUMENT} does not draw from it"
+        return
+    if events[:1] != [ANNOUNCED] or log.lines[0].digest != contest.snapshot.commitment:
+        yield f"the log does not begin with the commitment of {DOCUMENT}"
+    terms = terms_digest(contest.document)
+    frozen = [number for number, event in enumerate(events, 1) if event == FROZEN]
+    if frozen != [freeze.leaves] or events.index("created") < freeze.leaves:
+        yield f"the log does not freeze the entries once, as leaf {freeze.leaves}, before the contest is created"
+    elif {terms, freeze.entries} != {log.lines[freeze.leaves - 1].digest}:
+        yield f"the entries and terms that the log froze are not those of {DOCUMENT}"
+    elif log.tree.root(freeze.leaves).hex() != freeze.root:
+        yield f"the draw follows from another log: the root of its first {freeze.leaves} leaves is another one"
+    yield from _entry_problems(contest, log.lines[: freeze.leaves])
+
+
+def _entry_problems(contest: PublishedContest, lines: Sequence[JournalLine]) -> Iterator[str]:
+    """Every submission that passed plays, unless a later one has its name; and plays as it passed."""
+    ends = {number: line for number, line in _submissions(lines).items() if line.event in ENTERS}
+    latest = {_agent(line): number for number, line in sorted(ends.items())}
+    entries = {entry.submission: entry for entry in contest.snapshot.entries}
+    for number, line in ends.items():
+        entry = entries.get(number)
+        if entry is None and latest[_agent(line)] == number:
+            yield f"submission {number} passed before the entries were frozen, and does not take part"
+        if entry is not None and entry.seat.digest != line.digest:
+            yield f"submission {number} takes part with other files than it passed with"
+
+
+def undecided(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
+    """What the organiser left undecided when he froze the entries."""
+    freeze = contest.snapshot.freeze
+    for number, line in _submissions(log.lines[: freeze.leaves] if freeze else ()).items():
+        if words := _UNDECIDED.get(line.event):
+            yield f"submission {number} {words} when the entries were frozen"
+
+
+_UNDECIDED: Mapping[str, str] = {
+    State.RECEIVED: "was received and not decided",
+    State.FAILED: "was not decided, because the judge's host had failed in its check,",
+}
+
+
+def _submissions(lines: Sequence[JournalLine]) -> Mapping[int, JournalLine]:
+    """The last line of each submission."""
+    last = {}
+    for line in lines:
+        if found := re.match(r"submission ([0-9]{1,18})(?:: |$)", line.text):
+            last[int(found[1])] = line
+    return last
+
+
+def _agent(line: JournalLine) -> str:
+    """The name of a submission's agent; two that differ in case are one."""
+    return line.text.partition(": ")[2].lower()
+
+
+# --- the log and the tables ------------------------------------------------------------------------------------------
+
+
+_OF_CONTEST = frozenset({"scheduled", "started", "accepted", "disqualified", "open", "paused", "stopped"})
+
+ATTEMPT_EVENTS = frozenset({"started", "accepted", "void", "abandoned", "superseded", "annulled"})
+"""The events of an attempt of a game."""
+
+_DIGITS = 10
+
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\+00:00")
+
+
+def _is_time(text: str) -> bool:
+    """Whether it is a time as the journal has it: UTC, with milliseconds."""
+    try:
+        return bool(_TIME.fullmatch(text)) and datetime.fromisoformat(text) is not None
+    except ValueError:
+        return False
+
+
+def uncounted_attempts(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
+    """The attempts that were started and do not count, of each game: without a record nothing shows why."""
+    numbers = {match.id: match.number for match in contest.matches}
+    states: dict[tuple[str, int], tuple[str, bool]] = {}
+    for line in log.lines:
+        key = (line.match or "", line.attempt or 0)
+        if line.event in ATTEMPT_EVENTS and key[0] in numbers:
+            has_record = line.digest is not None or states.get(key, ("", False))[1]
+            states[key] = line.event, has_record
+    found: dict[str, list[str]] = {}
+    for (match, attempt), (event, has_record) in states.items():
+        if event not in ("accepted", "started"):
+            kind = event if has_record else f"{event} without a record"
+            found.setdefault(kind, []).append(f"{numbers[match]}.{attempt}")
+    for kind, attempts in sorted(found.items()):
+        more = f" and {len(attempts) - MOST_NAMED} more" if len(attempts) > MOST_NAMED else ""
+        noun = "attempt does" if len(attempts) == 1 else "attempts do"
+        yield f"{len(attempts)} {noun} not count, {kind} (game.attempt): {', '.join(attempts[:MOST_NAMED])}{more}"
+
+
+MOST_NAMED = 20
+
+
+def log_problems(contest: PublishedContest, log: ReadLog, records: Attempts) -> Iterator[str]:
+    """Everything that the log has and the tables have not, and the other way round."""
+    story = _Story(contest)
+    for number, line in enumerate(log.lines):
+        for problem in story.take(line):
+            yield f"leaf {number} of the log, {line.event}: {problem}"
+    yield from story.end(records)
+
+
+class _Story:
+    """What a log says of a contest, line by line: each line must be possible after those before it."""
+
+    def __init__(self, contest: PublishedContest) -> None:
+        self._contest = contest
+        self._matches = {match.id: match for match in contest.matches}
+        self._schedule = sorted(contest.matches, key=lambda match: match.number)
+        self._scheduled: set[str] = set()
+        self._created = False
+        self._is_open = True
+        self._out: list[str] = []
+        self._running: dict[str, int] = {}
+        self._done: dict[str, int] = {}
+        """The attempt that counts, of each match that has a result."""
+        self._last: dict[str, int] = {}
+        self._ended: dict[str, dict[int, JournalLine]] = {match: {} for match in self._matches}
+        """The line that each attempt ended with; of one that was annulled, with the digest of its record."""
+
+    def take(self, line: JournalLine) -> Iterator[str]:
+        """The next line, and what is wrong with it."""
+        if not _is_time(line.at):
+            yield f"{line.at!r:.40} is not a time"
+        if line.event in _OF_CONTEST and not self._created:
+            yield "it comes before the contest is created"
+        if line.event in ATTEMPT_EVENTS:
+            yield from self._of_attempt(line, line.match or "", line.attempt or 0)
+            return
+        match line.event:
+            case "created":
+                document = hashlib.sha256(f"{self._contest.document}\n".encode()).hexdigest()
+                if self._created or line.digest != document:
+                    yield "it is of another contest.json"
+                self._created = True
+            case "scheduled":
+                yield from self._of_schedule(line)
+            case "disqualified":
+                self._out.append(line.text)
+            case "open" | "paused" | "stopped":
+                self._is_open = line.event == "open"
+
+    def _of_schedule(self, line: JournalLine) -> Iterator[str]:
+        count = line.text.partition(" ")[0]
+        number = int(count) if count.isascii() and count.isdecimal() and len(count) < _DIGITS else 0
+        new = self._schedule[len(self._scheduled) :][:number]
+        if schedule_digest(new) != line.digest:
+            yield "the games of the schedule are others"
+        self._scheduled |= {match.id for match in new}
+
+    def _of_attempt(self, line: JournalLine, match: str, attempt: int) -> Iterator[str]:
+        event, is_running = line.event, self._running.get(match) == attempt
+        if match not in self._matches:
+            yield f"there is no match {match!r:.80}"
+            return
+        if event == "started":
+            yield from self._of_start(match, attempt)
+            self._last[match] = self._running[match] = attempt
+            self._done.pop(match, None)
+            return
+        if not 1 <= attempt <= self._last.get(match, 0):
+            yield f"attempt {attempt} was not started"
+            return
+        if event == "superseded":
+            if is_running:
+                yield f"attempt {attempt} was being played, so nothing supersedes it"
+            elif attempt not in self._ended[match]:
+                yield f"attempt {attempt} did not end before"
+            self._ended[match][attempt] = line
+        elif event == "annulled":
+            if not is_running and self._done.get(match) != attempt:
+                yield f"attempt {attempt} was not being played and has no result that counts"
+            self._running.pop(match, None)
+            self._done.pop(match, None)
+            before = self._ended[match].get(attempt)
+            self._ended[match][attempt] = replace(line, digest=None if before is None else before.digest)
+        elif not is_running:
+            yield f"attempt {attempt} was not being played"
+        else:
+            del self._running[match]
+            self._ended[match][attempt] = line
+            if event == "accepted":
+                self._done[match] = attempt
+
+    def _of_start(self, match: str, attempt: int) -> Iterator[str]:
+        """What keeps the next attempt of a match from being started."""
+        last = self._last.get(match, 0)
+        if match not in self._scheduled:
+            yield "the game was not scheduled"
+        if not self._is_open:
+            yield "the contest was not open"
+        if attempt != last + 1:
+            yield f"attempt {attempt} does not follow {last}"
+        if match in self._running:
+            yield f"attempt {self._running[match]} of the game has not ended"
+        if match in self._done:
+            yield f"the game has a result, of attempt {self._done[match]}"
+        found = self._matches[match]
+        gone = [
+            agent
+            for agent in (found.first, found.second)
+            if any(f"{agent}: " == t[: len(agent) + 2] for t in self._out)
+        ]
+        if gone:
+            yield f"{gone[0]} was disqualified"
+
+    def end(self, records: Attempts) -> Iterator[str]:
+        """What the tables have and the log has not, and the other way round."""
+        if not self._created:
+            yield "the log does not say that the contest was created"
+        if len(self._scheduled) != len(self._schedule):
+            yield f"the log schedules {len(self._scheduled)} games, there are {len(self._schedule)}"
+        out = [f"{agent}: {why}" for agent, why in self._contest.out.items()]
+        if sorted(out) != sorted(self._out):
+            yield "the agents that the log disqualifies are others than those of the tables"
+        for match in self._schedule:
+            yield from self._of_match(match, self._ended[match.id], records)
+            is_running = match.state == MatchState.RUNNING
+            if (match.id in self._running) != is_running:
+                attempt, state = self._running.get(match.id, 0), f"{match.state} in the tables"
+                told = f"attempt {attempt} was started and never ended" if attempt else "no attempt is being played"
+                yield f"game {match.number}: {told} in the log, and it is {state}"
+
+    def _of_match(self, match: PublishedMatch, ended: Mapping[int, JournalLine], records: Attempts) -> Iterator[str]:
+        """The attempts of a match: that which counts, and the others that have a record."""
+        listed: dict[int, str] = {attempt.number: attempt.state for attempt in match.uncounted}
+        if match.state == MatchState.DONE:
+            listed[match.attempt] = AttemptState.ACCEPTED
+        for attempt, state in listed.items():
+            line = ended.get(attempt)
+            if line is None or line.event != state:
+                told = "nothing" if line is None else line.event
+                yield f"game {match.number}: attempt {attempt} is {told} in the log, {state} in the tables"
+            elif line.digest != records.get((match.number, attempt)):
+                yield f"game {match.number}: the record of attempt {attempt} is another one than the log has"
+        for each in match.uncounted:
+            if each.number in ended and ended[each.number].text != each.why:
+                yield f"game {match.number}: the log has another reason of attempt {each.number} than the tables"
+        for attempt, line in ended.items():
+            if line.digest is not None and attempt not in listed:
+                yield f"game {match.number}: the tables lack attempt {attempt}, which is {line.event} in the log"

@@ -1,0 +1,248 @@
+"""Checks one published record: it is of the match that the schedule has there, and its replay gives what it says."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from judge.base.durable_files import read_bounded
+from judge.base.errors import InputError
+from judge.base.parsing import parse_foreign
+from judge.catalog.entry import Opening
+from judge.contest.worker import outcome_of
+from judge.games.types import Verdict
+from judge.matches import GameConditions, Outcome
+from judge.publish.conditions import conditions_of
+from judge.referee.bounds import LARGEST_RECORD
+from judge.referee.make_record import verdict_of
+from judge.referee.replay import ReplayWire, replaying
+from judge.referee.seeds import Seed
+from judge.referee.setup import build_replay
+from judge.referee.spec import KeptFolders, MatchRecord, MatchSpec, RecordFile
+from judge.referee.transcript import EntryKind, unseal
+from judge.referee.verify import verify
+from judge.sandbox.archive import EMPTY
+from judge.sandbox.box import FolderKind
+from judge.store.types import AttemptState
+from judge.tournament.schedule import bare
+
+States = Mapping[FolderKind, str]
+"""Digests of the states of an agent's folders."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordJob:
+    """A record to replay: its file, the id and the spec (JSON) of the match that it must be of, and its attempt.
+
+    `counts` is false for an attempt that does not count. `seed` is the attempt's, None while the contest's chance is
+    not revealed. `openings` are those that the match may have started from.
+    """
+
+    number: int
+    directory: Path
+    name: str
+    match_id: str
+    spec: str
+    attempt: int
+    counts: bool
+    state: str
+    """The state of the attempt in the tables."""
+    names: tuple[str, str]
+    """The name that each agent gives itself, by seat: the name of its temporary folder."""
+    seed: Seed | None
+    openings: Sequence[Opening]
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedRecord:
+    """A record that was replayed, by its job (without the spec); `outcome` is None if there is a problem.
+
+    `begun` and `left` are the states of the kept folders before and after the match, by seat.
+    """
+
+    job: RecordJob
+    outcome: Outcome | None
+    problems: Sequence[str]
+    begun: tuple[States, ...] = ()
+    left: tuple[States, ...] = ()
+    conditions: GameConditions | None = None
+    digest: str = ""
+    """SHA-256 of its file; empty if it cannot be read."""
+
+
+def replay_record(job: RecordJob) -> VerifiedRecord:
+    """Read and replay one record. Raises nothing: whatever is wrong with the record is a problem of the result."""
+    try:
+        data = read_bounded(job.directory / job.name, LARGEST_RECORD)
+    except InputError as error:
+        return VerifiedRecord(job, None, [f"{job.name}: no record: {error}"])
+    checked = _replayed(job, data)
+    # The schedule has the spec: a hundred thousand of them need not come back from where they were replayed.
+    return replace(checked, job=replace(job, spec=""), digest=hashlib.sha256(data).hexdigest())
+
+
+def _replayed(job: RecordJob, data: bytes) -> VerifiedRecord:
+    try:
+        file = parse_foreign(RecordFile, data, f"{job.name}: not a record of a match")
+    except InputError as error:
+        return VerifiedRecord(job, None, [str(error)])
+    record = file.record
+    # A spec may demand anything, so only a scheduled one is replayed.
+    if bare(record.spec) != bare(MatchSpec.model_validate_json(job.spec)):
+        return VerifiedRecord(job, None, [f"{job.name}: of another match than was scheduled here"])
+    if wrong := _chance_problem(record.spec, job):
+        return VerifiedRecord(job, None, [f"{job.name}: {wrong}"])
+    problems = [*_attempt_problems(record, job), *_folder_problems(record, job), *_measurement_problems(file)]
+    conditions = None
+    try:
+        conditions = conditions_of(record)
+    except InputError as error:
+        problems.append(str(error))
+    problems += verify(file).problems
+    if job.state == AttemptState.VOID:
+        problems += void_problems(file)
+    return VerifiedRecord(
+        job,
+        None if problems else outcome_of(file, ""),
+        [f"{job.name}: {problem}" for problem in problems],
+        tuple(seat.folders.digests if seat.folders else {} for seat in record.spec.seats),
+        tuple({kind: folder.digest for kind, folder in seat.folders.items()} for seat in record.seats),
+        conditions,
+    )
+
+
+def _chance_problem(spec: MatchSpec, job: RecordJob) -> str:
+    """Which part of its chance does not follow from the contest's; empty if all of it does."""
+    if spec.opening not in job.openings:
+        return "begins from another opening than the contest's chance gives"
+    is_due = isinstance(spec.seed, str) if job.seed is None else spec.seed == job.seed
+    return "" if is_due else "has another seed than the contest's chance gives"
+
+
+def _attempt_problems(record: MatchRecord, job: RecordJob) -> Iterator[str]:
+    if record.spec.scheduled_as not in (None, job.match_id):  # None: judge 0.1.0 had no such field
+        yield f"of match {record.id}, the tables name {job.match_id}"
+    if record.attempt != job.attempt:
+        yield f"of attempt {record.attempt}, the tables name {job.attempt}"
+    if job.counts and record.verdict is Verdict.VOID:
+        yield "void, so it cannot count"
+    if job.state == AttemptState.VOID and record.verdict is not Verdict.VOID:
+        yield f"its verdict is {record.verdict}, and the tables call it void"
+
+
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?\+00:00")
+
+MOST_MEASURED = (1 << 53) - 1
+"""The largest number that both verifiers read exactly."""
+
+
+def _measurement_problems(file: RecordFile) -> Iterator[str]:
+    """Measurements that are impossible: negative, not a number, or too large; and a time that is none."""
+    record = file.record
+    measured: list[tuple[str, float | None]] = [("seconds", record.seconds), ("judge_late_ms", record.judge_late_ms)]
+    for number, seat in enumerate(record.seats):
+        values = (seat.charged_ms, seat.lingered_ms, seat.cpu_ms, seat.memory_peak_bytes)
+        names = ("charged_ms", "lingered_ms", "cpu_ms", "memory_peak_bytes")
+        measured += [(f"{name} of seat {number}", value) for name, value in zip(names, values, strict=True)]
+        for kind, folder in seat.folders.items():
+            measured += [(f"{kind} folder", folder.used_bytes), (f"{kind} folder", folder.used_inodes)]
+    for place, ply in enumerate(record.plies):
+        measured += [(f"ms of ply {place}", ply.ms), (f"memory_bytes of ply {place}", ply.memory_bytes)]
+    cores = (*record.placement.judge_cores, *record.placement.slot_cores)
+    measured += [("a core", core) for core in cores]
+    measured += [("a time", entry[0]) for block in file.transcript.blocks for entry in block.entries[-1:]]
+    for name, value in measured:
+        if value is not None and not 0 <= value <= MOST_MEASURED:
+            yield f"impossible: {name} is {value}"
+    if not _TIME.fullmatch(record.started_at):
+        yield f"impossible: started_at {record.started_at!r:.40} is no time"
+
+
+# --- voids -----------------------------------------------------------------------------------------------------------
+
+
+class _VoidWire(ReplayWire):
+    """The wire of a void: where the record ends, the last answer is still frozen and told, so the rules see it."""
+
+    def freeze(self, seat: int) -> int | None:
+        """The recorded memory; None at the end of the record."""
+        return None if self.is_finished else super().freeze(seat)
+
+    def write(self, seat: int, data: bytes) -> None:
+        """Check that the same bytes were written, unless the record ends."""
+        if not self.is_finished:
+            super().write(seat, data)
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether nothing that an agent was given or wrote follows the entry that was used last."""
+        return not any(entry.kind in (EntryKind.WROTE, EntryKind.READ) and entry.data for entry in self.unused)
+
+
+def void_problems(file: RecordFile) -> Iterator[str]:
+    """What contradicts that a game is void: its transcript, which must stop before the game has an end by the rules.
+
+    A game that the blame table made void is replayed to that void. A transcript that departs from the rules is not
+    one of a judge, unless it only stops.
+    """
+    record = file.record
+    try:
+        wire = _VoidWire(unseal(file.transcript))
+        referee = build_replay(record, wire)
+    except (InputError, ValueError, LookupError, TypeError):
+        return  # which `verify` has found
+    end = None
+    try:
+        with replaying(record):
+            end = referee.play()
+    except InputError as error:
+        is_departure = not wire.is_cut_off and record.format != "judge-record-1"
+        if is_departure and referee.game.end is None:
+            yield f"called void, and its transcript goes on where a judge would not: {error}"
+    # The last answer may have come when the host failed, and is no ply then.
+    said, replayed = ([(ply.seat, ply.said) for ply in plies] for plies in (record.plies, referee.plies))
+    if said not in (replayed, replayed[:-1]):
+        yield "called void, and its plies are not those of its transcript"
+    if record.result or any(seat.fault is not None or seat.why for seat in record.seats):
+        yield "called void, and it has a result or a fault"
+    if referee.game.end is not None:
+        yield "called void, and the moves of its transcript end the game"
+    elif end is not None and verdict_of(end) is not Verdict.VOID:
+        yield f"called void, and the replay gives {verdict_of(end)}"
+
+
+# --- folders ---------------------------------------------------------------------------------------------------------
+
+
+def _folder_problems(record: MatchRecord, job: RecordJob) -> Iterator[str]:
+    """The policy says which folders are kept, the agent how they are called; `chain_problems` checks their states."""
+    kinds = set(record.spec.policy.folders.kept)
+    for seat, name in zip(record.spec.seats, job.names, strict=True):
+        folders = seat.folders or KeptFolders(name=name)
+        if set(folders.digests) != kinds or folders.name != name:
+            yield f"{seat.name} was given other folders than the policy says"
+
+
+def chain_problems(
+    replayed: Sequence[VerifiedRecord], agents: Sequence[tuple[str, str]], begins: Mapping[str, str]
+) -> list[str]:
+    """Folders that start from a state that no earlier match of the agent left.
+
+    `replayed` are matches in the order of their numbers, `agents` the agents of each. A match usually starts from the
+    state that the last one left, and from an earlier one if the organiser annulled a result. `begins` are the first
+    states of the persistent folders that did not start empty, by agent.
+    """
+    known = {(name, FolderKind.PERSISTENT): {state} for name, state in begins.items()}
+    problems = []
+    for record, names in zip(replayed, agents, strict=True):
+        for name, states in zip(names, record.begun, strict=False):
+            problems += [
+                f"{record.job.name}: {name}'s {kind.value} folder starts from a state that no game before it left"
+                for kind, state in states.items()
+                if state not in known.get((name, kind), {EMPTY.digest})
+            ]
+        for name, states in zip(names, record.left, strict=False):
+            for kind, state in states.items():
+                known.setdefault((name, kind), {EMPTY.digest}).add(state)
+    return problems

@@ -1,0 +1,126 @@
+"""Checks what witnesses have signed of the log of an export, and that its draw follows from their signatures."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from judge.base.durable_files import read_bounded
+from judge.base.errors import InputError
+from judge.store.types import UNWITNESSED
+from judge.tournament.snapshot import Snapshot
+from judge.transparency.checkpoint import (
+    LARGEST_CHECKPOINT,
+    Checkpoint,
+    is_signed,
+    origin_of,
+    read_checkpoint,
+    read_witness_key,
+)
+from judge.transparency.log import WITNESSED
+from judge.verify.log import ReadLog
+
+Key = tuple[str, Ed25519PublicKey]
+"""The name and the key of a witness."""
+
+_MOST_FILES = 100
+_LARGEST_KEYS = 64 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Witnessed:
+    """The most leaves that a witness has signed, and when, in seconds of Unix time; None if it has signed nothing."""
+
+    name: str
+    size: int = 0
+    at: int | None = None
+
+
+def read_witness_keys(path: Path) -> list[Key]:
+    """The keys in a file, one a line. Raises InputError if another line is there, or none."""
+    lines = read_bounded(path, _LARGEST_KEYS).decode("utf-8", "replace").splitlines()
+    keys = [read_witness_key(line) for line in lines if line.strip()]
+    if not keys:
+        raise InputError(f"{path}: no key; judge witness prints the line of its key")
+    return keys
+
+
+def witness_problems(
+    directory: Path,
+    snapshot: Snapshot,
+    log: ReadLog,
+    key: Ed25519PublicKey,
+    named: Sequence[Key],
+    found: list[Witnessed],
+) -> Iterator[str]:
+    """What is wrong with the signatures of witnesses; `found` gets what each has signed, announced or `named`.
+
+    `key` is the organiser's. A witness that was announced and has signed nothing is no problem: it may have been away.
+    Raises InputError for a file that is no checkpoint.
+    """
+    place = directory / WITNESSED
+    files = sorted(place.iterdir())[:_MOST_FILES] if place.is_dir() else []
+    checkpoints = [log.checkpoint]
+    for file in files:
+        path = WITNESSED + file.name
+        checkpoint = read_checkpoint(read_bounded(file, LARGEST_CHECKPOINT), path)
+        if checkpoint.origin != origin_of(snapshot.name) or not checkpoint.is_signed(key):
+            yield f"{path}: not a checkpoint of this log, signed by the organiser's key"
+        elif checkpoint.size > log.tree.size or log.tree.root(checkpoint.size) != checkpoint.root:
+            yield f"{path}: the log does not begin with the {checkpoint.size} leaves that were signed: it was rewritten"
+        else:
+            checkpoints.append(checkpoint)
+    for name, public in {**dict(read_witness_key(each.key) for each in snapshot.witnesses), **dict(named)}.items():
+        signed = [(each.size, at) for each in checkpoints if (at := each.witnessed_at(name, public)) is not None]
+        found.append(Witnessed(name, *max(signed)) if signed else Witnessed(name))
+        if not signed and (name, public) in named:
+            yield f"no checkpoint of the export is signed by the witness {name}"
+    yield from _draw_problems(snapshot, log)
+
+
+def _draw_problems(snapshot: Snapshot, log: ReadLog) -> Iterator[str]:
+    freeze = snapshot.freeze
+    if freeze is None:
+        return
+    bound = {each.name: read_witness_key(each.key)[1] for each in snapshot.witnesses if each.draw}
+    away = _away(snapshot, log)
+    for name in freeze.witnessed:
+        if name not in bound:
+            yield f"the draw follows from a signature by {name}, which is no witness of it"
+    for name, public in bound.items():
+        signature = freeze.witnessed.get(name)
+        if signature is None and name not in away:
+            yield f"the draw lacks the signature of its witness {name}, and the log does not say why"
+        elif signature is not None and name in away:
+            yield f"the log says that the witness {name} did not sign, and the draw has its signature"
+        elif signature is not None and not is_signed(
+            public, bytes.fromhex(signature), freeze.checkpoint(snapshot.name).body
+        ):
+            yield f"the draw's signature by {name} is not one of the log at the freeze"
+
+
+def drawn_without(snapshot: Snapshot, log: ReadLog, old: Checkpoint | None) -> Iterator[str]:
+    """The witnesses whose signatures the draw does without, as the log says; what `old` shows of them is added."""
+    freeze = snapshot.freeze
+    keys = {each.name: read_witness_key(each.key)[1] for each in snapshot.witnesses if each.draw}
+    for name, why in _away(snapshot, log).items():
+        text = f"the draw was made without the witness {name}: {why}"
+        if freeze is not None and old is not None and name in keys:
+            at = old.witnessed_at(name, keys[name])
+            if replace(old, signatures=()) == freeze.checkpoint(snapshot.name) and at is not None:
+                text += (
+                    f"; BUT it signed the log at the freeze, {datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
+                )
+        yield text
+
+
+def _away(snapshot: Snapshot, log: ReadLog) -> dict[str, str]:
+    """The witnesses that did not sign, as the log says between the freeze and the draw, and why."""
+    events = [line.event for line in log.lines]
+    if snapshot.freeze is None or "created" not in events:
+        return {}
+    lines = log.lines[snapshot.freeze.leaves : events.index("created")]
+    told = (line.text.partition(": ") for line in lines if line.event == UNWITNESSED)
+    return {name: why for name, _, why in told}

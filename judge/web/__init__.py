@@ -1,0 +1,1 @@
+"""The HTTP services: uploads, pages of authors and organisers, and live pages."""

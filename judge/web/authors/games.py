@@ -1,0 +1,148 @@
+"""The games of an author's agents: their pages with what nobody else sees, and that as files.
+
+Everything is read through `judge.publish.redaction`: of a record nothing comes here but what everybody may know and the
+private entries of the author's own seats.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from judge.base.text import decode, printable
+from judge.catalog.steps import steps_of
+from judge.publish.model import PublishedMatch, UncountedAttempt
+from judge.publish.redaction import entries_for, private_part
+from judge.records.evidence import cases_of
+from judge.records.fault_report import case_lines
+from judge.referee.spec import RecordFile, public_part
+from judge.referee.transcript import EntryKind
+from judge.site.match_files import read_stored
+from judge.site.match_page import MatchContext, match_page
+from judge.site.pages import PagePlace
+from judge.store.submission_queries import OwnMatch
+from judge.store.submissions import Register
+from judge.tournament.snapshot import Snapshot
+
+KINDS: Mapping[str, EntryKind] = {"stderr": EntryKind.STDERR, "debug": EntryKind.READ}
+"""What is private, by the ending of its file."""
+
+SHOWN_BYTES = 16 << 10
+"""Of the end of stderr and of DEBUG lines, on a page."""
+
+LINE_CHARACTERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class OwnGame:
+    """A game with a record, and the seats of the author's agents in it."""
+
+    match: PublishedMatch
+    seats: Sequence[int]
+
+    def record(self, attempt: int | None) -> str | None:
+        """The digest of the record of the result, or of an `attempt` that does not count; None if there is none."""
+        if attempt is None:
+            return None if self.match.result is None else self.match.result.record
+        return next((each.record for each in self.match.uncounted if each.number == attempt), None)
+
+
+def own_games(register: Register, author: str, limit: int) -> Sequence[OwnGame]:
+    """The games of an author's agents, the last one first."""
+    return [_game_of(own) for own in register.own_matches(author, limit)]
+
+
+def own_game(register: Register, author: str, number: int) -> OwnGame | None:
+    """The game of this number; None if no agent of the author plays in it, or it has no record yet."""
+    return next((_game_of(own) for own in register.own_matches(author, 1, number)), None)
+
+
+def _game_of(own: OwnMatch) -> OwnGame:
+    others = [UncountedAttempt(each.number, each.state.value, each.why, each.record or "") for each in own.others]
+    return OwnGame(PublishedMatch.of(own.match, own.result, others), own.seats)
+
+
+def private_file(files: Path, game: OwnGame, attempt: int | None, seat: int, ending: str) -> bytes | None:
+    """A file of what was withheld of a seat; None if there is none. Raises InputError for a damaged record."""
+    record = game.record(attempt)
+    if seat not in game.seats or record is None:
+        return None
+    return private_bytes(read_stored(files, record), seat, ending)
+
+
+def private_bytes(file: RecordFile, seat: int, ending: str) -> bytes | None:
+    """What was withheld of a seat: all of it as `json`, or one of `KINDS`; None for any other ending."""
+    part = private_part(file, seat)
+    if ending == "json":
+        return part.model_dump_json(ensure_ascii=True).encode()
+    kind = KINDS.get(ending)
+    return None if kind is None else part.bytes_of(kind)
+
+
+def own_page(files: Path, contest: Snapshot, game: OwnGame, attempt: int | None, place: PagePlace) -> bytes | None:
+    """The page of a game, or of an attempt that does not count; None if there is none. Raises InputError for a damaged
+    record."""
+    record = game.record(attempt)
+    if record is None:
+        return None
+    match = game.match
+    stems = {entry.name: f"{number:03d}" for number, entry in enumerate(contest.entries, 1)}
+    context = MatchContext(contest.name, match, (stems[match.first], stems[match.second]))
+    values = {"has_authors": True, "attempt": attempt, "others": match.uncounted}
+    return page_of(read_stored(files, record), game.seats, context, place, "author_game.html", values)
+
+
+def page_of(
+    file: RecordFile,
+    seats: Sequence[int],
+    context: MatchContext,
+    place: PagePlace,
+    template: str,
+    more: Mapping[str, Any],
+) -> bytes:
+    """The page of a game by its record, with what only the author of the agents at these seats sees."""
+    public = public_part(file)
+    attempt = more.get("attempt")
+    values = {
+        "attempt": None,
+        "others": (),
+        **more,
+        "stem": context.match.stem + ("" if attempt is None else f".attempt-{attempt}"),
+        "own": [_private_values(file, seat) for seat in seats],
+        "faults": _faults(file, seats, context.match.record_path),
+    }
+    return match_page(steps_of(public), public.record, context, place, template, values)
+
+
+def _private_values(file: RecordFile, seat: int) -> Mapping[str, Any]:
+    part = private_part(file, seat)
+    texts = {ending: part.bytes_of(kind) for ending, kind in KINDS.items()}
+    return {
+        "seat": seat,
+        "name": part.agent,
+        "texts": [
+            {"ending": ending, "bytes": len(data), "shown": _lines(data), "is_cut": len(data) > SHOWN_BYTES}
+            for ending, data in texts.items()
+        ],
+    }
+
+
+def _faults(file: RecordFile, seats: Collection[int], path: str) -> Sequence[tuple[str, Markup]]:
+    """Why each seat at fault lost: its name, and the lines of `judge show --evidence`."""
+    found = cases_of(file.record, entries_for(file, seats))
+    return [(case.name, _preformatted(case_lines(case, file.record, path))) for case in found]
+
+
+def _lines(data: bytes) -> Markup:
+    """The last lines of a text."""
+    shown = data[-SHOWN_BYTES:]
+    return _preformatted(decode(shown).removesuffix("\n").split("\n") if shown else [])
+
+
+def _preformatted(lines: Any) -> Markup:
+    """Lines of a stranger's as they stand on a page."""
+    text = "\n".join(printable(line.removesuffix("\r"), LINE_CHARACTERS) for line in lines)
+    return Markup(escape(text))  # noqa: S704 it is escaped, and every line is printable

@@ -1,0 +1,136 @@
+"""Processes that play practice games, one at a time each, while nothing else wants the slot.
+
+A thread of the service starts them, and ends one as soon as somebody else waits for a core that it has: its game is
+played again later. Which games there are is in the store, so nothing is lost when any process is killed.
+"""
+
+import time
+from contextlib import closing
+from threading import Event, Thread
+from types import TracebackType
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from judge.base.errors import JudgeError
+from judge.base.logs import get_logger
+from judge.base.scheduling import go_behind_games
+from judge.base.worker_processes import Worker, kill, wait
+from judge.store.practice_games import PracticeGame, PracticeGames
+from judge.submissions.practice import PracticeHost, play_next
+from judge.submissions.service import IntakeDirectory, is_in_the_way, is_worker_gone, working
+from judge.web.intake.workers import GONE_S, prepare
+
+LOOK_S = 0.1
+"""How often it looks whether somebody waits for a core of a practice game."""
+AGAIN_S = 1.0
+"""How long it waits before it looks for a free slot again."""
+POLITE_S = 2.0
+"""How long a worker has to remove its containers when it is ended."""
+
+log = get_logger()
+
+
+class PracticePlayers:
+    """The processes of a service that play practice games, as a context manager."""
+
+    def __init__(self, directory: IntakeDirectory, host: PracticeHost, games: PracticeGames) -> None:
+        """`host` must pickle, because the workers are other processes."""
+        self._directory = directory
+        self._host = host
+        self._games = games
+        self._workers: list[Worker[PracticeGame | None]] = [Worker(_prepare) for _ in range(directory.intake.workers)]
+        self._running: set[Worker[PracticeGame | None]] = set()
+        self._end = Event()
+        self._thread = Thread(target=self._run, name="practice")
+        self._swept = -GONE_S
+
+    def __enter__(self) -> "PracticePlayers":
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """End every process; the games that were being played are played again."""
+        self._end.set()
+        self._thread.join()
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes that play, or look for a slot."""
+        return [worker.pid for worker in self._running if worker.pid is not None]
+
+    def _run(self) -> None:
+        while not self._end.is_set():
+            try:
+                self._look()
+            except (JudgeError, SQLAlchemyError, OSError) as error:
+                log.error("practice games cannot be played now", error=str(error))  # noqa: TRY400 - a sentence
+                self._end.wait(AGAIN_S)
+        kill(self._workers, POLITE_S)
+
+    def _look(self) -> None:
+        if time.monotonic() - self._swept > GONE_S:
+            self._sweep()
+        if self._games.is_due():
+            for worker in self._workers:
+                if worker not in self._running:
+                    worker.start(play_job, self._directory, self._host)
+                    self._running.add(worker)
+        again = time.monotonic() + AGAIN_S
+        while time.monotonic() < again and not self._end.is_set():
+            if not self._running:
+                self._end.wait(again - time.monotonic())
+                return
+            ended = [self._settle(worker) for worker in wait(self._running, LOOK_S)]
+            if any(ended):
+                return
+            self._yield_slots()
+
+    def _sweep(self) -> None:
+        """Let be played again what processes that are gone were playing, of this service and of others."""
+        self._swept = time.monotonic()
+        days = self._directory.intake.practice_days
+        if forgotten := self._games.forget_records(days, self._directory.practice_records.remove):
+            log.info("the records of practice games were removed", games=forgotten)
+        for number in self._games.give_back(lambda name: is_worker_gone(self._directory, name), self._tries):
+            log.warning("the process that played it is gone; it is played again", practice_game=number)
+
+    def _settle(self, worker: Worker[PracticeGame | None]) -> PracticeGame | None:
+        """The game that a worker has played; None if there was none to play, no slot, or no worker any more."""
+        self._running.discard(worker)
+        error = worker.exception()
+        if error is not None:
+            worker.kill()  # it has ended, or is in an unknown state
+            log.error("the worker of a practice game was lost", error=f"{type(error).__name__}: {error}")
+            self._sweep()
+            return None
+        played = worker.result()
+        if played is not None:
+            log.info("practice game played", practice_game=played.id, attempt=played.attempt)
+        return played
+
+    def _yield_slots(self) -> None:
+        for worker in list(self._running):
+            if worker.pid is not None and is_in_the_way(worker.pid):
+                kill([worker], POLITE_S)
+                self._running.discard(worker)
+                log.info("a practice game gave up its slot")
+                self._sweep()
+
+    @property
+    def _tries(self) -> int:
+        return self._directory.intake.tries
+
+
+def play_job(directory: IntakeDirectory, host: PracticeHost) -> PracticeGame | None:
+    """In a worker: play the next game in a free slot; None if there is no game, or no slot."""
+    with (
+        working(directory) as name,
+        closing(directory.register()) as register,
+        closing(directory.practice_games()) as games,
+    ):
+        return play_next(directory, games, register, host, name)
+
+
+def _prepare() -> None:
+    prepare()
+    go_behind_games()

@@ -1,0 +1,152 @@
+"""Receive an upload in pieces, which go to the disk; limits its size and its slowness."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from judge.base.errors import InputError
+from judge.store.incoming import Incoming
+from judge.store.submission_types import Submission, TooMuchError, Upload
+from judge.store.submissions import Register
+from judge.submissions.intake import IntakePolicy
+from judge.submissions.service import IntakeDirectory, check_filename, check_name
+from judge.submissions.windows import SubmissionGate
+from judge.web.kit.errors import FormUploadError, TooLargeError, TooSlowError
+
+SEND_BYTES = "send the bytes of the file: curl --data-binary @FILE"
+
+_FORM_PART = re.compile(rb"--[^\r\n]{1,200}\r?\n(?i:content-disposition): *(?:form-data|attachment)")
+"""The beginning of a multipart form; curl writes attachment where its user has set another type."""
+
+_HEAD_BYTES = 512
+"""How much of an upload is searched for it."""
+
+_RAW = re.compile(rb"[\x00\r\n]")
+"""Bytes that no encoded form has, and that `curl -d` removes."""
+
+
+class ConcurrencyLimit:
+    """Limits the uploads of an author that run at the same time."""
+
+    def __init__(self, allowed: int) -> None:
+        self._allowed = allowed
+        self._now: Counter[str] = Counter()
+
+    @contextmanager
+    def hold(self, author: str) -> Iterator[None]:
+        """Count one upload while it runs. Raises TooMuchError."""
+        if self._now[author] >= self._allowed:
+            raise TooMuchError(f"{self._allowed} of your uploads are still running: wait for them", 10)
+        self._now[author] += 1
+        try:
+            yield
+        finally:
+            self._now[author] -= 1
+            if not self._now[author]:
+                del self._now[author]
+
+
+class Receiver:
+    """Takes uploads in, for all paths of a service together."""
+
+    def __init__(self, directory: IntakeDirectory, register: Register, wake: Callable[[], None]) -> None:
+        """`wake` is called after an upload was registered."""
+        self._directory = directory
+        self._register = register
+        self._wake = wake
+        self.gate = SubmissionGate(directory.windows)
+        """Whether submissions are taken now."""
+        self._at_once = ConcurrencyLimit(directory.intake.uploads_at_once)
+
+    async def receive(self, request: Request, author: str, filename: str, name: str = "") -> Submission:
+        """Take in the body of a request. Raises InputError, such as `TooMuchError`, and HostError."""
+        check_filename(filename)
+        check_name(name)
+        self.gate.check()
+        limits = self._directory.intake
+        check_type(request)
+        with self._at_once.hold(author):
+            length = check_length(request, limits)
+            may = (author, name, length, limits.allowance)
+            await run_in_threadpool(self._register.may_receive, *may)
+            with await run_in_threadpool(Incoming, self._directory.uploads) as incoming:
+                await receive_body(request, incoming, limits)
+                await run_in_threadpool(incoming.sync)
+                self.gate.check()
+                # It checks again: the size is known now, and other uploads may have arrived.
+                upload = Upload(author, name, filename, incoming.digest, incoming.size)
+                received = await run_in_threadpool(self._register.receive, upload, limits.allowance, keep=incoming.keep)
+        self._wake()
+        return received
+
+
+def check_length(request: Request, limits: IntakePolicy) -> int:
+    """The content-length of a request; 0 if the header is missing. Raises TooLargeError before the body is read."""
+    length = int(request.headers.get("content-length", "0"))
+    if length > limits.upload_bytes:
+        raise _too_large(limits)
+    return length
+
+
+def check_type(request: Request) -> None:
+    """Raise FormUploadError for a request whose headers say that its body is not the bytes of a file."""
+    kind = _media_type(request)
+    if kind.startswith("multipart/") or kind == "application/json":
+        raise FormUploadError(f"the request is {kind}: {SEND_BYTES}")
+    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("", "identity"):
+        raise FormUploadError(f"the request has Content-Encoding {encoding[:40]}: {SEND_BYTES}")
+
+
+async def receive_body(request: Request, incoming: Incoming, limits: IntakePolicy) -> None:
+    """Write a request's body to the disk.
+
+    Raises TooLargeError, TooSlowError, FormUploadError, HostError; InputError if it is empty.
+    """
+    # `curl --data-binary` sends this type as well, with all bytes of the file.
+    is_form = _media_type(request) == "application/x-www-form-urlencoded"
+    head = b""
+    async for chunk in _pieces(request, limits):
+        if incoming.size + len(chunk) > limits.upload_bytes:
+            raise _too_large(limits)
+        head = (head + chunk)[:_HEAD_BYTES]
+        if _FORM_PART.match(head):
+            raise FormUploadError(f"the body is a multipart form: {SEND_BYTES}")
+        is_form = is_form and not _RAW.search(chunk)
+        await run_in_threadpool(incoming.write, chunk)
+    if not incoming.size:
+        raise InputError("the upload is empty: send the file as the request's body")
+    if is_form:
+        raise FormUploadError(f"the body is an encoded form, or curl -d has removed its line ends: {SEND_BYTES}")
+
+
+def _media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+async def _pieces(request: Request, limits: IntakePolicy) -> AsyncIterator[bytes]:
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    stream = request.stream().__aiter__()
+    total = 0
+    while True:
+        try:
+            async with asyncio.timeout(limits.idle_s):
+                chunk = await anext(stream)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            raise TooSlowError(f"no data for {limits.idle_s:g} s: send the upload again") from None
+        total += len(chunk)
+        if loop.time() - began > limits.idle_s + total / limits.least_bytes_per_s:
+            raise TooSlowError(f"slower than {limits.least_bytes_per_s} bytes a second: use a faster connection")
+        yield chunk
+
+
+def _too_large(limits: IntakePolicy) -> TooLargeError:
+    return TooLargeError(f"an upload has at most {limits.upload_bytes} bytes: send a smaller one")

@@ -1,0 +1,179 @@
+"""Worker processes that process submissions, one at a time each.
+
+The queue is the register, on the disk. A thread of the service gives due submissions to the workers and limits their
+time. A worker that is killed or hangs costs its submission one try; a submission that was being processed when any
+process was killed is processed again.
+"""
+
+import signal
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from threading import Event, Thread
+from types import FrameType
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from judge.base.errors import JudgeError
+from judge.base.logs import get_logger
+from judge.base.worker_processes import Worker, kill, wait
+from judge.store.submission_types import State, Submission
+from judge.store.submissions import Register
+from judge.submissions.pipeline import Processor
+from judge.submissions.service import IntakeDirectory, process_taken, requeue_lost, waits_for_a_core
+from judge.web.kit import logs
+
+LOOK_S = 1.0
+"""How often the thread looks for due submissions and for workers that take too long."""
+GONE_S = 60.0
+"""How often it looks for submissions that nobody processes any more, such as those of a killed `judge submit`."""
+POLITE_S = 10.0
+"""How long a worker has to clean up when the service ends."""
+
+log = get_logger()
+
+
+@dataclass(slots=True)
+class Running:
+    """A submission that is being processed; `spent_s` excludes the time in which its worker waited for a core."""
+
+    taken: Submission
+    worker: Worker[State]
+    looked: float
+    """The last look, on the monotonic clock."""
+    spent_s: float = 0.0
+
+    def look(self) -> None:
+        """Count the time since the last look."""
+        now = time.monotonic()
+        if self.worker.pid is None or not waits_for_a_core(self.worker.pid):
+            self.spent_s += now - self.looked
+        self.looked = now
+
+
+class Workers:
+    """The workers of a service; `worker` is the name under which they take submissions."""
+
+    def __init__(
+        self, directory: IntakeDirectory, process: Processor, register: Register, worker: str, practice: int = 0
+    ) -> None:
+        """`process` must be importable by name, because the workers are other processes. What passes plays so many
+        `practice` games."""
+        self._practice = practice
+        self._directory = directory
+        self._process = process
+        self._register = register
+        self._worker = worker
+        self._idle: list[Worker[State]] = [Worker(prepare) for _ in range(directory.intake.workers)]
+        self._running: dict[Worker[State], Running] = {}
+        self._wake = Event()
+        self._end = Event()
+        self._thread = Thread(target=self._run, name="workers")
+        self._swept = -GONE_S
+
+    def start(self) -> None:
+        """Start to process due submissions."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """A submission was received."""
+        self._wake.set()
+
+    def stop(self) -> None:
+        """End every worker; the submissions that they were processing are due again."""
+        self._end.set()
+        self._wake.set()
+        self._thread.join()
+
+    def is_held(self, number: int) -> bool:
+        """Whether a submission waits for a slot: another judge has it, such as a contest's."""
+        pids = [run.worker.pid for run in list(self._running.values()) if run.taken.id == number]
+        return any(pid is not None and waits_for_a_core(pid) for pid in pids)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether submissions are processed."""
+        return self._thread.is_alive()
+
+    def _run(self) -> None:
+        while not self._end.is_set():
+            try:
+                self._look()
+            except (JudgeError, SQLAlchemyError) as error:
+                log.error("the register does not answer", error=str(error))  # noqa: TRY400 - a sentence
+                self._swept = -GONE_S  # it may have changed before the answer was lost
+                self._end.wait(LOOK_S)
+        self._end_all()
+
+    def _look(self) -> None:
+        self._wake.clear()
+        if time.monotonic() - self._swept > GONE_S:
+            running = [(run.taken.id, run.taken.attempt) for run in self._running.values()]
+            for number in requeue_lost(self._directory, self._register, self._worker, running):
+                log.warning("nobody processes it any more; it is processed again", submission=number)
+            self._swept = time.monotonic()
+        while self._idle and (taken := self._register.take(self._worker)) is not None:
+            self._give(taken)
+        if not self._running:
+            self._wake.wait(LOOK_S)
+            return
+        for worker in wait(self._running, LOOK_S):
+            self._settle(worker)
+        for worker, run in list(self._running.items()):
+            run.look()
+            if run.spent_s > self._directory.intake.process_s:
+                worker.kill()
+                self._settle(worker)
+
+    def _give(self, taken: Submission) -> None:
+        log.info("processing", submission=taken.id, attempt=taken.attempt, author=taken.author)
+        worker = self._idle.pop()
+        worker.start(process_job, self._directory, self._process, taken, self._practice)
+        self._running[worker] = Running(taken, worker, time.monotonic())
+
+    def _settle(self, worker: Worker[State]) -> None:
+        run = self._running.pop(worker)
+        self._idle.append(worker)
+        error = worker.exception()
+        if error is None:
+            log.info(str(worker.result()), submission=run.taken.id, attempt=run.taken.attempt)
+            return
+        worker.kill()  # it has ended, or is in an unknown state
+        why = f"the worker was lost ({type(error).__name__})"
+        if run.spent_s > self._directory.intake.process_s:
+            why = f"it took more than {self._directory.intake.process_s:g} s{self._reached(run.taken)}"
+        self._failed(run.taken, why)
+
+    def _reached(self, taken: Submission) -> str:
+        """The last stage that this attempt completed; empty if it completed none."""
+        steps = [step for step in self._register.steps(taken.id) if step.attempt == taken.attempt]
+        return f"; the last step was {steps[-1].stage}" if steps else ""
+
+    def _failed(self, taken: Submission, why: str) -> None:
+        intake = self._directory.intake
+        log.error("processing failed", submission=taken.id, attempt=taken.attempt, why=why)
+        self._register.fail(taken.id, taken.attempt, why, intake.tries, intake.again_s)
+
+    def _end_all(self) -> None:
+        kill(self._running, POLITE_S)
+        for run in self._running.values():
+            self._register.release(run.taken.id, run.taken.attempt, "the service was stopped")
+        for worker in self._idle:
+            worker.close()
+
+
+def process_job(directory: IntakeDirectory, process: Processor, taken: Submission, practice: int) -> State:
+    """In a worker: process a submission, and return its new state."""
+    with closing(directory.register()) as register:
+        return process_taken(directory, register, taken, process, practice=practice).state
+
+
+def prepare() -> None:
+    """In a new worker process: log, and end on SIGTERM as after an error."""
+    signal.signal(signal.SIGTERM, _terminate)
+    logs.configure()
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> None:
+    # SystemExit removes the containers of the submission.
+    raise SystemExit(143)

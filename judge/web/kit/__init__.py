@@ -1,0 +1,1 @@
+"""What all HTTP services share: tokens and sessions, errors, limits, headers and connections."""

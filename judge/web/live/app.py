@@ -1,0 +1,318 @@
+"""The HTTP paths by which everybody watches a contest. All of them read, and none of them changes anything.
+
+They are there before the contest begins, too: then its pages say so, and there are no events.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import FastAPI, Path, Query, Request
+from fastapi.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.types import Receive, Scope, Send
+
+import judge
+from judge.base.errors import HostError, InputError
+from judge.base.logs import get_logger
+from judge.contest.hosts import ContestHost
+from judge.publish.model import PublishedContest
+from judge.submissions.windows import Windows
+from judge.transparency.log import SignedLog
+from judge.web.kit.connections import take_connection
+from judge.web.live.hub import Hub, Topic
+from judge.web.live.page import LivePage
+from judge.web.live.pages import INDEX, RUNNING, LivePages, log_page, waiting_page
+from judge.web.live.plots import plots_path
+
+ABOUT = """
+Watch a contest while it is played. `GET /feed` and `GET /events` have the same events, which docs/live.md describes;
+all other paths are pages and files, as `judge contest export` writes them.
+"""
+
+MOST_IN_ANSWER = 1000
+"""Events of one answer of the feed."""
+
+LEAST_PACKED_BYTES = 1400
+"""What is shorter fits into one packet as it is."""
+
+LARGEST_SEQ = (1 << 53) - 1
+
+LOOK_S = 1.0
+"""How often it looks whether the contest has begun."""
+
+NO_PAGE = "there is no such page"
+NO_EVENTS = "there are no events: the contest has not begun"
+
+log = get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What the paths share; `version` changes whenever the contest's store does, `slots` is how many games run at once
+    at most."""
+
+    hub: Hub
+    pages: LivePages
+    version: Callable[[], object]
+    slots: int = 1
+
+
+class Site:
+    """A contest on its way: `watched` is None until it has begun."""
+
+    def __init__(
+        self,
+        name: str,
+        begin: Callable[[], Watched | None],
+        log: SignedLog | None = None,
+        windows: Callable[[], Windows] = Windows,
+        *,
+        has_authors: bool = True,
+    ) -> None:
+        """`begin` opens the contest called `name` if it has begun, and catches up with its events. `log` and its
+        `windows` are shown before that; None: there is no log yet. `has_authors`: authors submit here."""
+        self.name = name
+        self.has_authors = has_authors
+        self.log = log
+        self.windows = windows
+        self.watched = begin()
+        self._begin = begin
+
+    def viewers(self) -> int:
+        """How many watch."""
+        return 0 if self.watched is None else self.watched.hub.viewers
+
+    def hosts(self) -> Sequence[ContestHost]:
+        """Who plays it; called in any thread."""
+        return () if self.watched is None else self.watched.pages.hosts()
+
+    async def run(self) -> None:
+        """Follow the contest until it is cancelled."""
+        while self.watched is None:
+            await asyncio.sleep(LOOK_S)
+            try:
+                self.watched = await run_in_threadpool(self._begin)
+            except (HostError, InputError) as error:
+                log.error("the contest cannot be shown", error=str(error))  # noqa: TRY400 - a sentence
+        await self.watched.hub.run()
+
+
+class EventStream(Response):
+    """Server-sent events: after the headers the hub writes to the connection itself, the same bytes for everybody."""
+
+    def __init__(self, hub: Hub, topic: Topic, since: int) -> None:
+        super().__init__()
+        self._hub, self._topic, self._since = hub, topic, since
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Stay until the client is gone."""
+        headers = {"content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no"}
+        encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
+        await send({"type": "http.response.start", "status": 200, "headers": encoded})
+        # The server sends headers with the first bytes of the body.
+        await send({"type": "http.response.body", "body": b": events\n\n", "more_body": True})
+        viewer = self._hub.join(take_connection(scope), self._topic, self._since)
+        try:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+        finally:
+            self._hub.leave(viewer)
+
+
+Since = Annotated[int, Query(ge=0, le=LARGEST_SEQ, description="The last event that you have.")]
+Game = Annotated[int, Query(ge=0, le=1_000_000, description="Events of this game and of the contest; 0: of all games.")]
+Moves = Annotated[bool, Query(description="False: nothing of what happens within a game.")]
+
+
+def create_app(site: Site, *others: FastAPI) -> FastAPI:
+    """The application. It also describes the paths of `others`, which are on the same port."""
+
+    @asynccontextmanager
+    async def run(_app: FastAPI) -> AsyncIterator[None]:
+        task = asyncio.create_task(site.run())
+        yield
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        if site.watched is not None:
+            site.watched.hub.close()
+
+    app = FastAPI(
+        title="judge live",
+        version=judge.__version__,
+        description=ABOUT,
+        lifespan=run,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+
+    @app.exception_handler(InputError)
+    @app.exception_handler(HostError)
+    async def _failed(_request: Request, _error: Exception) -> Response:
+        return PlainTextResponse("this page cannot be shown now: the organiser's log says why", 503)
+
+    if not others:
+        _add_health(app, site)  # else the intake's, which knows more
+    _add_feed(app, site)
+    _add_pages(app, site)
+    if others:
+        _describe(app, others)
+    return app
+
+
+def _describe(app: FastAPI, others: Sequence[FastAPI]) -> None:
+    """Let an application describe the paths of others as well."""
+    own = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = own()
+        joined = {**document, "paths": dict(document["paths"]), "components": dict(document.get("components", {}))}
+        for other in others:
+            described = other.openapi()
+            joined["info"] = {**joined["info"], "description": f"{ABOUT}{described['info']['description']}"}
+            joined["paths"] |= described["paths"]
+            for kind, named in described.get("components", {}).items():
+                joined["components"][kind] = {**joined["components"].get(kind, {}), **named}
+        return joined
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _add_health(app: FastAPI, site: Site) -> None:
+    @app.get("/health", tags=["public"])
+    def health() -> dict[str, bool]:
+        """Check that the service and its store answer."""
+        if site.watched is not None:
+            site.watched.version()
+        return {"ok": True}
+
+
+def _add_feed(app: FastAPI, site: Site) -> None:
+    lines = {"schema": {"type": "string"}, "example": '{"seq":17,"game":3,"attempt":1,"type":"move","ply":9}\n'}
+    head = {
+        "Judge-Log": {"schema": {"type": "string"}, "description": "The log's name: another one has other numbers."},
+        "Judge-Now-Ms": {"schema": {"type": "integer"}, "description": "Milliseconds of Unix time at the judge."},
+    }
+
+    @app.get(
+        "/feed",
+        response_class=Response,
+        responses={
+            200: {"content": {"application/x-ndjson": lines}, "headers": head, "description": "Whole lines."},
+            404: {"description": "The contest has not begun."},
+        },
+        tags=["events"],
+    )
+    async def feed(
+        since: Since = 0,
+        game: Game = 0,
+        moves: Moves = True,
+        limit: Annotated[int, Query(ge=1, le=MOST_IN_ANSWER)] = MOST_IN_ANSWER,
+    ) -> Response:
+        """The events after a number, each a line of JSON; ask again with the last `seq` until nothing comes."""
+        if site.watched is None:
+            return PlainTextResponse(NO_EVENTS, 404)
+        hub = site.watched.hub
+        found = hub.since(since, limit, Topic(game, moves))
+        headers = {
+            "judge-log": hub.live.log,
+            "judge-now-ms": str(round(time.time() * 1000)),
+            "cache-control": "no-store",
+        }
+        body = b"".join(sent.line + b"\n" for sent in found)
+        return Response(body, media_type="application/x-ndjson", headers=headers)
+
+    stream = {"schema": {"type": "string"}, "example": 'id: 17\ndata: {"seq":17,"type":"table","lines":[]}\n\n'}
+
+    @app.get(
+        "/events",
+        response_class=Response,
+        responses={
+            200: {"content": {"text/event-stream": stream}, "description": "Events until you close it."},
+            404: {"description": "The contest has not begun."},
+        },
+        tags=["events"],
+    )
+    async def events(
+        request: Request,
+        since: Since = 0,
+        game: Game = 0,
+        moves: Moves = True,
+    ) -> Response:
+        """The same as server-sent events. `Last-Event-ID` counts more than `since`. `beat` comes every five seconds;
+        after `again` begin with the pages, for you lack too much or the log was made again."""
+        if site.watched is None:
+            return PlainTextResponse(NO_EVENTS, 404)
+        last = request.headers.get("last-event-id", "")
+        number = int(last) if last.isascii() and last.isdigit() and len(last) < 17 else since
+        return EventStream(site.watched.hub, Topic(game, moves), number)
+
+    @app.head("/events", include_in_schema=False)
+    async def no_event() -> Response:
+        """The type of the stream, without a stream."""
+        return Response(status_code=404 if site.watched is None else 200, media_type="text/event-stream")
+
+
+def _add_pages(app: FastAPI, site: Site) -> None:
+    # Pages are rendered one at a time: those that wait must not take the threads that uploads need.
+    one_at_a_time = CapacityLimiter(1)
+
+    async def final() -> PublishedContest | None:
+        watched = site.watched
+        if watched is None:
+            return None
+        find = partial(watched.pages.final, watched.hub.live, watched.version())
+        return await to_thread.run_sync(find, limiter=one_at_a_time)
+
+    @app.get("/", include_in_schema=False)
+    async def top(request: Request) -> Response:
+        """The page of running games, or the standings of a contest that is over."""
+        is_over = await final() is not None
+        return RedirectResponse(f"{request.scope.get('root_path', '')}/{INDEX if is_over else RUNNING}", 307)
+
+    @app.get("/{path:path}", include_in_schema=False)
+    async def page(request: Request, path: Annotated[str, Path(max_length=200)]) -> Response:
+        """A page or a file of the contest."""
+        watched = site.watched
+        if watched is None:
+            waiting = waiting_page(path, site.name, site.windows().moments, has_authors=site.has_authors)
+            if waiting is None and site.log is not None:
+                waiting = await run_in_threadpool(log_page, site.log, path)
+            return PlainTextResponse(NO_PAGE, 404) if waiting is None else _answer(request, waiting, 0)
+        hub, pages = watched.hub, watched.pages
+        place = pages.place(path)
+        if place.path == RUNNING:
+            only_new = request.query_params.get("boards") == "new"
+            over = await final()
+            running_games = pages.running(hub.live, hub.viewers, watched.slots, place, only_new=only_new, final=over)
+            return _answer(request, running_games, hub.live.seq)
+        number = place.path.partition("/")[2].partition(".")[0]
+        running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None
+        if running is not None:
+            if path == plots_path(running):
+                return _answer(request, pages.plots(running), hub.live.seq)
+            if place.path == f"games/{number}.html":
+                return _answer(request, pages.running_game(running, hub.live, hub.viewers, place), hub.live.seq)
+        seq = hub.live.seq
+        get = partial(pages.get, path, hub.live, watched.version())
+        found = await to_thread.run_sync(get, limiter=one_at_a_time)
+        if found is None:
+            return PlainTextResponse(NO_PAGE, 404)
+        return _answer(request, found, seq)
+
+
+def _answer(request: Request, page: LivePage, seq: int) -> Response:
+    headers = {
+        "cache-control": "public, max-age=31536000, immutable" if page.is_fixed else "no-cache",
+        "vary": "accept-encoding",
+    }
+    if "gzip" in request.headers.get("accept-encoding", "") and len(page.data) > LEAST_PACKED_BYTES:
+        return Response(page.packed(seq), media_type=page.kind, headers={**headers, "content-encoding": "gzip"})
+    return Response(page.numbered(seq), media_type=page.kind, headers=headers)

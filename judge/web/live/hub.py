@@ -1,0 +1,375 @@
+"""From the log to all viewers: each event is read, painted and encoded once, and written to every viewer's socket.
+
+Events are written in rounds. A round for many viewers takes long, so rounds are as far apart as the viewers are many:
+a thousand viewers cost no more of a core than the writes of ten rounds a second.
+
+At most `MOST_UNSENT` bytes wait for a viewer (and at least one event). A viewer that has not taken them is behind: it
+is sent what it lacks in pieces, each when it has taken the one before. One that takes nothing while `MOST_MISSED` bytes
+of new events come is dropped; it comes back with the number of the last event that it has.
+"""
+
+import asyncio
+import json
+import time
+import zlib
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from judge.broadcast.events import read_event
+from judge.broadcast.log import LOG_FILE, LogReader, head_of
+from judge.broadcast.state import Live
+from judge.referee.policy import Policy
+from judge.web.live.paint import Painter
+from judge.web.live.plots import as_sent
+
+LOOK_S = 0.008
+"""How often it looks whether the log has grown."""
+
+ROUND_S_PER_VIEWER = 0.0001
+LONGEST_ROUND_S = 0.25
+"""How far rounds are apart: for each viewer, and at most."""
+
+BEAT_S = 5.0
+"""How often a viewer is told the time and the number of viewers, by which it knows that the stream is alive."""
+
+PLOTS_S, MOST_PLOTS = 2.0, 64
+"""How often the plots of a game are drawn for those who watch it, and of how many games in this time, at most."""
+
+MOST_UNSENT = 128 << 10
+"""Maximum number of bytes that wait for a viewer to take them."""
+
+PIECE_BYTES = MOST_UNSENT // 2
+"""Size of a piece of what a viewer lacks."""
+
+FEED_S = 0.02
+"""Interval between the pieces of a viewer that is behind."""
+
+MOST_MISSED = 256 << 10
+"""Bytes of new events after which a viewer is dropped that takes nothing."""
+
+MOST_BEHIND = 5000
+"""A viewer that lacks more events than these begins again with a new page."""
+
+STORED = 2 * MOST_BEHIND
+"""The last events that are stored as they are sent."""
+
+BLOCK, OPEN_BLOCKS = 256, 16
+"""Older events are stored compressed, so many in a block; blocks that are stored expanded as well."""
+
+
+WITHIN_A_GAME = frozenset({"playing", "turn", "search", "move"})
+"""The events that no page but those of running games shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """An event as it is sent: its number, its game (0: none), whether it is within a game, and its line of JSON."""
+
+    seq: int
+    game: int
+    is_within: bool
+    line: bytes
+
+
+class Topic(NamedTuple):
+    """What a viewer wants: the events of one game and those of the contest, or of all games for `game` 0; or nothing of
+    what happens within a game."""
+
+    game: int = 0
+    moves: bool = True
+
+    def has(self, sent: Sent) -> bool:
+        """Whether an event belongs to it."""
+        return (self.moves or not sent.is_within) and (not self.game or sent.game in (0, self.game))
+
+
+class PaintedEvents:
+    """All events as they are sent, by their number from 1: none is painted twice."""
+
+    def __init__(self) -> None:
+        self._last: deque[Sent] = deque(maxlen=STORED)
+        self._block: list[Sent] = []
+        self._blocks: list[bytes] = []
+        self._open: OrderedDict[int, Sequence[Sent]] = OrderedDict()
+
+    @property
+    def seq(self) -> int:
+        """The number of the last event; 0 if there is none."""
+        return self._last[-1].seq if self._last else 0
+
+    def add(self, sent: Sent) -> None:
+        """Store the next event."""
+        self._last.append(sent)
+        self._block.append(sent)
+        if len(self._block) == BLOCK:
+            self._blocks.append(zlib.compress(b"\n".join(each.line for each in self._block), 1))
+            self._block = []
+
+    def since(self, seq: int) -> Iterator[Sent]:
+        """The events after a number."""
+        while seq < self.seq:
+            first = self._last[0].seq
+            if seq + 1 >= first:
+                found: Iterable[Sent] = (self._last[at] for at in range(seq + 1 - first, len(self._last)))
+            else:
+                found = self._expanded(seq // BLOCK)[seq % BLOCK :]
+            for sent in found:
+                yield sent
+                seq = sent.seq
+
+    def _expanded(self, number: int) -> Sequence[Sent]:
+        found = self._open.pop(number, None)
+        if found is None:
+            found = [sent_of(line) for line in zlib.decompress(self._blocks[number]).split(b"\n")]
+        self._open[number] = found
+        if len(self._open) > OPEN_BLOCKS:
+            self._open.popitem(last=False)
+        return found
+
+
+@dataclass(slots=True, eq=False)
+class Viewer:
+    """A connection, and what it wants."""
+
+    transport: asyncio.Transport
+    topic: Topic
+    seq: int
+    """The last event that was written to it, or that it had before."""
+    missed: int = 0
+    """Bytes of new events since it took some."""
+
+    @property
+    def room(self) -> int:
+        """Bytes that can be written to it now."""
+        return MOST_UNSENT - self.transport.get_write_buffer_size()
+
+
+class Hub:
+    """The state of a contest and its viewers."""
+
+    def __init__(self, folder: Path, policy: Policy) -> None:
+        """`folder` is the contest's."""
+        self.live = Live()
+        self.painter = Painter(policy)
+        self._path = folder / LOG_FILE
+        self._reader = LogReader(self._path)
+        self._stored = PaintedEvents()
+        self._unsent: list[Sent] = []
+        self.told: Callable[[Sequence[Sent]], None] = lambda _: None
+        """Is called with the events that were sent."""
+        self._viewers: set[Viewer] = set()
+        self._behind: set[Viewer] = set()
+        """The viewers that lack events which were sent."""
+        self._feed_at = 0.0
+        self._round_at = 0.0
+        self._beat_at = 0.0
+        self._plots_at = 0.0
+        self._plotted: dict[tuple[int, int], tuple[float, int]] = {}
+        """For each game that is watched when its plots may be drawn again, and how many moves they have."""
+
+    @property
+    def _last(self) -> int:
+        """The number of the last event that was sent."""
+        return self._stored.seq
+
+    @property
+    def viewers(self) -> int:
+        """How many watch."""
+        return len(self._viewers)
+
+    async def run(self) -> None:
+        """Read and send until it is cancelled."""
+        while True:
+            self.look()
+            now = time.monotonic()
+            if self._unsent and now >= self._round_at:
+                self._send_round()
+                self._round_at = now + min(LONGEST_ROUND_S, ROUND_S_PER_VIEWER * len(self._viewers))
+            if self._behind and now >= self._feed_at:
+                self._feed_at = now + FEED_S
+                for viewer in list(self._behind):
+                    self._feed(viewer)
+            if now >= self._plots_at:
+                self._plots_at = now + PLOTS_S / MOST_PLOTS
+                self._send_plots(now)
+            if now >= self._beat_at:
+                self._beat_at = now + BEAT_S
+                self._write(self._viewers, self._beat())
+                if self._reader.is_replaced():
+                    self._begin_again()
+            await asyncio.sleep(LOOK_S)
+
+    def look(self) -> None:
+        """Take what is new in the log, a share of it if it is much."""
+        for line in self._reader.news():
+            self._unsent.append(self._take(line))
+
+    def catch_up(self) -> None:
+        """Read the rest of the log at once, where there are no viewers; begin again if it was made again."""
+        if self._reader.is_replaced():
+            self._begin_again()
+        while lines := self._reader.news():
+            for line in lines:
+                self._stored.add(self._take(line))
+
+    def since(self, seq: int, most: int, topic: Topic) -> list[Sent]:
+        """At most `most` of the events of a topic after number `seq` that were sent."""
+        found = (sent for sent in self._stored.since(seq) if topic.has(sent))
+        return [sent for _, sent in zip(range(most), found, strict=False)]
+
+    def join(self, transport: asyncio.Transport, topic: Topic, seq: int) -> Viewer:
+        """Send a viewer, whose headers are sent, what it lacks since event `seq`, and from now on all."""
+        # A page may show more than was sent.
+        is_lost = seq > self.live.seq or self._last - seq > MOST_BEHIND
+        viewer = Viewer(transport, topic, self._last if is_lost else seq)
+        self._viewers.add(viewer)
+        if is_lost:
+            transport.write(_chunk(_event("again", {"log": self.live.log})))
+        else:
+            transport.write(_chunk(_event("hello", self._now())))
+            self._feed(viewer)
+        return viewer
+
+    def leave(self, viewer: Viewer) -> None:
+        """Forget a viewer."""
+        self._viewers.discard(viewer)
+        self._behind.discard(viewer)
+
+    def close(self) -> None:
+        """Drop everybody."""
+        for viewer in list(self._viewers):
+            viewer.transport.abort()
+        self._reader.close()
+
+    def _take(self, line: bytes) -> Sent:
+        event = read_event(line)
+        self.live.apply(event)
+        if head_of(line).type == "move":
+            paint = json.dumps(self.painter.of(event), separators=(",", ":"))
+            line = line[:-1] + b',"paint":' + paint.encode() + b"}"
+        return sent_of(line)
+
+    def _send_round(self) -> None:
+        """Write all that is new, in one piece for each kind of viewer."""
+        new, self._unsent = self._unsent, []
+        for sent in new:
+            self._stored.add(sent)
+        by_topic: dict[Topic, list[Viewer]] = defaultdict(list)
+        for viewer in self._viewers:
+            by_topic[viewer.topic].append(viewer)
+        framed = [(sent, _framed(sent)) for sent in new]
+        for topic, viewers in by_topic.items():
+            data = b"".join(data for sent, data in framed if topic.has(sent))
+            chunk = _chunk(data) if data else b""
+            for viewer in viewers:
+                self._tell(viewer, new[0].seq, chunk)
+        self.told(new)
+
+    def _tell(self, viewer: Viewer, first: int, chunk: bytes) -> None:
+        """Write the new events, from number `first` on, to a viewer that has room and all events before."""
+        if viewer.seq == first - 1 and len(chunk) <= viewer.room:
+            if chunk:
+                viewer.transport.write(chunk)
+            viewer.seq = self._last
+        elif viewer.seq < self._last:
+            if viewer.missed > MOST_MISSED:
+                self._drop(viewer)
+                return
+            if viewer in self._behind:
+                viewer.missed += len(chunk)
+            self._behind.add(viewer)
+
+    def _feed(self, viewer: Viewer) -> None:
+        """Write the next piece to a viewer that is behind, if it has taken the one before."""
+        if viewer.transport.is_closing():
+            self._drop(viewer)
+            return
+        if viewer.room <= PIECE_BYTES:
+            self._behind.add(viewer)
+            return
+        piece, size = [], 0
+        for sent in self._stored.since(viewer.seq):
+            viewer.seq = sent.seq
+            if viewer.topic.has(sent):
+                piece.append(_framed(sent))
+                size += len(piece[-1])
+                if size >= PIECE_BYTES:
+                    break
+        if piece:
+            viewer.transport.write(_chunk(b"".join(piece)))
+            viewer.missed = 0
+        if viewer.seq < self._last:
+            self._behind.add(viewer)
+        else:
+            self._behind.discard(viewer)
+
+    def _drop(self, viewer: Viewer) -> None:
+        viewer.transport.abort()
+        self.leave(viewer)
+
+    def _send_plots(self, now: float) -> None:
+        """Draw the plots of the game that waits longest among those that have gone on, once for all who watch it."""
+        numbers = {viewer.topic.game for viewer in self._viewers if viewer.topic.moves}
+        games = [game for number in numbers if (game := self.live.games.get(number)) is not None]
+        plotted = {key: self._plotted.get(key, (now, 0)) for key in ((game.game, game.attempt) for game in games)}
+        self._plotted = plotted
+        due = {
+            at: game
+            for game in games
+            for at, moves in (plotted[game.game, game.attempt],)
+            if at <= now and moves != len(game.moves)
+        }
+        if due:
+            game = due[min(due)]
+            plotted[game.game, game.attempt] = now + PLOTS_S, len(game.moves)
+            watching = [each for each in self._viewers if each.topic.game == game.game and each.topic.moves]
+            self._write(watching, _event("plots", as_sent(game)))
+
+    def _write(self, viewers: Iterable[Viewer], data: bytes) -> None:
+        """Write what is no event of the log to the viewers that have room for it."""
+        chunk = _chunk(data)
+        for viewer in list(viewers):
+            if viewer.transport.is_closing():
+                self._drop(viewer)
+            elif len(chunk) <= viewer.room:
+                viewer.transport.write(chunk)
+
+    def _begin_again(self) -> None:
+        """The log was made again: everybody begins with a new page."""
+        self._write(self._viewers, _event("again", {"log": ""}))
+        self._reader.close()
+        self._reader, self.live = LogReader(self._path), Live()
+        self._stored = PaintedEvents()
+        self._unsent.clear()
+        self._behind.clear()
+        for viewer in self._viewers:
+            viewer.seq = 0
+
+    def _beat(self) -> bytes:
+        return _event("beat", self._now())
+
+    def _now(self) -> Mapping[str, object]:
+        return {"now_ms": round(time.time() * 1000), "viewers": len(self._viewers), "log": self.live.log}
+
+
+def sent_of(line: bytes) -> Sent:
+    """An event from its line as it is sent."""
+    head = head_of(line)
+    return Sent(head.seq, head.game, head.type in WITHIN_A_GAME, line)
+
+
+def _framed(sent: Sent) -> bytes:
+    """An event of server-sent events; a line of JSON has no line end inside."""
+    return b"id: %d\ndata: %s\n\n" % (sent.seq, sent.line)
+
+
+def _event(name: str, data: Mapping[str, object]) -> bytes:
+    return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()
+
+
+def _chunk(data: bytes) -> bytes:
+    """A chunk of an HTTP/1.1 answer whose length is not known."""
+    return b"%x\r\n%s\r\n" % (len(data), data)

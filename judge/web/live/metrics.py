@@ -1,0 +1,170 @@
+"""Numbers of a service for Prometheus: counted as things happen, or read from the store when they are asked for.
+
+They are served on an address of their own, which a server in front of the pages does not show to anybody.
+"""
+
+import re
+import shutil
+import socket
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, make_wsgi_app
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from judge.base.errors import HostError, InputError
+from judge.base.logs import get_logger
+from judge.contest.plan import Planned
+from judge.store.queries import Reader
+from judge.store.submission_queries import RegisterReader
+from judge.web.kit.middleware import Asgi, Message, Receive, Scope, Send
+from judge.web.live.hub import Sent
+
+BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+_AT = re.compile(rb'"at":"([0-9T:.+Z-]{19,40})"')
+
+log = get_logger()
+
+
+class Metrics:
+    """What is counted as it happens."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._requests = Histogram(
+            "judge_http_request_seconds",
+            "From a request to the beginning of its answer, by part of the service.",
+            ["part"],
+            registry=self.registry,
+            buckets=BUCKETS_S,
+        )
+        self._answers = Counter(
+            "judge_http_answers",
+            "Answers, by part of the service and status.",
+            ["part", "status"],
+            registry=self.registry,
+        )
+        self._moves = Histogram(
+            "judge_move_told_seconds",
+            "From a move to the moment when it is sent to those who watch.",
+            registry=self.registry,
+            buckets=BUCKETS_S,
+        )
+
+    def around(self, app: Asgi, part: str) -> Asgi:
+        """An application whose requests are counted as those of a part."""
+
+        async def counted(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] != "http":
+                await app(scope, receive, send)
+                return
+            began = time.monotonic()
+
+            async def observed(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    self._requests.labels(part).observe(time.monotonic() - began)
+                    self._answers.labels(part, str(message["status"])).inc()
+                await send(message)
+
+            await app(scope, receive, observed)
+
+        return counted
+
+    def told(self, events: Sequence[Sent]) -> None:
+        """Events were sent to those who watch."""
+        for event in events:
+            if event.is_within and b'"type":"move"' in event.line and (found := _AT.search(event.line)):
+                moment = datetime.fromisoformat(found[1].decode())
+                self._moves.observe(max(0.0, (datetime.now(UTC) - moment).total_seconds()))
+
+
+class StoreNumbers(Collector):
+    """What the store, the disk and the service say when they are asked."""
+
+    def __init__(self, planned: Planned, viewers: Callable[[], int]) -> None:
+        """`viewers` says how many watch now."""
+        self._planned = planned
+        self._viewers = viewers
+
+    def describe(self) -> Iterable[GaugeMetricFamily]:
+        """Nothing: the names need no store."""
+        return []
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """The numbers of this moment."""
+        yield _gauge("judge_viewers", "Connections that watch.", {(): self._viewers()})
+        disk = shutil.disk_usage(self._planned.folder)
+        yield _gauge("judge_disk_free_bytes", "Free on the disk that the contest's folder is on.", {(): disk.free})
+        memory = {}
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            name, _, rest = line.partition(":")
+            memory[name] = int(rest.split()[0]) << 10
+        yield _gauge("judge_memory_available_bytes", "Of the machine.", {(): memory.get("MemAvailable", 0)})
+        try:
+            yield from self._of_store()
+            is_up = 1
+        except (HostError, InputError) as error:
+            log.error("the store cannot be read", error=str(error))  # noqa: TRY400 - a sentence
+            is_up = 0
+        yield _gauge("judge_store_up", "1 if the store answers.", {(): is_up})
+
+    def _of_store(self) -> Iterator[GaugeMetricFamily]:
+        planned = self._planned
+        if planned.has_no_store:
+            return
+        with closing(Reader(planned.store_url)) as reader:
+            if planned.name in reader.contest_names():
+                games = {(state.value,): count for state, count in reader.counts(planned.name).items()}
+                yield _gauge("judge_games", "Games of the schedule, by state; `pending` is the queue.", games, "state")
+                attempts = {(state.value,): count for state, count in reader.attempt_counts(planned.name).items()}
+                yield _gauge("judge_attempts", "Attempts at games, by state: voids too.", attempts, "state")
+                is_open = {(): int(reader.state(planned.name) == "open")}
+                yield _gauge("judge_contest_open", "1 if games are started, 0 if it is paused or stopped.", is_open)
+        with closing(RegisterReader(planned.store_url, planned.name)) as register:
+            states = {(state.value,): count for state, count in register.counts().items()}
+            yield _gauge("judge_submissions", "Submissions, by state.", states, "state")
+
+
+def _gauge(name: str, about: str, values: Mapping[Any, int], *labels: str) -> GaugeMetricFamily:
+    """A number for each tuple of values of the labels."""
+    found = GaugeMetricFamily(name, about, labels=labels)
+    for label, value in values.items():
+        found.add_metric(label, value)
+    return found
+
+
+class _Quiet(WSGIRequestHandler):
+    """Logs nothing, and waits for no client longer than this."""
+
+    timeout = 10
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+@contextmanager
+def served_metrics(metrics: Metrics, listener: socket.socket) -> Iterator[None]:
+    """Answer Prometheus on a socket that listens, in a thread, one client after the other."""
+    app = make_wsgi_app(metrics.registry)
+    host, port = listener.getsockname()[:2]
+    with WSGIServer((host, port), _Quiet, bind_and_activate=False) as server:
+        server.socket.close()
+        server.socket = listener
+        server.server_name, server.server_port = host, port
+        server.setup_environ()
+        server.set_app(app)
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.5}, name="metrics", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            server.shutdown()
+            thread.join()

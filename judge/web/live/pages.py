@@ -1,0 +1,365 @@
+"""The pages of a running contest as they are now: those of the export from the same templates, and those of its games.
+
+A page is rendered once for each state of the contest, for all viewers. It bears the number of the last event that it
+shows (`SEQ` until it is sent), so the script goes on from there and nothing falls between page and stream.
+"""
+
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from threading import Lock
+
+from judge.base.errors import HostError, InputError
+from judge.base.logs import get_logger
+from judge.broadcast.state import Live, LiveGame
+from judge.catalog.steps import steps_of
+from judge.contest.contest import Contest, open_store
+from judge.contest.hosts import ContestHost, contest_hosts
+from judge.contest.plan import Planned
+from judge.contest.window_keeper import FileWindows
+from judge.publish.former import read_joined
+from judge.publish.joined import JOINED, Joined
+from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store
+from judge.publish.model import PublishedContest, PublishedMatch, Stream
+from judge.publish.tables import CERTIFICATE, certificate_files, tables
+from judge.referee.spec import public_part
+from judge.site.match_files import read_stored
+from judge.site.match_page import MatchContext, match_page
+from judge.site.pages import ASSETS, LIVE_POLICY, PagePlace, asset, render, render_for
+from judge.site.site import pages
+from judge.statistics.fairness import TIME
+from judge.translations.language import CODES, languages
+from judge.transparency.log import LOG, WITNESSED, SignedLog, witnessed_files
+from judge.web.live.certificate import Certificate
+from judge.web.live.page import SEQ, LivePage, kind_of
+from judge.web.live.paint import Painter
+from judge.web.live.running_pages import RunningPages
+
+_log = get_logger()
+
+SCRIPT, WAITING_SCRIPT, RUNNING, INDEX = "live.js", "waiting.js", "live.html", "index.html"
+
+NAVIGATION = tuple(
+    f"{name}.html" for name in ("live", "index", "crosstable", "rounds", "journal", "fairness", "verify")
+)
+"""The pages that every page leads to."""
+
+LOAD_S, LOAD_SHARE = 0.5, 0.2
+"""The contest is read again after this time at the earliest, and for no more than this share of it."""
+
+HOSTS_S = 5.0
+"""For how long the table of hosts is shown before it is read again."""
+
+MOST_STORED = 256
+"""Pages of finished games that are stored."""
+
+
+@dataclass(slots=True)
+class _Edition:
+    """The contest as it was at one version, with all that the events up to `seq` have told."""
+
+    version: object
+    seq: int
+    contest: PublishedContest
+    writers: Mapping[str, Callable[[], bytes]]
+    matches: Mapping[str, PublishedMatch]
+    written: dict[str, bytes] = field(default_factory=dict)
+
+
+class LivePages:
+    """Renders pages. Called in one thread at a time, which is not that of the viewers."""
+
+    def __init__(
+        self, planned: Planned, painter: Painter, *, is_static: bool = False, has_authors: bool = False
+    ) -> None:
+        """Opens the store of a contest that has begun. Raises InputError if it has not."""
+        self._store = open_store(planned)
+        self._contest = Contest(self._store, planned)
+        self._is_static = is_static
+        self._has_authors = has_authors
+        self._edition: _Edition | None = None
+        self._load_at = 0.0
+        self._stored: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
+        self._lock = Lock()
+        self._languages = languages(CODES)
+        self._certificate = Certificate(planned.files)
+        self._joined = _joined(self._contest)
+        self._windows = FileWindows(planned)
+        self._hosts: tuple[float, Sequence[ContestHost]] = (-HOSTS_S, ())
+        self._games = RunningPages(
+            self._contest.name,
+            painter,
+            self._windows.look,
+            self.hosts,
+            is_static=is_static,
+            has_authors=has_authors,
+        )
+        self.log = SignedLog(planned.store_url, planned.name, planned.folder)
+        """The log of the contest, whose files are among the pages."""
+
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()
+        self.log.close()
+
+    def get(self, path: str, live: Live, version: object) -> LivePage | None:
+        """The file at a path from the top of the site, None if there is none; `version` is that of the contest."""
+        with self._lock:
+            if path == SCRIPT or path in ASSETS:
+                return LivePage(asset(path), kind_of(path))
+            place = self.place(path)
+            if place.path.startswith("games/"):
+                return self._match(place, live, version)
+            if path.startswith(LOG):
+                return log_page(self.log, path)
+            edition = self._read(live, version)
+            seq = None if edition.version == version else edition.seq
+            if path in edition.written:
+                return LivePage(edition.written[path], kind_of(path), seq=seq)
+            if path.startswith("records/"):
+                return self._record(path, edition)
+            if path.startswith("data/fairness."):
+                # Not written for good: the tests are made again while records are still read.
+                data = certificate_files(self._certificate.tested(edition.contest)).get(path.removeprefix("data/"))
+                return None if data is None else LivePage(data, kind_of(path))
+            if place.path == "fairness.html":
+                return LivePage(self._fairness(edition.contest, place), kind_of(path), seq=seq)
+            if path.startswith("data/"):
+                edition.written |= {f"data/{name}": data for name, data in tables(edition.contest).items()}
+            elif path in edition.writers:
+                edition.written[path] = edition.writers[path]()
+            data = edition.written.get(path)
+            return None if data is None else LivePage(data, kind_of(path), seq=seq)
+
+    def paths(self, live: Live, version: object) -> list[str]:
+        """The paths of all pages and files but those of games and records."""
+        with self._lock:
+            edition = self._read(live, version)
+            names = [*tables(edition.contest), *CERTIFICATE]
+            fairness = [place.file for place in self.places("fairness.html")]
+            return [*ASSETS, SCRIPT, *edition.writers, *fairness, *(f"data/{name}" for name in names)]
+
+    def played(self, live: Live, version: object) -> list[PublishedMatch]:
+        """The games that have a result."""
+        with self._lock:
+            return [match for match in self._read(live, version).matches.values() if match.result is not None]
+
+    def contest(self, live: Live, version: object) -> PublishedContest:
+        """The contest as it is now."""
+        with self._lock:
+            return self._read(live, version).contest
+
+    def is_current(self, live: Live, version: object) -> bool:
+        """Whether they show the contest as it is at this version, and not as it was when it was read last."""
+        with self._lock:
+            return self._read(live, version).version == version
+
+    def is_over(self, live: Live, version: object) -> bool:
+        """Whether every game of the contest has its result and no round follows."""
+        with self._lock:
+            return self._read(live, version).contest.is_over
+
+    def final(self, live: Live, version: object) -> PublishedContest | None:
+        """The contest if it is over; None while it is played."""
+        if live.games or next(live.next_games(1), None) is not None:
+            return None
+        with self._lock:
+            # No event follows the last one, so a page of the moment before would stay.
+            self._load_at = 0.0
+            contest = self._read(live, version).contest
+            return contest if contest.ending else None
+
+    def place(self, path: str) -> PagePlace:
+        """Where the page of a path from the top of the site is."""
+        return PagePlace.of_file(path, self._languages)
+
+    def places(self, path: str) -> Sequence[PagePlace]:
+        """A page in each language."""
+        return [PagePlace(path, language, self._languages) for language in self._languages]
+
+    def running(
+        self,
+        live: Live,
+        viewers: int,
+        slots: int,
+        place: PagePlace,
+        *,
+        only_new: bool = False,
+        final: PublishedContest | None = None,
+    ) -> LivePage:
+        """The page of all running games, or of `only_new` boards for a script that has the others. `final` is the
+        contest if it is over."""
+        return self._games.all(live, viewers, slots, place, only_new=only_new, final=final)
+
+    def plots(self, game: LiveGame) -> LivePage:
+        """The plots of a running game, for who does not get them with its events."""
+        return self._games.plots(game)
+
+    def running_game(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
+        """The page of a running game."""
+        return self._games.one(game, live, viewers, place)
+
+    def hosts(self) -> Sequence[ContestHost]:
+        """The hosts that play; those that stand out by the tests of the page of fairness, when they were made.
+
+        May be called in any thread.
+        """
+        at, hosts = self._hosts
+        if time.monotonic() - at >= HOSTS_S:
+            hosts = contest_hosts(self._store, self._contest.name, self._certificate.tests)
+            self._hosts = time.monotonic(), hosts
+        return hosts
+
+    def _stream(self, live: Live) -> Stream:
+        return Stream(live.log, SEQ, self._is_static, self._has_authors)
+
+    def _read(self, live: Live, version: object) -> _Edition:
+        now = time.monotonic()
+        edition = self._edition
+        if edition is not None and (edition.version == version or now < self._load_at):
+            return edition
+        shown_seq = live.seq  # before it is read: what comes meanwhile is not in it
+        contest = replace(
+            load_store(self._contest),
+            moments=self._windows.look().moments,
+            stream=self._stream(live),
+            joined=self._joined,
+        )
+        writers = dict(pages(contest, {}, self._languages))
+        writers[DOCUMENT] = lambda: f"{contest.document}\n".encode()
+        if contest.joined is not None:
+            writers[JOINED] = contest.joined.encoded
+        if contest.secret is not None and contest.snapshot.commitment is not None:
+            writers[CHANCE] = lambda: _chance(contest)
+        has_log = self.log.key is not None and contest.journal[0].number is not None
+        writers |= {
+            place.file: partial(_verify, contest, place, has_log, self._contest.planned.folder)
+            for place in self.places("verify.html")
+        }
+        matches = {match.stem: match for match in contest.matches}
+        self._edition = _Edition(version, shown_seq, contest, writers, matches)
+        self._load_at = time.monotonic() + max(LOAD_S, (time.monotonic() - now) / LOAD_SHARE)
+        return self._edition
+
+    def _fairness(self, contest: PublishedContest, place: PagePlace) -> bytes:
+        tested = self._certificate.tested(contest)
+        known = sum(match.conditions is not None for match in tested.matches)
+        values = {"time": TIME, "known": known, "played": len(contest.played)}
+        return render_for(tested, "fairness.html", "fairness", place, values)
+
+    def _match(self, place: PagePlace, live: Live, version: object) -> LivePage | None:
+        path = place.path
+        stem = path.removeprefix("games/").removesuffix(".html")
+        edition = self._read(live, version)
+        match = edition.matches.get(stem)
+        if match is not None and match.result is None and edition.version != version:
+            self._load_at = 0.0
+            edition = self._read(live, version)
+            match = edition.matches.get(stem)
+        if match is None or match.result is None or not path.endswith(".html"):
+            return None
+        played = [each.stem for each in edition.matches.values() if each.result is not None]
+        at = played.index(stem)
+        before = played[at - 1] if at else ""
+        after = played[at + 1] if at + 1 < len(played) else ""
+        key = (place.file, match.result.record, before, after, live.log)
+        page = self._stored.pop(key, None)
+        if page is None:
+            public = public_part(read_stored(self._contest.planned.files, match.result.record))
+            by_name = edition.contest.by_name
+            agents = (by_name[match.first].stem, by_name[match.second].stem)
+            context = MatchContext(
+                edition.contest.name,
+                match,
+                agents,
+                before,
+                after,
+                stream=self._stream(live),
+                stage=edition.contest.stage_of(match),
+            )
+            page = match_page(steps_of(public), public.record, context, place)
+        self._stored[key] = page
+        if len(self._stored) > MOST_STORED:
+            self._stored.popitem(last=False)
+        return LivePage(page, kind_of(path))
+
+    def _record(self, path: str, edition: _Edition) -> LivePage | None:
+        """The public part of a record, of an attempt that counts or not."""
+        for match in edition.matches.values():
+            if not path.startswith(f"records/{match.stem}."):
+                continue
+            found = {match.attempt_path(attempt.number): attempt.record for attempt in match.uncounted}
+            if match.result is not None:
+                found[match.record_path] = match.result.record
+            if path not in found:
+                return None
+            public = public_part(read_stored(self._contest.planned.files, found[path]))
+            # The record that counts changes if the result is annulled and the game is played again.
+            is_fixed = path != match.record_path
+            return LivePage(public.to_json(as_read=True), kind_of(path), is_fixed=is_fixed)
+        return None
+
+
+def waiting_page(
+    path: str, contest: str, moments: Sequence[tuple[str, datetime]], *, has_authors: bool
+) -> LivePage | None:
+    """A page or a file of a contest that has not begun, with its moments; None if there is none."""
+    if path == WAITING_SCRIPT or path in ASSETS:
+        return LivePage(asset(path), kind_of(path))
+    place = PagePlace.of_file(path, languages(CODES))
+    if place.path not in NAVIGATION:
+        return None
+    values = {"here": "", "contest_name": contest, "has_authors": has_authors, "moments": moments}
+    return LivePage(render("waiting.html", place, {**values, "policy": LIVE_POLICY}), kind_of(path))
+
+
+def log_page(log: SignedLog, path: str) -> LivePage | None:
+    """A file of a contest's log; a tile does not change any more."""
+    data = log.file(path)
+    return None if data is None else LivePage(data, kind_of(path), is_fixed="/tile/" in path)
+
+
+def _joined(contest: Contest) -> Joined | None:
+    """What the ratings are joined with. A former contest that is not there any more stops no live page."""
+    try:
+        joined = read_joined(contest.planned)
+        if joined is None:
+            return None
+        # An anchor may be nobody, or several: that is known before a page asks.
+        agents = len(replace(load_store(contest), joined=joined).histories)
+    except (HostError, InputError) as error:
+        _log.warning("ratings are not joined with former contests", why=str(error))
+        return None
+    _log.info("ratings are joined with former contests", contests=len(joined.contests), agents=agents)
+    return joined
+
+
+def _chance(contest: PublishedContest) -> bytes:
+    snapshot = contest.snapshot
+    if contest.secret is None or snapshot.commitment is None:
+        raise InputError("the contest has no secret that is revealed")
+    revealed = Revealed(contest=snapshot.name, commitment=snapshot.commitment, secret=contest.secret)
+    return f"{revealed.model_dump_json(indent=1)}\n".encode()
+
+
+def _verify(contest: PublishedContest, place: PagePlace, has_log: bool, folder: Path) -> bytes:
+    snapshot = contest.snapshot
+    digests = {
+        DOCUMENT: hashlib.sha256(f"{contest.document}\n".encode()).hexdigest(),
+        "contest.toml": snapshot.plan_sha256,
+        **{f"agent {entry.name}": entry.seat.digest for entry in snapshot.entries},
+    }
+    values = {
+        "here": "verify",
+        "contest_name": contest.name,
+        "contest": contest,
+        "digests": list(digests.items()),
+        "has_log": has_log,
+        "witnessed": [path.removeprefix(WITNESSED) for path in witnessed_files(folder)],
+    }
+    return render("verify_live.html", place, values, contest.stream)

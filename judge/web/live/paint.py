@@ -1,0 +1,122 @@
+"""What a page draws of an event, in shapes that know no game, and in words for who cannot see them.
+
+Shapes are lists, so that the script of a page has nothing to parse and no markup to insert:
+
+    ["rect", x, y, width, height, radius, fill, stroke, stroke width]     ["disc", x, y, radius, fill, stroke, width]
+    ["shape", [[x, y], ...], fill, stroke, stroke width]                  ["line", x1, y1, x2, y2, colour, width]
+    ["text", x, y, text, size, colour, anchor]
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from judge.base.text import plain_text
+from judge.broadcast.events import AnyEvent, MarkedSquare, MoveMade, PieceShown
+from judge.broadcast.state import LiveGame, token_of
+from judge.catalog import game_entry
+from judge.records.views import Mark, Square, Surface, Token
+from judge.referee.policy import Policy
+from judge.render.board import BarePainter
+from judge.render.shapes import Disc, Item, Rectangle, Shape, Stroke, Text
+from judge.render.svg_player import EmptyBoard, write_still
+
+HIDDEN_FACES = {"#": "hidden", "unknown": "unknown"}
+"""What a face is called that nobody may know."""
+
+
+class Painter:
+    """Paints boards of one contest."""
+
+    def __init__(self, policy: Policy) -> None:
+        """A contest's games all have the board of its policy."""
+        entry = game_entry(policy.game.name)
+        self._view = entry.view(entry.new(policy.game.options))
+        self._painter = BarePainter(self._view)
+        self._empty = EmptyBoard.of(self._painter)
+
+    def of(self, event: AnyEvent) -> Mapping[str, Any]:
+        """What is drawn of a move: `pieces` as [x, y, shapes, words], `marks` as shapes; empty for other events."""
+        if not isinstance(event, MoveMade):
+            return {}
+        pieces = [[piece.x, piece.y, _lists(self._token(piece)), self.words(token_of(piece))] for piece in event.pieces]
+        return {"pieces": pieces, "marks": _lists(self._marks(event.marks))}
+
+    def svg(self, game: LiveGame) -> str:
+        """The board of a game as the script of a page continues it."""
+        view = game.view()
+        shown = self._view if view is None else view
+        return write_still(self._painter, self._empty, shown, " - ".join(game.names), f"g{game.game}")
+
+    def table(self, pieces: Mapping[Square, Token]) -> Sequence[tuple[str, Sequence[str]]]:
+        """The rows of a position in words: the name of each and its squares, empty where nothing stands."""
+        columns = range(len(self._view.columns))
+        words = {square: self.words(token) for square, token in pieces.items()}
+        return [(row, [words.get((x, y), "") for x in columns]) for y, row in enumerate(self._view.rows)]
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The names of the columns."""
+        return self._view.columns
+
+    @property
+    def surface(self) -> Surface:
+        """What the board looks like."""
+        return self._view.surface
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What the game calls side 0 and side 1."""
+        return self._view.sides
+
+    def words(self, token: Token) -> str:
+        """What a piece is: `black 12`, `white queen or unknown`."""
+        faces = token.faces if token.shows is None else (token.faces[token.shows],)
+        names = [HIDDEN_FACES.get(face.name, face.name) for face in faces]
+        return " ".join(filter(None, [self._view.sides[token.side], " or ".join(names), str(token.number or "")]))
+
+    def _token(self, piece: PieceShown) -> Sequence[Item]:
+        return self._painter.token((piece.x, piece.y), token_of(piece))
+
+    def _marks(self, marks: Iterable[MarkedSquare]) -> list[Item]:
+        return [item for mark in marks for item in self._painter.mark((mark.x, mark.y), Mark(mark.mark))]
+
+
+def _lists(items: Iterable[Item]) -> list[list[Any]]:
+    return [_list(item) for item in items]
+
+
+def _list(item: Item) -> list[Any]:
+    match item:
+        case Rectangle():
+            where = [_round(each) for each in (item.x, item.y, item.width, item.height, item.radius)]
+            return ["rect", *where, item.fill, item.stroke, item.stroke_width]
+        case Disc():
+            where = [_round(each) for each in (item.x, item.y, item.radius)]
+            return ["disc", *where, item.fill, item.stroke, item.stroke_width]
+        case Shape():
+            return [
+                "shape",
+                [[_round(x), _round(y)] for x, y in item.points],
+                item.fill,
+                item.stroke,
+                item.stroke_width,
+            ]
+        case Stroke():
+            ends = [_round(each) for each in (*item.start, *item.end)]
+            return ["line", *ends, item.colour, _round(item.width)]
+        case Text():
+            # The middle of capitals and digits stands this far above the line that they stand on.
+            baseline = _round(item.y + item.size * 0.355)
+            return [
+                "text",
+                _round(item.x),
+                baseline,
+                plain_text(item.text),
+                _round(item.size),
+                item.colour,
+                item.anchor,
+            ]
+
+
+def _round(value: float) -> float:
+    return round(value, 1)

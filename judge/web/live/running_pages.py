@@ -1,0 +1,226 @@
+"""The pages of the games that are being played: all of them on one, and one for each."""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from judge.base.text import duration, mib
+from judge.broadcast.events import MoveMade
+from judge.broadcast.state import Live, LiveGame, last_words
+from judge.contest.hosts import ContestHost
+from judge.publish.model import PublishedContest, Stream
+from judge.records.views import Surface
+from judge.site.match_page import fitted, room_for_messages
+from judge.site.pages import PagePlace, picture, render
+from judge.submissions.windows import Windows
+from judge.translations.language import Language
+from judge.web.live.page import SEQ, LivePage, kind_of
+from judge.web.live.paint import Painter
+from judge.web.live.plots import as_sent, plots_of_game, plots_path
+
+FRESH_S = 0.25
+"""A page of running games is rendered once in this time; its script goes on from what it shows."""
+
+NEW_EVENTS = 500
+"""A page of new boards leaves out the boards of games that have begun more events ago: who watches has them."""
+
+_SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
+
+
+class RunningPages:
+    """Renders them, each once for all who ask at about the same time."""
+
+    def __init__(
+        self,
+        name: str,
+        painter: Painter,
+        windows: Callable[[], Windows] = Windows,
+        hosts: Callable[[], Sequence[ContestHost]] = tuple,
+        *,
+        is_static: bool = False,
+        has_authors: bool = False,
+    ) -> None:
+        """`name` is the contest's, `windows` its moments as they are now, and `hosts` who plays it."""
+        self._name = name
+        self._painter = painter
+        self._windows = windows
+        self._hosts = hosts
+        self._is_static = is_static
+        self._has_authors = has_authors
+        self._running: dict[str, tuple[float, LivePage]] = {}
+        self._boards: dict[int, tuple[tuple[int, int], Markup]] = {}
+        """The last picture of each running game, with the attempt and the number of moves that it shows."""
+
+    def all(
+        self,
+        live: Live,
+        viewers: int,
+        slots: int,
+        place: PagePlace,
+        *,
+        only_new: bool = False,
+        final: PublishedContest | None = None,
+    ) -> LivePage:
+        """The page of all running games; `only_new`: with the boards of those alone that have begun lately, for a
+        script that has the others. `final` is the contest if it is over."""
+        key = f"{place.file}?{only_new}&{final is not None}"
+        return self._fresh(key, live, lambda: self._all_running(live, viewers, slots, place, only_new, final))
+
+    def one(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
+        """The page of a running game."""
+        return self._fresh(place.file, live, lambda: self._one_running(game, live, viewers, place))
+
+    def plots(self, game: LiveGame) -> LivePage:
+        """The plots of a running game for a script."""
+        path = plots_path(game)
+        now = time.monotonic()
+        at, page = self._running.get(path, (0.0, None))
+        if page is None or self._is_static or now - at > FRESH_S:
+            page = LivePage(json.dumps(as_sent(game)).encode(), kind_of(path))
+            self._running[path] = now, page
+        return page
+
+    def _fresh(self, key: str, live: Live, write: Callable[[], bytes]) -> LivePage:
+        """A page of running games, rendered a moment ago or now."""
+        now = time.monotonic()
+        at, page = self._running.get(key, (0.0, None))
+        if page is None or self._is_static or now - at > FRESH_S or page.seq is None or page.seq > live.seq:
+            self._running = {file: kept for file, kept in self._running.items() if now - kept[0] <= FRESH_S}
+            page = LivePage(write(), kind_of(".html"), seq=live.seq)
+            self._running[key] = now, page
+        return page
+
+    def _all_running(
+        self,
+        live: Live,
+        viewers: int,
+        slots: int,
+        place: PagePlace,
+        only_new: bool,
+        final: PublishedContest | None,
+    ) -> bytes:
+        self._boards = {number: board for number, board in self._boards.items() if number in live.games}
+        least = live.seq - NEW_EVENTS if only_new else -1
+        values = {
+            "here": "live",
+            "contest_name": self._name,
+            "games": [self._card(game, live, least, place.language) for _, game in sorted(live.games.items())],
+            "stages": live.stages,
+            "viewers": viewers,
+            "state": live.state,
+            "reason": live.reason,
+            "moments": self._windows().moments,
+            "table": live.table,
+            "agents": live.agents,
+            "ended": live.ended,
+            "upcoming": list(live.next_games(slots)),
+            "hosts": self._hosts(),
+            "final": final,
+        }
+        return render("live.html", place, values, self._stream(live))
+
+    def _one_running(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> bytes:
+        values = {
+            "here": "",
+            "contest_name": self._name,
+            "game": {**self._shown(game, live, place.language), **self._whole(game, place.language)},
+            "viewers": viewers,
+        }
+        return render("live_game.html", place, values, self._stream(live))
+
+    def _card(self, game: LiveGame, live: Live, least: int, language: Language) -> Mapping[str, Any]:
+        """What the page of all games shows of one; nothing of it where it has begun before event `least`."""
+        if game.board is not None and game.seq < least:
+            return {"number": game.game, "attempt": game.attempt, "is_known": True}
+        return {"is_known": False, **self._shown(game, live, language)}
+
+    def _shown(self, game: LiveGame, live: Live, language: Language) -> Mapping[str, Any]:
+        """What the templates show of a running game."""
+        painter, _ = self._painter, language.gettext
+        names = game.names
+        sides = [language.word(painter.sides[game.seats.index(seat)]) for seat in (0, 1)]
+        swatches = [_SWATCHES[painter.surface][game.seats.index(seat)] for seat in (0, 1)]
+        last = game.moves[-1] if game.moves else None
+        shown: dict[str, Any] = {
+            "number": game.game,
+            "stage": live.stages.get(game.game, ""),
+            "attempt": game.attempt,
+            "stem": game.stem,
+            "names": names,
+            "is_playing": game.is_playing,
+            "sides": sides,
+            "swatches": swatches,
+            "clocks": _clocks(game),
+            "left": [language.measure(_left(game, seat)) if game.is_playing else "" for seat in (0, 1)],
+            "search": [" · ".join(last_words(game, seat)) for seat in (0, 1)],
+            "last": ""
+            if last is None
+            else f"{last.notation} {names[last.seat]} {language.measure(duration(last.charged_ms))}",
+            "why": _("The board is shown when the game is over.") if game.is_playing else _("The game is made ready."),
+            "svg": "",
+        }
+        if game.board is not None:
+            shown["svg"] = self._board(game)
+        return shown
+
+    def _board(self, game: LiveGame) -> Markup:
+        state = (game.seq, len(game.moves))
+        known, board = self._boards.get(game.game, ((0, 0), Markup()))
+        if not board or known != state:
+            board = picture(self._painter.svg(game))
+            self._boards[game.game] = state, board
+        return board
+
+    def _whole(self, game: LiveGame, language: Language) -> Mapping[str, Any]:
+        """What the page of a game shows besides."""
+        painter = self._painter
+        board = painter.table(game.tokens)
+        used = {word for _row, squares in board for words in squares for word in words.split(" ")}
+        room = room_for_messages(len(game.moves))
+        return {
+            "plots": plots_of_game(game),
+            "columns": painter.columns,
+            "board": [(row, [language.words(words) for words in squares]) for row, squares in board],
+            "words": {word: language.word(word) for word in sorted({*used, *painter.sides}) if not word.isdigit()},
+            "moves": [_row(game, move, room, language) for move in game.moves],
+        }
+
+    def _stream(self, live: Live) -> Stream:
+        return Stream(live.log, SEQ, self._is_static, self._has_authors)
+
+
+def _row(game: LiveGame, move: MoveMade, room: int, language: Language) -> Mapping[str, Any]:
+    """A line of the list of moves, with at most about `room` bytes of what the agent said."""
+    left = move.left_ms[move.seat]
+    said = " · ".join([*(f"{key} {value}" for key, value in move.search.items()), *move.messages])
+    return {
+        "number": move.ply,
+        "seat": move.seat,
+        "name": game.names[move.seat],
+        "said": move.notation,
+        "time": language.measure(duration(move.charged_ms)),
+        "left": "" if left is None else language.measure(duration(left)),
+        "memory": language.measure(mib(move.memory_bytes, "")),
+        "search": fitted(said, room),
+    }
+
+
+def _clocks(game: LiveGame) -> str:
+    """The clocks for the script: `SEAT SINCE TURN LEFT0 LEFT1`, in milliseconds; `-` for what there is not."""
+    clock = game.clock
+    left = game.left_ms if clock is None else clock.left_ms
+    running = ("-", "-", "-") if clock is None else (clock.seat, clock.since_ms, _number(clock.turn_ms))
+    return " ".join(str(each) for each in (*running, *(_number(each) for each in left)))
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0f}"
+
+
+def _left(game: LiveGame, seat: int) -> str:
+    """What is left to a seat, or what it has used if nothing limits it."""
+    left = game.left_ms[seat]
+    return duration(game.charged_ms(seat) if left is None else left)

@@ -1,0 +1,162 @@
+"""The service as a process: one socket, and on it the pages, the events and the intake. Nothing is lost when it is
+killed."""
+
+import socket
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from functools import partial
+from pathlib import Path
+
+import uvicorn
+
+from judge.base.scheduling import go_behind_games
+from judge.contest.event_log.store_changes import stamp_of
+from judge.contest.plan import Planned, load_plan
+from judge.contest.window_keeper import ContestProcess, FileWindows, WindowKeeper, remembered
+from judge.store.queries import Reader
+from judge.tournament.snapshot import read_snapshot
+from judge.transparency.log import SignedLog
+from judge.web.authors.app import HEADERS as AUTHOR_HEADERS
+from judge.web.authors.app import PATHS as AUTHOR_PATHS
+from judge.web.authors.app import Desk
+from judge.web.authors.app import create_app as create_authors_app
+from judge.web.intake.app import PATHS as INTAKE_PATHS
+from judge.web.intake.serve import Intake
+from judge.web.kit.clients import ClientLimits
+from judge.web.kit.connections import uvicorn_options
+from judge.web.kit.middleware import Asgi, Middleware
+from judge.web.live.app import Site, Watched, create_app
+from judge.web.live.hub import Hub
+from judge.web.live.metrics import Metrics, StoreNumbers, served_metrics
+from judge.web.live.middleware import PublicMiddleware
+from judge.web.live.pages import LivePages
+from judge.web.live.service import Service
+from judge.web.live.static import StaticSite
+from judge.web.organisers.app import HEADERS as ORGANISER_HEADERS
+from judge.web.organisers.app import PATHS as ORGANISER_PATHS
+from judge.web.organisers.app import create_app as create_organisers_app
+from judge.web.organisers.console import Console, opened_console
+from judge.web.organisers.session import has_organiser_cookie
+
+GRACE_S = 5
+"""How long uploads may take to end when the service ends."""
+
+
+def hub_of(planned: Planned) -> Hub:
+    """The events of a contest; none are read yet. Raises InputError if it has not begun."""
+    if planned.has_no_store:
+        raise planned.not_begun()
+    with closing(Reader(planned.store_url)) as reader:
+        snapshot = read_snapshot(reader.document(planned.name))
+    return Hub(planned.folder, snapshot.policy)
+
+
+def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float = 0.5) -> None:
+    """Write the pages and events of a contest to a directory, again and again until it is over, or once.
+
+    Raises InputError if it has not begun or the directory has other files, HostError if the disk fails.
+    """
+    hub = hub_of(planned)
+    stamp = stamp_of(planned)
+    with closing(hub), closing(LivePages(planned, hub.painter, is_static=True)) as pages:
+        site = StaticSite(hub, pages, directory)
+        while not site.write(stamp()) and not once:
+            time.sleep(interval_s)
+
+
+def serve(
+    planned: Planned,
+    listener: socket.socket,
+    *,
+    intake: Intake | None = None,
+    proxy: str = "",
+    root_path: str = "",
+    slots: int = 1,
+    metrics: socket.socket | None = None,
+    ready: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve until a signal ends it; `proxy` is the one address whose X-Forwarded-For header is trusted.
+
+    It can be started before the contest begins, and says so until then. Raises HostError if its store cannot be read.
+    `metrics` listens for Prometheus.
+    """
+    watching = planned.plan.broadcast
+    limits = planned.plan.intake.model_copy(
+        update={"connections": watching.viewers, "connections_per_address": watching.connections_per_address}
+    )
+    with ExitStack() as stack:
+
+        def begin() -> Watched | None:
+            if not _has_begun(planned):
+                return None
+            hub = hub_of(planned)
+            hub.catch_up()
+            hub.told = counted.told
+            pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=intake is not None)))
+            return Watched(hub, pages, stamp_of(planned), slots)
+
+        log = None
+        if not planned.has_no_store:
+            log = stack.enter_context(closing(SignedLog(planned.store_url, planned.name, planned.folder)))
+        counted = Metrics()
+        site = Site(planned.name, begin, log, FileWindows(planned).look, has_authors=intake is not None)
+        if metrics is not None:
+            counted.registry.register(StoreNumbers(planned, site.viewers))
+            stack.enter_context(served_metrics(counted, metrics))
+        console = None
+        if intake is not None:
+            console = stack.enter_context(opened_console(planned, intake.state, publish_once))
+            gate = intake.state.receiver.gate
+            gate.remember(remembered(planned))
+            process = ContestProcess(planned.path)
+            keeper = WindowKeeper(planned, intake.state.register, gate, process.ensure, lambda: process.is_done)
+            stack.enter_context(keeper)
+        service = create_service(planned, site, intake, console, counted)
+        options = uvicorn_options(limits, proxy) | {
+            "lifespan": "on",
+            "root_path": root_path,
+            "timeout_graceful_shutdown": 1 if intake is None else GRACE_S,
+        }
+        is_organiser = None if console is None else partial(has_organiser_cookie, console.tokens)
+        bounded = ClientLimits(service, limits, is_organiser)
+        server = uvicorn.Server(uvicorn.Config(bounded, **options))
+        ready()
+        go_behind_games()  # what it has started keeps its place
+        server.run(sockets=[listener])
+
+
+def _has_begun(planned: Planned) -> bool:
+    if planned.has_no_store:
+        return False
+    with closing(Reader(planned.store_url)) as reader:
+        return planned.name in reader.contest_names()
+
+
+def publish_once(plan: Path, directory: Path) -> None:
+    """Write or renew the pages and events of the contest of a file in a directory; raises as `follow`."""
+    follow(load_plan(plan), directory, once=True)
+
+
+def create_service(
+    planned: Planned,
+    site: Site,
+    intake: Intake | None,
+    console: Console | None = None,
+    metrics: Metrics | None = None,
+) -> Service:
+    """The application: the public pages, and with an intake its API, the authors' pages, and the organisers'."""
+    described = [] if intake is None else [intake.api]
+    around = (metrics or Metrics()).around
+    public = PublicMiddleware(create_app(site, *described), planned.plan.broadcast.requests_per_minute)
+    parts: dict[str, Asgi] = {}
+    if intake is not None:
+        limits = intake.state.directory.intake
+        desk = Desk(intake.state, planned.files, site.hosts)
+        authors = Middleware(create_authors_app(desk), limits, AUTHOR_HEADERS)
+        parts = dict.fromkeys(INTAKE_PATHS, around(intake.app, "intake"))
+        parts |= dict.fromkeys(AUTHOR_PATHS, around(authors, "authors"))
+        if console is not None:
+            organisers = Middleware(create_organisers_app(console), limits, ORGANISER_HEADERS)
+            parts |= dict.fromkeys(ORGANISER_PATHS, around(organisers, "organisers"))
+    return Service(around(public, "pages"), parts)

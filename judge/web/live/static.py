@@ -1,0 +1,138 @@
+"""The pages and the events of a running contest as files, which any file server can carry without this judge.
+
+    feed/head.json        the log's name, the number of the last event, events a file, and the time
+    feed/000000.ndjson    the first so many events, a line each; and so on
+    plots/00001.json      the plots of a game that is being played
+    log/                  the log of the contest (`judge.transparency.log`), if the organiser's key is in its folder
+    everything else       the pages of `judge serve`, whose script asks for the files
+
+Every file is replaced as a whole, the head after the events, so nobody reads half of anything.
+"""
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+from judge.base.durable_files import PARTIAL
+from judge.base.errors import HostError, InputError
+from judge.web.live.hub import PLOTS_S, Hub, Topic
+from judge.web.live.page import kind_of, numbered
+from judge.web.live.pages import RUNNING, LivePages
+from judge.web.live.plots import plots_path
+
+EVENTS_PER_FILE = 256
+
+HEAD = "feed/head.json"
+
+
+class StaticSite:
+    """A directory that follows a contest."""
+
+    def __init__(self, hub: Hub, pages: LivePages, directory: Path) -> None:
+        """`pages` are static ones. Raises InputError for a directory that has something else in it."""
+        if directory.exists() and any(directory.iterdir()) and not (directory / HEAD).is_file():
+            raise InputError(f"{directory}: has other files; give a new directory, or one that this command made")
+        self._hub, self._pages, self._directory = hub, pages, directory
+        self._written: dict[str, bytes] = {}
+        self._matches: dict[str, tuple[str, ...]] = {}
+        self._version: object = None
+        self._log = ""
+        self._leaves = 0
+        self._plots_at = 0.0
+        self._next_file = 0
+        """The file of events that is written next, or goes on."""
+
+    def write(self, version: object) -> bool:
+        """Write what is new; whether the contest is over. `version` is that of its store. Raises HostError if the disk
+        does not take it."""
+        try:
+            return self._write(version)
+        except OSError as error:
+            raise HostError(f"{error.filename or self._directory}: {error.strerror}") from None
+
+    def _write(self, version: object) -> bool:
+        hub = self._hub
+        hub.catch_up()
+        live = hub.live
+        if live.log != self._log:
+            self._log, self._next_file = live.log, 0
+            for old in self._directory.glob("feed/*.ndjson"):
+                old.unlink()
+        if (version, live.version) != self._version and self._pages.is_current(live, version):
+            self._write_pages(version)
+            self._version = (version, live.version)
+        for number in range(self._next_file, live.seq // EVENTS_PER_FILE + 1):
+            self._write_events(number)
+        self._next_file = live.seq // EVENTS_PER_FILE
+        self._write_plots()
+        self._write_log()
+        head = {
+            "log": live.log,
+            "seq": live.seq,
+            "events_per_file": EVENTS_PER_FILE,
+            "now_ms": round(time.time() * 1000),
+        }
+        self._put(HEAD, json.dumps(head).encode(), is_always=True)
+        return self._version == (version, live.version) and not live.games and self._pages.is_over(live, version)
+
+    def _write_events(self, number: int) -> None:
+        found = self._hub.since(number * EVENTS_PER_FILE, EVENTS_PER_FILE, Topic())
+        if found:
+            self._put(f"feed/{number:06d}.ndjson", b"".join(sent.line + b"\n" for sent in found))
+
+    def _write_plots(self) -> None:
+        """Those of the games that have gone on, now and then; those of games that are over are on their pages."""
+        if time.monotonic() < self._plots_at:
+            return
+        self._plots_at = time.monotonic() + PLOTS_S
+        games = self._hub.live.games
+        for game in games.values():
+            self._put(plots_path(game), self._pages.plots(game).data)
+        for old in self._directory.glob("plots/*.json"):
+            if int(old.stem) not in games:
+                old.unlink()
+
+    def _write_log(self) -> None:
+        self._leaves, files = self._pages.log.new_files(self._leaves)
+        for path, data in files:
+            self._put(path, data)
+            outgrown = self._directory / f"{path}.p"
+            if outgrown.is_dir():
+                shutil.rmtree(outgrown)
+
+    def _write_pages(self, version: object) -> None:
+        live, pages = self._hub.live, self._pages
+        for path in pages.paths(live, version):
+            page = pages.get(path, live, version)
+            if page is not None:
+                self._put(path, page.data)
+        played = pages.played(live, version)
+        stems = ["", *(match.stem for match in played), ""]
+        for match, before, after in zip(played, stems, stems[2:], strict=False):
+            shown = (match.result.record if match.result else "", before, after)
+            if self._matches.get(match.stem) != shown:
+                self._matches[match.stem] = shown
+                pages_of_it = [place.file for place in pages.places(f"games/{match.stem}.html")]
+                for path in (*pages_of_it, match.record_path):
+                    page = pages.get(path, live, version)
+                    if page is not None:
+                        self._put(path, page.data)
+        for game in live.games.values():
+            for place in pages.places(f"games/{game.stem}.html"):
+                self._put(place.file, pages.running_game(game, live, 0, place).data)
+            self._matches.pop(game.stem, None)
+        final = pages.final(live, version)
+        for place in pages.places(RUNNING):
+            self._put(place.file, pages.running(live, 0, 1, place, final=final).data)
+
+    def _put(self, path: str, data: bytes, *, is_always: bool = False) -> None:
+        """Replace a file, if it changes; a page gets the number of the event that it shows."""
+        if not is_always and self._written.get(path) == data:
+            return
+        self._written[path] = data
+        place = self._directory / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        partial = place.with_name(place.name + PARTIAL)
+        partial.write_bytes(numbered(data, kind_of(path), self._hub.live.seq))
+        partial.replace(place)

@@ -1,0 +1,85 @@
+"""Orders whose effect is files: an export, and the live pages for a file server.
+
+What is written has its final name when it is complete, and the order is noted after that. So after a kill the same
+order writes again what is not there, and notes what is.
+"""
+
+import hashlib
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+from judge.base.errors import HostError
+from judge.contest.contest import Contest, open_store
+from judge.contest.plan import load_plan
+from judge.export.export import publish
+from judge.publish.manifest import MANIFEST
+from judge.store.orders import DoneOrder, OrganiserOrder
+from judge.store.submission_types import UnknownSubmissionError
+from judge.transparency.keys import load_key
+from judge.transparency.log import KEY_FILE
+from judge.web.organisers.console import Console, Publish
+
+EXPORTS = "exports"
+"""In the contest's folder: a directory for each export, with `public` and `private` in it."""
+
+PUBLISHED = "published"
+"""In the contest's folder: the live pages and events as files."""
+
+
+def export(console: Console, order: OrganiserOrder) -> DoneOrder:
+    """Write an export, as `judge contest export` does. Raises InputError, HostError, NotNowError."""
+    target = console.planned.folder / EXPORTS / order.id
+    done = console.orders.get(order.id)
+    if done is None:
+        console.begun()
+        words = console.written(write_export, str(console.planned.path), str(target))
+        return console.orders.note(order, words)
+    return console.orders.note(order, done.done)
+
+
+def write_export(plan: str, directory: str) -> str:
+    """Write an export to a directory unless it is there; what was written, in words. A task of another process."""
+    planned, target = load_plan(Path(plan)), Path(directory)
+    public, private = target / "public", target / "private"
+    if not public.exists():
+        # The public part gets its name last: what is here without it was not finished.
+        try:
+            shutil.rmtree(target, ignore_errors=True)
+            target.mkdir(parents=True)
+        except OSError as error:
+            raise HostError(f"{error.filename}: {error.strerror}: the export is not written") from None
+        with closing(open_store(planned)) as store:
+            contest = Contest(store, planned)
+            key = load_key(planned.folder / KEY_FILE)
+            publish(contest, public, private, key)
+    digest = hashlib.sha256((public / MANIFEST).read_bytes()).hexdigest()
+    place = f"{EXPORTS}/{target.name}"
+    return f"{place}/public is for everybody, {place}/private for the authors; manifest {digest}"
+
+
+def export_of(console: Console, number: str, part: str) -> Path:
+    """The directory of a part of an order's export. Raises UnknownSubmissionError if there is none."""
+    done = console.orders.get(number)
+    directory = console.planned.folder / EXPORTS / number / part
+    if done is None or done.order.action != "export" or not directory.is_dir():
+        raise UnknownSubmissionError("there is no such export")
+    return directory
+
+
+def publish_pages(console: Console, order: OrganiserOrder) -> DoneOrder:
+    """Write the live pages as files, as `judge contest publish` does. Raises InputError, HostError, NotNowError."""
+    done = console.orders.get(order.id)
+    if done is None:
+        console.begun()
+        target = console.planned.folder / PUBLISHED
+        words = console.written(write_pages, console.publish, str(console.planned.path), str(target))
+        return console.orders.note(order, words)
+    return console.orders.note(order, done.done)
+
+
+def write_pages(write: Publish, plan: str, directory: str) -> str:
+    """Write or renew the live pages in a directory; what was written, in words. A task of another process."""
+    target = Path(directory)
+    write(Path(plan), target)
+    return f"{target.name} has the pages and events as they are now"

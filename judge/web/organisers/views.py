@@ -1,0 +1,189 @@
+"""What the organisers' pages show: plain values for their templates."""
+
+import shutil
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judge.contest.contest import Contest
+from judge.contest.hosts import contest_hosts
+from judge.contest.run_lock import player_of
+from judge.host.doctor import NAMES, HostFinding, run_checks, worst_light
+from judge.host.host import read_host
+from judge.matches import MatchState
+from judge.sandbox.machine.core_locks import holders_here
+from judge.sandbox.machine.cores import on_all_given
+from judge.store.types import JournalLine
+from judge.web.authors.submissions import submission_values
+from judge.web.organisers.console import Console
+
+WAITING = 10
+"""Games of the queue that are shown."""
+LAST = 20
+"""Voids and orders that are shown on the first page."""
+GAMES = 200
+"""Games of a page."""
+SUBMISSIONS = 200
+ORDERS = 500
+JOURNAL = 200
+"""Lines of a page."""
+CHECK_S = 60.0
+"""How long what `judge doctor` found is shown before it is looked for again."""
+
+
+def overview(console: Console) -> Mapping[str, Any]:
+    """The first page: what runs, what waits, what went wrong, and what is left of the machine."""
+    contest = console.contest()
+    values: dict[str, Any] = {
+        "room": _room(console.planned.folder),
+        "orders": console.orders.latest(LAST),
+        "submissions": {state.value: count for state, count in console.state.register.counts().items() if count},
+        "begun": contest is not None,
+        "reason": "",
+        "path": str(console.planned.path),
+        "moments": console.state.receiver.gate.windows.words,
+    }
+    if contest is None:
+        return {**values, "state": "not begun", "entries": console.state.register.entries()}
+    store, name = contest.store, contest.name
+    state = store.state(name)
+    running = store.running(name)
+    places = [(game.host, game.slot) for game in running if game.slot]
+    standing, is_over = contest.standing(), contest.is_over()
+    reasons = store.last_lines(name, 1, "paused", "stopped", "open")
+    return {
+        **values,
+        "state": "over" if state == "open" and is_over else state,
+        "can_pause": state == "open" and not is_over,
+        "reason": reasons[0].text if reasons and state != "open" else "",
+        "player": player_of(console.planned),
+        "is_over": is_over,
+        "counts": {each.value: count for each, count in store.counts(name).items() if count},
+        "to_come": contest.to_come(),
+        "running": running,
+        "stages": contest.stages_of_games(),
+        "shares_slots": len(set(places)) < len(places),
+        "hosts": contest_hosts(store, name),
+        "waiting": store.listed(name, MatchState.PENDING, limit=WAITING),
+        "held": store.listed(name, MatchState.HELD, limit=LAST),
+        "voids": _with_games(contest, store.last_lines(name, LAST, "void")),
+        "lines": standing.table.lines,
+        "out": standing.out,
+    }
+
+
+def games(console: Console, after: int) -> Mapping[str, Any]:
+    """A page of the schedule."""
+    contest = console.contest()
+    if contest is None:
+        return {"games": [], "stages": {}, "next": None, "after": 0, **_before_start(console, contest)}
+    found = contest.store.listed(contest.name, after=after, limit=GAMES)
+    return {
+        **_before_start(console, contest),
+        "games": found,
+        "stages": contest.stages_of_games(),
+        "next": found[-1].number if len(found) == GAMES else None,
+        "after": after,
+    }
+
+
+def submissions(console: Console, before: int | None) -> Mapping[str, Any]:
+    """A page of the submissions, newest first."""
+    found = console.state.register.submissions(before=before, limit=SUBMISSIONS)
+    return {"submissions": found, "next": found[-1].id if len(found) == SUBMISSIONS else None}
+
+
+def submission(console: Console, number: int) -> Mapping[str, Any]:
+    """A submission as its author sees it, and its history. Raises UnknownSubmissionError."""
+    register = console.state.register
+    found = register.get(number)
+    shown = submission_values(console.state.directory, register, found, is_held=console.state.is_held(found.id))
+    return {**shown, "history": register.journal(number)}
+
+
+def journal(console: Console, before: int | None) -> Mapping[str, Any]:
+    """A page of the contest's log, newest first, with who gave the orders."""
+    contest = console.contest()
+    found = console.journal_before(before, JOURNAL)
+    told = [line for _, line in found]
+    lines = [(line, None) for line in told] if contest is None else _with_games(contest, told)
+    page = {"lines": lines, "next": found[-1][0] if len(found) == JOURNAL else None, "before": before}
+    return {**page, **_before_start(console, contest)}
+
+
+def _before_start(console: Console, contest: Contest | None) -> Mapping[str, Any]:
+    """Whether the contest has not begun, and then its moments."""
+    return {"not_begun": contest is None, "moments": console.state.receiver.gate.windows.words}
+
+
+def _with_games(contest: Contest, lines: Sequence[JournalLine]) -> list[tuple[JournalLine, int | None]]:
+    """Lines of the log, each with the number of its game if it is of one."""
+    numbers = {match.id: match.number for match in contest.store.schedule_rows(contest.name)} if lines else {}
+    return [(line, numbers.get(line.match or "")) for line in lines]
+
+
+def orders(console: Console) -> Mapping[str, Any]:
+    """What was ordered, newest first."""
+    return {"orders": console.orders.latest(ORDERS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What is left: bytes of the disk that the contest's folder is on, and of the machine's memory."""
+
+    disk: int
+    disk_of: int
+    memory: int
+    memory_of: int
+
+
+def _room(folder: Path) -> Room:
+    disk = shutil.disk_usage(folder)
+    memory = {}
+    for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+        name, _, rest = line.partition(":")
+        memory[name] = int(rest.split()[0]) << 10
+    return Room(disk.free, disk.total, memory.get("MemAvailable", 0), memory.get("MemTotal", 0))
+
+
+class HealthCheck:
+    """What `judge doctor` finds, looked for again after a while, by one thread at a time.
+
+    It starts containers and keeps a core busy for a moment, so it does not look while games are played.
+    """
+
+    def __init__(self, look: Callable[[], Sequence[HostFinding]] | None = None) -> None:
+        """`look` finds it, in place of `judge doctor`'s own checks."""
+        self._look = look or look_at_host
+        self._lock = threading.Lock()
+        self._found: Sequence[HostFinding] = ()
+        self._at: float | None = None
+
+    def values(self, console: Console) -> Mapping[str, Any]:
+        """For the page."""
+        contest = console.contest()
+        is_playing = contest is not None and contest.store.counts(contest.name)[MatchState.RUNNING] > 0
+        with self._lock:
+            is_old = self._at is None or time.monotonic() - self._at > CHECK_S
+            if is_old and not is_playing:
+                self._found = self._look()
+                self._at = time.monotonic()
+            age = None if self._at is None else round(time.monotonic() - self._at)
+            found = self._found
+        return {
+            "findings": found,
+            "worst": worst_light(list(found)).value,
+            "age_s": age,
+            "is_playing": is_playing,
+            "cores": holders_here(),
+            "room": _room(console.planned.folder),
+        }
+
+
+def look_at_host() -> Sequence[HostFinding]:
+    """What `judge doctor` finds."""
+    with on_all_given():
+        return run_checks(read_host(NAMES))

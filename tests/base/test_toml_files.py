@@ -1,0 +1,164 @@
+"""TOML files as people write them: read whatever editor saved them, or refused with the fix."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from judge.agents.agents import read_manifest
+from judge.base.errors import InputError
+from judge.base.toml_files import MAX_BYTES, MAX_KEY_PARTS, parse, read_text
+from judge.contest.plan import load_plan
+from judge.referee.policy import load_policy
+from judge.sandbox.docker.seccomp import load_profile
+from tests.cpu_limit import run_limited
+
+FILE = Path("a.toml")
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(InputError) as caught:
+        parse(FILE, text)
+    return str(caught.value)
+
+
+# --- bytes -----------------------------------------------------------------------------------------------------------
+
+
+def written(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
+    return path
+
+
+def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
+    assert "a = 1" == read_text(written(tmp_path / "a.toml", b"\xef\xbb\xbfa = 1"), "a policy file")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_another_encoding_of_unicode_is_named(encoding: str, tmp_path: Path) -> None:
+    name = encoding[:6].upper()
+    with pytest.raises(InputError, match=rf"a\.toml: it is {name} text: save it as UTF-8") as caught:
+        read_text(written(tmp_path / "a.toml", 'name = "é"'.encode(encoding)), "a policy file")
+    assert "Notepad" in str(caught.value)
+
+
+def test_text_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not UTF-8 text in line 2: save it as UTF-8"):
+        read_text(written(tmp_path / "a.toml", 'a = 1\nb = "é"'.encode("latin-1")), "a policy file")
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"more than {MAX_BYTES} bytes"):
+        read_text(written(tmp_path / "a.toml", b"#" * (MAX_BYTES + 1)), "a policy file")
+
+
+MANIFEST = 'name = "mine"\ncommand = ["./mine"]\n'
+POLICY = 'name = "mine"\n[game]\nname = "gomoku"\n'
+CONTEST = 'name = "cup"\npolicy = "gomocup-standard"\n[format]\nname = "round-robin"\n'
+PROFILE = 'about = "mine"\nmissing = []\n[allow]\n'
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (lambda path: read_manifest(path), MANIFEST),
+        (lambda path: load_policy(str(path)), POLICY),
+        (lambda path: load_plan(path), CONTEST),
+        (lambda path: load_profile(str(path)), PROFILE),
+    ],
+    ids=["agent", "policy", "contest", "seccomp"],
+)
+def test_every_file_may_have_a_mark_and_is_refused_in_utf_16(read: object, text: str, tmp_path: Path) -> None:
+    assert callable(read)
+    path = tmp_path / "one.toml"
+    plain = outcome(read, written(path, text.encode()))
+
+    assert plain == outcome(read, written(path, b"\xef\xbb\xbf" + text.encode()))
+    assert "it is UTF-16 text: save it as UTF-8" in outcome(read, written(path, text.encode("utf-16")))
+    long_key = ".".join("a" * (MAX_KEY_PARTS + 1)) + " = 1\n"
+    assert f"more than {MAX_KEY_PARTS} parts" in outcome(read, written(path, (long_key + text).encode()))
+
+
+def outcome(read: object, path: Path) -> str:
+    try:
+        return str(read(path))  # type: ignore[operator]
+    except InputError as error:
+        return str(error)
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ('command = ["python3", "src\\main.py"]', "write / between directories: src/main.py"),
+        ('command = "C:\\Users\\me"', "write / between directories: C:/Users/me"),
+        ("closes = 2027-03-31 18:00", "write it as 2027-03-31T18:00:00"),
+        ("closes = 2027-03-31T9:05:00", "write it as 2027-03-31T09:05:00"),
+        ("closes = 2027-03-31 18:00+02:00", "write it as 2027-03-31T18:00:00+02:00"),
+        ("closes = 31.03.2027", "write a moment as year, month, day: 2027-03-31T18:00:00"),
+        ("name = “mine”", "write straight quotes"),
+        ("name = mine", 'write name = "mine"'),
+        ("wait = True", "write true"),
+        ("name: 1", "write name = …"),
+        ('name = "mine', "a text has no closing quote"),
+        ('name = "mine\nauthor = "me"', "a text has no closing quote"),
+        ('name = "a"\nname = "b"', "the key name is there twice"),
+        ("a = 1\rb = 2", "not CR alone"),
+        ("\u00a0a = 1", r"the invisible character U+00A0 (NO-BREAK SPACE)"),
+        ("a = " + "9" * 5000, "a number of more than 4,300 digits"),
+        ("a = " + "[" * 5000, "nested too deeply"),
+    ],
+)
+def test_an_error_says_the_fix(text: str, fix: str) -> None:
+    said = refusal(text)
+    assert said.startswith("a.toml")
+    assert fix in said
+
+
+# --- keys ------------------------------------------------------------------------------------------------------------
+
+PARTS = ("a.", "a . ", '"a".', "'a'.", '"a b".')
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("around", ["{}a = 1", "[{}a]", "[[{}a]]", "b = {{ {}a = 1 }}", 'b = """x""""\n{}a = 1'])
+def test_a_key_of_too_many_parts_is_refused_before_it_is_parsed(part: str, around: str) -> None:
+    assert parse(FILE, around.format(part * (MAX_KEY_PARTS - 1)))
+    assert f"more than {MAX_KEY_PARTS} parts" in refusal(around.format(part * MAX_KEY_PARTS))
+
+
+def test_dots_in_texts_comments_and_numbers_are_no_parts_of_a_key() -> None:
+    dots = "com.example." * 20
+    lines = [f'a = "{dots}"', f"b = '{dots}'", f'c = """{dots}\n{dots}"""', f"# {dots}", f"d = [{'1.5, ' * 20}]"]
+    assert {"a", "b", "c", "d"} == set(parse(FILE, "\n".join(lines)))
+
+
+HOSTILE = (
+    ".".join("a" * 200_000) + " = 1",
+    'a = """' + '\\"""' * 200_000,
+    '"""' * 100_000,
+    "'" * 200_000,
+    '"\\' * 100_000,
+    "#\n" * 100_000,
+    " ." * 100_000,
+    "a = " + "{a=" * 100_000,
+    "a.a" + " " * 200_000,
+    "a.a.a.a.a.a.a.a.a.a\n" * 10_000,
+)
+
+
+def parse_hostile() -> None:
+    """Parse each of the texts, and say how many were refused."""
+    refused = 0
+    for text in HOSTILE:
+        try:
+            parse(FILE, text)
+        except InputError:
+            refused += 1
+    sys.stdout.write(str(refused))
+
+
+def test_the_time_for_a_file_grows_with_its_size() -> None:
+    assert "9" == run_limited(parse_hostile, cpu_s=20)

@@ -1,0 +1,379 @@
+"""A worker does one task after the other; a task that is killed is lost, and costs no other and no process more."""
+
+import gc
+import mmap
+import multiprocessing
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.base.garbage import exempt, uncollected
+from judge.base.worker_processes import FEW, Crew, Worker, WorkerLostError, in_parallel, kill, wait
+from judge.sandbox.machine.procfs import started_ticks
+from tests.forked import start_anew
+from tests.patience import PATIENCE_S
+
+MIB = 1 << 20
+"""More than a pipe takes while nobody reads."""
+
+
+@pytest.fixture(autouse=True)
+def _start_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for users, though it takes longer."""
+    monkeypatch.setattr("multiprocessing.util.spawnv_passfds", start_anew)
+
+
+@pytest.fixture(params=[False, True], ids=["spawned", "forked"])
+def worker(request: pytest.FixtureRequest) -> Iterator[Worker[Any]]:
+    made: Worker[Any] = Worker(fork=request.param)
+    yield made
+    made.kill()
+
+
+def pid_of(worker: Worker[Any]) -> int:
+    assert worker.pid is not None
+    return worker.pid
+
+
+def end_with_142(path: Path) -> None:
+    def terminated(_signal: int, _frame: object) -> None:
+        path.write_text("cleared away")
+        raise SystemExit(142)
+
+    signal.signal(signal.SIGTERM, terminated)
+    path.write_text("ready")
+    time.sleep(600)
+
+
+def fail(text: str) -> None:
+    raise ValueError(text)
+
+
+def test_a_process_does_one_task_after_the_other(worker: Worker[Any]) -> None:
+    assert worker.pid is None
+    worker.start(os.getpid)
+    first = worker.result()
+    worker.start(os.getpid)
+
+    assert [worker] == wait([worker], PATIENCE_S)
+    assert (first, None) == (worker.result(), worker.exception())
+    assert first == worker.result() == worker.pid != os.getpid()
+
+
+def test_arguments_and_results_may_be_large(worker: Worker[Any]) -> None:
+    """And nobody waits for a new process to read them."""
+    worker.start(bytes, bytes(8 * MIB))
+    assert bytes(8 * MIB) == worker.result()
+
+
+def test_a_process_is_prepared_before_its_first_task() -> None:
+    with closing(Worker[str | None](os.putenv, "JUDGE_TEST", "prepared")) as worker:
+        worker.start(subprocess.getoutput, "echo $JUDGE_TEST")
+        assert "prepared" == worker.result()
+
+
+def open_files() -> list[str]:
+    """Where the descriptors of a process lead, without the standard streams."""
+    here = Path("/proc/self/fd")
+    return [str(fd.readlink()) for fd in here.iterdir() if int(fd.name) > 2 and fd.is_symlink()]
+
+
+def test_a_process_holds_no_file_of_its_parent(worker: Worker[Any], tmp_path: Path) -> None:
+    with (tmp_path / "held").open("w"), closing(socket.socket()):
+        worker.start(open_files)
+        files = worker.result()
+
+    assert [] == [file for file in files if "held" in file]
+    assert 1 == sum("socket" in file for file in files), files
+
+
+def test_the_next_process_is_forked_while_ended_ones_are_not_reaped_yet() -> None:
+    """Their pipes are closed while the next one starts, and it has the same numbers for its own."""
+    for _ in range(5):
+        ended = [multiprocessing.get_context("fork").Process(target=int) for _ in range(3)]
+        for process in ended:
+            process.start()
+        for process in ended:
+            with suppress(ChildProcessError):  # the start of the next one has reaped it
+                os.waitid(os.P_PID, process.pid or 0, os.WEXITED | os.WNOWAIT)
+        del process, ended
+        with closing(Worker[int](fork=True)) as worker:
+            worker.start(os.getpid)
+            assert worker.pid == worker.result()
+
+
+def test_a_forked_process_ends_with_its_parent_s_signal_handlers_forgotten(tmp_path: Path) -> None:
+    worker: Worker[Any] = Worker(fork=True)
+    before = signal.signal(signal.SIGTERM, lambda *_: (tmp_path / "handled").touch())
+    try:
+        worker.start(time.sleep, 600)
+        kill([worker], polite_s=PATIENCE_S)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+    assert not (tmp_path / "handled").exists()
+
+
+class StubbornError(Exception):
+    """Pickles, but not back."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(f"{one} and {other}")
+
+
+def be_stubborn() -> None:
+    raise StubbornError("this", "that")
+
+
+def test_an_error_that_does_not_pickle_is_told_by_its_text(worker: Worker[Any]) -> None:
+    worker.start(be_stubborn)
+    assert "RuntimeError('StubbornError: this and that')" == repr(worker.exception())
+
+
+def test_what_a_task_raises_is_raised_and_says_where(worker: Worker[Any]) -> None:
+    worker.start(fail, "of the task")
+    with pytest.raises(ValueError) as raised:
+        worker.result()
+    assert "of the task" == str(raised.value)
+    assert "in fail" in raised.value.__notes__[0]
+
+    worker.start(fail, text="of another")
+    assert "of another" == str(worker.exception())
+
+
+def test_what_does_not_pickle_is_refused_at_once_or_raised(worker: Worker[Any]) -> None:
+    with pytest.raises(AttributeError):
+        worker.start(lambda: None)
+    assert worker.pid is None
+
+    worker.start(sys._getframe)
+    with pytest.raises(TypeError, match="pickle"):
+        worker.result()
+
+
+def test_nothing_has_ended_while_it_runs(worker: Worker[Any]) -> None:
+    worker.start(time.sleep, 600)
+
+    assert [] == wait([worker], 0.05)
+    assert [] == wait([], 600)
+
+
+@pytest.mark.parametrize("somebody_else", [False, True])
+def test_a_killed_task_is_lost_and_the_next_has_a_new_process(worker: Worker[Any], somebody_else: bool) -> None:
+    worker.start(time.sleep, 600)
+    killed = pid_of(worker)
+    if somebody_else:
+        os.kill(killed, signal.SIGKILL)
+    else:
+        worker.kill()
+
+    assert [worker] == wait([worker], PATIENCE_S)
+    error = worker.exception()
+    assert isinstance(error, WorkerLostError)
+    assert somebody_else is (str(error) == "its process was killed by signal 9")
+    assert started_ticks(killed) is None
+    assert worker.pid is None
+
+    worker.start(os.getpid)
+    assert killed != worker.result()
+
+
+_kept: list[object] = []
+
+
+def _closed_with_objects_of_the_parent() -> list[int]:
+    """The files of this process that are closed when what its parent had is dropped, and garbage is collected."""
+    files = [os.open("/dev/null", os.O_RDONLY) for _ in range(64)]
+    _kept.clear()
+    with exempt():
+        pass
+    gc.collect()
+    return [fd for fd in files if not Path(f"/proc/self/fd/{fd}").exists()]
+
+
+@pytest.mark.parametrize("is_garbage", [True, False], ids=["garbage", "dropped"])
+def test_objects_of_the_parent_close_no_file_of_a_fork(tmp_path: Path, is_garbage: bool) -> None:
+    """A mapping closes its file by number, whoever has the number by then."""
+    (tmp_path / "mapped").write_bytes(bytes(8192))
+    with uncollected(), closing(Worker[list[int]](fork=True)) as worker, (tmp_path / "mapped").open("r+b") as file:
+        for _ in range(8):
+            held: list[object] = [mmap.mmap(file.fileno(), 4096)]
+            if is_garbage:
+                held.append(held)
+            else:
+                _kept.append(held)
+            del held
+        worker.start(_closed_with_objects_of_the_parent)
+
+        assert [] == worker.result()
+    _kept.clear()
+    gc.collect()
+
+
+# --- a crew ----------------------------------------------------------------------------------------------------------
+
+_meeting = threading.Barrier(2)
+
+
+def meet() -> int:
+    _meeting.wait(PATIENCE_S)
+    return os.getpid()
+
+
+@pytest.fixture(params=[False, True], ids=["spawned", "forked"])
+def crew(request: pytest.FixtureRequest) -> Iterator[tuple[Worker[Any], Worker[Any]]]:
+    one, two = Crew[Any](2, fork=request.param).workers
+    yield one, two
+    kill([one, two])
+
+
+def test_the_workers_of_a_crew_work_at_the_same_time_in_one_process(crew: tuple[Worker[Any], Worker[Any]]) -> None:
+    for _ in range(2):
+        for worker in crew:
+            worker.start(meet)
+
+        assert 1 == len({worker.result() for worker in crew})
+
+
+def test_a_task_that_fails_leaves_the_others_of_a_crew_alone(crew: tuple[Worker[Any], Worker[Any]]) -> None:
+    one, two = crew
+    one.start(meet)
+    two.start(fail, "it failed")
+    with pytest.raises(ValueError, match="it failed"):
+        two.result()
+    two.reset()
+    two.start(meet)
+
+    assert one.result() == two.result()
+
+
+def test_a_crew_that_is_killed_loses_all_its_tasks_and_goes_on_in_a_new_process(
+    crew: tuple[Worker[Any], Worker[Any]],
+) -> None:
+    for worker in crew:
+        worker.start(time.sleep, 600)
+    killed = pid_of(crew[0])
+    crew[1].kill()
+
+    assert [WorkerLostError] * 2 == [type(worker.exception()) for worker in crew]
+    for worker in crew:
+        worker.start(meet)
+    assert {killed} != {worker.result() for worker in crew}
+
+
+def test_a_crew_exits_when_all_have_left_that_had_tasks_or_none(crew: tuple[Worker[Any], Worker[Any]]) -> None:
+    busy, idle = crew
+    busy.start(os.getpid)
+    pid = busy.result()
+    busy.close()
+    assert started_ticks(pid) is not None
+
+    idle.close()
+    assert started_ticks(pid) is None
+    busy.start(os.getpid)
+    assert pid != busy.result()
+
+
+# --- ends ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_process_that_exits_is_lost_with_its_status(worker: Worker[Any]) -> None:
+    worker.start(os._exit, 7)
+
+    with pytest.raises(WorkerLostError, match=r"^its process exited: 7$"):
+        worker.result()
+
+
+def test_a_process_that_is_killed_before_it_has_read_its_task_blocks_nobody(
+    worker: Worker[Any],
+) -> None:
+    worker.start(len, bytes(8 * MIB))
+    worker.kill()
+
+    assert isinstance(worker.exception(), WorkerLostError)
+
+
+def test_a_process_that_is_killed_between_two_tasks_is_replaced(worker: Worker[Any]) -> None:
+    worker.start(os.getpid)
+    killed = worker.result()
+    os.kill(killed, signal.SIGKILL)
+    while started_ticks(killed) is not None:
+        time.sleep(0.01)
+
+    worker.start(os.getpid)
+    assert killed != worker.result()
+
+
+def test_several_are_waited_for_and_killed_together(tmp_path: Path) -> None:
+    workers: list[Worker[Any]] = [Worker() for _ in range(3)]
+    for worker in workers[:2]:
+        worker.start(time.sleep, 600)
+    workers[2].start(os.getpid)
+    pids = [pid_of(worker) for worker in workers]
+
+    assert [workers[2]] == wait(workers, PATIENCE_S)
+    kill(workers)
+    assert [None] * 3 == [started_ticks(pid) for pid in pids]
+
+
+def test_a_process_may_clear_away_when_it_is_killed_politely(worker: Worker[Any], tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    worker.start(end_with_142, path)
+    while not path.exists() or path.read_text() != "ready":
+        time.sleep(0.01)
+    kill([worker], PATIENCE_S)
+
+    assert "cleared away" == path.read_text()
+
+
+def test_a_process_does_not_hear_ctrl_c(worker: Worker[Any]) -> None:
+    worker.start(os.getpid)
+    for _ in range(2):
+        os.kill(pid_of(worker), signal.SIGINT)  # before it has started, and afterwards
+        before = worker.result()
+        worker.start(os.getpid)
+    assert before == worker.result()
+
+
+@pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "pass", "worker.close()"])
+def test_processes_end_with_their_parent(end: str) -> None:
+    """However it ends, and whether it closes them or not."""
+    program = f"""
+import os
+from judge.base.worker_processes import Worker
+worker = Worker()
+worker.start(os.getpid)
+print(worker.result(), flush=True)
+{end}
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert "" == done.stderr
+    deadline = time.monotonic() + PATIENCE_S
+    while started_ticks(int(done.stdout)) is not None:
+        assert time.monotonic() < deadline, "it lives"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("count", [FEW, FEW + 1])
+def test_short_tasks_are_done_in_order(count: int) -> None:
+    assert [str(number) for number in range(count)] == list(in_parallel(str, range(count)))
+
+
+def test_of_very_many_tasks_a_few_are_held_at_a_time() -> None:
+    count = 10_000
+    waiting = iter(range(count))
+    results = in_parallel(str, waiting)
+    first = next(results)
+
+    assert next(waiting) < count / 2
+    assert count - 1 == len([first, *results])

@@ -1,0 +1,153 @@
+"""The Engine's attach stream, byte by byte: frames, the mark behind the last byte, and what silence means."""
+
+import select
+import socket
+import struct
+from collections.abc import Iterator
+
+import pytest
+
+from judge.base.errors import HostError
+from judge.sandbox.box import Channel, ProcessReport
+from judge.sandbox.docker.attach import AttachStream, EndMark, Frames
+
+STDOUT, STDERR = 1, 2
+LOST = (Channel.REPORT, b"lost 0")
+
+
+def engine_frame(stream: int, payload: bytes) -> bytes:
+    return struct.pack(">BxxxL", stream, len(payload)) + payload
+
+
+def control(kind: bytes, payload: bytes) -> bytes:
+    return engine_frame(STDERR, kind + struct.pack(">L", len(payload)) + payload)
+
+
+# --- frames --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 3, 8, 1000])
+def test_frames_are_found_however_they_are_cut(size: int) -> None:
+    data = engine_frame(1, b"one") + engine_frame(2, b"") + engine_frame(1, b"x" * 300)
+    frames = Frames(8)
+    pieces = [data[at : at + size] for at in range(0, len(data), size)]
+    found = [frame for piece in pieces for frame in frames.feed(piece)]
+    assert found == [(1, b"one"), (2, b""), (1, b"x" * 300)]
+
+
+def test_a_frame_that_cannot_be_one_is_the_engine_s_fault() -> None:
+    with pytest.raises(HostError):
+        list(Frames(8).feed(struct.pack(">BxxxL", 1, 1 << 31)))
+
+
+# --- the mark ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cut", range(EndMark.LENGTH + 1))
+def test_the_mark_is_found_however_it_is_cut(cut: int) -> None:
+    end = EndMark()
+    data = b"5,5\n" + end.mark
+    first, over = end.feed(data[: 4 + cut])
+    rest, over_now = end.feed(data[4 + cut :]) if not over else (b"", True)
+    assert first + rest == b"5,5\n"
+    assert over_now
+
+
+def test_a_line_is_never_held_back() -> None:
+    assert EndMark().feed(b"5,5\n") == (b"5,5\n", False)
+
+
+def test_what_only_began_like_the_mark_is_given_back() -> None:
+    end = EndMark()
+    other = bytes([end.mark[1] ^ 1])
+    assert end.feed(b"a\0") == (b"a", False)
+    assert end.feed(other) == (b"\0" + other, False)
+
+
+def test_two_marks_differ() -> None:
+    assert EndMark().mark != EndMark().mark
+
+
+# --- the stream ----------------------------------------------------------------------------------
+
+
+class Wire:
+    """An attach stream and the Engine's end of it."""
+
+    def __init__(self) -> None:
+        ours, self.engine = socket.socketpair()
+        ours.setblocking(False)
+        self.engine.setblocking(False)
+        self.stream = AttachStream(ours, ProcessReport.decode, lambda: [LOST])
+
+    def close(self) -> None:
+        self.stream.close()
+        self.engine.close()
+
+
+@pytest.fixture
+def wire() -> Iterator[Wire]:
+    made = Wire()
+    yield made
+    made.close()
+
+
+def test_reports_come_over_stderr_and_stdout_is_nobody_s_with_pipes(wire: Wire) -> None:
+    wire.stream.say_pipes()
+    assert wire.engine.recv(99) == b"P"
+    wire.engine.send(engine_frame(STDOUT, b"R\0\0\0\x08exited 0") + control(b"R", b"started 0"))
+    assert wire.stream.read() == [(Channel.REPORT, b"started 0")]
+
+
+def test_all_three_streams_come_over_one_socket_without_pipes(wire: Wire) -> None:
+    wire.stream.say_attach()
+    word = wire.engine.recv(99)
+    assert word[:1] == b"A"
+    wire.engine.send(control(b"R", b"started 0") + engine_frame(STDOUT, b"OK\n"))
+    wire.engine.send(control(b"e", b"oops") + control(b"e", b"") + control(b"R", b"exited 0"))
+    wire.engine.send(engine_frame(STDOUT, b"bye" + word[1:]))
+    assert wire.stream.read() == [
+        (Channel.REPORT, b"started 0"),
+        (Channel.OUT, b"OK\n"),
+        (Channel.ERR, b"oops"),
+        (Channel.ERR, b""),
+        (Channel.REPORT, b"exited 0"),
+        (Channel.OUT, b"bye"),
+        (Channel.OUT, b""),
+    ]
+
+
+def test_what_an_agent_says_is_never_a_report(wire: Wire) -> None:
+    wire.stream.say_attach()
+    forged = control(b"R", b"exited 0")
+    wire.engine.send(engine_frame(STDOUT, forged))
+    assert wire.stream.read() == [(Channel.OUT, forged)]
+
+
+def test_nothing_to_read_is_nothing(wire: Wire) -> None:
+    assert not wire.stream.read()
+
+
+def test_a_stream_that_breaks_off_ends_everything_once(wire: Wire) -> None:
+    wire.stream.say_attach()
+    wire.engine.close()
+    events = wire.stream.read()
+    assert set(events) == {(Channel.OUT, b""), (Channel.ERR, b""), LOST}
+    assert events[-1] == LOST
+    assert wire.stream.ended
+    assert not wire.stream.read()
+    assert wire.stream.write(b"x") == -1
+
+
+def test_a_full_socket_takes_nothing_more_and_no_harm_is_done(wire: Wire) -> None:
+    while wire.stream.write(b"x" * 65536):
+        pass
+    assert wire.stream.write(b"x" * 65536) == 0
+
+
+def test_room_to_write_is_polled_under_a_second_number(wire: Wire) -> None:
+    poll = select.epoll()
+    poll.register(wire.stream.fd, select.EPOLLIN)
+    poll.register(wire.stream.stdin_fd, select.EPOLLOUT)
+    assert poll.poll(0) == [(wire.stream.stdin_fd, select.EPOLLOUT)]
+    poll.close()

@@ -1,0 +1,96 @@
+"""The files of an image are in memory before a game of one of its agents."""
+
+import ctypes
+import mmap
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from judge.sandbox.docker import image_pages
+from judge.sandbox.docker.docker_box import DockerBox
+from judge.sandbox.docker.image_pages import load_files
+from tests.patience import PATIENCE_S
+from tests.sandbox.conftest import Lodge
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+
+only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root reads the files of an image")
+
+
+def is_in_memory(path: Path) -> bool:
+    """Whether all pages of a file are in memory."""
+    size = ctypes.c_size_t(path.stat().st_size)
+    found = (ctypes.c_ubyte * -(-size.value // mmap.PAGESIZE))()
+    with path.open("rb") as file:
+        address = ctypes.c_void_p(libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_PRIVATE, file.fileno(), 0))
+        assert 0 == libc.mincore(address, size, found)
+        libc.munmap(address, size)
+    return all(page & 1 for page in found)
+
+
+def await_in_memory(path: Path) -> None:
+    """Wait until the disk has given all pages: nobody waits for them when they are asked for."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_in_memory(path):
+        assert time.monotonic() < deadline, f"{path} is not in memory"
+        time.sleep(0.01)
+
+
+def drop(path: Path) -> None:
+    """Remove a file's pages from memory."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def test_files_are_loaded_and_links_and_other_file_systems_are_not_followed(tmp_path: Path) -> None:
+    elsewhere, tree = tmp_path / "elsewhere", tmp_path / "tree"
+    (tree / "deep").mkdir(parents=True)
+    for path in (elsewhere, tree / "deep" / "data"):
+        path.write_bytes(bytes(1 << 20))
+        drop(path)
+    (tree / "link").symlink_to(elsewhere)
+    (tree / "away").symlink_to(tmp_path)
+
+    assert 1 << 20 == load_files(tree, 1 << 20)
+    await_in_memory(tree / "deep" / "data")
+    assert not is_in_memory(elsewhere)
+
+
+def test_too_large_a_tree_is_left(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.write_bytes(bytes(1 << 20))
+    drop(data)
+
+    assert 0 == load_files(tmp_path, (1 << 20) - 1)
+    assert not is_in_memory(data)
+
+
+@only_root
+@pytest.mark.docker
+def test_the_image_of_an_agent_is_in_memory_before_it_starts(lodge: Lodge, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages that were removed from memory are there again when the next box is made."""
+    monkeypatch.setattr(image_pages, "RELOAD_S", 0.0)
+    file = _largest_file(lodge().box)
+    drop(file)
+    assert not is_in_memory(file)
+    lodge(digest="0" * 64).box.prepare()
+
+    await_in_memory(file)
+
+
+def _largest_file(box: object) -> Path:
+    """The largest file of a box's image, as this host sees it."""
+    assert isinstance(box, DockerBox)
+    box.prepare()
+    first = box._container.first
+    assert first is not None
+    libraries = Path(f"/proc/{first.pid}/root/usr/lib")
+    return max((path for path in libraries.rglob("*") if path.is_file() and not path.is_symlink()), key=_size)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size

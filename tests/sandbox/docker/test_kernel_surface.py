@@ -1,0 +1,301 @@
+"""What an agent reaches of the kernel beside system calls, and honest programs that reach much of it: real boxes."""
+
+import subprocess
+import textwrap
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from judge.host.build_images import build_images
+from judge.sandbox import BoxPolicy, Limits
+from judge.sandbox.docker.hardening import MASKED
+from judge.sandbox.docker.run_in_box import Command, run_in_box
+
+MAX_USER_WATCHES = Path("/proc/sys/fs/epoll/max_user_watches")
+PATIENCE_S = 120.0
+OUTPUT_BYTES = 1 << 20
+
+JAVA = """\
+import java.net.*;
+import java.nio.ByteBuffer;
+import java.nio.channels.*;
+import java.nio.file.*;
+import java.util.concurrent.*;
+
+public class Main {
+    public static void main(String[] words) throws Exception {
+        var address = UnixDomainSocketAddress.of("/tmp/socket");
+        var server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        server.bind(address).configureBlocking(false);
+        var selector = Selector.open();
+        server.register(selector, SelectionKey.OP_ACCEPT);
+        var client = SocketChannel.open(address);
+        client.setOption(StandardSocketOptions.SO_SNDBUF, 65536);
+        System.out.println("selected " + selector.select());
+        var accepted = server.accept();
+        client.write(ByteBuffer.wrap("hello".getBytes()));
+        System.out.println("read " + accepted.read(ByteBuffer.allocate(9)));
+        var pipe = Pipe.open();
+        var other = Selector.open();
+        pipe.source().configureBlocking(false);
+        pipe.source().register(other, SelectionKey.OP_READ);
+        pipe.sink().write(ByteBuffer.wrap(new byte[3]));
+        System.out.println("piped " + other.select());
+        var timers = Executors.newScheduledThreadPool(4);
+        System.out.println("scheduled " + timers.schedule(() -> 7, 1, TimeUnit.MILLISECONDS).get());
+        timers.shutdown();
+        var file = FileChannel.open(Path.of("/home/agent/file"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        var lock = file.lock();
+        file.force(true);
+        System.out.println("locked " + lock.isValid());
+        var child = new ProcessBuilder("/bin/echo", "child").start();
+        System.out.print(new String(child.getInputStream().readAllBytes()));
+        System.out.println("heap " + (Runtime.getRuntime().maxMemory() < 400 << 20));
+    }
+}
+"""
+
+pytestmark = pytest.mark.docker
+
+
+@pytest.fixture(autouse=True)
+def images() -> None:
+    """The image that the scripts of this file run in."""
+    build_images(["python"])
+
+
+def run(tmp_path: Path, script: str, *words: str, image: str = "python", name: str = "main.py") -> str:
+    """Run a script in a box and return what it printed; it has to exit with 0."""
+    tmp_path.chmod(0o755)
+    (tmp_path / name).write_text(textwrap.dedent(script), encoding="ascii")
+    output = BytesIO()
+    command = words or ("/usr/bin/python3", f"/agent/{name}")
+    limits = Limits(shm_bytes=1 << 20)
+    ordered = Command("surface", tmp_path, command, image, limits, PATIENCE_S, OUTPUT_BYTES, OUTPUT_BYTES)
+    result = run_in_box(ordered, BoxPolicy(), output)
+    assert result.is_success, f"{result.report}, {result.stderr}"
+    return output.getvalue().decode()
+
+
+def test_nothing_in_proc_can_be_written(tmp_path: Path) -> None:
+    script = """
+        import errno, os
+        names = ("oom_score_adj", "clear_refs", "coredump_filter", "comm", "timerslack_ns", "autogroup")
+        for name in names:
+            try:
+                os.open(f"/proc/self/{name}", os.O_WRONLY)
+                print(name)
+            except OSError as error:
+                if error.errno not in (errno.EROFS, errno.ENOENT):
+                    print(name, error)
+    """
+    assert "" == run(tmp_path, script)
+
+
+def test_all_boxes_have_the_highest_oom_score_adj(tmp_path: Path) -> None:
+    script = """
+        for process in ("1", "self"):
+            print(open(f"/proc/{process}/oom_score_adj").read().strip())
+    """
+    assert ["1000", "1000"] == run(tmp_path, script).split()
+
+
+def test_masked_files_are_empty(tmp_path: Path) -> None:
+    script = f"""
+        import os
+        for path in {MASKED!r}:
+            if os.path.isdir(path):
+                assert not os.listdir(path), path
+            elif os.path.exists(path):
+                with open(path, "rb") as file:
+                    assert not file.read(1), path
+            if os.path.exists(path):
+                print(path)
+    """
+    found = run(tmp_path, script).split()
+    assert {"/proc/locks", "/sys/kernel"} <= set(found)
+
+
+def test_an_agent_has_the_limits_that_pid_1_and_the_engine_set(tmp_path: Path) -> None:
+    script = """
+        import resource
+        for name in ("NOFILE", "SIGPENDING", "MSGQUEUE", "MEMLOCK"):
+            print(*resource.getrlimit(getattr(resource, f"RLIMIT_{name}")))
+    """
+    assert ["256 256", "64 64", "0 0", "0 0"] == run(tmp_path, script).splitlines()
+
+
+def test_queues_of_messages_cannot_be_made_by_opening_a_file(tmp_path: Path) -> None:
+    script = """
+        import os
+        try:
+            os.open("/dev/mqueue/queue", os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            print(error.errno in (1, 13, 30))
+    """
+    assert "True" == run(tmp_path, script).strip()
+
+
+@pytest.mark.skipif(
+    not MAX_USER_WATCHES.exists() or int(MAX_USER_WATCHES.read_text()) > 16384,
+    reason="fs.epoll.max_user_watches is too large here for a bound, which judge doctor reports",
+)
+def test_an_agent_has_256_epoll_watches_in_all_its_processes(tmp_path: Path) -> None:
+    script = """
+        import errno, os, select
+        ours, theirs = os.pipe()
+        made, epolls = 0, []
+        files = [os.dup(ours) for _ in range(100)]
+        def watch():
+            global made
+            epoll = select.epoll()
+            epolls.append(epoll)
+            for file in files:
+                try:
+                    epoll.register(file)
+                    made += 1
+                except OSError as error:
+                    assert errno.ENOSPC == error.errno
+                    return False
+            return True
+        while watch():
+            pass
+        if os.fork() == 0:
+            child = select.epoll()
+            try:
+                child.register(theirs, select.EPOLLOUT)
+                os._exit(1)
+            except OSError as error:
+                os._exit(error.errno != errno.ENOSPC)
+        print(made, os.wait()[1])
+    """
+    assert ["256", "0"] == run(tmp_path, script).split()
+
+
+# --- honest programs -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("journal", ["delete", "truncate", "persist", "wal", "memory"])
+def test_sqlite_keeps_a_book(tmp_path: Path, journal: str) -> None:
+    """Two connections of one process take turns; after a new start the rows are there."""
+    script = """
+        import sqlite3, sys
+        def connect():
+            return sqlite3.connect("/home/agent/book.db", timeout=0.05, isolation_level=None)
+        first, second = connect(), connect()
+        print(first.execute("pragma journal_mode=" + sys.argv[1]).fetchone()[0])
+        first.execute("create table moves (move integer)")
+        first.execute("begin immediate")
+        first.execute("insert into moves values (1)")
+        try:
+            second.execute("begin immediate")
+        except sqlite3.OperationalError as error:
+            print(error)
+        first.execute("commit")
+        second.execute("insert into moves values (2)")
+        first.close()
+        second.close()
+        third = connect()
+        print(third.execute("select sum(move) from moves").fetchone()[0])
+        print(third.execute("pragma integrity_check").fetchone()[0])
+    """
+    words = ("/usr/bin/python3", "/agent/main.py", journal)
+    assert [journal, "database is locked", "3", "ok"] == run(tmp_path, script, *words).splitlines()
+
+
+def test_python_uses_processes_pipes_sockets_and_timers(tmp_path: Path) -> None:
+    script = """
+        import asyncio, fcntl, multiprocessing, os, select, signal, socket, subprocess, threading, time
+
+        def square(number):
+            return number * number
+
+        async def echo():
+            async def serve(reader, writer):
+                writer.write(await reader.readline())
+                await writer.drain()
+                writer.close()
+            server = await asyncio.start_unix_server(serve, "/tmp/socket")
+            reader, writer = await asyncio.open_unix_connection("/tmp/socket")
+            writer.write(b"line\\n")
+            await asyncio.sleep(0.001)
+            print((await reader.readline()).decode().strip())
+            server.close()
+            child = await asyncio.create_subprocess_exec("cat", stdin=-1, stdout=-1)
+            print((await child.communicate(b"through cat"))[0].decode())
+
+        if __name__ == "__main__":
+            asyncio.run(echo())
+            with multiprocessing.Pool(2) as pool:
+                print(sum(pool.map(square, range(10))))
+            ours, theirs = multiprocessing.Pipe()
+            process = multiprocessing.Process(target=theirs.send, args=("sent",))
+            process.start()
+            print(ours.recv())
+            process.join()
+            queue = multiprocessing.Queue()
+            queue.put("queued")
+            print(queue.get())
+            a, b = socket.socketpair()
+            a.settimeout(1)
+            a.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+            b.sendall(b"pair")
+            print(a.recv(9).decode())
+            print(subprocess.run(["sh", "-c", "echo $((6*7)) | cat"], capture_output=True, text=True).stdout.strip())
+            rung = threading.Event()
+            signal.signal(signal.SIGALRM, lambda *_: rung.set())
+            signal.setitimer(signal.ITIMER_REAL, 0.001)
+            while not rung.is_set():
+                time.sleep(0.001)
+            with open("/home/agent/file", "w") as file:
+                fcntl.lockf(file, fcntl.LOCK_EX)
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            print("done")
+    """
+    expected = ["line", "through cat", "285", "sent", "queued", "pair", "42", "done"]
+    assert expected == run(tmp_path, script).splitlines()
+
+
+def test_node_uses_sockets_workers_children_and_timers(tmp_path: Path) -> None:
+    build_images(["node"])
+    script = """
+        const net = require('net'), fs = require('fs'), child = require('child_process');
+        const { Worker, isMainThread, parentPort } = require('worker_threads');
+        const print = (text) => fs.writeSync(1, text + '\\n');
+        if (!isMainThread) {
+            parentPort.postMessage('worker');
+        } else {
+            const server = net.createServer((socket) => socket.on('data', (data) => socket.end(data)));
+            server.listen('/tmp/socket', () => {
+                const client = net.connect('/tmp/socket', () => client.write('echo'));
+                client.on('data', (data) => {
+                    print(data.toString());
+                    server.close();
+                    new Worker(__filename).on('message', (message) => {
+                        print(message);
+                        child.exec('echo child', (error, output) => {
+                            print(output.trim());
+                            fs.fsyncSync(fs.openSync('/home/agent/file', 'w'));
+                            setTimeout(() => { print('timer'); process.exit(0); }, 1);
+                        });
+                    });
+                });
+            });
+        }
+    """
+    words = ("/usr/bin/node", "/agent/main.js")
+    assert ["echo", "worker", "child", "timer"] == run(
+        tmp_path, script, *words, image="node", name="main.js"
+    ).splitlines()
+
+
+def test_java_uses_selectors_locks_children_and_timers(tmp_path: Path) -> None:
+    build_images(["java"])
+    source = tmp_path / "Main.java"
+    source.write_text(JAVA, encoding="ascii")
+    subprocess.run(["javac", "--release", "17", source], check=True, capture_output=True)
+    words = ("/usr/bin/java", "-cp", "/agent", "Main")
+    expected = ["selected 1", "read 5", "piped 1", "scheduled 7", "locked true", "child", "heap true"]
+    assert expected == run(tmp_path, "", *words, image="java", name="none").splitlines()

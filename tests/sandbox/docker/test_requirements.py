@@ -1,0 +1,99 @@
+"""What a policy demands of a host: sentences from an Engine's description, and a game that never starts with less."""
+
+from pathlib import Path
+from typing import Any
+
+import docker
+import pytest
+
+from judge.base.errors import HostError, InputError
+from judge.sandbox import BoxPolicy
+from judge.sandbox.docker.requirements import refuse_stack, require, security_options, unmet
+from tests.sandbox.conftest import Lodge
+
+BARE = {"SecurityOptions": ["name=seccomp,profile=default"], "Runtimes": {"runc": {"path": "runc"}}}
+FULL = {
+    "SecurityOptions": [
+        "name=apparmor",
+        "name=seccomp,profile=builtin",
+        "name=userns",
+        "name=cgroupns",
+    ],
+    "Runtimes": {"runc": {"path": "runc"}, "runsc": {"path": "/usr/bin/runsc"}},
+}
+STRICT = BoxPolicy(apparmor="docker-default", user_namespace="required", runtime="runsc")
+
+
+def test_options_are_read_from_an_engine_s_description() -> None:
+    assert security_options(BARE) == {"seccomp"}
+    assert security_options(FULL) == {"apparmor", "seccomp", "userns", "cgroupns"}
+    assert security_options({"SecurityOptions": None}) == set()
+
+
+def test_a_policy_that_demands_nothing_is_content_with_seccomp() -> None:
+    assert [] == list(unmet(BoxPolicy(), BARE))
+    assert [] == list(unmet(BoxPolicy(seccomp="engine"), {}))
+
+
+def test_what_a_host_has_is_enough() -> None:
+    assert [] == list(unmet(STRICT, FULL))
+
+
+def test_users_of_a_rootless_engine_are_shifted_too() -> None:
+    rootless = {"SecurityOptions": ["name=seccomp", "name=rootless"]}
+    assert [] == list(unmet(BoxPolicy(user_namespace="required"), rootless))
+
+
+@pytest.mark.parametrize(
+    ("policy", "info", "key", "fix"),
+    [
+        (BoxPolicy(), {}, "box.seccomp", "CONFIG_SECCOMP_FILTER"),
+        (BoxPolicy(apparmor="judge"), BARE, "box.apparmor", "install apparmor"),
+        (BoxPolicy(user_namespace="required"), BARE, "box.user_namespace", "userns-remap"),
+        (BoxPolicy(runtime="runsc"), BARE, "box.runtime", "this Engine has runc"),
+        (BoxPolicy(runtime="runsc", transport="pipes"), FULL, "box.transport", "set box.transport to auto"),
+    ],
+)
+def test_what_a_host_lacks_is_said_with_the_fix(policy: BoxPolicy, info: dict[str, Any], key: str, fix: str) -> None:
+    (sentence,) = unmet(policy, info)
+    assert key in sentence
+    assert fix in sentence
+
+
+@pytest.mark.parametrize("label", ["", "unconfined", "docker-default (enforce)", "runc (unconfined)"])
+def test_one_profile_of_apparmor_is_fine(label: str) -> None:
+    refuse_stack(label)
+
+
+def test_a_stack_of_profiles_is_refused_with_the_fix() -> None:
+    with pytest.raises(HostError, match=r"crun//&docker-default, so .*apparmor_parser -R /etc/apparmor\.d/crun\)"):
+        refuse_stack("crun//&docker-default (mixed)")
+
+
+@pytest.mark.docker
+def test_this_engine_is_asked() -> None:
+    require(BoxPolicy())
+    with pytest.raises(HostError, match=r"box\.runtime = 'no-such'"):
+        require(BoxPolicy(runtime="no-such"))
+
+
+@pytest.mark.docker
+def test_a_box_is_not_made_with_less(lodge: Lodge) -> None:
+    with pytest.raises(HostError, match="nothing less is played"):
+        lodge("puppet", policy=BoxPolicy(runtime="no-such")).move_in()
+
+
+@pytest.mark.docker
+def test_a_profile_that_is_not_there_is_found_before_play() -> None:
+    with pytest.raises(InputError, match="no seccomp profile 'defualt'"):
+        require(BoxPolicy(seccomp_of={"python": "defualt"}))
+
+
+@pytest.mark.docker
+def test_an_apparmor_profile_that_is_demanded_confines_the_box(lodge: Lodge, outsider: docker.DockerClient) -> None:
+    if "apparmor" not in security_options(outsider.info()):
+        pytest.skip("this host has no AppArmor")
+    lodge("puppet", policy=BoxPolicy(apparmor="docker-default")).move_in()
+    (container,) = outsider.containers.list(filters={"label": "judge.match=test"})
+    confined = Path(f"/proc/{container.attrs['State']['Pid']}/attr/current").read_text()
+    assert confined.strip() == "docker-default (enforce)"

@@ -1,0 +1,302 @@
+"""A box that is kept for its agent: what a former game left is gone, or the box is."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import docker
+import pytest
+from structlog.testing import capture_logs
+
+from judge.base.worker_processes import Worker
+from judge.sandbox import BoxPolicy, Limits
+from judge.sandbox.box import FolderKind
+from judge.sandbox.docker.container import KEPT, MOST_KEPT, tell_no_effect
+from judge.sandbox.docker.docker_box import DockerBox
+from judge.sandbox.docker.engine import Engine
+from judge.sandbox.docker.reaper import reap
+from judge.sandbox.docker.renewal import helper
+from judge.sandbox.machine.cgroup import UNIFIED, find_cgroups
+from judge.sandbox.machine.owner import Owner
+from judge.sandbox.machine.procfs import children_of
+from tests.patience import PATIENCE_S
+from tests.sandbox.conftest import GROUP, Lodge, of
+from tests.sandbox.guest import Guest
+from tests.sandbox.reuser import play
+
+pytestmark = [pytest.mark.docker, pytest.mark.skipif(os.geteuid() != 0, reason="only root renews boxes")]
+
+ROOT = Path(__file__).parents[3]
+REUSE = BoxPolicy(reuse="agent")
+THROWN_AWAY = "a box that cannot be proved clean is thrown away; the next game gets a fresh one"
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> Iterator[None]:
+    """No box of another test is there, and none stays."""
+    KEPT.close()
+    yield
+    KEPT.close()
+
+
+def begin(lodge: Lodge, digest: str = "one", **options: Any) -> Guest:
+    """A puppet in its first or its next game."""
+    return lodge("puppet", policy=options.pop("policy", REUSE), digest=digest, **options).move_in()
+
+
+def finish(guest: Guest) -> None:
+    """The agent ends by itself, and the game is over."""
+    guest.tell("leave 0")
+    guest.end()
+    guest.box.leave()
+    guest.box.close()
+
+
+def container_of(guest: Guest) -> str:
+    assert isinstance(guest.box, DockerBox)
+    return guest.box._container.id
+
+
+def own_containers() -> list[str]:
+    with closing(Engine(PATIENCE_S)) as engine:
+        return [each["Id"] for each in engine.labelled(f"judge.owner={Owner.me().encode()}")]
+
+
+def why_thrown_away(logs: list[Any]) -> list[str]:
+    return [line["why"] for line in logs if line["event"] == THROWN_AWAY]
+
+
+def test_the_next_game_of_the_same_agent_has_the_same_container(lodge: Lodge) -> None:
+    first = begin(lodge)
+    container, is_reused = container_of(first), first.box.is_reused
+    finish(first)
+    second = begin(lodge, seat=1)
+
+    assert (container, False, True) == (container_of(second), is_reused, second.box.is_reused)
+
+
+def test_it_finds_the_box_as_new(lodge: Lodge) -> None:
+    asked = (
+        "list /tmp",
+        "list /home/agent",
+        "list /dev/shm",
+        "cwd",
+        "status Pid",
+        "status SigIgn",
+        "write /tmp/a",
+        "write b",
+    )
+    first = begin(lodge)
+    seen = [first.ask(line) for line in asked]
+    first.ask("fill /tmp/full")
+    first.ask("fill full")
+    first.ask("fill /dev/shm/full")
+    finish(first)
+    second = begin(lodge)
+
+    assert second.box.is_reused
+    assert seen == [second.ask(line) for line in asked]
+
+
+def test_its_counters_are_those_of_its_own_game(lodge: Lodge) -> None:
+    first = begin(lodge)
+    first.tell("burn-alone")
+    first.until(lambda: first.cpu_ns() > 50_000_000)
+    used = first.cpu_ns()
+    first.box.close()
+    second = begin(lodge)
+    finish(second)
+    third = begin(lodge)
+    peak = third.box.readings().memory_peak_bytes
+
+    assert third.box.is_reused
+    assert third.cpu_ns() < used
+    assert peak is not None
+    assert peak < 16 << 20
+
+
+def test_a_box_serves_no_other_agent_and_no_other_policy(lodge: Lodge) -> None:
+    first = begin(lodge)
+    finish(first)
+    others = [
+        begin(lodge, digest="two"),
+        begin(lodge, policy=REUSE.model_copy(update={"freeze": "none"})),
+        begin(lodge, limits=Limits(processes=8)),
+    ]
+
+    assert [False] * 3 == [other.box.is_reused for other in others]
+
+
+def test_by_default_and_without_a_digest_no_box_is_kept(lodge: Lodge) -> None:
+    for options in ({"policy": BoxPolicy()}, {"digest": ""}, {"policy": REUSE.once}):
+        finish(begin(lodge, **options))
+
+    assert [] == own_containers()
+
+
+def test_a_box_with_kept_folders_or_another_profile_serves_one_game(lodge: Lodge, native: None) -> None:
+    with closing(Engine(PATIENCE_S)) as engine:
+        engine.create_volume("judge-test-reuse", "size=1048576,mode=1777", {"judge.owner": Owner.me().encode()})
+        try:
+            finish(begin(lodge, folders={FolderKind.PERSISTENT: "judge-test-reuse"}))
+            finish(begin(lodge, policy=REUSE.model_copy(update={"seccomp": "engine"})))
+
+            assert [] == own_containers()
+        finally:
+            engine.remove_volume("judge-test-reuse")
+
+
+def test_an_agent_that_was_killed_gets_a_fresh_box(lodge: Lodge) -> None:
+    first = begin(lodge)
+    first.box.kill()
+    first.box.leave()
+    first.box.close()
+
+    assert [] == own_containers()
+    assert not begin(lodge).box.is_reused
+
+
+def test_a_container_that_is_killed_between_games_costs_a_fresh_start(
+    lodge: Lodge, outsider: docker.DockerClient
+) -> None:
+    first = begin(lodge)
+    container = container_of(first)
+    finish(first)
+    outsider.containers.get(container).kill()
+    with capture_logs() as logs:
+        second = begin(lodge)
+
+    assert ["its PID 1 has ended"] == why_thrown_away(logs)
+    assert not second.box.is_reused
+    assert "said hello" == f"said {second.ask('say hello')}"
+    assert container not in own_containers()
+
+
+def test_a_container_that_is_paused_between_games_is_thrown_away(lodge: Lodge, outsider: docker.DockerClient) -> None:
+    first = begin(lodge)
+    container = container_of(first)
+    finish(first)
+    outsider.containers.get(container).pause()
+    with capture_logs() as logs:
+        second = begin(lodge)
+
+    assert ["somebody has frozen it"] == why_thrown_away(logs)
+    assert (False, False) == (second.box.is_reused, container in own_containers())
+
+
+def test_a_process_of_an_outsider_in_it_is_noticed(lodge: Lodge, outsider: docker.DockerClient) -> None:
+    first = begin(lodge)
+    container = container_of(first)
+    finish(first)
+    outsider.containers.get(container).exec_run(["sleep", "1000"], detach=True)
+    await_second_process(container)
+    with capture_logs() as logs:
+        second = begin(lodge)
+
+    assert "there are other processes" in why_thrown_away(logs)[0]
+    assert not second.box.is_reused
+
+
+def test_where_the_helper_ends_the_next_box_has_another_one(lodge: Lodge) -> None:
+    first = begin(lodge)
+    helper()._process.kill()
+    with capture_logs() as logs:
+        finish(first)
+    assert "the helper inside of containers does not answer" in why_thrown_away(logs)[0]
+
+    second = begin(lodge)
+    finish(second)
+
+    assert [False, True] == [second.box.is_reused, begin(lodge).box.is_reused]
+
+
+def await_second_process(container: str) -> None:
+    with closing(Engine(PATIENCE_S)) as engine:
+        groups = find_cgroups(int(engine.state(container)["Pid"]), container)
+    assert groups is not None
+    processes = groups.get("memory", groups.get(UNIFIED, Path())) / "cgroup.procs"
+    deadline = time.monotonic() + PATIENCE_S
+    while len(processes.read_text().split()) < 2:
+        assert time.monotonic() < deadline
+
+
+@of(GROUP)
+def test_who_is_not_root_has_a_fresh_box_for_each_game_and_the_log_says_why(lodge: Lodge) -> None:
+    tell_no_effect.cache_clear()
+    with capture_logs() as logs:
+        for _ in range(2):
+            finish(begin(lodge))
+
+    (line,) = [line for line in logs if line["event"].startswith("box.reuse has no effect")]
+    assert "only a judge that is root" in line["why"]
+    assert [] == own_containers()
+
+
+def test_few_boxes_are_kept_and_the_oldest_goes_first(lodge: Lodge) -> None:
+    for number in range(MOST_KEPT + 1):
+        finish(begin(lodge, digest=str(number)))
+
+    assert MOST_KEPT == len(own_containers())
+    assert [False, True] == [begin(lodge, digest=digest).box.is_reused for digest in ("0", str(MOST_KEPT))]
+
+
+STEPS = ("_clean", "_renew", "_give_memory_back", "prove", "put", "waiting")
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_judge_that_is_killed_in_the_middle_of_a_reuse_leaves_nothing(step: str, program: Path, native: None) -> None:
+    words = [sys.executable, "-m", "tests.sandbox.reuser", str(program), step]
+    with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as judge:
+        assert judge.stdout
+        assert "ready\n" in judge.stdout
+        mark = f":{judge.pid}:"
+        helpers = children_of(judge.pid)
+        judge.send_signal(signal.SIGKILL)
+    reap()
+
+    with closing(Engine(PATIENCE_S)) as engine:
+        owners = [each["Labels"]["judge.owner"] for each in engine.labelled("judge.owner")]
+    assert [] == [owner for owner in owners if mark in owner]
+    assert helpers
+    for each in helpers:
+        await_end(each)
+
+
+def await_end(pid: int) -> None:
+    """Wait until a process is gone: the helper ends when its judge does."""
+    with suppress(ProcessLookupError):
+        handle = os.pidfd_open(pid)
+        try:
+            assert select.select([handle], [], [], PATIENCE_S)[0]
+        finally:
+            os.close(handle)
+
+
+@pytest.mark.parametrize("fork", [True, False])
+def test_a_worker_that_ends_leaves_nothing(program: Path, native: None, fork: bool) -> None:
+    worker: Worker[int] = Worker(fork=fork)
+    worker.start(play, program, "end")
+    pid = worker.result()
+    with closing(Engine(PATIENCE_S)) as engine:
+        kept = [each["Labels"]["judge.owner"] for each in engine.labelled("judge.owner")]
+        worker.close()
+        left = [each["Labels"]["judge.owner"] for each in engine.labelled("judge.owner")]
+
+    assert [1, 0] == [sum(f":{pid}:" in owner for owner in owners) for owners in (kept, left)]
+
+
+def test_a_judge_that_ends_leaves_nothing(program: Path, native: None) -> None:
+    words = [sys.executable, "-m", "tests.sandbox.reuser", str(program), "end"]
+    done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True, timeout=PATIENCE_S)
+
+    with closing(Engine(PATIENCE_S)) as engine:
+        marks = [each["Labels"]["judge.owner"] for each in engine.labelled("judge.owner")]
+    pid = done.stdout.split()[-1]
+    assert [] == [mark for mark in marks if f":{pid}:" in mark]

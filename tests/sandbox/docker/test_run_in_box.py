@@ -1,0 +1,135 @@
+"""One command in a box of its own: whatever it does, it ends, and nothing of it is left."""
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import docker
+import pytest
+
+from judge.base.errors import HostError
+from judge.host.build_images import build_images
+from judge.sandbox import BoxPolicy, Limits
+from judge.sandbox.box import ProcessReport
+from judge.sandbox.docker.run_in_box import Command, CommandEnd, CommandResult, Stderr, run_in_box
+from judge.sandbox.machine.owner import Owner
+
+pytestmark = pytest.mark.docker
+
+MIB = 1 << 20
+SMALL = Limits(memory_bytes=64 * MIB, temporary_bytes=4 * MIB, scratch_bytes=MIB, processes=8)
+
+Do = Callable[..., tuple[CommandResult, bytes]]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def image() -> None:
+    build_images(["python"])
+
+
+@pytest.fixture
+def do(tmp_path: Path) -> Iterator[Do]:
+    """Run a program in Python in a box; `job` are other limits than usual."""
+    tmp_path.chmod(0o755)
+    (tmp_path / "upload").write_text("as it was")
+
+    def run(program: str, **job: object) -> tuple[CommandResult, bytes]:
+        usual = Command(
+            name="test-workshop",
+            directory=tmp_path,
+            command=("/usr/bin/python3", "-I", "/agent/program"),
+            image="python",
+            limits=SMALL,
+            seconds=30,
+            output_bytes=MIB,
+            stderr_bytes=MIB,
+        )
+        (tmp_path / "program").write_text(program)
+        output = io.BytesIO()
+        done = run_in_box(replace(usual, **job), BoxPolicy(), output)  # type: ignore[arg-type]
+        return done, output.getvalue()
+
+    yield run
+    with closing(docker.from_env()) as client:
+        mine = f"judge.owner={Owner.me().encode()}"
+        assert [] == client.containers.list(all=True, filters={"label": mine}, ignore_removed=True)
+
+
+def test_what_it_writes_comes_out(do: Do) -> None:
+    done, output = do("import sys\nsys.stderr.write('said')\nprint(open('/agent/upload').read() * 2, end='')")
+
+    assert done.is_success
+    assert (b"as it wasas it was", b"said") == (output, bytes(done.stderr.first))
+
+
+def test_what_it_was_given_stays_as_it_was(do: Do, tmp_path: Path) -> None:
+    done, _ = do(
+        "import os, sys\n"
+        "for path in ('/agent/upload', '/agent/new', '/etc/passwd', '/judge/new'):\n"
+        "    try:\n        open(path, 'w')\n"
+        "    except OSError as error:\n        sys.stderr.write(f'{error.errno} ')\n"
+        "open('/home/agent/new', 'w'); open('/tmp/new', 'w')"
+    )
+
+    assert done.is_success
+    assert b"30 30 30 30 " == bytes(done.stderr.first)  # EROFS
+    assert "as it was" == (tmp_path / "upload").read_text()
+
+
+@pytest.mark.parametrize(
+    ("program", "end"),
+    [
+        ("while True: pass", CommandEnd.TIME),
+        ("import time\ntime.sleep(1000)", CommandEnd.TIME),
+        ("import os\nwhile True: os.write(1, bytes(9999))", CommandEnd.OUTPUT),
+        ("import os\nwhile True: os.write(2, bytes(9999))", CommandEnd.STDERR),
+        ("x = bytearray(1 << 30)", CommandEnd.MEMORY),
+    ],
+)
+def test_each_limit_ends_it(do: Do, program: str, end: CommandEnd) -> None:
+    done, output = do(program, seconds=2 if end is CommandEnd.TIME else 30)
+
+    assert end is done.end
+    assert not done.is_success
+    assert len(output) <= MIB
+
+
+def test_who_fills_the_disk_hears_of_it(do: Do) -> None:
+    done, _ = do("open('/home/agent/x', 'wb').write(bytes(5 << 20))")
+
+    assert ProcessReport("exited", 1) == done.report
+    assert b"No space left on device" in bytes(done.stderr.last + done.stderr.first)
+
+
+def test_who_forks_without_end_hears_of_it_and_leaves_nobody(do: Do) -> None:
+    done, _ = do("import os, time\nwhile True:\n    if not os.fork(): time.sleep(1000)")
+
+    assert CommandEnd.FINISHED is done.end
+    assert b"BlockingIOError" in bytes(done.stderr.first)
+
+
+def test_children_do_not_outlive_it(do: Do) -> None:
+    done, output = do("import os, time\nif not os.fork():\n    time.sleep(1000)\nprint('gone')")
+
+    assert (True, b"gone\n") == (done.is_success, output)
+
+
+def test_an_end_by_a_signal_is_its_own(do: Do) -> None:
+    done, _ = do("import os\nos.kill(os.getpid(), 9)")
+
+    assert (CommandEnd.FINISHED, ProcessReport("signalled", 9)) == (done.end, done.report)
+
+
+def test_a_command_that_is_not_there_is_the_hosts_fault(do: Do) -> None:
+    with pytest.raises(HostError, match="No such file or directory; run: judge images build python"):
+        do("", command=("/usr/bin/python9",))
+
+
+def test_the_middle_of_a_long_talk_is_let_go() -> None:
+    talk = Stderr(8)
+    for piece in (b"12", b"3456789", b"abc", b"defg"):
+        talk.add(piece)
+
+    assert (b"1234", b"defg", 8) == (bytes(talk.first), bytes(talk.last), talk.omitted_bytes)

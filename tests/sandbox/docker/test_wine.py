@@ -1,0 +1,248 @@
+"""Windows programs of both widths live in the same box as all others, with the same quotas, freezer and reports."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from judge.host.build_images import build_images
+from judge.sandbox import BoxPolicy, Limits, persistent_path
+from judge.sandbox.box import Channel, ProcessReport
+from judge.sandbox.docker import seccomp
+from judge.sandbox.runtimes import path_for, recipes
+from tests.sandbox.conftest import ATTACH, PIPES, Lodge, of
+from tests.sandbox.guest import Guest, work_for
+from tests.sandbox.mingw import HERE, NEEDS_WINE, WIDTHS, compile_windows, packaged_programs
+
+ACCESS_VIOLATION = 0xC0000005
+SMALL = Limits(memory_bytes=96 << 20)
+STILL_NS = 2_000_000
+WINE_BYTES = 32 << 20
+"""More than what Wine itself takes, its server and its services."""
+
+Windows = Callable[..., Guest]
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A staged agent: the puppet for Windows in both widths, and a book."""
+    build_images(["native", "wine"])
+    staged = tmp_path_factory.mktemp("windows")
+    staged.chmod(0o755)
+    for width in WIDTHS:
+        compile_windows([HERE / "puppet.c"], staged / f"puppet {width}.exe", width)
+    (staged / "book.txt").write_text("h8", encoding="ascii")
+    return staged
+
+
+@pytest.fixture
+def windows(lodge: Lodge, folder: Path) -> Windows:
+    """Start the puppet for Windows, of 64 bits or as many as are asked for."""
+
+    def start(*words: str, width: int = 64, **options: object) -> Guest:
+        command = ("wine", f"puppet {width}.exe", *words)
+        return lodge(*command, staged=folder, runtime="wine", **options).move_in()
+
+    return start
+
+
+def said(guest: Guest, line: str) -> str:
+    """The answer of a program that ends its lines as Windows does."""
+    return guest.ask(line).removesuffix("\r")
+
+
+def of_width(*widths: int) -> pytest.MarkDecorator:
+    """Tell a story with programs of these widths."""
+    each = [pytest.param(width, marks=NEEDS_WINE, id=f"{width}-bit") for width in widths]
+    return pytest.mark.parametrize("width", each)
+
+
+# --- what needs no Engine -------------------------------------------------------------------------
+
+
+def test_a_path_is_written_as_the_programs_of_a_runtime_write_it() -> None:
+    assert path_for("wine", "/agent/book 1.txt") == "Z:\\agent\\book 1.txt"
+    assert path_for("wine", "../persistent") == "..\\persistent"
+    assert path_for("native", "/agent/book.txt") == "/agent/book.txt"
+    assert path_for("local/wine:1", "/agent/book.txt") == "/agent/book.txt"
+
+
+def test_the_persistent_folder_has_a_name_for_windows() -> None:
+    assert persistent_path("docker", "wine") == "Z:\\persistent"
+    assert persistent_path("docker", "java") == "/persistent"
+
+
+def test_wine_has_the_profile_that_it_needs_and_a_policy_may_give_another() -> None:
+    needed = {name: recipe.seccomp for name, recipe in recipes().items()}
+    assert seccomp.profile_for(BoxPolicy(), "wine", needed["wine"]) == "wine32"
+    assert seccomp.profile_for(BoxPolicy(seccomp="engine"), "wine", needed["wine"]) == "wine32"
+    assert seccomp.profile_for(BoxPolicy(seccomp_of={"wine": "ours.toml"}), "wine", needed["wine"]) == "ours.toml"
+    assert seccomp.profile_for(BoxPolicy(), "java", needed["java"]) == "native"
+
+
+# --- how a program finds its box ------------------------------------------------------------------
+
+
+@of_width(*WIDTHS)
+def test_a_program_is_told_of_its_files_in_the_form_of_windows(windows: Windows, width: int) -> None:
+    guest = windows("book.txt", "-v", width=width)
+
+    assert said(guest, "argv") == f"Z:\\agent\\puppet {width}.exe|Z:\\agent\\book.txt|-v"
+    assert said(guest, "read Z:\\agent\\book.txt") == "h8"
+    assert said(guest, "cwd") == "Z:\\home\\agent"
+    assert said(guest, "temp") == "Z:\\tmp\\"
+
+
+@of(PIPES, ATTACH)
+@of_width(64)
+def test_lines_end_as_the_judge_ends_them(windows: Windows, width: int) -> None:
+    assert said(windows(width=width), "hello\r") == "hello"
+
+
+@of_width(*WIDTHS)
+def test_a_program_writes_to_its_folders_and_nowhere_else(windows: Windows, width: int) -> None:
+    guest = windows(width=width, limits=Limits(persistent_bytes=1 << 20))
+
+    for path in ("book.txt", "Z:\\persistent\\book.txt", "Z:\\tmp\\book.txt"):
+        assert said(guest, f"write {path}") == "written"
+        assert said(guest, f"read {path}") == "hello"
+    for path in (
+        "C:\\book.txt",
+        "C:\\users\\agent\\book.txt",
+        "Z:\\agent\\book.txt",
+        "Z:\\book.txt",
+    ):
+        assert said(guest, f"write {path}") != "written"
+
+
+# --- programs that others built --------------------------------------------------------------------
+
+
+@of_width(*WIDTHS)
+def test_a_program_of_the_distribution_is_talked_with(lodge: Lodge, tmp_path: Path, width: int) -> None:
+    """A calculator, with its two DLLs beside it."""
+    staged = tmp_path / "calculator"
+    staged.mkdir(mode=0o755)
+    for name in ("mpicalc.exe", "libgcrypt-20.dll", "libgpg-error-0.dll"):
+        shutil.copy(packaged_programs(width) / name, staged)
+
+    guest = lodge("wine", "mpicalc.exe", staged=staged, runtime="wine").move_in()
+
+    assert "23" == said(guest, "5 7 * p")  # 35, which it writes to base 16
+
+
+# --- its quotas ----------------------------------------------------------------------------------
+
+
+@of_width(*WIDTHS)
+def test_wine_takes_little_of_the_memory(windows: Windows, width: int) -> None:
+    guest = windows(width=width)
+    said(guest, "hello")
+
+    assert (guest.box.readings().memory_peak_bytes or 0) < WINE_BYTES
+
+
+@of_width(*WIDTHS)
+def test_the_cap_holds_for_the_program_and_wine_together(windows: Windows, width: int) -> None:
+    guest = windows(width=width, limits=SMALL)
+
+    assert said(guest, f"fill {(SMALL.memory_bytes - WINE_BYTES) >> 20}") == "filled"
+    guest.tell(f"fill {SMALL.cap_bytes >> 20}")
+
+    assert guest.end() != ProcessReport("exited", 0)
+    readings = guest.box.readings()
+    assert readings.oom_kills
+    assert readings.memory_cap_bytes == SMALL.cap_bytes
+
+
+@of_width(64)
+def test_the_other_processes_are_left_to_the_program(windows: Windows, width: int) -> None:
+    """Wine has five of them: the server and the services, with their threads."""
+    guest = windows(width=width)
+
+    assert int(said(guest, "threads 1000")) >= Limits().processes - 6
+
+
+# --- its time ------------------------------------------------------------------------------------
+
+
+@of_width(*WIDTHS)
+def test_a_frozen_program_uses_no_time_nor_does_wine(windows: Windows, width: int) -> None:
+    guest = windows(width=width)
+    assert said(guest, "burn") == "burning"
+
+    guest.until_busy()
+    guest.freeze()
+    before = guest.cpu_ns()
+    work_for(0.05)
+    assert guest.cpu_ns() - before < STILL_NS
+    guest.box.thaw()
+    guest.until_busy()
+
+
+# --- its end -------------------------------------------------------------------------------------
+
+
+@of_width(*WIDTHS)
+@pytest.mark.parametrize(("code", "reported"), [(0, 0), (3, 3), (256, 1)])
+def test_an_exit_code_arrives_and_none_of_them_turns_into_success(
+    windows: Windows, width: int, code: int, reported: int
+) -> None:
+    guest = windows(width=width)
+    guest.tell(f"exit {code}")
+
+    assert guest.end() == ProcessReport("exited", reported)
+    assert guest.heard[Channel.ERR] == b""
+
+
+@of_width(*WIDTHS)
+def test_an_access_violation_is_an_exit_code_and_a_line_of_wine_s(windows: Windows, width: int) -> None:
+    guest = windows(width=width)
+    guest.tell("null")
+
+    assert guest.end() == ProcessReport("exited", ACCESS_VIOLATION & 0xFF)
+    [line] = guest.heard[Channel.ERR].splitlines()
+    assert line.startswith(b"wine: Unhandled page fault on write access to 0000")
+
+
+@of_width(*WIDTHS)
+@pytest.mark.parametrize("act", ["abort", "overflow"])
+def test_other_ends_are_no_success_either(windows: Windows, width: int, act: str) -> None:
+    guest = windows(width=width)
+    guest.tell(act)
+
+    report = guest.end()
+    assert (report.kind, report.number != 0) == ("exited", True)
+
+
+@of_width(64)
+def test_what_a_program_leaves_behind_does_not_hold_the_box(windows: Windows, width: int) -> None:
+    """A program of its own that still runs, and Wine's server: the output ends with the agent's first process."""
+    guest = windows(width=width)
+    assert said(guest, "start") == "started"
+    guest.tell("exit 0")
+
+    assert guest.end() == ProcessReport("exited", 0)
+
+
+@of_width(64)
+def test_a_program_is_killed_with_wine(windows: Windows, width: int) -> None:
+    guest = windows(width=width)
+    said(guest, "burn")
+    guest.box.kill()
+
+    assert guest.end() == ProcessReport("signalled", 9)
+
+
+@of_width(64)
+def test_a_window_cannot_be_opened_and_nobody_waits_for_it(windows: Windows, width: int) -> None:
+    assert said(windows(width=width), "window") != "1"
+
+
+@of_width(64)
+def test_without_scratch_space_it_is_said_what_is_missing(windows: Windows, width: int) -> None:
+    guest = windows(width=width, limits=Limits(scratch_bytes=0))
+
+    assert guest.end() == ProcessReport("exited", 1)
+    assert b"/tmp/wine" in guest.heard[Channel.ERR]

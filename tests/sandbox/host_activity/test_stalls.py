@@ -1,0 +1,172 @@
+"""Stalls of the host: what is one, what is not, and the process that is timed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+
+from judge.sandbox.box import Nearby
+from judge.sandbox.host_activity.stall_probe import (
+    SECTOR_NS,
+    STALL_NS,
+    TRANSFER_NS,
+    Doing,
+    SharedPage,
+    spent_ns,
+    stolen_ns,
+)
+from judge.sandbox.host_activity.stalls import StallWatch, watch_stalls
+from judge.sandbox.machine.procfs import stat_fields
+
+SOON_S = 30.0
+"""Far away: what is awaited comes, or the test fails."""
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for a condition."""
+    deadline = time.monotonic() + SOON_S
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+# --- what is a stall -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("span_ns", "waited_ns", "spent_ns", "stall_ns"),
+    [
+        (STALL_NS - 1, 0, 0, 0),
+        (STALL_NS, 0, 0, STALL_NS),
+        (9 * STALL_NS, 0, 0, 9 * STALL_NS),
+        (9 * STALL_NS, 2 * STALL_NS, 3 * STALL_NS, 4 * STALL_NS),
+        (9 * STALL_NS, 8 * STALL_NS + 1, 0, 0),
+        (9 * STALL_NS, 0, 20 * STALL_NS, 0),
+    ],
+    ids=["short", "least", "long", "less the waiting", "only waiting", "a busy disk"],
+)
+def test_a_stall_is_what_neither_a_core_nor_the_work_of_a_disk_accounts_for(
+    span_ns: int, waited_ns: int, spent_ns: int, stall_ns: int
+) -> None:
+    doing = Doing(stalled_ns=7, began_ns=1000, waited_ns=300, disk=1, spent_ns=500)
+
+    assert 7 + stall_ns == doing.total_ns(1000 + span_ns, 300 + waited_ns, 500 + spent_ns)
+
+
+def test_what_has_not_begun_is_no_stall() -> None:
+    assert 7 == Doing(7).total_ns(1 << 50, 0, 0)
+    assert 7 == Doing(7, began_ns=1 << 50).total_ns(1000, 0, 0)
+
+
+def test_each_transfer_of_a_disk_takes_its_time_and_each_sector() -> None:
+    line = "12 1 800 30 5 2 40 9 0 31 39 0 0 0 0"
+
+    assert 17 * TRANSFER_NS + 840 * SECTOR_NS == spent_ns(line.split())
+
+
+def test_what_a_hypervisor_took_is_counted_of_some_cores() -> None:
+    tick = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+    stat = "cpu  0 0 0 0 0 0 0 99 0 0\ncpu0 0 0 0 0 0 0 0 3 0 0\ncpu1 0 0 0 0 0 0 0 5 0 0\nintr 1\n"
+
+    assert [0, 3 * tick, 8 * tick] == [stolen_ns(stat, cores) for cores in ({7}, {0}, {0, 1})]
+
+
+def test_the_shared_page_says_what_was_told_last() -> None:
+    fd = os.memfd_create("page")
+    os.ftruncate(fd, SharedPage.SIZE)
+    with closing(SharedPage(fd)) as page, closing(SharedPage(fd)) as other:
+        os.close(fd)
+        assert (Doing(0), 0) == (other.doing(), other.wanted_since())
+        page.want(5)
+        page.tell(Doing(1, 2, 3, 4, 1 << 63))
+
+        assert (Doing(1, 2, 3, 4, 1 << 63), 5) == (other.doing(), other.wanted_since())
+
+
+# --- the process -----------------------------------------------------------------------------------------------------
+
+
+def test_a_probe_tells_and_one_that_is_gone_does_not(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(bytes(8192))
+    with closing(StallWatch([Nearby((file, tmp_path / "none")), Nearby((file,))])) as watch:
+        watch.want(time.monotonic_ns())
+        assert watch.stalled_ns() is not None
+        pid = watch.pid
+
+        os.kill(pid, signal.SIGKILL)
+
+        until(lambda: watch.stalled_ns() is None)
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_probe_goes_from_game_to_game(tmp_path: Path) -> None:
+    places = []
+    for name in ("one", "two"):
+        (tmp_path / name).write_bytes(bytes(8192))
+        places.append([Nearby((tmp_path / name,))])
+    with watch_stalls(places[0]) as watch:
+        first = watch.pid
+    with watch_stalls(places[1]) as watch, watch_stalls([Nearby((), tmp_path)]) as elsewhere:
+        assert first == watch.pid != elsewhere.pid
+        os.kill(first, signal.SIGKILL)
+        until(lambda: watch.stalled_ns() is None)
+        with watch_stalls(places[0]) as anew:
+            assert anew.pid not in (first, elsewhere.pid)
+            assert anew.stalled_ns() is not None
+        assert watch.stalled_ns() is None
+
+
+def test_games_at_the_same_time_have_one_probe_until_the_last_one_ends(tmp_path: Path) -> None:
+    """It reads beside one of them, and beside another one when that has ended."""
+    places = []
+    for name in ("one", "two"):
+        (tmp_path / name).write_bytes(bytes(8192))
+        places.append([Nearby((tmp_path / name,))])
+    with ExitStack() as first:
+        watch = first.enter_context(watch_stalls(places[0]))
+        with watch_stalls(places[1]) as beside:
+            assert watch is beside
+            watch.want(5, "one")
+            watch.want(6, "two")
+            first.close()
+            watch.want(0, "one")
+            assert beside.is_running
+            assert 5 == beside._page.wanted_since()
+
+            beside.want(0, "two")
+            assert 0 == beside._page.wanted_since()
+
+
+def test_a_probe_that_somebody_stopped_is_not_stalled() -> None:
+    with closing(StallWatch([])) as watch:
+        os.kill(watch.pid, signal.SIGSTOP)
+        until(lambda: stat_fields(watch.pid)[0] == "T")
+        before, began = watch.stalled_ns(), time.monotonic_ns()
+        until(lambda: time.monotonic_ns() > began + 2 * STALL_NS)
+
+        assert before == watch.stalled_ns()
+
+
+def test_a_probe_ends_with_its_judge() -> None:
+    script = """
+from judge.sandbox.host_activity.stalls import StallWatch
+print(StallWatch([]).pid, flush=True)
+input()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as judge:
+        assert judge.stdout
+        pid = int(judge.stdout.readline())
+        assert Path(f"/proc/{pid}").exists()
+
+        judge.kill()
+
+        until(lambda: not Path(f"/proc/{pid}").exists() or stat_fields(pid)[0] == "Z")

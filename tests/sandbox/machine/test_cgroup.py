@@ -1,0 +1,242 @@
+"""Where a container's cgroups are, from texts of real hosts, and what their files say."""
+
+import os
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from judge.base.errors import HostError
+from judge.sandbox.box import Readings
+from judge.sandbox.docker import freezer
+from judge.sandbox.docker.engine import Engine
+from judge.sandbox.machine import cgroup
+from judge.sandbox.machine.cgroup import CgroupMeter, Counter, locate
+
+ID = "4f1c9a0d2b7e4f1c9a0d2b7e4f1c9a0d2b7e4f1c9a0d2b7e4f1c9a0d2b7e4f1c"
+
+Case = tuple[str, str, dict[str, str]]
+"""A /proc/PID/cgroup, our /proc/self/mountinfo, and the directories that they mean."""
+
+V2: Case = (
+    f"0::/system.slice/docker-{ID}.scope\n",
+    (
+        "24 18 0:22 / /sys rw,nosuid,nodev,noexec,relatime shared:7 - sysfs sysfs rw\n"
+        "29 24 0:26 / /sys/fs/cgroup rw,nosuid,nodev,noexec,relatime shared:9 - cgroup2 cgroup2"
+        " rw,nsdelegate,memory_recursiveprot\n"
+    ),
+    {"": f"/sys/fs/cgroup/system.slice/docker-{ID}.scope"},
+)
+
+V1: Case = (
+    (f"5:freezer:/docker/{ID}\n4:memory:/docker/{ID}\n3:cpu,cpuacct:/docker/{ID}\n1:name=systemd:/docker/{ID}\n"),
+    (
+        "31 23 0:28 / /sys/fs/cgroup ro,nosuid - tmpfs tmpfs ro,mode=755\n"
+        "32 31 0:29 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,xattr,name=systemd\n"
+        "33 31 0:30 / /sys/fs/cgroup/cpu,cpuacct rw,relatime - cgroup cgroup rw,cpu,cpuacct\n"
+        "34 31 0:31 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n"
+        "35 31 0:32 / /sys/fs/cgroup/freezer rw,relatime shared:13 - cgroup cgroup rw,freezer\n"
+    ),
+    {
+        "freezer": f"/sys/fs/cgroup/freezer/docker/{ID}",
+        "memory": f"/sys/fs/cgroup/memory/docker/{ID}",
+        "cpu": f"/sys/fs/cgroup/cpu,cpuacct/docker/{ID}",
+        "cpuacct": f"/sys/fs/cgroup/cpu,cpuacct/docker/{ID}",
+        "name=systemd": f"/sys/fs/cgroup/systemd/docker/{ID}",
+    },
+)
+
+HYBRID: Case = (
+    (
+        f"9:name=systemd:/docker/{ID}\n6:freezer:/docker/{ID}\n4:memory:/docker/{ID}\n"
+        f"2:cpuacct:/docker/{ID}\n0::/docker/{ID}\n"
+    ),
+    (
+        "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n"
+        "33 31 0:30 / /sys/fs/cgroup/cpuacct rw,relatime - cgroup cgroup rw,cpuacct\n"
+        "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n"
+        "37 31 0:34 / /sys/fs/cgroup/freezer rw,relatime - cgroup cgroup rw,freezer\n"
+        "41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n"
+    ),
+    {
+        "freezer": f"/sys/fs/cgroup/freezer/docker/{ID}",
+        "memory": f"/sys/fs/cgroup/memory/docker/{ID}",
+        "cpuacct": f"/sys/fs/cgroup/cpuacct/docker/{ID}",
+        "": f"/sys/fs/cgroup/unified/docker/{ID}",
+    },
+)
+
+PARTLY_MOUNTED: Case = (
+    f"0::/machine/judge/docker/{ID}\n",
+    "41 31 0:38 /machine/judge /cgroups\\040here rw - cgroup2 none rw\n",
+    {"": f"/cgroups here/docker/{ID}"},
+)
+
+OUTSIDE_OF_THE_MOUNT: Case = (
+    f"0::/other/{ID}\n",
+    "41 31 0:38 /machine /cg rw - cgroup2 none rw\n",
+    {},
+)
+OUTSIDE_OF_OUR_NAMESPACE: Case = (f"0::/../{ID}\n", V2[1], {})
+NOT_MOUNTED: Case = (f"4:memory:/docker/{ID}\n", V2[1], {})
+
+
+@pytest.mark.parametrize(
+    ("memberships", "mountinfo", "directories"),
+    [
+        pytest.param(*V2, id="v2"),
+        pytest.param(*V1, id="v1"),
+        pytest.param(*HYBRID, id="hybrid"),
+        pytest.param(*PARTLY_MOUNTED, id="partly mounted"),
+        pytest.param(*OUTSIDE_OF_THE_MOUNT, id="outside of the mount"),
+        pytest.param(*OUTSIDE_OF_OUR_NAMESPACE, id="outside of our namespace"),
+        pytest.param(*NOT_MOUNTED, id="not mounted"),
+    ],
+)
+def test_a_process_s_cgroups_are_found(memberships: str, mountinfo: str, directories: dict[str, str]) -> None:
+    assert locate(memberships, mountinfo) == {name: Path(path) for name, path in directories.items()}
+
+
+def test_another_s_process_number_is_not_taken_for_the_container_s() -> None:
+    assert cgroup.find_cgroups(os.getpid(), ID) is None
+    assert cgroup.find_cgroups(2**22 + 1, ID) is None
+    assert cgroup.find_cgroups(0, ID) is None
+
+
+# --- what the files say --------------------------------------------------------------------------
+
+
+def write(directory: Path, **files: str) -> Path:
+    """A cgroup directory; `__` in a name stands for a dot."""
+    directory.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (directory / name.replace("__", ".")).write_text(text, encoding="ascii")
+    return directory
+
+
+def test_a_meter_reads_v2(tmp_path: Path) -> None:
+    directory = write(
+        tmp_path,
+        memory__peak="5000\n",
+        memory__max="9000\n",
+        memory__events="low 0\nhigh 0\nmax 12\noom 3\noom_kill 2\noom_group_kill 0\n",
+        cpu__stat="usage_usec 77\nuser_usec 70\nsystem_usec 7\n",
+    )
+    meter = CgroupMeter({"": directory})
+    assert meter.readings() == Readings(5000, 9000, 2, 77_000, reached_cap=True)
+    assert meter.memory_bytes() is None
+    meter.close()
+
+
+@pytest.mark.parametrize(("peak", "reached"), [(99 << 20, False), ((100 << 20) - 4096, True), (100 << 20, True)])
+def test_v1_was_at_its_cap_if_its_peak_was(tmp_path: Path, peak: int, reached: bool) -> None:
+    memory = write(tmp_path, memory__max_usage_in_bytes=f"{peak}\n", memory__limit_in_bytes=f"{100 << 20}\n")
+    with closing(CgroupMeter({"memory": memory})) as meter:
+        assert reached is meter.readings().reached_cap
+
+
+def test_v2_was_at_its_cap_if_its_own_limit_ran_out(tmp_path: Path) -> None:
+    events = "low 0\nhigh 0\nmax 12\noom 0\noom_kill 2\noom_group_kill 0\n"
+    with closing(CgroupMeter({"": write(tmp_path, memory__events=events)})) as meter:
+        assert False is meter.readings().reached_cap
+
+
+def test_a_meter_of_an_older_v2_keeps_the_most_that_it_saw(tmp_path: Path) -> None:
+    directory = write(tmp_path, memory__current="5000\n", memory__max="max\n")
+    meter = CgroupMeter({"": directory})
+    assert meter.readings() == Readings(5000, None, None, None)
+    write(tmp_path, memory__current="4000\n")
+    assert meter.readings().memory_peak_bytes == 5000
+    # What is in use falls.
+    assert meter.memory_bytes() == 4000
+    meter.close()
+
+
+def test_a_meter_of_a_hybrid_host_reads_v1(tmp_path: Path) -> None:
+    memory = write(
+        tmp_path / "memory",
+        memory__max_usage_in_bytes="5000\n",
+        memory__limit_in_bytes="9000\n",
+        memory__usage_in_bytes="3000\n",
+        memory__oom_control="oom_kill_disable 0\nunder_oom 0\noom_kill 1\n",
+    )
+    cpuacct = write(tmp_path / "cpuacct", cpuacct__usage="123456789\n")
+    unified = write(tmp_path / "unified", cpu__stat="usage_usec 1\n")
+    meter = CgroupMeter({"memory": memory, "cpuacct": cpuacct, "": unified})
+    assert meter.readings() == Readings(5000, 9000, 1, 123456789, reached_cap=True)
+    assert meter.memory_bytes() == 3000
+    meter.close()
+
+
+def test_a_counter_keeps_its_value_when_its_file_has_gone(tmp_path: Path) -> None:
+    file = tmp_path / "cpuacct.usage"
+    file.write_text("42\n", encoding="ascii")
+    fd = os.open(file, os.O_RDONLY)
+    counter = Counter(fd)
+    assert counter.read() == 42
+    os.close(fd)
+    assert counter.read() == 42
+
+
+def test_a_counter_that_never_was_says_so(tmp_path: Path) -> None:
+    fd = os.open(tmp_path, os.O_RDONLY)
+    assert Counter(fd, "oom_kill").read() is None
+    os.close(fd)
+
+
+# --- which freezer -------------------------------------------------------------------------------
+
+
+class Pausing(Engine):
+    """An Engine that can pause a container, which is tried before an agent runs; nobody asks it anything else."""
+
+    def __init__(self) -> None:
+        """Connect to nothing."""
+        self.asked: list[str] = []
+
+    def pause(self, container: str) -> None:
+        self.asked.append(f"pause {container}")
+
+    def unpause(self, container: str) -> None:
+        self.asked.append(f"unpause {container}")
+
+
+@pytest.mark.parametrize(
+    ("wish", "has", "kind"),
+    [
+        ("auto", {"", "freezer"}, freezer.FileFreezer),
+        ("auto", {"freezer"}, freezer.FileFreezer),
+        ("auto", set(), freezer.EnginePause),
+        ("engine", {"", "freezer"}, freezer.EnginePause),
+        ("none", {"", "freezer"}, freezer.NoFreezer),
+    ],
+)
+def test_the_first_freezer_that_a_host_has_is_taken(tmp_path: Path, wish: str, has: set[str], kind: type) -> None:
+    directories = {name: write(tmp_path / (name or "unified")) for name in has}
+    for directory in directories.values():
+        write(directory, cgroup__freeze="0\n", cgroup__events="frozen 0\n", freezer__state="THAWED\n")
+    engine = Pausing()
+    chosen = freezer.choose_freezer(wish, directories, engine, ID)
+    assert isinstance(chosen, kind)
+    tried = [f"pause {ID}", f"unpause {ID}"] if kind is freezer.EnginePause else []
+    assert tried == engine.asked
+    chosen.close()
+
+
+def test_unified_is_preferred_and_confirmed_by_its_events(tmp_path: Path) -> None:
+    directory = write(tmp_path, cgroup__freeze="0", cgroup__events="populated 1\nfrozen 0\n")
+    chosen = freezer.choose_freezer("auto", {"": directory, "freezer": tmp_path}, Pausing(), ID)
+    chosen.freeze()
+    assert (directory / "cgroup.freeze").read_text(encoding="ascii") == "1"
+    assert not chosen.is_frozen()
+    write(directory, cgroup__events="populated 1\nfrozen 1\n")
+    assert chosen.is_frozen()
+    chosen.thaw()
+    assert (directory / "cgroup.freeze").read_text(encoding="ascii") == "0"
+    chosen.close()
+
+
+@pytest.mark.parametrize("wish", ["unified", "v1"])
+def test_a_freezer_that_is_not_there_is_named(wish: str) -> None:
+    with pytest.raises(HostError, match=wish):
+        freezer.choose_freezer(wish, {}, Pausing(), ID)

@@ -1,0 +1,224 @@
+"""Judges of one host take turns on its cores: who has one, who waits, and who blocks nobody."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import docker
+import pytest
+
+from judge.base.errors import InputError
+from judge.host.build_images import build_images
+from judge.sandbox.machine import core_locks
+from judge.sandbox.machine.core_locks import CoreLocks, holder_of, is_free, take_one
+from judge.sandbox.machine.cores import available, core_of, whole_cores
+from tests.patience import PATIENCE_S
+
+HOLDER = """
+import sys
+from judge.sandbox.machine.core_locks import CoreLocks
+with CoreLocks([int(word) for word in sys.argv[1:]], print):
+    print("had", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Locks of four cores of one processor each, on a disk that /proc/locks calls as stat does."""
+    directory = Path("/dev/shm") / f"judge-test-{os.getpid()}-{tmp_path.name}"
+    directory.mkdir()
+    for core in range(4):
+        (directory / f"cpu{core}").touch()
+    monkeypatch.setenv(core_locks.VARIABLE, str(directory))
+    monkeypatch.setattr(core_locks, "core_of", lambda processor: processor)
+    yield directory
+    shutil.rmtree(directory)
+
+
+@contextmanager
+def holder(*cores: int) -> Iterator[subprocess.Popen[str]]:
+    """A process that has cores, until the test is through with it."""
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", HOLDER, *map(str, cores)]
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdout
+        assert "had\n" == process.stdout.readline()
+        yield process
+        process.kill()
+
+
+def until(met: Callable[[], bool], why: str) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not met():
+        assert time.monotonic() < deadline, why
+        time.sleep(0.01)
+
+
+def silent(text: str) -> None:
+    raise AssertionError(text)
+
+
+def test_who_has_a_core_is_waited_for_by_name_and_its_death_frees_it(directory: Path) -> None:
+    told: list[str] = []
+    with holder(2) as process:
+        waiting = CoreLocks((2,), told.append)
+        assert not waiting.take_if_free()
+        thread = threading.Thread(target=waiting.__enter__, daemon=True)
+        thread.start()
+        until(lambda: bool(told), "nobody is told of")
+        process.send_signal(signal.SIGKILL)
+        thread.join(PATIENCE_S)
+
+    assert not thread.is_alive()
+    assert waiting.waited
+    (sentence,) = told
+    assert sentence.startswith("waiting for core 2: python")
+    assert f"(process {process.pid}, running since 20" in sentence
+    waiting.__exit__()
+
+
+def test_a_free_core_is_taken_first_and_else_the_first_to_become_free(directory: Path) -> None:
+    with holder(3) as third, holder(2):
+        free = take_one([CoreLocks((core,), silent) for core in (3, 2, 1)])
+        assert (1,) == free.processors
+
+        told: list[str] = []
+        won: list[CoreLocks] = []
+        wanted = [CoreLocks((core,), told.append) for core in (2, 3)]
+        thread = threading.Thread(target=lambda: won.append(take_one(wanted)), daemon=True)
+        thread.start()
+        until(lambda: 2 == len(told), "not both are told of")
+        third.kill()
+        thread.join(PATIENCE_S)
+        assert [(3,)] == [each.processors for each in won]
+        free.__exit__()
+        won[0].__exit__()
+    # who came too late let go of the other one
+    until(lambda: is_free((2,), silent), "a thread that came too late has a core")
+
+
+def test_a_lock_that_is_had_is_entered_again_and_is_free_afterwards(directory: Path) -> None:
+    had = take_one([CoreLocks((1,), silent)])
+    with had:
+        assert not is_free((1,), silent)
+    assert is_free((1,), silent)
+    with had:
+        assert not is_free((1,), silent)
+    assert is_free((1,), silent)
+
+
+def test_several_cores_are_had_together_or_not_at_all(directory: Path) -> None:
+    with holder(2):
+        both = CoreLocks((1, 2), silent)
+        assert not both.take_if_free()
+        assert is_free((1,), silent)
+
+
+def test_those_who_share_have_a_core_together_and_nobody_else_has_it(directory: Path) -> None:
+    with CoreLocks((1,), silent, shared=True), CoreLocks((1,), silent, shared=True):
+        assert not is_free((1,), silent)
+    assert is_free((1,), silent)
+
+
+def test_all_hyperthreads_of_a_core_have_one_lock(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core_locks, "core_of", lambda processor: processor % 2)
+    with CoreLocks((1, 3), silent):
+        assert not is_free((3,), silent)
+        assert is_free((0, 2), silent)
+
+
+def test_whoever_runs_for_a_judge_is_called_by_its_command(directory: Path, tmp_path: Path) -> None:
+    """As the worker of a contest: the command of the judge above it is what says something."""
+    judge = tmp_path / "judge"
+    judge.write_text(f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {HOLDER!r}, '1'])\n")
+    command = [sys.executable, str(judge), "contest", "run", "c\x1bup"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        process.stdout.readline()
+        said = holder_of(directory / "cpu1")
+        assert process.stdin
+        process.stdin.close()
+
+    assert said.startswith(f"judge contest run c\x1bup (process {process.pid}, running since ")
+
+
+# --- links, strangers, other users, containers -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["link", "missing"])
+def test_a_lock_that_is_a_link_or_missing_is_refused(directory: Path, kind: str) -> None:
+    path = directory / "cpu1"
+    path.unlink()
+    if kind == "link":
+        path.symlink_to("/etc/passwd")
+
+    with pytest.raises(InputError, match=r"JUDGE_LOCKS: .*/cpu1 is not there, or a link"):
+        CoreLocks((1,), silent)
+
+
+def test_a_pipe_that_nobody_writes_to_blocks_nobody(directory: Path) -> None:
+    path = directory / "cpu1"
+    path.unlink()
+    os.mkfifo(path)
+    with CoreLocks((1,), silent):
+        assert not is_free((1,), silent)
+
+
+def test_where_the_kernels_directory_is_hidden_a_warning_says_what_follows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(core_locks.VARIABLE, raising=False)
+    monkeypatch.setattr(core_locks, "KERNELS", tmp_path)
+    told: list[str] = []
+
+    with CoreLocks((0,), told.append):
+        pass
+
+    (warning,) = told
+    assert "judges on this host do not know of each other: run one at a time" in warning
+
+
+@pytest.fixture
+def kernels(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The kernel's own lock of the lowest core, which is the judge's wherever there are two."""
+    monkeypatch.delenv(core_locks.VARIABLE, raising=False)
+    if len(whole_cores()) == 1:
+        pytest.skip("a judge of this host may have the only core")
+    return core_locks.KERNELS / f"cpu{core_of(min(available()))}"
+
+
+def core_in(lock: Path) -> int:
+    return int(lock.name.removeprefix("cpu"))
+
+
+def asked_by(*user: str, lock: Path) -> bool:
+    """Whether somebody else gets a lock."""
+    return 0 == subprocess.run([*user, "flock", "--nonblock", lock, "true"], check=False).returncode
+
+
+def test_another_user_sees_the_lock_and_may_have_it_next(kernels: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can be another user")
+    nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+
+    with CoreLocks((core_in(kernels),), silent):
+        assert not asked_by(*nobody, lock=kernels)
+        assert holder_of(kernels).rpartition(" (")[2].startswith(f"process {os.getpid()}, ")
+    assert asked_by(*nobody, lock=kernels)
+
+
+@pytest.mark.docker
+def test_a_container_has_other_locks(kernels: Path) -> None:
+    """What an agent could reach, if the profile of its box let it lock anything."""
+    build_images(["python"])
+    code = f"import fcntl, os; fcntl.flock(os.open('{kernels}', 0), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+    with closing(docker.from_env()) as client, CoreLocks((core_in(kernels),), silent):
+        client.containers.run("judge/python:1", ["-c", code], entrypoint="python3", network_mode="none", remove=True)

@@ -1,0 +1,102 @@
+"""Who runs on which core, and how busy cores were."""
+
+import os
+
+import pytest
+
+from judge.base.errors import InputError
+from judge.sandbox.machine.cores import (
+    Core,
+    available,
+    group_cores,
+    on_all_given,
+    parse_processors,
+    place_slots,
+    whole_cores,
+)
+
+
+@pytest.mark.parametrize(
+    ("cores", "slots", "width", "judge", "of_slots", "shared"),
+    [
+        ("0 1", 1, 1, (0,), [(1,)], False),
+        ("3", 1, 1, (3,), [(3,)], True),
+        ("0 1", 2, 1, (0,), [(1,), (0,)], True),
+        ("2 5 7 9", 2, 1, (2,), [(9,), (7,)], False),
+        ("0 1 2 3 4", 2, 2, (0,), [(3, 4), (1, 2)], False),
+        ("0 1 2 3", 2, 2, (0,), [(2, 3), (0, 1)], True),
+        # hyperthreads: 0 and 4 are one core
+        ("0,4 1,5 2,6 3,7", 3, 1, (0, 4), [(3, 7), (2, 6), (1, 5)], False),
+        ("0,4 1,5 2,6 3,7", 1, 3, (0, 4), [(1, 2, 3, 5, 6, 7)], False),
+        ("0-1 2-3", 2, 1, (0,), [(2, 3), (1,)], False),
+        ("0-1", 1, 1, (0,), [(1,)], False),
+        # a judge that may use one hyperthread of its core, and all of another's
+        ("1 2-3", 1, 1, (1,), [(2, 3)], False),
+    ],
+)
+def test_the_judge_gets_the_lowest_core_and_slots_the_highest(
+    cores: str,
+    slots: int,
+    width: int,
+    judge: tuple[int, ...],
+    of_slots: list[tuple[int, ...]],
+    shared: bool,
+) -> None:
+    placement = place_slots(parsed(cores), slots, width)
+    assert judge == placement.judge
+    assert of_slots == list(placement.slots)
+    assert shared is placement.shared
+
+
+def parsed(cores: str) -> list[Core]:
+    return [tuple(sorted(parse_processors(core))) for core in cores.split()]
+
+
+@pytest.mark.parametrize(
+    ("sharing", "of_slots"),
+    [(4, [(3,)] * 4), (3, [(3,), (2,), (3,), (2,)]), (2, [(3,), (2,), (3,), (2,)])],
+)
+def test_slots_share_cores_where_the_policy_says_so(sharing: int, of_slots: list[tuple[int, ...]]) -> None:
+    placement = place_slots(parsed("0 1 2 3"), 4, sharing=sharing)
+    assert (0,) == placement.judge
+    assert of_slots == list(placement.slots)
+
+
+@pytest.mark.parametrize(("slots", "width", "sharing"), [(3, 1, 1), (1, 3, 1), (0, 1, 1), (5, 1, 2), (2, 3, 64)])
+def test_slots_that_do_not_fit_are_refused(slots: int, width: int, sharing: int) -> None:
+    with pytest.raises(InputError):
+        place_slots(parsed("0-1 2-3"), slots, width, sharing)
+
+
+@pytest.mark.parametrize(
+    ("available", "siblings", "cores"),
+    [
+        ({0, 1}, [{0}, {1}], "0 1"),
+        ({0, 1, 2, 3}, [{0, 2}, {1, 3}, {0, 2}, {1, 3}], "0,2 1,3"),
+        ({1, 2, 3}, [{0, 2}, {1, 3}], "1,3 2"),
+        ({4, 5}, [set(), set()], "4 5"),
+    ],
+    ids=["no hyperthreads", "two a core", "not all may be used", "the kernel does not say"],
+)
+def test_processors_are_told_apart_by_cores(available: set[int], siblings: list[set[int]], cores: str) -> None:
+    assert parsed(cores) == list(group_cores(available, siblings))
+
+
+def test_every_processor_of_this_host_is_in_one_core() -> None:
+    assert sorted(available()) == sorted(sum(whole_cores(), ()))
+
+
+@pytest.mark.parametrize(("text", "processors"), [("0\n", {0}), ("0-2,8\n", {0, 1, 2, 8}), ("3,1", {1, 3})])
+def test_a_list_of_processors_is_read(text: str, processors: set[int]) -> None:
+    assert processors == parse_processors(text)
+
+
+def test_who_has_moved_to_a_processor_can_look_at_all_that_it_was_given() -> None:
+    given = available()
+    os.sched_setaffinity(0, {min(given)})
+    try:
+        with on_all_given():
+            assert given == available()
+        assert {min(given)} == available()
+    finally:
+        os.sched_setaffinity(0, given)

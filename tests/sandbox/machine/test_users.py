@@ -1,0 +1,119 @@
+"""Users of boxes: no two boxes of a host are the same one, whoever's judges they are."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+
+from judge.base.errors import HostError
+from judge.host.build_images import build_images
+from judge.sandbox import BoxPolicy
+from judge.sandbox.box import Channel
+from judge.sandbox.machine.users import User, claim_user
+from tests.sandbox.conftest import ATTACH, PIPES, Lodge, of
+
+FIRST = 30000 + os.getpid() % 10000 * 3
+FEW = BoxPolicy(uid=FIRST, uids=3)
+"""Users that nothing else on this host takes, not even another run of these tests."""
+THREE = {FIRST, FIRST + 1, FIRST + 2}
+
+ANOTHER_JUDGE = """
+import sys
+from judge.sandbox.box import BoxPolicy
+from judge.sandbox.machine.users import claim_user
+user = claim_user(BoxPolicy(uid=int(sys.argv[1]), uids=3))
+print(user.uid, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def claimed() -> Iterator[Callable[[], User]]:
+    """Claim users of the few; all are let go at the end."""
+    with ExitStack() as held:
+        yield lambda: held.enter_context(closing(claim_user(FEW)))
+
+
+def test_each_claim_is_another_user_until_there_is_none(claimed: Callable[[], User]) -> None:
+    users = [claimed() for _ in range(FEW.uids)]
+
+    assert THREE == {user.uid for user in users}
+    with pytest.raises(HostError, match=rf"All 3 users from {FIRST} on .* raise box\.uids"):
+        claim_user(FEW)
+    users[1].close()
+    assert users[1].uid == claimed().uid
+
+
+def test_another_judge_s_user_is_nobody_else_s_until_it_dies(claimed: Callable[[], User]) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", ANOTHER_JUDGE, str(FIRST)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as judge:
+        uid = int(judge.stdout.readline()) if judge.stdout else 0
+        others = {claimed().uid, claimed().uid}
+        with pytest.raises(HostError):
+            claim_user(FEW)
+        judge.kill()
+
+    assert THREE == {uid, *others}
+    assert uid == claimed().uid
+
+
+@of(PIPES, ATTACH)
+def test_two_boxes_of_one_seat_are_two_users_and_let_go_of_them(lodge: Lodge) -> None:
+    policy = BoxPolicy(uid=FIRST, uids=2)
+    first, second = (lodge(policy=policy, seat=0).move_in() for _ in range(2))
+    uids = {guest.ask("status Uid").split()[0] for guest in (first, second)}
+    assert uids == {str(FIRST), str(FIRST + 1)}
+
+    first.close()
+    third = lodge(policy=policy, seat=1).move_in()
+    assert third.ask("write /home/agent/own") == "open 0"
+    assert third.ask("status Uid").split()[0] in uids
+
+
+ASK_PYTHON = """
+import getpass, grp, os, pwd
+print(getpass.getuser(), pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(os.getgid()).gr_name)
+print(os.path.expanduser("~agent"), pwd.getpwnam("agent").pw_uid == os.getuid(), os.environ["USER"])
+os.environ.clear()
+print(getpass.getuser(), os.path.expanduser("~"))
+"""
+
+
+@of(PIPES, ATTACH)
+def test_the_user_of_python_has_a_name(lodge: Lodge, tmp_path: Path) -> None:
+    build_images(["python"])
+    guest = lodge("python3", "main.py", staged=_staged(tmp_path, "main.py", ASK_PYTHON), runtime="python").move_in()
+
+    assert ["agent agent agent", "/home/agent True agent", "agent /home/agent"] == [guest.line() for _ in range(3)]
+
+
+@pytest.mark.docker
+def test_the_user_of_node_has_a_name(lodge: Lodge, tmp_path: Path) -> None:
+    build_images(["node"])
+    program = "const u = require('os').userInfo(); console.log(u.username, u.homedir)"
+    guest = lodge("node", "main.js", staged=_staged(tmp_path, "main.js", program), runtime="node").move_in()
+
+    assert "agent /home/agent" == guest.line()
+
+
+@pytest.mark.docker
+def test_the_user_of_java_has_a_name(lodge: Lodge) -> None:
+    build_images(["java"])
+    guest = lodge("java", "-XshowSettings:properties", "-version", runtime="java").move_in()
+    guest.end()
+
+    properties = (guest.heard[Channel.OUT] + guest.heard[Channel.ERR]).decode().split("\n")
+    assert {"user.name = agent", "user.home = /home/agent"} <= {line.strip() for line in properties}
+
+
+def _staged(directory: Path, name: str, text: str) -> Path:
+    directory.chmod(0o755)
+    (directory / name).write_text(text, encoding="ascii")
+    return directory

@@ -1,0 +1,203 @@
+"""The site in a real browser, from disk: nothing is fetched, nothing complains, and the keys step through a game."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.publish.public import Public
+from tests.site.browser import Browser
+
+SHOWN = """[...document.querySelectorAll("svg.film [data-s], svg.film .marks use")].filter(
+  (element) => getComputedStyle(element).display !== "none").length"""
+STYLED = "getComputedStyle(document.querySelector('.top')).display"
+
+
+LANGUAGES = ["", "cs/", "zh/"]
+
+
+def pages_of(directory: Path) -> list[Path]:
+    """One page of each kind."""
+    names = ("index", "crosstable", "rounds", "journal", "fairness", "verify")
+    return [directory / f"{name}.html" for name in (*names, "rounds/001", "agents/001", "games/00001")]
+
+
+def test_every_page_opens_from_disk_without_a_network_and_without_a_complaint(
+    browser: Browser, exported: Public
+) -> None:
+    browser.leave()
+    browser.requests.clear()
+    for page in pages_of(exported.directory):
+        browser.open(page)
+        assert "flex" == browser.ask(STYLED), page
+
+    assert [] == browser.errors
+    top = exported.directory.absolute().as_uri()
+    elsewhere = [url for url in browser.requests if not url.startswith((top, "data:,", "about:"))]
+    assert [] == elsewhere
+
+
+def test_axe_finds_nothing_wrong_with_any_kind_of_page(browser: Browser, exported: Public) -> None:
+    browser.look(1000)
+    for page in pages_of(exported.directory):
+        browser.open(page)
+        assert [] == browser.violations(), page
+
+
+def test_axe_finds_nothing_wrong_in_the_dark_on_a_phone(browser: Browser, exported: Public) -> None:
+    """By the rules that depend on it."""
+    browser.look(360, dark=True)
+    for page in pages_of(exported.directory):
+        browser.open(page)
+        assert [] == browser.violations("color-contrast", "scrollable-region-focusable", "target-size"), page
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_no_page_is_wider_than_a_phone(browser: Browser, exported: Public, dark: bool) -> None:
+    browser.look(360, dark)
+    for page in pages_of(exported.directory):
+        browser.open(page)
+        assert browser.ask("document.documentElement.scrollWidth") <= 360, page
+
+
+@pytest.mark.parametrize("folder", ["cs", "zh"])
+def test_pages_in_other_languages_are_as_good(browser: Browser, exported: Public, folder: str) -> None:
+    browser.look(360)
+    for page in ("index.html", "games/00001.html"):
+        browser.open(exported.directory / folder / page)
+        assert [] == browser.violations(), page
+        assert browser.ask("document.documentElement.scrollWidth") <= 360, page
+
+
+def test_the_language_is_switched_without_script_and_the_page_stays_the_same(
+    browser: Browser, exported: Public
+) -> None:
+    browser.block_scripts(True)
+    try:
+        for page in pages_of(exported.directory):
+            path = page.relative_to(exported.directory)
+            browser.open(page)
+            seen = []
+            for _ in LANGUAGES:
+                target = browser.ask(
+                    """(() => { const links = [...document.querySelectorAll(".languages a")];
+                    const here = links.findIndex((link) => link.ariaCurrent);
+                    return links[(here + 1) % links.length].href; })()"""
+                )
+                browser.open(Path(target.removeprefix("file://")))
+                seen.append((target.partition("public/")[2], browser.ask("document.documentElement.lang")))
+            assert [(f"cs/{path}", "cs"), (f"zh/{path}", "zh-Hans"), (str(path), "en")] == seen
+    finally:
+        browser.block_scripts(False)
+
+
+def test_keys_and_buttons_step_through_a_game(browser: Browser, exported: Public) -> None:
+    browser.look(1000)
+    browser.open(exported.directory / "games/00001.html")
+    last = browser.ask("Number(document.querySelector('svg.film').dataset.last)")
+    caption = "document.querySelector('.caption').textContent"
+    assert last > 6
+    at_the_end = browser.ask(SHOWN)
+
+    browser.press("Home")
+    # The two stones of the opening, and nothing is marked yet.
+    assert (2, f"0 of {last}") == (browser.ask(SHOWN), browser.ask(caption))
+    browser.press("ArrowRight")
+    browser.press("ArrowRight")
+    assert browser.ask(caption).startswith(f"2 of {last}: ")
+    # Four stones, and a mark on the last one.
+    assert 5 == browser.ask(SHOWN)
+    browser.press("ArrowLeft")
+    assert 4 == browser.ask(SHOWN)
+    browser.ask("document.querySelector('[data-go=on]').click()")
+    assert 5 == browser.ask(SHOWN)
+    browser.ask("document.getElementById('3').click()")
+    assert browser.ask(caption).startswith(f"3 of {last}: ")
+    browser.press("End")
+    assert at_the_end == browser.ask(SHOWN)
+    browser.press("ArrowRight")
+    assert browser.ask(caption).startswith(f"{last} of {last}: ")
+
+
+def test_a_plot_shows_where_the_game_is_and_leads_there(browser: Browser, exported: Public) -> None:
+    browser.look(1000)
+    browser.open(exported.directory / "games/00001.html", "#3")
+
+    assert ["evaluation", "depth", "time", "memory"] == browser.ask(
+        "[...document.querySelectorAll('.plot')].map((plot) => plot.classList[1])"
+    )
+    assert ["M3 0v100"] * 4 == browser.ask("[...document.querySelectorAll('.cursor')].map((c) => c.getAttribute('d'))")
+    browser.ask(
+        """(() => {
+          const plot = document.querySelector(".plot.depth"), {x, width} = plot.getBoundingClientRect();
+          plot.dispatchEvent(new MouseEvent("click", {clientX: x + width * 5 / plot.viewBox.baseVal.width}));
+        })()"""
+    )
+    assert "5" == browser.ask("document.querySelector('.film').dataset.now")
+
+
+def test_the_position_as_a_table_is_that_of_the_board(browser: Browser, exported: Public) -> None:
+    browser.open(exported.directory / "games/00001.html", "#1")
+    browser.ask("document.querySelector('.squares').open = true")
+    squares = """(() => {
+      const head = [...document.querySelectorAll(".squares thead th")].map((cell) => cell.textContent);
+      return [...document.querySelectorAll(".squares tbody tr")].flatMap((row) =>
+        [...row.querySelectorAll("td")].map(({textContent}, at) =>
+          textContent && `${head[at]}${row.querySelector("th").textContent} ${textContent}`)).filter(Boolean);
+    })()"""
+    # The film has the same stones, and the list says where the last one stands.
+    browser.ask("new Promise((done) => setTimeout(done))")
+    told = browser.ask(squares)
+    move = browser.ask("document.querySelector('.moves .now').cells[2].textContent")
+
+    assert 3 == len(told)
+    assert f"{move.split('. ')[1]} black 3" in told
+
+
+def test_a_move_has_an_address(browser: Browser, exported: Public) -> None:
+    browser.open(exported.directory / "games/00001.html", "#2")
+
+    assert browser.ask("document.querySelector('.caption').textContent").startswith("2 of ")
+    assert 1 == browser.ask("document.querySelectorAll('.moves tr.now').length")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_list_has_one_line_a_move_and_the_message_is_below_the_board(
+    browser: Browser, exported: Public, width: int
+) -> None:
+    rows = "document.querySelectorAll('.moves tbody tr')"
+    browser.look(width)
+    browser.open(exported.directory / "games/00001.html")
+    browser.ask(f"{rows}[0].lastElementChild.textContent = 'depth 12 '.repeat(60)")
+    browser.ask(f"{rows}[1].cells[2].textContent = 'h8 '.repeat(60)")
+    heights = browser.ask(f"[...{rows}].map((row) => Math.round(row.getBoundingClientRect().height))")
+    assert max(heights) <= 32, heights
+    browser.press("Home")
+    browser.press("ArrowRight")
+    assert "depth 12 " * 60 == browser.ask("document.querySelector('.message').textContent")
+    assert browser.ask("document.documentElement.scrollWidth") <= width
+
+
+def test_without_scripts_the_last_position_and_all_moves_are_there(browser: Browser, exported: Public) -> None:
+    """The board is shown by the page itself, not by the script, which is blocked."""
+    browser.open(exported.directory / "games/00001.html")
+    shown = browser.ask(SHOWN)
+    browser.block_scripts(True)
+    try:
+        browser.open(exported.directory / "games/00001.html")
+        assert shown == browser.ask(SHOWN)
+        assert "none" == browser.ask("getComputedStyle(document.querySelector('.controls')).display")
+        assert browser.ask("document.querySelectorAll('.moves tbody tr').length") > 6
+    finally:
+        browser.block_scripts(False)
+
+
+def test_what_is_injected_would_not_run(browser: Browser, exported: Public, tmp_path: Path) -> None:
+    """The policy is a second wall: a script in the page itself is refused."""
+    page = (exported.directory / "verify.html").read_text()
+    forged = exported.directory.parent / "forged.html"
+    forged.write_text(page.replace("<main>", "<main><script>document.title = 'run'</script>"))
+    browser.leave()
+    browser.open(forged)
+
+    assert "run" != browser.ask("document.title")
+    assert any("Content Security Policy" in error for error in browser.errors)

@@ -1,0 +1,382 @@
+"""The site as files: every link leads somewhere, nothing comes from elsewhere, and no stranger's word is markup."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from judge.catalog.steps import steps_of
+from judge.cli.contest.tables import standings
+from judge.games.types import Verdict
+from judge.matches import Match, Outcome, Pairing, SeatOutcome
+from judge.publish.load import load_store
+from judge.publish.model import PublishedContest, PublishedMatch
+from judge.referee.policy import load_policy
+from judge.referee.spec import RecordFile, SeatSpec, public_part
+from judge.render.svg_player import spans, write_film
+from judge.site.match_page import MatchContext, match_page
+from judge.site.pages import POLICY, STYLE, VIEWER, PagePlace, asset
+from judge.site.site import LARGEST_PAGE, Proof, site
+from judge.store.types import JournalLine
+from judge.tournament.formats.round_robin import RoundRobin
+from judge.tournament.snapshot import FailuresPlan, Snapshot, SnapshotEntry, SnapshotImage
+from judge.translations.language import CODES, languages
+from tests.publish.cups import STRONG_TO_WEAK, Cup, player
+from tests.publish.public import Public
+from tests.records import recorded
+from tests.records.recorded import HOSTILE
+
+LONG = "x" * 10_000
+
+STRANGE = [HOSTILE, LONG, "<script>alert(1)</script>", "{{ 7 * 7 }}", "' onload='x", "\x1b[31mred"]
+"""Names that no contest lets in; a page must not depend on that."""
+
+
+class Page(HTMLParser):
+    """What a page links to, loads, and names."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.ids: list[str] = []
+        self.tags: set[str] = set()
+        self.handlers: list[str] = []
+        self.policy = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = {name: value or "" for name, value in attrs}
+        self.tags.add(tag)
+        self.handlers += [name for name in attributes if name.startswith("on") or name == "style"]
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
+        if tag == "a" or attributes.get("rel") == "alternate":
+            self.links.append(attributes["href"])
+        elif tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy":
+            self.policy = attributes["content"]
+        else:
+            self.loads += [attributes[name] for name in ("src", "href") if name in attributes]
+
+
+def pages_of(directory: Path) -> Iterator[tuple[Path, Page]]:
+    for path in sorted(directory.rglob("*.html")):
+        yield path, Page(path.read_text())
+
+
+def test_every_link_leads_somewhere(exported: Public) -> None:
+    pages = dict(pages_of(exported.directory))
+
+    assert len(pages) > 90
+    for path, page in pages.items():
+        for link in page.links:
+            target, _, fragment = link.partition("#")
+            linked = (path.parent / target) if target else path
+            assert linked.resolve().is_file(), (path, link)
+            if fragment and target:
+                assert fragment in pages[linked.resolve()].ids, (path, link)
+
+
+def test_no_page_loads_anything_but_our_own_files(exported: Public) -> None:
+    for path, page in pages_of(exported.directory):
+        loaded = {load for load in page.loads if not load.startswith(("#", "data:,"))}
+        assert {Path(load).name for load in loaded} <= {"style.css", "viewer.js", "verify.mjs"}, path
+        for load in loaded:
+            assert (path.parent / load).resolve().parent == exported.directory.resolve()
+        assert page.policy == POLICY
+        assert [] == page.handlers
+
+
+def test_a_link_to_a_game_shows_its_position_and_its_result(exported: Public) -> None:
+    """As readers of Open Graph find it; the picture is a PNG of the size that the page says."""
+    page = (exported.directory / "games/00001.html").read_text()
+    said = dict(re.findall(r'<meta property="og:([a-z:_]+)" content="([^"]*)">', page))
+    picture = (exported.directory / "games/00001.png").read_bytes()
+
+    assert said["title"].startswith("Game 1: bert \N{EN DASH} crash.test")
+    assert "crash.test wins: 5 in a row" in said["description"]
+    assert said["description"] in said["image:alt"]
+    assert "https://example.org/cup/games/00001.png" == said["image"]
+    assert b"\x89PNG" == picture[:4]
+    size = tuple(int.from_bytes(picture[at : at + 4], "big") for at in (16, 20))
+    assert (int(said["image:width"]), int(said["image:height"])) == size
+
+
+def test_our_files_load_nothing(exported: Public) -> None:
+    for name in ("style.css", "viewer.js", "verify.mjs"):
+        text = (exported.directory / name).read_text()
+        assert not re.search(r"https?:|@import|url\(|eval|innerHTML", text)
+
+
+# --- strangers -------------------------------------------------------------------------------------------------------
+
+
+def a_contest(
+    names: Sequence[str], matches: Sequence[PublishedMatch], journal: Sequence[JournalLine] = (), text: str = ""
+) -> PublishedContest:
+    """A contest of these agents and matches; `text` is every text that a stranger may choose."""
+    policy = load_policy("gomocup-standard")
+    entries = tuple(
+        SnapshotEntry.model_construct(
+            name=name,
+            rank=rank,
+            seat=SeatSpec.model_construct(
+                name=name, digest=text, command=("./a",), runtime=text, protocol=text, author=text
+            ),
+            calls_itself=name,
+            description=text,
+            submission=None,
+            persistent=None,
+        )
+        for rank, name in enumerate(names, 1)
+    )
+    snapshot = Snapshot.model_construct(
+        judge=text,
+        name=text or "cup",
+        about=text,
+        frozen_at=text,
+        plan_sha256=text,
+        policy=policy,
+        format=RoundRobin(games=1),
+        failures=FailuresPlan(),
+        seed=1,
+        openings=((),),
+        shuffle=False,
+        transform=False,
+        entries=entries,
+        images={text: SnapshotImage(id=text, content=text)} if text else {},
+        host={text: text} if text else {},
+    )
+    pairings = [Pairing(match.first, match.second, match.round, match.table) for match in matches]
+    out = {names[-1]: text} if text else {}
+    return PublishedContest(snapshot, "{}", pairings, matches, out, journal)
+
+
+def a_match(number: int, first: str, second: str, verdict: Verdict, text: str, replies: int = 20) -> PublishedMatch:
+    """A match that the first agent has won."""
+    fault = verdict.value if verdict is Verdict.CRASH else None
+    seats = (SeatOutcome(None, replies, 5.0), SeatOutcome(fault, replies, 5.0))
+    ended = Outcome(verdict.value, 0, text, text, "", 1.0, seats)
+    match = Match(f"{number:020d}", number, 1, number, 0, first, second, "{}", "done", 1)
+    return PublishedMatch.of(match, ended.row(match, 1), ())
+
+
+def strange_contest() -> PublishedContest:
+    """Everybody is called something evil, and every text is."""
+    pairs = [(first, second) for first in STRANGE for second in STRANGE if first < second]
+    matches = [a_match(number, *pair, Verdict.CRASH, HOSTILE) for number, pair in enumerate(pairs, 1)]
+    journal = [
+        JournalLine("2024-01-01T00:00:00.000", event, match, 1, HOSTILE + LONG)
+        for event in ("accepted", "void", HOSTILE)
+        for match in (HOSTILE, matches[0].id)
+    ]
+    return a_contest(STRANGE, matches, journal, HOSTILE + LONG)
+
+
+def assert_harmless(text: str) -> None:
+    page = Page(text)
+    assert [] == page.handlers
+    assert not page.tags & {"b>", "script>"}
+    assert text.count("<script") == ('src="../viewer.js"' in text) + ('src="verify.mjs"' in text)
+    assert "<b>&" not in text
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", text)
+    assert "x" * 601 not in text
+
+
+def test_whatever_an_agent_is_called_it_stays_text() -> None:
+    about = {name: {HOSTILE: LONG} for name in STRANGE}
+    proof = Proof("-----BEGIN\nx", "0" * 64, [(HOSTILE, LONG)])
+    pages = dict(site(strange_contest(), about, proof))
+
+    assert {"index.html", "crosstable.html", "journal.html", "agents/001.html"} <= pages.keys()
+    for path, data in pages.items():
+        assert re.fullmatch(r"[a-z]+/\d+\.html|[a-z]+\.(html|css|m?js)", path)
+        if path.endswith(".html"):
+            assert_harmless(data.decode())
+    assert "49" not in pages["agents/004.html"].decode().partition("<h1>")[2][:60]
+
+
+GAMES = [recorded.gomoku, recorded.stratego_game, recorded.chess, recorded.quantum]
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.__name__)
+def test_whatever_an_agent_says_in_a_game_stays_text(game: Callable[[], RecordFile]) -> None:
+    file = game()
+    record = file.record
+    seats = tuple(
+        seat.model_copy(update={"name": HOSTILE + LONG, "why": HOSTILE, "notes": (HOSTILE, LONG)})
+        for seat in record.seats
+    )
+    strange = record.model_copy(update={"seats": seats, "reason": HOSTILE + LONG, "result": HOSTILE})
+    context = MatchContext(HOSTILE, a_match(1, HOSTILE, HOSTILE, Verdict.WIN, HOSTILE), ("001", "002"))
+    replay = steps_of(RecordFile(record=strange, transcript=public_part(file).transcript))
+    page = match_page(replay, strange, context, PagePlace("games/00001.html"))
+
+    assert_harmless(page.decode())
+
+
+# --- leagues ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_game_and_every_agent_has_its_league(tmp_path: Path) -> None:
+    """In each language, while the second league is played; and the games of the first one are counted."""
+    leagues = 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1'
+    spoken = languages(CODES)
+    words = {"en": ("League 1", "League 2"), "cs": ("1. liga", "2. liga"), "zh": ("第 1 级联赛", "第 2 级联赛")}
+    with Cup(tmp_path, STRONG_TO_WEAK, leagues) as cup:
+        cup.play(2)
+        contest = load_store(cup.contest)
+        match = contest.played[0]
+        assert match.result is not None
+        public = public_part(cup.contest.record(match.result.record))
+        pages = {path: data.decode() for path, data in site(contest, {}, Proof("", "", ()), spoken)}
+        for language in spoken:
+            folder = "" if language.code == "en" else f"{language.code}/"
+            first, second = words[language.code]
+            rows = pages[f"{folder}index.html"].partition("<tbody>")[2].partition("</tbody>")[0]
+            assert (2, 3) == (rows.count(f"<td>{first}</td>"), rows.count(f"<td>{second}</td>"))
+            cross = pages[f"{folder}crosstable.html"]
+            assert (2, 3) == (cross.count(f"<td>{first}</td>"), cross.count(f"<td>{second}</td>"))
+            assert 4 == cross.count(f'title="{second}, ')
+            assert 2 == pages[f"{folder}rounds/001.html"].count(f"<td>{second}</td>")
+            assert 3 == pages[f"{folder}rounds.html"].count(f"<td>{second}</td>")
+            agent = contest.by_name[match.first]
+            assert 4 == pages[f"{folder}agents/{agent.stem}.html"].count(f"<td>{second}</td>")
+            context = MatchContext("cup", match, ("001", "002"), stage=contest.stage_of(match))
+            place = PagePlace("games/00001.html", language, spoken)
+            assert f"{second}:" in match_page(steps_of(public), public.record, context, place).decode()
+    assert "10 of 12 games have no result" in pages["index.html"]
+    heads = re.findall(r"<abbr[^>]*>([^<]*)</abbr>", pages["index.html"])
+    assert ["Failed", "Points there", "Direct", "SB", "Won there"] == heads[:5]
+
+
+def test_a_contest_without_leagues_has_no_column_for_them(exported: Public) -> None:
+    for name in ("index", "crosstable", "rounds", "rounds/001", "agents/001"):
+        page = (exported.directory / f"{name}.html").read_text()
+        assert "Stage" not in page
+        assert "Points there" not in page
+
+
+# --- the film --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.__name__)
+def test_at_every_step_the_film_shows_what_stood_there(game: Callable[[], RecordFile]) -> None:
+    """As many pieces and marks as the position has, each on its square."""
+    file = game()
+    steps = steps_of(file).steps
+    views = [step.view for step in steps]
+    film = write_film(views)
+    margin, cell = (int(word) for word in re.search(r'data-cell="(\d+)" data-margin="(\d+)"', film.svg).groups()[::-1])  # type: ignore[union-attr]
+    last = len(views) - 1
+    pieces = re.findall(r'<g transform="translate\((\d+) (\d+)\)" data-s="([\d ]+)"( class="off")?>', film.svg)
+    marks = re.search(r'data-marks="([^"]*)">(.*)</g>', film.svg)
+    assert marks is not None
+    listed = [re.fullmatch(r"p\d+ (\d+) (\d+) (\d+)(?: (\d+))?", mark) for mark in marks[1].split(";") if mark]
+
+    for at, view in enumerate(views):
+        there = {
+            ((int(x) - margin) // cell, (int(y) - margin) // cell)
+            for x, y, stays, _ in pieces
+            if int(stays.split()[0]) <= at <= int([*stays.split(), last][1])
+        }
+        assert view.tokens.keys() == there
+        marked = {
+            (int(mark[1]), int(mark[2])) for mark in listed if mark and int(mark[3]) <= at <= int(mark[4] or mark[3])
+        }
+        assert view.marks.keys() == marked
+    assert len(views[-1].tokens) == sum(not off for *_, off in pieces)
+    assert len(views[-1].marks) == marks[2].count("<use")
+
+
+def test_a_span_is_as_long_as_something_stays() -> None:
+    stays = spans([{(0, 0): "a"}, {(0, 0): "a", (1, 0): "b"}, {(1, 0): "c"}, {(1, 0): "c"}])
+
+    assert [((0, 0), "a", 0, 1), ((1, 0), "b", 1, 1), ((1, 0), "c", 2, 3)] == [
+        (span.square, span.thing, span.first, span.last) for span in stays
+    ]
+
+
+# --- size ------------------------------------------------------------------------------------------------------------
+
+
+def many_games(agents: int, games: int) -> PublishedContest:
+    names = [f"agent-{number}" for number in range(agents)]
+    matches = []
+    for number in range(1, games + 1):
+        first, second = names[number % agents], names[(number + 1 + number // agents) % agents]
+        if first == second:
+            second = names[(number + 2 + number // agents) % agents]
+        matches.append(a_match(number, first, second, Verdict.WIN, "5 in a row"))
+    journal = [
+        JournalLine("2024-01-01T00:00:00.000", event, match.id, 1, "")
+        for match in matches
+        for event in ("started", "accepted")
+    ]
+    return a_contest(names, matches, journal)
+
+
+def test_the_site_grows_with_the_games_and_no_page_with_all_of_them() -> None:
+    """Four times the games among as many agents: four times the bytes at most, on pages that stay readable."""
+    proof = Proof("", "", [])
+    small, large = (
+        {path: len(data) for path, data in site(many_games(30, games), {}, proof)} for games in (1_000, 4_000)
+    )
+
+    assert sum(large.values()) < 4.4 * sum(small.values())
+    assert max(large.values()) < LARGEST_PAGE - FIXED
+    assert large["index.html"] < 1.1 * small["index.html"]
+
+
+FIXED = sum(len(asset(name)) for name in (STYLE, VIEWER))
+"""Bytes that a page loads besides itself; the program that verifies is loaded by its own page alone."""
+
+
+@pytest.mark.parametrize(("agents", "games"), [(4, 4_000), (50, 2_500), (200, 1_000)])
+def test_no_page_weighs_more_than_readers_were_promised(agents: int, games: int) -> None:
+    pages = dict(site(many_games(agents, games), {}, Proof("", "", []), languages(["zh"])))
+
+    assert {} == {path: len(data) for path, data in pages.items() if len(data) > LARGEST_PAGE - FIXED}
+
+
+def test_the_page_of_the_longest_game_weighs_no_more() -> None:
+    """A full board of 20x20, and both agents say much of each search."""
+    file = recorded.full_board(20)
+    replay = steps_of(file)
+    context = MatchContext("cup", a_match(1, "anna", "bert", Verdict.DRAW, ""), ("001", "002"))
+    weights = [
+        len(match_page(replay, file.record, context, PagePlace("games/00001.html", language)))
+        for language in languages(CODES)
+    ]
+
+    assert 400 == len(file.record.plies)
+    assert max(weights) <= LARGEST_PAGE - FIXED
+
+
+def test_too_many_agents_make_no_crosstable_that_nobody_could_read() -> None:
+    pages = dict(site(many_games(150, 1_000), {}, Proof("", "", [])))
+
+    assert "150 agents are too many for one table" in pages["crosstable.html"].decode()
+    assert len(pages["crosstable.html"]) < 40_000
+
+
+def test_where_places_are_not_by_the_points_shown_the_standings_say_so(
+    exported: Public, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On the pages in each language, and on a terminal."""
+    cast = {name: player(name, skill) for name, skill in (("anna", 0.9), ("bert", 0.7), ("carl", 0.5), ("dora", 0.3))}
+    with Cup(tmp_path / "cup", cast, 'name = "leagues"\nsizes = [2, 2]\npromoted = 1') as cup:
+        cup.play()
+        words = cup.contest.snapshot.format.places_by
+        published = load_store(cup.contest)
+    standings(tmp_path / "cup")
+
+    assert words in capsys.readouterr().out.splitlines()
+    pages = dict(site(published, {}, Proof("", "", []), languages(CODES)))
+    for code, path in zip(CODES, ("index.html", "cs/index.html", "zh/index.html"), strict=True):
+        translated = words if code == "en" else languages([code])[0].sentence(words)
+        assert translated is not None
+        assert f"<p>{translated}</p>".encode() in pages[path]
+    assert b"Places are by" not in (exported.directory / "index.html").read_bytes()

@@ -1,0 +1,97 @@
+"""Boards as text: every piece and every mark can be told without colour, and in ASCII."""
+
+import pytest
+from rich.cells import cell_len
+
+from judge.catalog.steps import steps_of
+from judge.records.gomoku.view import bare_stones_view
+from judge.records.views import BoardView, Face, Mark, Surface, Token
+from judge.terminal.board_text import board_lines, board_width, token_text
+from tests.records import recorded
+
+
+def text(view: BoardView, width: int = 200, height: int = 100, ascii_only: bool = False) -> str:
+    return "\n".join(line.plain for line in board_lines(view, width, height, ascii_only))
+
+
+@pytest.mark.parametrize(
+    ("token", "shown", "in_ascii"),
+    [
+        (Token(0, 17), "●", "X"),
+        (Token(1, 18), "○", "O"),
+        (Token(0, 17, is_dead=True), "▪", "x"),
+        (Token(1, 17, is_dead=True), "▫", "o"),
+        (Token(0, faces=(Face("B", True),), shows=0), "rB", "rB"),
+        (Token(1, faces=(Face("9", True),), shows=0), "b9", "b9"),
+        (Token(0, faces=(Face("king"),), shows=0), "K", "K"),
+        (Token(1, faces=(Face("knight"),), shows=0), "n", "n"),
+        (Token(0, faces=(Face("rook"), Face("queen", True))), "R/?Q", "R/?Q"),
+        (Token(1, faces=(Face("rook"), Face("queen", True)), shows=0), "r ?q", "r ?q"),
+        (Token(1, faces=(Face("rook"), Face("queen")), shows=1), "q r", "q r"),
+    ],
+)
+def test_a_token_is_a_few_letters(token: Token, shown: str, in_ascii: str) -> None:
+    assert (shown, in_ascii) == (token_text(token), token_text(token, ascii_only=True))
+
+
+def test_the_last_stone_has_brackets_and_the_winning_row_parentheses() -> None:
+    game = steps_of(recorded.gomoku())
+
+    assert " 2[○]· · ·" in text(game.steps[2].view)
+    assert " 1(●|●|●|●|●)· ·" in text(game.steps[-1].view)
+
+
+def test_an_offer_is_a_question_mark() -> None:
+    view = bare_stones_view(5, 5, [(0, 0, 0)])
+    offered = BoardView(view.surface, view.columns, view.rows, view.tokens, view.sides, marks={(2, 1): Mark.OFFER})
+
+    assert "  a b c d e\n1 ● · · · · \n2 · · ? · · \n" in text(offered)
+
+
+def test_dark_squares_of_chess_are_told_without_colour() -> None:
+    """A piece that ends its turn on one is open again."""
+    lines = text(steps_of(recorded.chess()).steps[0].view).splitlines()
+
+    assert "2       ::        ::        ::        ::" == lines[3].rstrip()
+    assert "3  ::        ::        ::        ::" == lines[4].rstrip()
+
+
+def test_lakes_and_both_armies() -> None:
+    shown = text(steps_of(recorded.stratego_game()).steps[8].view)
+
+    assert "~~ ~~" in shown
+    assert "r9" in shown
+    assert "b9" in shown
+
+
+@pytest.mark.parametrize("family", [recorded.gomoku, recorded.stratego_game, recorded.quantum])
+def test_every_line_of_a_board_is_as_wide_as_promised(family: object) -> None:
+    view = steps_of(family()).steps[-1].view  # type: ignore[operator]
+    widths = {cell_len(line.plain) for line in board_lines(view, 200, 100)[1:]}
+
+    assert {board_width(view)} == widths
+
+
+def test_of_a_board_that_does_not_fit_the_part_around_the_last_move_is_seen() -> None:
+    stones = [(50, 40, 0)]
+    view = bare_stones_view(60, 60, stones).since(bare_stones_view(60, 60, []))
+
+    lines = board_lines(view, 43, 21)
+
+    assert 21 == len(lines)
+    assert max(cell_len(line.plain) for line in lines) <= 43
+    assert "[●]" in text(view, 43, 21)
+    assert ["ba", "bc", "be"] == lines[0].plain.split()[6:9]
+
+
+def test_ascii_is_ascii() -> None:
+    for family in (recorded.gomoku, recorded.stratego_game, recorded.quantum):
+        view = steps_of(family()).steps[-1].view
+        assert text(view, ascii_only=True).isascii()
+
+
+def test_surfaces_are_those_of_the_families() -> None:
+    families = (recorded.gomoku, recorded.stratego_game, recorded.quantum)
+    assert [Surface.LINES, Surface.SQUARES, Surface.CHEQUERED] == [
+        steps_of(family()).steps[0].view.surface for family in families
+    ]

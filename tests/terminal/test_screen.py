@@ -1,0 +1,130 @@
+"""Screens of every family, looked at once and kept: at 80x24 and 200x60, with and without colour, in ASCII."""
+
+from io import StringIO
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from judge.catalog.steps import steps_of
+from judge.records.gomoku.view import bare_stones_view
+from judge.terminal.browse import step_screen
+from judge.terminal.screen import MoveShown, Screen, SeatShown
+from judge.terminal.series_score import SeriesScore
+from tests.cli.golden import assert_golden
+from tests.records import recorded
+
+SIZES = [(80, 24), (200, 60)]
+SEARCH = {"depth": "12", "score": "+34", "nps": "1200000", "pv": "h8 i9 k10 \x1b[31m"}
+
+
+def rendered(screen: Screen, width: int, height: int) -> str:
+    """What a terminal of that size shows."""
+    console = Console(record=True, width=width, height=height, file=StringIO(), legacy_windows=False)
+    console.print(screen, end="")
+    return console.export_text()
+
+
+def live(family: object = recorded.gomoku) -> Screen:
+    """A game that runs, with everything that can be shown of one."""
+    game = steps_of(family())  # type: ignore[operator]
+    at = len(game.steps) - 2
+    seats = [
+        SeatShown(
+            recorded.HOSTILE if seat else name,
+            is_asked=seat == 1,
+            turn_ms=4321.0,
+            turn_limit_ms=5000,
+            left_ms=61_234.5,
+            match_ms=120_000,
+            memory_bytes=300 << 20,
+            memory_cap_bytes=350 << 20,
+            said="7,7",
+            search=SEARCH,
+            messages=[f"message {number} \x1b]0;owned\x07[red]x[/]" for number in range(60)],
+        )
+        for seat, name in enumerate(game.names)
+    ]
+    moves = [
+        MoveShown(number, step.seat, step.said, step.ms, SEARCH)
+        for number, step in enumerate(game.steps[: at + 1])
+        if step.seat is not None
+    ]
+    series = SeriesScore(("anna", "bert"), 10, (1.0, 0.5, 0.0, 1.0), 100.0)
+    view = game.steps[at].view
+    return Screen("game 5 of 10  test", view, (seats[0], seats[1]), moves, view.caption or "begun", series)
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+@pytest.mark.parametrize(
+    "family", [recorded.gomoku, recorded.stratego_game, recorded.quantum], ids=lambda f: f.__name__
+)
+def test_a_game_that_runs(family: object, width: int, height: int) -> None:
+    name = f"live-{family.__name__}-{width}x{height}"  # type: ignore[attr-defined]
+    text = rendered(live(family), width, height)
+
+    assert_golden(name, text)
+    assert height == len(text.splitlines())
+    assert {width} == {cell_len(line) for line in text.splitlines()}
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_a_recorded_game_in_the_middle(width: int, height: int) -> None:
+    screen = step_screen(steps_of(recorded.gomoku()), 4, "12")
+
+    assert_golden(f"step-{width}x{height}", rendered(screen, width, height))
+
+
+def test_colour_changes_no_letter() -> None:
+    """What is said with colour is said without it too."""
+    plain = rendered(live(), 80, 24)
+    console = Console(
+        record=True, width=80, height=24, file=StringIO(), force_terminal=True, color_system="truecolor",
+    )  # fmt: skip
+    console.print(live(), end="")
+
+    assert plain == console.export_text()
+
+
+def test_no_color_leaves_no_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    file = StringIO()
+    console = Console(
+        width=80, height=24, file=file, force_terminal=True, color_system="truecolor",
+        legacy_windows=False,
+    )  # fmt: skip
+    console.print(live(), end="")
+
+    assert "38;" not in file.getvalue()
+    assert "48;" not in file.getvalue()
+    assert "\x1b[1m" in file.getvalue()
+
+
+def test_nothing_that_an_agent_said_reaches_the_terminal_as_it_is() -> None:
+    for width, height in SIZES:
+        text = rendered(live(), width, height)
+        assert "\x1b" not in text
+        assert "\x07" not in text
+        assert "\u202e" not in text
+        assert "[red]x[/]" in text
+
+
+def test_a_terminal_without_utf_8_gets_ascii() -> None:
+    class Old(StringIO):
+        encoding = "ascii"
+
+    console = Console(width=80, height=24, file=Old(), record=True, legacy_windows=False)
+    console.print(live(), end="")
+
+    text = console.export_text()
+    assert_golden("live-ascii-80x24", text)
+    assert text.isascii()
+
+
+@pytest.mark.parametrize(("width", "height"), [(40, 12), (20, 5), (79, 23), (300, 100)])
+def test_no_size_breaks_it(width: int, height: int) -> None:
+    huge = bare_stones_view(60, 60, [(59, 59, 0)])
+    for screen in (live(), Screen("huge", huge, (SeatShown("a"), SeatShown("b")))):
+        lines = rendered(screen, width, height).splitlines()
+        assert max(map(cell_len, lines)) <= width
+        assert len(lines) <= height

@@ -1,0 +1,116 @@
+"""Formats as a contest file gives them: a name, options, and what is refused."""
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from judge.tournament.formats import FORMATS, AnyFormat, TournamentFormat, all_rounds
+from judge.tournament.formats.groups import Leagues
+from judge.tournament.formats.swiss import Swiss
+from judge.tournament.results import PlayedPairing
+from tests.contest.rounds import better_seed_wins, entries, everything_is_drawn, play_out
+
+READER: TypeAdapter[AnyFormat] = TypeAdapter(AnyFormat)
+
+SHORTEST = {name: {"rounds": 2} if name == "swiss" else {} for name in FORMATS}
+"""The options that a format cannot do without."""
+
+
+def read(text: str) -> TournamentFormat:
+    return READER.validate_python(tomllib.loads(text))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_is_read_by_its_name(name: str) -> None:
+    chosen = READER.validate_python({"name": name, **SHORTEST[name]})
+
+    assert FORMATS[name] is type(chosen)
+    assert chosen == READER.validate_json(chosen.model_dump_json())
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 7])
+def test_every_format_ends_and_ranks_everybody_once(name: str, count: int) -> None:
+    """Also where nobody, or one alone, has entered."""
+    chosen = READER.validate_python({"name": name, **SHORTEST[name]})
+    agents = entries(count)
+    played = play_out(chosen, agents, everything_is_drawn)
+
+    least, most = chosen.agents
+    assert (least <= count and (most is None or count <= most)) == bool(played)
+    tables = [(each.pairing.round, each.pairing.table) for each in played]
+    assert len(tables) == len(set(tables))
+    listed = [agent for tier in chosen.order(agents, played) for agent in tier]
+    assert sorted(entry.id for entry in agents) == sorted(listed)
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if FORMATS[name].in_advance])
+def test_what_is_known_in_advance_does_not_depend_on_results(name: str) -> None:
+    chosen = READER.validate_python({"name": name})
+    known = [pairing for pairings in all_rounds(chosen, entries(7), 0) for pairing in pairings]
+
+    for play in (everything_is_drawn, lambda pairing: (2, 0)):
+        assert known == [each.pairing for each in play_out(chosen, entries(7), play)]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_rounds_that_are_drawn_at_once_are_those_that_would_be_drawn_one_by_one(name: str) -> None:
+    chosen = READER.validate_python({"name": name, **SHORTEST[name]})
+    agents = entries(2 if name == "sprt" else 13)
+    played: list[PlayedPairing] = []
+    while rounds := chosen.next_rounds(agents, played, 0):
+        assert all(rounds)
+        played += [PlayedPairing(pairing, (), better_seed_wins(pairing)) for pairings in rounds for pairing in pairings]
+
+    assert play_out(chosen, agents) == played
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("count", [0, 1, 2, 6, 13])
+def test_what_is_still_to_be_drawn_is_known_or_at_least_so_much(name: str, count: int) -> None:
+    """Before and after the results of each draw; also when somebody is disqualified after the first one."""
+    chosen = READER.validate_python({"name": name, **SHORTEST[name]})
+    agents = entries(2 if name == "sprt" and count > 2 else count)
+    played: list[PlayedPairing] = []
+    said: list[int] = []
+
+    def all_of(pairings: Sequence[PlayedPairing]) -> int:
+        return sum(each.pairing.second is not None for each in pairings) + chosen.to_come(agents, pairings)
+
+    while rounds := chosen.next_rounds(agents, played, 0):
+        drawn = [pairing for pairings in rounds for pairing in pairings]
+        said.append(all_of([*played, *(PlayedPairing(pairing, (), (0, 0)) for pairing in drawn)]))
+        if not played:
+            agents, said = [replace(agent, active=agent.seed != 3) for agent in agents], []
+        played += [PlayedPairing(pairing, (), everything_is_drawn(pairing)) for pairing in drawn]
+        said.append(all_of(played))
+
+    assert 0 == chosen.to_come(agents, played)
+    assert all(each == all_of(played) if chosen.counts_matches else each <= all_of(played) for each in said)
+
+
+def test_options_stand_beside_the_name() -> None:
+    assert Swiss(rounds=5, games=4) == read("name = 'swiss'\nrounds = 5\ngames = 4")
+    assert Leagues(sizes=(6, 6), promoted=4, games=24, ranking=("elo",)) == read(
+        "name = 'leagues'\nsizes = [6, 6]\npromoted = 4\ngames = 24\nranking = ['elo']"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("name = 'pyramid'", "does not match any of the expected tags"),
+        ("name = 'swiss'", "rounds\n  Field required"),
+        ("name = 'knockout'\nrounds = 3", "Extra inputs are not permitted"),
+        ("name = 'gauntlet'\ngames = 0", "greater than or equal to 1"),
+        ("name = 'groups'\nranking = ['luck']", "no criterion is called 'luck'"),
+    ],
+)
+def test_what_is_wrong_is_named(text: str, said: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        read(text)
+
+    assert said in str(refused.value)

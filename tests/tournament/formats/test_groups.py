@@ -1,0 +1,202 @@
+"""Groups and leagues: who is drawn where, who goes up, and how the whole field is ranked."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from judge.games.types import Verdict
+from judge.matches import Pairing, ResultRow
+from judge.tournament.formats.groups import Groups, Leagues, cut, dealt
+from judge.tournament.pairings import Competitor
+from judge.tournament.results import PlayedPairing
+from tests.contest.rounds import entries, everything_is_drawn, of_round, play_out
+
+
+def members(played: list[PlayedPairing], group: str) -> set[str]:
+    return {a for each in played if each.pairing.group == group for a in each.pairing.agents}
+
+
+def test_entries_are_dealt_there_and_back() -> None:
+    seeds = [[entry.seed for entry in hand] for hand in dealt(entries(10), 3)]
+
+    assert [[1, 6, 7], [2, 5, 8], [3, 4, 9, 10]] == seeds
+
+
+def test_the_best_of_each_group_play_the_final() -> None:
+    """Three groups of six and a final, as in 2005."""
+    played = play_out(Groups(groups=3, promoted=2), entries(18))
+
+    assert {"1", "6", "7", "12", "13", "18"} == members(played, "A")
+    assert {"1", "6", "2", "5", "3", "4"} == members(played, "final")
+    assert 3 * 15 + 15 == len(played)
+    # Groups play at the same time: five rounds of nine pairings, then five of three.
+    assert [9] * 5 + [3] * 5 == [len(of_round(played, number)) for number in range(1, 11)]
+    order = Groups(groups=3, promoted=2).order(entries(18), played)
+    assert ["1", "2", "3", "4", "5", "6"] == [agent for tier in order[:6] for agent in tier]
+    assert [["7", "8", "9"], ["10", "11", "12"], ["13", "14", "15"], ["16", "17", "18"]] == order[6:]
+
+
+def test_two_of_a_group_who_meet_again_in_the_final_change_seats() -> None:
+    played = play_out(Groups(groups=2, promoted=2), entries(8))
+    meetings = [each.pairing for each in played if each.pairing.agents == {"1", "4"}]
+
+    assert [("A", 0), ("final", 1)] == [(each.group, each.meeting) for each in meetings]
+    assert meetings[0].first == meetings[1].second
+
+
+def test_the_lowest_league_plays_first_and_its_best_move_up() -> None:
+    """Four leagues, of 3, 3, 3 and the rest; the best two go up, which did not count above."""
+    leagues = Leagues(sizes=(3, 3, 3), promoted=2)
+    played = play_out(leagues, entries(12))
+
+    assert ["4", "3", "2", "1"] == list(dict.fromkeys(each.pairing.group for each in played))
+    assert {"10", "11", "12"} == members(played, "4")
+    assert {"7", "8", "9", "10", "11"} == members(played, "3")
+    assert {"4", "5", "6", "7", "8"} == members(played, "2")
+    assert {"1", "2", "3", "4", "5"} == members(played, "1")
+    assert [[str(seed)] for seed in range(1, 13)] == leagues.order(entries(12), played)
+
+
+def test_an_agent_is_compared_by_what_it_did_where_it_stands() -> None:
+    """10 has 2 * 2 points of the last league, and 2 of the third, for it beat 11, which came from below too."""
+    leagues = Leagues(sizes=(3, 3, 3), promoted=2, ranking=("points", "direct"))
+    played = [each for each in play_out(leagues, entries(12)) if each.pairing.group in "34"]
+
+    values = leagues.compared(entries(12), played)
+
+    assert {"9": 4, "10": 2, "11": 0, "12": 0} == {agent: values[agent][0] for agent in ("9", "10", "11", "12")}
+    assert (0, 0) == values["1"]
+
+
+def test_who_begins_in_a_league_above_stands_above_those_who_play() -> None:
+    """While the last league plays, whose first has more points than anybody."""
+    leagues = Leagues(sizes=(3, 3, 3), promoted=2)
+    played = [each for each in play_out(leagues, entries(12)) if each.pairing.group == "4"]
+
+    above, rest = leagues.order(entries(12), played[:1])[:3], leagues.order(entries(12), played[:1])[3:]
+
+    assert [["1", "2", "3"], ["4", "5", "6"], ["7", "8", "9"]] == above
+    assert {"10", "11", "12"} == {agent for tier in rest for agent in tier}
+    risen = ["10", "11"]
+    assert [[*risen, "7", "8", "9"], ["12"]] == leagues.order(entries(12), played)[2:]
+
+
+def test_an_outsider_may_climb_to_the_top() -> None:
+    """12, who wins everything, plays in every league."""
+
+    def play(pairing: Pairing) -> tuple[float, float]:
+        if "12" in pairing.agents:
+            return (2, 0) if pairing.first == "12" else (0, 2)
+        return (2, 0) if int(pairing.first) < int(pairing.second or 0) else (0, 2)
+
+    leagues = Leagues(sizes=(3, 3, 3), promoted=2)
+    played = play_out(leagues, entries(12), play)
+
+    assert all("12" in members(played, league) for league in "1234")
+    assert ["12"] == leagues.order(entries(12), played)[0]
+
+
+def test_leagues_that_nobody_is_left_for_are_not_there() -> None:
+    assert [[1, 2], [3]] == [[entry.seed for entry in league] for league in cut(entries(3), (2, 2))]
+    assert [[1, 2]] == [[entry.seed for entry in league] for league in cut(entries(2), (2, 2))]
+
+
+@settings(deadline=None)
+@given(st.integers(2, 14), st.integers(1, 3), st.randoms(use_true_random=False))
+def test_whoever_leads_its_group_goes_up_and_nobody_else(count: int, promoted: int, chance: random.Random) -> None:
+    """Whatever is played: the final's members are the first of each group's order."""
+    chosen = Groups(groups=2, promoted=promoted)
+    agents = entries(count)
+    played = play_out(chosen, agents, lambda _: chance.choice([(2, 0), (1, 1), (0, 2)]))
+    first, final = chosen.stages(agents, played)
+
+    for group in first:
+        rising = {entry.id for entry in final[0].members if entry in group.members}
+        staying = {entry.id for entry in group.members} - rising
+        place = {agent: number for number, tier in enumerate(group.order(played, chosen.ranking)) for agent in tier}
+        assert min(promoted, len(group.members)) == len(rising)
+        assert all(place[up] <= place[down] for up in rising for down in staying)
+    assert sorted(entry.id for entry in agents) == sorted(
+        agent for tier in chosen.order(agents, played) for agent in tier
+    )
+
+
+def test_a_place_that_is_shared_at_the_border_goes_to_the_better_seed() -> None:
+    played = play_out(Groups(groups=2, promoted=1), entries(6), everything_is_drawn)
+
+    assert {"1", "2"} == members(played, "final")
+
+
+def test_who_withdraws_before_the_final_is_replaced_and_later_is_not() -> None:
+    chosen = Groups(groups=2, promoted=2)
+    played = play_out(chosen, entries(8))
+    before_final = [each for each in played if each.pairing.group != "final"]
+    gone = entries(8, out=[1])
+
+    # 1 led group A (1, 4, 5, 8): now 4 and 5 go on.
+    replaced = chosen.stages(gone, before_final)[1][0]
+    assert {"2", "3", "4", "5"} == {entry.id for entry in replaced.members}
+    in_final = [each for each in played if each.pairing.round <= 4]
+    kept = chosen.stages(gone, in_final)[1][0]
+    assert {"1", "2", "3", "4"} == {entry.id for entry in kept.members}
+    left = [each.pairing.agents for each in play_out_from(chosen, 8, in_final, out=1)]
+    assert all("1" not in agents for agents in left)
+    assert 2 == len(left)
+
+
+def play_out_from(chosen: Groups, count: int, played: list[PlayedPairing], out: int) -> list[PlayedPairing]:
+    """The rest of a contest that `out` has left."""
+    done = list(played)
+    while pairings := chosen.next_round(entries(count, out=[out]), done, 0):
+        done += [PlayedPairing(pairing, (), (2, 0)) for pairing in pairings]
+    return done[len(played) :]
+
+
+def test_who_is_disqualified_promotes_nobody_by_its_losses() -> None:
+    """Group A is 1, 4, 5, 8. 8 loses to 5 alone, 5 loses to 4, 4 to 1 and 1 to 5: with 8's games 5 and 8 lead, without
+    them 1, 4 and 5 are equal and the best seed goes on.
+    """
+    wins = {("1", "4"), ("4", "5"), ("5", "1"), ("5", "8"), ("8", "1"), ("8", "4")}
+
+    def play(pairing: Pairing) -> tuple[float, float]:
+        if pairing.group != "A":
+            return (1, 1)
+        return (2, 0) if (pairing.first, pairing.second) in wins else (0, 2)
+
+    chosen = Groups(groups=2, promoted=1)
+    whole = play_out(chosen, entries(8), play)
+    played = [each for each in whole if each.pairing.group != "final"]
+    without_8 = [*entries(7), Competitor("8", 8, active=False)]
+    group_a, with_all = (chosen.stages(agents, played)[0][0] for agents in (without_8, entries(8)))
+
+    assert [["5", "8"], ["1", "4"]] == with_all.order(played, ("points",))
+    assert [["1", "4", "5"], ["8"]] == group_a.order(played, ("points",))
+    assert ["1"] == [entry.id for entry in group_a.best(played, ("points",), 1, "final")]
+    # 5 was promoted and has played there: it stays.
+    assert ["5"] == [entry.id for entry in group_a.best(whole, ("points",), 1, "final")]
+
+
+def test_gomocup_promotes_by_elo() -> None:
+    """The worse seed wins the game, and the points are said to be the better one's: the ranking asks the games."""
+    chosen = Groups(groups=2, promoted=1, ranking=("elo",))
+    pairings = chosen.next_round(entries(4), [], 0)
+    played = [
+        PlayedPairing(
+            pairing,
+            (ResultRow(pairing.first, pairing.second or "", max(pairing.agents), Verdict.WIN),),
+            (2, 0),
+        )
+        for pairing in pairings
+    ]
+
+    assert {"A": {"1", "4"}, "B": {"2", "3"}} == {each.group: set(each.agents) for each in pairings}
+    [final] = chosen.next_round(entries(4), played, 0)
+    assert (frozenset({"3", "4"}), "final") == (final.agents, final.group)
+
+
+def test_leagues_need_sizes() -> None:
+    with pytest.raises(ValidationError, match="give at least one league"):
+        Leagues(sizes=())

@@ -1,0 +1,77 @@
+"""Knockouts: the bracket, byes, replays, and how many pairings decide."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.matches import Pairing
+from judge.tournament.formats.knockout import Knockout, bracket
+from tests.contest.rounds import entries, everything_is_drawn, of_round, play_out
+
+
+def test_the_best_two_meet_in_the_final() -> None:
+    """1-8, 4-5, 2-7, 3-6; then 1-4, 2-3; then 1-2."""
+    played = play_out(Knockout(), entries(8))
+
+    assert ["1-8", "5-4", "2-7", "6-3"] == of_round(played, 1)
+    assert ["1-4", "3-2"] == of_round(played, 2)
+    assert ["1-2"] == of_round(played, 3)
+    assert [["1"], ["2"], ["3", "4"], ["5", "6", "7", "8"]] == Knockout().order(entries(8), played)
+
+
+def test_first_seeds_rest_where_agents_are_missing() -> None:
+    places = [entry.seed if entry else None for entry in bracket(entries(5))]
+
+    assert [1, None, 4, 5, 2, None, 3, None] == places
+    assert ["5-4"] == of_round(play_out(Knockout(), entries(5)), 1)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 40), st.randoms(use_true_random=False))
+def test_one_pairing_less_than_agents_is_decided(count: int, chance: random.Random) -> None:
+    """Whoever wins; nobody plays on after a loss, and the winner has lost nothing."""
+
+    def play(pairing: Pairing) -> tuple[float, float]:
+        return chance.choice([(2, 0), (0, 2), (1.5, 0.5)])
+
+    agents = entries(count)
+    played = play_out(Knockout(), agents, play)
+    losers = [each.pairing.first if each.points[0] < each.points[1] else each.pairing.second for each in played]
+
+    assert max(count - 1, 0) == len(played)
+    assert len(losers) == len(set(losers))
+    winners = [tier for tier in Knockout().order(agents, played) if not set(tier) & set(losers)]
+    assert [1] * bool(count) == [len(tier) for tier in winners]
+
+
+@pytest.mark.parametrize("replays", [0, 1, 2])
+def test_what_ends_equal_is_played_again_and_then_the_better_seed_goes_on(replays: int) -> None:
+    played = play_out(Knockout(replays=replays), entries(4), everything_is_drawn)
+
+    assert 3 * (1 + replays) == len(played)
+    assert "1" == Knockout(replays=replays).order(entries(4), played)[0][0]
+
+
+def test_a_replay_changes_seats_and_is_a_round_of_its_own() -> None:
+    def play(pairing: Pairing) -> tuple[float, float]:
+        return (1, 1) if pairing.round == 1 and pairing.table == 2 else (2, 0)
+
+    played = play_out(Knockout(), entries(4), play)
+
+    assert ["1-4", "3-2"] == of_round(played, 1)
+    assert ["2-3"] == of_round(played, 2)
+    assert ["1-2"] == of_round(played, 3)
+    assert 1 == played[2].pairing.meeting
+
+
+def test_who_withdraws_loses_its_next_pairing_without_a_game() -> None:
+    before = play_out(Knockout(), entries(4))[:2]
+
+    assert [] == Knockout().next_round(entries(4, out=[1]), before, 0)
+    assert [["2"], ["1"], ["3", "4"]] == Knockout().order(entries(4, out=[1]), before)
+
+
+def test_where_everybody_has_withdrawn_nobody_plays() -> None:
+    assert [] == Knockout().next_round(entries(4, out=[1, 2, 3, 4]), [], 0)

@@ -1,0 +1,105 @@
+"""Round robins and gauntlets: everybody meets everybody they should, at tables that FIDE printed long ago."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.tournament.formats import all_rounds
+from judge.tournament.formats.gauntlet import Gauntlet
+from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
+from tests.contest.rounds import entries, leans, of_round, play_out
+from tests.examples import examples
+
+BERGER = {
+    4: ["1-4 2-3", "4-3 1-2", "2-4 3-1"],
+    6: ["1-6 2-5 3-4", "6-4 5-3 1-2", "2-6 3-1 4-5", "6-5 1-4 2-3", "3-6 4-2 5-1"],
+    8: [
+        "1-8 2-7 3-6 4-5",
+        "8-5 6-4 7-3 1-2",
+        "2-8 3-1 4-7 5-6",
+        "8-6 7-5 1-4 2-3",
+        "3-8 4-2 5-1 6-7",
+        "8-7 1-6 2-5 3-4",
+        "4-8 5-3 6-2 7-1",
+    ],
+}
+"""FIDE Handbook C.05, annex 1."""
+
+
+@pytest.mark.parametrize("count", BERGER)
+def test_the_berger_tables_are_the_printed_ones(count: int) -> None:
+    played = play_out(RoundRobin(), entries(count))
+
+    assert BERGER[count] == [" ".join(of_round(played, number)) for number in range(1, count)]
+
+
+def test_with_an_odd_number_whoever_would_meet_the_last_one_rests() -> None:
+    played = play_out(RoundRobin(), entries(5))
+
+    assert ["2-5 3-4", "5-3 1-2", "3-1 4-5", "1-4 2-3", "4-2 5-1"] == [
+        " ".join(of_round(played, number)) for number in range(1, 6)
+    ]
+
+
+@settings(deadline=None)
+@given(st.integers(0, 13), st.integers(1, 3))
+def test_everybody_meets_everybody_as_often_as_promised(count: int, cycles: int) -> None:
+    """Nobody twice in a round, and seats as even as they can be."""
+    played = play_out(RoundRobin(cycles=cycles), entries(count))
+    met = [each.pairing.agents for each in played]
+
+    assert count * (count - 1) // 2 == len(set(met))
+    assert all(met.count(agents) == cycles for agents in set(met))
+    for number in {each.pairing.round for each in played}:
+        seated = [a for each in played if each.pairing.round == number for a in each.pairing.agents]
+        assert len(seated) == len(set(seated))
+    assert all(abs(lean) <= 1 for lean in leans(played).values())
+
+
+@settings(deadline=None)
+@given(st.integers(2, 9))
+def test_a_double_round_robin_is_even_in_seats(count: int) -> None:
+    played = play_out(DoubleRoundRobin(), entries(count))
+
+    assert {(first, second) for first in range(1, count + 1) for second in range(1, count + 1)} == {
+        (int(each.pairing.first), int(each.pairing.second or 0)) for each in played
+    } | {(agent, agent) for agent in range(1, count + 1)}
+    assert {0} == set(leans(played).values())
+
+
+def test_all_rounds_are_known_before_the_first_one() -> None:
+    chosen = DoubleRoundRobin()
+    rounds = all_rounds(chosen, entries(4), seed=0)
+
+    assert [each.pairing for each in play_out(chosen, entries(4))] == [
+        pairing for pairings in rounds for pairing in pairings
+    ]
+    assert [0, 0, 0, 1, 1, 1] == [pairings[0].meeting for pairings in rounds]
+
+
+def test_who_has_withdrawn_leaves_the_other_pairings_as_they_are() -> None:
+    played = play_out(RoundRobin(), entries(4, out=[4]))
+
+    assert ["2-3", "1-2", "3-1"] == [" ".join(of_round(played, number)) for number in (1, 2, 3)]
+
+
+def test_a_round_in_which_nobody_is_left_is_passed_over() -> None:
+    played = play_out(RoundRobin(), entries(4, out=[3, 4]))
+
+    assert [(2, "1", "2")] == [(each.pairing.round, each.pairing.first, each.pairing.second) for each in played]
+
+
+@settings(deadline=None, max_examples=examples(60))
+@given(st.integers(0, 10), st.integers(1, 4))
+def test_a_gauntlet_is_run_against_everybody_else(count: int, challengers: int) -> None:
+    played = play_out(Gauntlet(challengers=challengers), entries(count))
+    met = [frozenset(int(agent) for agent in each.pairing.agents) for each in played]
+
+    running = range(1, min(challengers, count) + 1)
+    others = range(challengers + 1, count + 1)
+    assert {frozenset({one, other}) for one in running for other in others} == set(met)
+    assert len(met) == len(set(met))
+    for number in {each.pairing.round for each in played}:
+        seated = [a for each in played if each.pairing.round == number for a in each.pairing.agents]
+        assert len(seated) == len(set(seated))
+    assert all(abs(lean) <= 2 for lean in leans(played).values())

@@ -1,0 +1,56 @@
+"""Contests with other rules or another clock are not rated together."""
+
+import pytest
+
+from judge.referee.policy import load_policy
+from judge.submissions.practice import hastened
+from judge.tournament.comparable import policy_difference
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("clock.turn_ms=1500", "clock.turn_ms is 200 and 1500"),
+        ("clock.match_ms=9000", "clock.match_ms is 180000 and 9000"),
+        ("clock.turn_ms=0", "clock.turn_ms is 200 and 0"),
+        ("game.options.width=20", "game.options.width is 15 and 20"),
+        ("game.options.rule=renju", "game.options.rule is freestyle and renju"),
+        ("game.options.continuous=true", "game.options.continuous is False and True"),
+        ("limits.memory_bytes=100000000", "limits.memory_bytes is 83886080 and 100000000"),
+    ],
+)
+def test_what_is_different_is_named(change: str, said: str) -> None:
+    base = ["clock.turn_ms=200", "clock.match_ms=180000", "limits.memory_bytes=83886080"]
+    base += ["game.options.width=15", "game.options.height=15"]
+    one, other = (load_policy("gomocup-freestyle", [*base, *more]) for more in ((), (change,)))
+
+    assert said in policy_difference(one, other)
+
+
+@pytest.mark.parametrize("change", [[], ["attempts=5"], ["clock.close_ms=50"], ["bytes.turn_bytes=5000"]])
+def test_what_does_not_change_strength_may_differ(change: list[str]) -> None:
+    assert "" == policy_difference(load_policy("gomocup-freestyle"), load_policy("gomocup-freestyle", change))
+
+
+def test_an_option_that_is_left_out_is_the_one_of_the_game() -> None:
+    policy = load_policy("gomocup-freestyle")
+    width = policy.game.options.get("width", 15)
+
+    assert "" == policy_difference(policy, load_policy("gomocup-freestyle", [f"game.options.width={width}"]))
+
+
+def test_another_game_is_another_strength() -> None:
+    assert "the game is gomoku and " in policy_difference(
+        load_policy("gomocup-freestyle"), load_policy("stratego-seed")
+    )
+
+
+@pytest.mark.parametrize(("turn_ms", "match_ms"), [(300, 180_000), (30_000, 180_000), (0, 180_000), (5, 11_000)])
+def test_practice_keeps_the_limit_of_a_turn(turn_ms: int, match_ms: int) -> None:
+    """It shortens all turns together."""
+    policy = load_policy("gomocup-freestyle", [f"clock.turn_ms={turn_ms}", f"clock.match_ms={match_ms}"])
+
+    clock = hastened(policy, 10).clock
+
+    assert (turn_ms, 10_000) == (clock.turn_ms, clock.match_ms)
+    assert policy == hastened(policy, 1000)

@@ -1,0 +1,456 @@
+"""Every format through the store, from its first game to its last: numbers, ids, colours, byes, and who is out."""
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.contest.contest import Contest
+from judge.games.gomoku.opening_text import symmetries
+from judge.matches import Match, MatchState, Outcome, Pairing
+from judge.referee.spec import MatchSpec
+from judge.store.contests import Store
+from judge.tournament.formats import AnyFormat
+from judge.tournament.formats.gauntlet import Gauntlet
+from judge.tournament.formats.groups import Groups, Leagues
+from judge.tournament.formats.knockout import Knockout
+from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
+from judge.tournament.formats.swiss import Swiss
+from judge.tournament.points import Duel
+from judge.tournament.snapshot import FailuresPlan
+from tests.contest.cups import (
+    COMMITTED,
+    better_seed,
+    by_chance,
+    cup,
+    enter,
+    first_seat,
+    places,
+    play,
+    reopen,
+    scheduled,
+    snapshot,
+    won_by,
+)
+from tests.examples import examples
+
+OPENINGS = (((7, 7),), ((7, 7), (8, 8)), ((7, 7), (6, 8), (7, 9)))
+
+
+def formats(games: int) -> list[AnyFormat]:
+    return [
+        RoundRobin(games=games, cycles=2),
+        DoubleRoundRobin(games=games),
+        Gauntlet(games=games, challengers=2),
+        Swiss(games=games, rounds=3),
+        Knockout(games=games, replays=1),
+        Groups(games=games, groups=2, promoted=2),
+        Leagues(games=games, sizes=(3, 2), promoted=1),
+    ]
+
+
+chosen = st.integers(1, 3).flatmap(lambda games: st.sampled_from(formats(games)))
+
+
+@settings(max_examples=examples(15), deadline=None)
+@given(
+    chosen,
+    st.integers(2, 6),
+    st.none() | st.integers(0, 99),
+    st.integers(1, 30),
+    st.booleans(),
+)
+def test_whatever_happens_in_it_a_contest_is_played_to_its_end_once(
+    format_: AnyFormat, count: int, seed: int | None, stop_after: int, is_duel: bool
+) -> None:
+    """Somebody else goes on with it after some games, and a third one plays the same from the beginning; without a
+    seed from the same secret."""
+    chance = COMMITTED if seed is None else {"seed": seed}
+    duel = Duel() if is_duel else None
+    document = snapshot(format_, count, **chance, openings=OPENINGS, shuffle=True, duel=duel)
+    rule = by_chance(seed or 0)
+    with closing(Store("sqlite:///:memory:")) as store:
+        first = play(enter(store, document), rule, stop_after)
+        contest = reopen(store, document)
+        games = [*first, *play(contest, rule)]
+
+        assert contest.is_over()
+        assert not contest.schedule_next()
+        assert scheduled(contest) == games
+        assert len(games) == len({game.number for game in games})
+        assert len(games) == len({game.id for game in games})
+        _has_all_its_games(contest, games)
+        with closing(Store("sqlite:///:memory:")) as other:
+            again = enter(other, document)
+            assert games == play(again, rule)
+            assert contest.standing() == again.standing()
+            assert contest.store.pairings("cup") == other.pairings("cup")
+
+
+def _has_all_its_games(contest: Contest, games: list[Match]) -> None:
+    """Each pairing has so many games, with seats changing and two that follow each other from one opening."""
+    of: dict[tuple[int, int], list[Match]] = {}
+    for game in games:
+        of.setdefault((game.round, game.table), []).append(game)
+    pairings = [pair for pair in contest.store.pairings("cup") if pair.second is not None]
+    assert of.keys() == {(pair.round, pair.table) for pair in pairings}
+    from_each: Counter[tuple[str, ...]] = Counter()
+    for pair in pairings:
+        own = of[pair.round, pair.table]
+        seats = [(pair.first, pair.second), (pair.second, pair.first)]
+        due = contest.snapshot.format.games
+        assert [seats[number % 2] for number in range(due)] == [(g.first, g.second) for g in own]
+        for game in own:
+            place = (pair.meeting * due + game.game) // 2
+            from_each[*sorted((game.first, game.second)), str(place)] += 1
+            spec = MatchSpec.model_validate_json(game.spec)
+            assert (game.first, game.second) == (spec.seats[0].name, spec.seats[1].name)
+    assert all(times <= 2 for times in from_each.values())
+
+
+def test_a_round_robin_is_scheduled_at_once() -> None:
+    with cup(RoundRobin(games=2), 5) as contest:
+        assert 20 == len(scheduled(contest))
+        assert 5 == max(game.round for game in scheduled(contest))
+        assert list(range(1, 21)) == [game.number for game in scheduled(contest)]
+
+
+def test_a_swiss_round_is_scheduled_when_the_one_before_it_has_ended() -> None:
+    with cup(Swiss(games=2, rounds=3), 4) as contest:
+        assert 4 == len(scheduled(contest))
+
+        play(contest, better_seed, 4)
+
+        assert contest.schedule_next()
+        assert 8 == len(scheduled(contest))
+
+
+def test_the_next_round_of_a_swiss_waits_for_no_bye_and_counts_it() -> None:
+    with cup(Swiss(games=2, rounds=5), 5) as contest:
+        play(contest, better_seed)
+
+        byes = [pair.first for pair in contest.store.pairings("cup") if pair.second is None]
+        assert ["1", "2", "3", "4", "5"] == sorted(byes)
+        assert {"1": (1, 10.0), "2": (2, 8.0), "3": (3, 6.0), "4": (4, 4.0), "5": (5, 2.0)} == (places(contest))
+        assert {1} == {line.byes for line in contest.standing().table.lines}
+
+
+def test_a_disqualification_in_mid_contest_changes_no_earlier_pairing() -> None:
+    """The first seed goes out after two rounds of four: it is paired no more, and its games count for nobody."""
+    with cup(Swiss(games=2, rounds=4), 6) as contest:
+        play(contest, better_seed, 12)
+        before = contest.store.pairings("cup")
+
+        contest.store.disqualify("cup", "1", "two entries")
+        play(contest, better_seed)
+
+        assert before == contest.store.pairings("cup")[: len(before)]
+        later = contest.store.pairings("cup")[len(before) :]
+        assert [3, 3, 3, 4, 4, 4] == [pair.round for pair in later]
+        assert "1" not in {name for pair in later for name in (pair.first, pair.second)}
+        assert 2 == len([pair for pair in later if pair.second is None])
+        last = contest.standing().table.lines[-1]
+        assert ("1", 6) == (last.agent, last.place)
+        assert contest.is_over()
+
+
+def test_games_that_a_disqualified_agent_has_still_to_play_are_cancelled() -> None:
+    with cup(RoundRobin(games=2), 4) as contest:
+        play(contest, better_seed, 4)
+        contest.store.disqualify("cup", "4", "two entries")
+
+        play(contest, better_seed)
+
+        counts = contest.store.counts("cup")
+        assert 12 == counts[MatchState.DONE] + counts[MatchState.CANCELLED]
+        cancelled = [
+            (match.first, match.second) for match in contest.store.matches("cup") if match.state is MatchState.CANCELLED
+        ]
+        assert all("4" in pair for pair in cancelled)
+        assert contest.is_over()
+        assert {"1": (1, 4.0), "2": (2, 2.0), "3": (3, 0.0), "4": (4, 0.0)} == places(contest)
+
+
+@pytest.mark.parametrize("way", ["void", "annul", "roll back", "hold"])
+def test_a_game_of_a_disqualified_agent_is_not_played_again(way: str) -> None:
+    """It was being played when the agent went out, and then it did not count."""
+    with cup(RoundRobin(games=2), 2) as contest:
+        store = contest.store
+        issued = store.issue("cup", "here")
+        assert issued
+        if way == "hold":
+            store.void(issued.id, 1, "no disk", None, allowed=1)
+            store.disqualify("cup", "2", "two entries")
+            store.release("cup", "fixed")
+        else:
+            store.disqualify("cup", "2", "two entries")
+        if way == "void":
+            store.void(issued.id, 1, "no disk", None, allowed=2)
+        elif way == "annul":
+            store.annul(issued.id, "the wrong opening")
+        elif way == "roll back":
+            store.roll_back("cup", "its judge was gone")
+
+        assert [] == play(contest, better_seed)
+        assert 2 == store.counts("cup")[MatchState.CANCELLED]
+        assert contest.is_over()
+
+
+@pytest.mark.parametrize("format_", formats(2), ids=lambda format_: str(format_.name) if format_ else "")
+def test_who_is_disqualified_at_the_end_stands_last(format_: AnyFormat) -> None:
+    with cup(format_, 6) as contest:
+        play(contest, better_seed)
+        assert "1" == contest.standing().table.lines[0].agent
+
+        contest.store.disqualify("cup", "1", "two entries")
+
+        last = contest.standing().table.lines[-1]
+        assert ("1", 6) == (last.agent, last.place)
+        assert last.points == 0
+        assert 1 == contest.standing().table.lines[0].place
+
+
+def test_who_plays_in_the_final_stays_there_when_somebody_is_disqualified_later() -> None:
+    """3 is the first of its group by the games that it won against 6; without them 2 would be."""
+
+    def rule(game: Match) -> Outcome:
+        names = {game.first, game.second}
+        if names == {"2", "3"} and game.game == 1:
+            return won_by(None)
+        winner = "6" if names == {"2", "6"} else min(names)
+        return won_by(int(game.second == winner))
+
+    with cup(Groups(games=2, groups=2, promoted=1), 6) as contest:
+        play(contest, rule)
+        assert [Pairing("1", "3", 4, 1, 0, "final")] == contest.store.pairings("cup")[-1:]
+
+        contest.store.disqualify("cup", "6", "two entries")
+
+        assert contest.is_over()
+        assert ["1", "3"] == list(places(contest))[:2]
+
+
+def test_a_tie_of_a_knockout_that_ends_equal_is_played_again() -> None:
+    """Four agents, first seats win: both semi-finals end equal twice, then the better seeds go on, and so the final."""
+    with cup(Knockout(games=2, replays=1), 4) as contest:
+        play(contest, first_seat)
+
+        meetings = Counter(
+            (*sorted((pair.first, pair.second or "")), pair.round) for pair in contest.store.pairings("cup")
+        )
+        assert {
+            ("1", "4", 1): 1,
+            ("2", "3", 1): 1,
+            ("1", "4", 2): 1,
+            ("2", "3", 2): 1,
+            ("1", "2", 3): 1,
+            ("1", "2", 4): 1,
+        } == meetings
+        assert [1, 2, 3, 3] == [line.place for line in contest.standing().table.lines]
+
+
+def test_the_best_of_the_groups_play_a_final() -> None:
+    with cup(Groups(games=2, groups=2, promoted=1), 6) as contest:
+        play(contest, better_seed)
+
+        assert [Pairing("1", "2", 4, 1, 0, "final")] == contest.store.pairings("cup")[-1:]
+        assert ["1", "2"] == list(places(contest))[:2]
+
+
+def test_the_best_of_a_league_join_the_one_above() -> None:
+    with cup(Leagues(games=2, sizes=(2, 2), promoted=1), 4) as contest:
+        play(contest, better_seed)
+
+        leagues = [(pair.group, pair.first, pair.second) for pair in contest.store.pairings("cup")]
+        assert {"1", "2"} == {league for league, *_ in leagues}
+        in_first = {name for league, *names in leagues if league == "1" for name in names}
+        assert {"1", "2", "3"} == in_first
+
+
+def test_a_league_is_scheduled_at_once_when_the_one_below_has_ended() -> None:
+    """A game that waits to be played again leaves others to be played, up to the end of its league."""
+    with cup(Leagues(games=2, sizes=(2, 4), promoted=1), 6) as contest:
+        assert {"2"} == {pair.group for pair in contest.store.pairings("cup")}
+        assert [1, 2, 3] == sorted({game.round for game in scheduled(contest)})
+        assert 12 == len(scheduled(contest))
+
+        play(contest, better_seed, 12)
+
+        assert contest.schedule_next()
+        assert [4, 5, 6] == sorted({game.round for game in scheduled(contest)} - {1, 2, 3})
+        assert 18 == len(scheduled(contest))
+
+
+def test_nobody_rises_before_all_games_of_its_league_are_over() -> None:
+    """But where a game of it is voided later, whoever has risen stays in the league above."""
+    with cup(Leagues(games=2, sizes=(2,), promoted=1), 5) as contest:
+
+        def first() -> set[str]:
+            standing = contest.standing()
+            stages = contest.tournament.stages(standing.played, standing.out)
+            assert {"League 1", "League 2"} == set(stages.values())
+            risen = {agent for agent, stage in stages.items() if stage == "League 1"}
+            assert risen == {line.agent for line in standing.table.lines[: len(risen)]}
+            return risen
+
+        games = play(contest, better_seed, 5)
+        assert {"1", "2"} == first()
+
+        play(contest, better_seed, 1)
+        assert {"1", "2", "3"} == first()
+
+        assert contest.schedule_next()
+        contest.store.annul(games[0].id, "the wrong opening")
+        assert {"1", "2", "3"} == first()
+
+
+def test_a_league_that_was_drawn_round_by_round_follows() -> None:
+    """As an earlier judge did, which left out of later rounds whoever was disqualified meanwhile."""
+    with cup(Leagues(games=2, sizes=(4,), promoted=1), 4) as contest:
+        pairings, tournament = contest.store.pairings("cup"), contest.tournament
+        first = [pair for pair in pairings if pair.round == 1]
+
+        assert first == tournament.follows([], [])
+        assert [pair for pair in pairings if pair.round == 2] == tournament.follows(first, [])
+        without = tournament.follows(first, [], ["4"])
+        assert [2] == [pair.round for pair in without]
+        assert "4" not in without[0].agents
+
+
+@pytest.mark.parametrize("chance", [{"seed": 1}, COMMITTED], ids=["seed", "secret"])
+def test_openings_come_shuffled_once_each_and_then_turned(chance: Mapping[str, Any]) -> None:
+    """Eight games are four pairs: three openings in an order that chance decides, then the first of a new order."""
+    options = {"openings": OPENINGS, "shuffle": True, "transform": True, **chance}
+    with cup(RoundRobin(games=8), 2, **options) as contest:
+        opened = [MatchSpec.model_validate_json(game.spec).opening for game in scheduled(contest)]
+
+    assert opened[::2] == opened[1::2]
+    assert set(OPENINGS) == set(opened[:6])
+    mirror = symmetries(15, 15)[1]
+    assert opened[6] in {tuple(mirror(x, y) for x, y in opening) for opening in OPENINGS}
+
+
+def test_without_shuffle_openings_come_in_the_order_of_the_file() -> None:
+    with cup(RoundRobin(games=8), 2, openings=OPENINGS) as contest:
+        opened = [MatchSpec.model_validate_json(game.spec).opening for game in scheduled(contest)]
+
+    assert [*OPENINGS, OPENINGS[0]] == opened[::2]
+
+
+def test_all_pairings_play_the_same_openings() -> None:
+    options = {"openings": OPENINGS, "shuffle": True}
+    with cup(RoundRobin(games=4), 4, **options) as contest:
+        of: dict[tuple[int, int], list[object]] = {}
+        for game in scheduled(contest):
+            spec = MatchSpec.model_validate_json(game.spec)
+            of.setdefault((game.round, game.table), []).append(spec.opening)
+
+    assert 1 == len({tuple(opened) for opened in of.values()})
+
+
+@pytest.mark.parametrize("by", ["name", "secret"])
+def test_contests_of_one_store_share_no_game(by: str) -> None:
+    """The same agents, the same seed, the same openings: only the name tells them apart, or what they committed to."""
+    chance = {} if by == "name" else COMMITTED
+    with closing(Store("sqlite:///:memory:")) as store:
+        one = enter(store, snapshot(RoundRobin(), 4))
+        other = enter(store, snapshot(RoundRobin(), 4, name="plate", **chance))
+
+        assert 12 == len(scheduled(one)) == len(scheduled(other))
+        assert not {g.id for g in scheduled(one)} & {g.id for g in scheduled(other)}
+        play(one, better_seed)
+        assert one.is_over()
+        assert not other.is_over()
+
+
+_ANOTHER_PROCESS = """
+import sys
+from contextlib import closing
+from judge.tournament.snapshot import read_snapshot
+from judge.store.contests import Store
+from tests.contest.cups import by_chance, play, reopen
+with closing(Store(sys.argv[1])) as store:
+    for game in play(reopen(store, read_snapshot(store.document("cup"))), by_chance(3)):
+        print(game.id)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("format_", [formats(1)[3], formats(1)[5]], ids=["swiss", "groups"])
+def test_another_process_goes_on_with_the_same_games(tmp_path: Path, format_: AnyFormat) -> None:
+    """It has an order of its own in its sets, and plays what this one would have played."""
+    with cup(format_, 7) as contest:
+        expected = [game.id for game in play(contest, by_chance(3))]
+        table = contest.standing()
+    url = f"sqlite:///{tmp_path / 'cup.db'}"
+    with closing(Store(url)) as store:
+        told = [game.id for game in play(enter(store, snapshot(format_, 7)), by_chance(3), 4)]
+    there = subprocess.run(
+        [sys.executable, "-c", _ANOTHER_PROCESS, url],
+        env={"PYTHONHASHSEED": "7", "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    told += there.stdout.split()
+
+    assert expected == told
+    with closing(Store(url)) as store:
+        assert table == reopen(store, snapshot(format_, 7)).standing()
+
+
+@pytest.mark.parametrize(("crashes", "is_out"), [(2, False), (3, True)])
+def test_who_fails_in_more_than_a_tenth_of_its_games_is_out(crashes: int, is_out: bool) -> None:
+    """Twenty games: two failures are a tenth and allowed, three are more."""
+    with cup(RoundRobin(games=20), 2) as contest:
+        _crash(contest, "2", crashes)
+
+        assert (["2"] if is_out else []) == list(contest.out())
+        assert contest.is_over()
+
+
+def test_before_it_has_played_so_many_games_nobody_is_out() -> None:
+    with cup(RoundRobin(games=19), 2) as contest:
+        _crash(contest, "2", 19)
+
+        assert {} == contest.out()
+
+
+@pytest.mark.parametrize(("limit", "is_out"), [(0.5, True), (1.0, False)])
+def test_an_organiser_sets_the_limit(limit: float, is_out: bool) -> None:
+    failures = FailuresPlan(limit=limit, after=1)
+    with cup(RoundRobin(games=2), 2, failures=failures) as contest:
+        _crash(contest, "2", 2)
+
+        assert (["2"] if is_out else []) == list(contest.out())
+
+
+def test_who_fails_in_a_swiss_is_out_after_the_round_and_paired_no_more() -> None:
+    with cup(Swiss(games=2, rounds=3), 4, failures=FailuresPlan(after=2)) as contest:
+        _crash(contest, "3", 2)
+
+        assert ["failed in 100% of its games; 10% are allowed"] == list(contest.out().values())
+        later = [pair for pair in contest.store.pairings("cup") if pair.round > 1]
+        assert "3" not in {name for pair in later for name in (pair.first, pair.second)}
+        assert 2 == len([pair for pair in later if pair.second is None])
+
+
+def _crash(contest: Contest, agent: str, times: int) -> None:
+    """Play all, an agent crashing in its first so many games; all others are drawn."""
+    left = times
+
+    def rule(game: Match) -> Outcome:
+        nonlocal left
+        if agent in (game.first, game.second) and left:
+            left -= 1
+            return won_by(int(game.first == agent), "crash")
+        return won_by(None)
+
+    play(contest, rule)

@@ -1,0 +1,217 @@
+"""Standings worked by hand, criterion by criterion."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from judge.games.types import Verdict
+from judge.matches import Pairing, ResultRow
+from judge.referee.policy import load_policy
+from judge.tournament.crosstable import Cell, crosstable
+from judge.tournament.points import Duel, Scoring, points_table, score
+from judge.tournament.results import PlayedPairing, SideScore
+from judge.tournament.standings import (
+    BY_POINTS,
+    BY_SWISS_POINTS,
+    Ranking,
+    TableLine,
+    Tiers,
+    compared,
+    records_of,
+    standings,
+    tiers_of,
+)
+from tests.contest.rounds import games
+
+TABLE = points_table(load_policy("gomocup-freestyle"))
+
+GOMOCUP_2016 = ("points", "ratio", "direct", "time")
+"""Gomocup until 2016, with a duel's points."""
+GOMOCUP = ("elo",)
+"""Gomocup since 2017."""
+
+
+def played(text: str, due: int = 1, duel: Duel | None = None) -> list[PlayedPairing]:
+    """Pairings of a line each, such as `a>b a=b`; `a` alone has a bye; a round for each."""
+    found: list[PlayedPairing] = []
+    for number, line in enumerate(text.strip().splitlines(), 1):
+        words = line.split()
+        if words[0].isalpha():
+            pairing = Pairing(words[0], None, number, 1)
+            results: list[ResultRow] = []
+        else:
+            results = games(line)
+            pairing = Pairing(results[0].first, results[0].second, number, 1)
+        found.append(PlayedPairing(pairing, tuple(results), Scoring(TABLE, duel).of(pairing, results, due)))
+    return found
+
+
+def order(names: str, all_played: Sequence[PlayedPairing], *ranking: str) -> Tiers:
+    return tiers_of(compared(names, records_of(names, all_played), ranking))
+
+
+def table(names: str, all_played: Sequence[PlayedPairing], *ranking: str) -> list[TableLine]:
+    records = records_of(names, all_played)
+    values = compared(names, records, ranking)
+    return standings(tiers_of(values), records, values)
+
+
+def test_who_is_equal_in_everything_shares_a_place() -> None:
+    """Each of four won one game, drew one and lost one: 1.5 points, a Sonneborn-Berger of 1.5 + 1.5 / 2 = 2.25."""
+    cup = played("a>b\na=c\na<d\nb>c\nb=d\nc>d")
+    ranking = ("points", "sonneborn-berger")
+
+    assert [["a", "b", "c", "d"]] == order("abcd", cup, *BY_POINTS)
+    lines = table("abcd", cup, *ranking)
+    assert [(1, (1.5, 2.25))] * 4 == [(line.place, line.values) for line in lines]
+
+
+def test_direct_encounter_and_sonneborn_berger_by_hand() -> None:
+    """a (beat c, d) and b (beat a, d) have 2 points, c (beat b) and d (beat c) have 1.
+
+    Directly b beat a and d beat c. By Sonneborn-Berger a has 1 + 1 = 2, b 2 + 1 = 3, c 2, d 1.
+    """
+    cup = played("a>c\na>d\nb>a\nb>d\nc>b\nd>c")
+
+    assert [["a", "b"], ["c", "d"]] == order("abcd", cup, "points")
+    assert [["b"], ["a"], ["d"], ["c"]] == order("abcd", cup, "points", "direct")
+    assert [["b"], ["a"], ["c"], ["d"]] == order("abcd", cup, "points", "sonneborn-berger")
+
+
+def test_a_direct_encounter_of_three_counts_among_the_three() -> None:
+    """a, b and c have 2 points each; among them a won 2, b 1 and c none."""
+    cup = played("a>b\na>c\nb>c\nb>x\nc>x\nc>y\nx>a\ny>x")
+
+    assert [["a", "b", "c"]] == order("abc", cup, "points")
+    assert [["a"], ["b"], ["c"]] == order("abc", cup, "points", "direct")
+
+
+def test_a_table_shows_the_points_among_those_that_are_equal() -> None:
+    """a and b have 2 points, and b beat a; c and d have 1, and d beat c. Nobody is equal to the others then."""
+    cup = played("a>c\na>d\nb>a\nb>d\nc>b\nd>c")
+
+    assert {"a": (2, 0), "b": (2, 1), "c": (1, 0), "d": (1, 1)} == {
+        line.agent: line.values for line in table("abcd", cup, "points", "direct")
+    }
+    assert {"a": 0, "b": 0, "c": 0, "d": 0} == {
+        line.agent: line.values[-1] for line in table("abcd", cup, "points", "sonneborn-berger", "direct")
+    }
+
+
+def test_a_direct_encounter_is_silent_where_not_all_have_met() -> None:
+    """a beat b, and c met neither."""
+    cup = played("a>b\nx>a\nb>x\nc>x")
+
+    assert [["a", "b", "c"]] == order("abc", cup, "points", "direct")
+
+
+def test_buchholz_counts_a_bye_as_an_equal() -> None:
+    """a beat b (1 point) and had a bye: 2 points, Buchholz 1 + 2. c beat d (0) and e (1): 2 points, Buchholz 1."""
+    swiss = played("a>b\nb>d\na\nc>d\nc>e\ne")
+    lines = table("abcde", swiss, *BY_SWISS_POINTS)
+
+    assert {"a": (2, 3), "c": (2, 1)} == {line.agent: line.values[:2] for line in lines if line.agent in "ac"}
+    assert ["a", "c"] == [line.agent for line in lines[:2]]
+    assert {"a": 1, "b": 0, "c": 0, "d": 0, "e": 1} == {line.agent: line.byes for line in lines}
+
+
+def test_gomocup_until_2016() -> None:
+    """Duels of two games: a beats b 2:0, b beats c 2:0, the other four end 1:1.
+
+    a: 3 + 1 + 1 = 5 points. b: 0 + 3 + 1 = 4. c: 1 + 0 + 1 = 2. d: 1 + 1 + 1 = 3.
+    """
+    cup = played("a>b b<a\na>c c>a\nb>c c<b\na>d d>a\nb>d d>b\nc>d d>c", due=2, duel=Duel())
+    lines = table("abcd", cup, *GOMOCUP_2016)
+
+    assert [("a", 5), ("b", 4), ("d", 3), ("c", 2)] == [(line.agent, line.points) for line in lines]
+    assert SideScore(wins=4, losses=2) == lines[0].done
+
+
+def test_gomocup_until_2016_breaks_ties_by_the_ratio_of_games() -> None:
+    """a and b drew their duel 1:1 and won the other one, a 2:0 and b 1:0 with a draw: a won 3 games and lost 1, b 2 and
+    1.
+    """
+    cup = played("a>b b>a\na>c c<a\nb>c c=b", due=2, duel=Duel())
+
+    assert [["a", "b"], ["c"]] == order("abc", cup, "points", "direct")
+    assert [["a"], ["b"], ["c"]] == order("abc", cup, *GOMOCUP_2016)
+
+
+def timed(text: str, replies: tuple[int, int], ms: tuple[float, float]) -> PlayedPairing:
+    [one] = played(text)
+    game = one.games[0]
+    slow = ResultRow(game.first, game.second, game.winner, game.verdict, replies=replies, charged_ms=ms)
+    return PlayedPairing(one.pairing, (slow,), one.points)
+
+
+def test_the_time_of_a_reply_decides_last() -> None:
+    """10 replies in 200 ms are slower than 20 in 300 ms, though they took less time."""
+    assert [["b"], ["a"]] == order("ab", [timed("a=b", (10, 20), (200, 300))], *GOMOCUP_2016)
+    assert [["a", "b"]] == order("ab", [timed("a=b", (0, 20), (200, 300))], *GOMOCUP_2016)
+
+
+def test_gomocup_since_2017_ranks_by_elo() -> None:
+    """a has most points, all from d; b beat a, and c is as good as b."""
+    cup = played("a>d*4\nb>a\nb>c c>b", due=4)
+
+    assert [["a"], ["b"], ["c"], ["d"]] == order("abcd", cup, "points")
+    assert [["b", "c"], ["a"], ["d"]] == order("abcd", cup, *GOMOCUP)
+
+
+def test_who_has_no_rating_stands_last() -> None:
+    assert [["a"], ["b"], ["z"]] == order("abz", played("a>b"), "elo")
+
+
+def test_a_line_counts_what_happened() -> None:
+    """A game that both lost is a loss of both, and a failure of both."""
+    both = ResultRow("a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL), replies=(3, 4))
+    pairing = Pairing("a", "b", 1, 1)
+    one = score([pairing], [both], Scoring(TABLE), games=1)
+    [first, second] = table("ab", one, "points")
+
+    assert SideScore(losses=1, failures=1, replies=3) == first.done
+    assert SideScore(losses=1, failures=1, replies=4) == second.done
+    assert (1, 1) == (first.place, second.place)
+
+
+def test_a_shared_place_leaves_the_next_ones_out() -> None:
+    lines = table("abcd", played("a>d\nb=c"), "points")
+
+    assert [1, 2, 2, 4] == [line.place for line in lines]
+
+
+def test_a_crosstable_shows_games_from_the_row_s_side() -> None:
+    table = crosstable("abc", played("a>b b=a a>b\nb>c", due=3))
+
+    assert [
+        [None, Cell(2.5, SideScore(wins=2, draws=1)), None],
+        [Cell(0.5, SideScore(draws=1, losses=2)), None, Cell(1, SideScore(wins=1))],
+        [None, Cell(0, SideScore(losses=1)), None],
+    ] == table
+
+
+def test_an_unknown_criterion_is_named() -> None:
+    with pytest.raises(ValidationError, match="no criterion is called 'luck'; there are points"):
+        TypeAdapter(Ranking).validate_python(("points", "luck"))
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abcde"), st.sampled_from("abcde"), st.sampled_from("<>=")).filter(
+            lambda one: one[0] != one[1]
+        ),
+        max_size=12,
+    ),
+    st.permutations(["points", "wins", "ratio", "direct", "sonneborn-berger", "buchholz"]),
+)
+def test_every_agent_has_one_place_whatever_is_asked(drawn: list[tuple[str, str, str]], ranking: list[str]) -> None:
+    """And games in another order change nothing."""
+    lines = [first + sign + second for first, second, sign in drawn]
+    tiers = order("abcde", played("\n".join(lines)), *ranking)
+
+    assert list("abcde") == sorted(agent for tier in tiers for agent in tier)
+    assert tiers == order("abcde", played("\n".join(reversed(lines))), *ranking)

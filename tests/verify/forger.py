@@ -1,0 +1,313 @@
+"""Contests that were published, in the hands of their organiser: he changes them, makes the rest fit, and signs again.
+
+The clock of these contests makes a second of every line, so one that is begun again has the same log as far as the same
+happens in it.
+"""
+
+import hashlib
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from judge.contest.worker import outcome_of
+from judge.export.export import PageOptions, publish
+from judge.matches import MatchState, schedule_digest
+from judge.publish.conditions import conditions_of
+from judge.publish.load import CHANCE, DOCUMENT, load_export
+from judge.publish.model import PublishedContest, PublishedMatch
+from judge.publish.tables import tables
+from judge.referee.spec import MatchSpec, RecordFile, public_part, read_record
+from judge.referee.transcript import SealedTranscript, _public_digest
+from judge.store.contests import Store
+from judge.store.types import FROZEN, JournalLine
+from judge.testing import Agent
+from judge.tournament.snapshot import terms_digest
+from judge.transparency.log import ContestLog
+from judge.transparency.merkle import Tree
+from tests.contest.cups import CHANCE as SECRET
+from tests.publish.cups import STRONG_TO_WEAK, Cast, Cup, Player, crasher, referee, where_and_when
+from tests.publish.public import Public, change, sign_again
+from tests.verify.log_forgeries import lines_of, nothing, write_log
+
+CRASHER = "crash.test"
+"""The agent that is at fault."""
+
+Row = dict[str, Any]
+"""A row of a table of an export."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a contest is played. `is_fixed`: no game of its schedule depends on a result; `is_long`: it has games enough
+    for tests of its machines."""
+
+    plan: str
+    agents: Sequence[str]
+    more: str = ""
+    is_fixed: bool = False
+    is_long: bool = False
+
+    @property
+    def cast(self) -> Cast:
+        """Who plays."""
+        return {name: crasher(name, 2) if name == CRASHER else STRONG_TO_WEAK[name] for name in self.agents}
+
+
+FORMS = {
+    "round-robin": Form('name = "round-robin"\ngames = 2', ("anna", "bert", CRASHER), is_fixed=True),
+    "gauntlet": Form(
+        'name = "gauntlet"\ngames = 8\nranking = ["points", "elo", "time"]',
+        ("anna", "bert", "-carl", CRASHER),
+        is_fixed=True,
+        is_long=True,
+    ),
+    "swiss": Form('name = "swiss"\nrounds = 3\ngames = 1', tuple(STRONG_TO_WEAK)),
+    "knockout": Form('name = "knockout"\ngames = 2', ("bert", "-carl", "dora", CRASHER)),
+    "duels": Form(
+        'name = "round-robin"\ngames = 2\nranking = ["points", "ratio", "buchholz", "time"]',
+        ("anna", "bert", CRASHER),
+        "[duel]\nwin = 3\n[failures]\nafter = 2\nlimit = 0.4",
+    ),
+}
+
+VOID = 2
+"""The game that is void once, before it is played."""
+
+
+@contextmanager
+def steady_clock() -> Iterator[None]:
+    """A second for every look at it."""
+    moment = datetime(2013, 3, 2, 18, tzinfo=UTC)
+
+    def now() -> str:
+        nonlocal moment
+        moment += timedelta(seconds=1)
+        return moment.isoformat(timespec="milliseconds")
+
+    with patch("judge.store.journal.now", now), patch("judge.store.contests.now", now):
+        yield
+
+
+def hold(
+    folder: Path,
+    key: Ed25519PrivateKey,
+    form: Form,
+    cast: Cast | None = None,
+    between: Callable[[Store], object] = nothing,
+    secret: str = SECRET,
+) -> Public:
+    """Play and publish a contest: a game is void once, and its organiser adds a remark when a third of it is over.
+
+    `between` happens between the announcement and the freeze.
+    """
+    public = Public(folder, key)
+    with (
+        steady_clock(),
+        Cup(folder / "cup", cast or form.cast, form.plan, form.more, drawn=between, secret=secret) as cup,
+    ):
+        cup.play(3, [VOID])
+        cup.store.remark("spring-cup", "note", "a power cut")
+        cup.play()
+        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+    return public
+
+
+class Forger:
+    """An organiser with a copy of an export of his, which he may change.
+
+    `chance` chooses where. `lines` are those of the journal that `fit` writes, with the digests of its leaves.
+    """
+
+    def __init__(self, public: Public, form: Form, folder: Path, chance: random.Random) -> None:
+        self.public = public.copy_to(folder)
+        self.form = form
+        self.folder = folder
+        self.chance = chance
+        self.directory = self.public.directory
+        self.lines = lines_of(self.directory)
+
+    # --- what is there -----------------------------------------------------------------------------------------------
+
+    def rows(self, table: str) -> list[Row]:
+        """A table of the export."""
+        rows: list[Row] = json.loads((self.directory / f"data/{table}.json").read_bytes())
+        return rows
+
+    def game(self, test: Callable[[Row], object] = lambda _: True) -> Row:
+        """One of the games that count."""
+        return self.chance.choice([row for row in self.rows("games") if row["state"] == MatchState.DONE and test(row)])
+
+    def files(self, *patterns: str) -> list[Path]:
+        """Files of the export, in the order of their names."""
+        found = {path for pattern in patterns or ("**/*",) for path in self.directory.glob(pattern)}
+        return sorted(path for path in found if path.is_file())
+
+    @property
+    def drawn(self) -> int:
+        """How many lines the log has when the entries are frozen."""
+        return [line.event for line in self.lines].index(FROZEN) + 1
+
+    # --- what he does ------------------------------------------------------------------------------------------------
+
+    def in_table(self, name: str, how: Callable[[Any], object]) -> None:
+        """Change a table."""
+        change(self.directory / f"data/{name}.json", how)
+
+    def in_record(self, path: str, how: Callable[[Any], object]) -> None:
+        """Change a record, and make the digest of its transcript fit."""
+
+        def changed(file: Any) -> None:
+            how(file)
+            digest = _digest_of(SealedTranscript.model_validate(file["transcript"]))
+            file["transcript"]["sha256"] = file["record"]["transcript_sha256"] = digest
+
+        change(self.directory / path, changed)
+
+    def in_document(self, how: Callable[[Any], object]) -> None:
+        """Change contest.json."""
+        path = self.directory / DOCUMENT
+        document = json.loads(path.read_bytes())
+        how(document)
+        path.write_text(f"{json.dumps(document)}\n")
+
+    def play(self, spec: MatchSpec, attempt: int, winner: int | None = None) -> RecordFile:
+        """Play a game until he likes who wins it; None: whoever."""
+        while True:
+            agents: list[Agent] = [Player(seat.name, self.chance.random(), self.chance.randrange(999))
+                                   for seat in spec.seats]  # fmt: skip
+            file = referee(spec, agents)
+            if winner is None or file.record.winner == winner:
+                number = spec.number
+                record = file.record.model_copy(update={"attempt": attempt, **where_and_when(number)})
+                return public_part(RecordFile(record=record, transcript=file.transcript))
+
+    def play_again(self, path: str, winner: int | None = None) -> None:
+        """Play the game of a record again, from the same opening and with the same chance."""
+        record = read_record(self.directory / path).record
+        (self.directory / path).write_bytes(self.play(record.spec, record.attempt, winner).to_json())
+
+    def sign(self) -> None:
+        """List the files as they are now, and sign the list."""
+        sign_again(self.public)
+
+    # --- and how he makes it fit -------------------------------------------------------------------------------------
+
+    def fit(self) -> None:
+        """Make all that is computed fit contest.json, the records, the schedule and the lines, and sign it."""
+        self._fit_draw()
+        contest, _ = load_export(self.directory)
+        numbers = {row["match"]: row["number"] for row in self.rows("games")}
+        ids = {match.number: match.id for match in contest.matches}
+        self.lines = [
+            line if line.match is None else replace(line, match=ids.get(numbers.get(line.match, 0), line.match))
+            for line in self.lines
+        ]
+        contest = replace(contest, matches=[self._fitted(match) for match in contest.matches])
+        self._fit_lines(contest)
+        for name, data in tables(replace(contest, journal=self.lines)).items():
+            (self.directory / "data" / name).write_bytes(data)
+        write_log(self.public, self.lines)
+
+    def _fit_draw(self) -> None:
+        """The commitment, the terms and the root that the draw follows from."""
+        text = (self.directory / DOCUMENT).read_text()
+        document, leaves = json.loads(text), self.drawn
+        terms = terms_digest(text)
+        self.lines[0] = replace(self.lines[0], digest=document["commitment"])
+        self.lines[leaves - 1] = replace(self.lines[leaves - 1], digest=terms)
+        root = Tree(line.leaf for line in self.lines[:leaves]).root().hex()
+        fitting = document["freeze"] | {"leaves": leaves, "root": root, "entries": terms}
+        if fitting != document["freeze"]:
+            self.in_document(lambda each: each.update(freeze=fitting))
+
+    def _fitted(self, match: PublishedMatch) -> PublishedMatch:
+        """A match with the result that its record claims; records are of the matches of the schedule."""
+        paths = [match.attempt_path(attempt.number) for attempt in match.uncounted]
+        paths += [match.record_path] if match.state == MatchState.DONE else []
+        for path in paths:
+            file = json.loads((self.directory / path).read_bytes())
+            spec, old = json.loads(match.spec), file["record"]["spec"]
+            for seat, of_old in zip(spec["seats"], old["seats"], strict=True):
+                seat["folders"] = of_old["folders"]
+            spec |= {"opening": old["opening"], "seed": old["seed"], "scheduled_as": match.id}
+            if spec != old:
+                file["record"].update(spec=spec, id=match.id)
+                for seat, of_spec in zip(file["record"]["seats"], spec["seats"], strict=True):
+                    seat["name"] = of_spec["name"]
+                (self.directory / path).write_text(json.dumps(file))
+        if match.state != MatchState.DONE:
+            return match
+        file = read_record(self.directory / match.record_path)
+        outcome = outcome_of(file, "")
+        return replace(match, result=outcome.row(match, match.attempt), conditions=conditions_of(file.record))
+
+    def _fit_lines(self, contest: PublishedContest) -> None:
+        """The digests of what the lines tell of, and the words about results."""
+        matches = {match.id: match for match in contest.matches}
+        waiting = sorted(contest.matches, key=lambda match: match.number)
+        rounds = sum(line.event == "scheduled" for line in self.lines)
+        for number, line in enumerate(self.lines):
+            match = matches.get(line.match or "")
+            if line.event == "created":
+                self.lines[number] = replace(line, digest=self._digest(DOCUMENT))
+            elif line.event == "scheduled":
+                rounds -= 1
+                count, _, words = line.text.partition(" ")
+                now = waiting[: int(count)] if rounds else waiting
+                waiting = waiting[len(now) :]
+                self.lines[number] = replace(line, digest=schedule_digest(now), text=f"{len(now)} {words}")
+            elif line.event == "accepted" and match is not None and match.result is not None:
+                result, digest = match.result, self._digest(match.record_path)
+                told = f"{result.winner} won: {result.reason}" if result.winner else line.text
+                self.lines[number] = replace(line, digest=digest, text=told)
+            elif line.event == "void" and match is not None and line.digest is not None:
+                self.lines[number] = replace(line, digest=self._digest(match.attempt_path(line.attempt or 0)))
+
+    def _digest(self, name: str) -> str:
+        return hashlib.sha256((self.directory / name).read_bytes()).hexdigest()
+
+    # --- or begins again ---------------------------------------------------------------------------------------------
+
+    def begin_again(
+        self, cast: Cast | None = None, between: Callable[[Store], object] = nothing, secret: str = SECRET
+    ) -> None:
+        """Play the whole contest another time, and publish that."""
+        folder = self.folder / "again"
+        folder.mkdir()
+        self.public = hold(folder, self.public.key, self.form, cast, between, secret)
+        self.directory = self.public.directory
+        self.lines = lines_of(self.directory)
+
+    def drop_log(self) -> None:
+        """Leave the log out."""
+        for path in sorted((self.directory / "log").rglob("*"), reverse=True):
+            path.rmdir() if path.is_dir() else path.unlink()
+        (self.directory / "log").rmdir()
+
+    def reveal(self, secret: str) -> None:
+        """Another secret, and the commitment to it."""
+        commitment = hashlib.sha256(bytes.fromhex(secret)).hexdigest()
+        change(self.directory / CHANCE, lambda each: each.update(secret=secret, commitment=commitment))
+        self.in_document(lambda each: each.update(commitment=commitment))
+
+
+def kept_checkpoint(public: Public, lines: Sequence[JournalLine], folder: Path, size: int) -> Path:
+    """What somebody kept of a contest's log when it had so many leaves."""
+    path = folder / f"kept-{size}"
+    path.write_bytes(ContestLog.of("spring-cup", lines).checkpoint(size).signed(public.key).note)
+    return path
+
+
+def _digest_of(transcript: SealedTranscript) -> str:
+    chain = hashlib.sha256()
+    for block in transcript.blocks:
+        chain.update(_public_digest(block) + bytes.fromhex(block.private_sha256))
+    return chain.hexdigest()

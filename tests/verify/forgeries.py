@@ -1,0 +1,933 @@
+"""False statements about a published contest, each made and signed again by its organiser, and who finds them.
+
+`FORGERIES` has for each what it does to an export, somewhere in it. If it is `fitted` the organiser makes all that is
+computed fit his lie: tables, digests, the log, the draw.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from judge.games.types import Verdict
+from judge.publish.load import load_export
+from judge.publish.manifest import write_manifest
+from judge.publish.tables import write_csv, write_json
+from judge.referee.spec import RecordFile, public_part, read_record
+from judge.referee.transcript import Entry, EntryKind, seal, unseal
+from judge.store.types import JournalLine
+from judge.transparency.checkpoint import Checkpoint, read_checkpoint
+from judge.transparency.keys import make_key
+from judge.transparency.merkle import EMPTY_ROOT
+from tests.publish.cups import Player, voided
+from tests.verify.forger import CRASHER, VOID, Forger, Form, Row
+from tests.verify.log_forgeries import write_log
+
+NOTE = "note"
+"""A remark of the organiser in the log."""
+
+
+class Found(Enum):
+    """Who finds a forgery. A holder has a checkpoint of the log that has a leaf which was forged; nobody else has."""
+
+    BY_BOTH = "anybody, with either verifier"
+    BY_REPLAY = "anybody, with judge contest verify; a holder with verify.mjs too, if it is in the log"
+    BY_HOLDER = "a holder, with either verifier"
+    BY_NOBODY = "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class Forgery:
+    """What an organiser does; `end` signs it. `suits` tells in which contests it can be done."""
+
+    how: Callable[[Forger], object]
+    found: Found
+    end: Callable[[Forger], object] = Forger.sign
+    suits: Callable[[Form], bool] = lambda _: True
+
+
+def nothing(_forger: Forger) -> None:
+    """What is to be signed is."""
+
+
+def is_fixed(form: Form) -> bool:
+    """Another result changes no schedule."""
+    return form.is_fixed
+
+
+def is_by_results(form: Form) -> bool:
+    """Its places follow from results alone; verify.mjs knows no stages and no ratings."""
+    return "knockout" not in form.plan and "elo" not in form.plan
+
+
+def is_long(form: Form) -> bool:
+    """Its machines are compared."""
+    return form.is_long
+
+
+# --- changed, not signed again ---------------------------------------------------------------------------------------
+
+
+def flip(forger: Forger, path: Path) -> None:
+    """One bit of a file."""
+    data = bytearray(path.read_bytes())
+    data[forger.chance.randrange(len(data))] ^= 1 << forger.chance.randrange(8)
+    path.write_bytes(data)
+
+
+def a_file(forger: Forger) -> Path:
+    """Any but the manifest, its signature, and the key, which the reader has from elsewhere."""
+    return forger.chance.choice([path for path in forger.files() if path.suffix not in (".sig", ".pem")])
+
+
+def swap_files(forger: Forger) -> None:
+    one = a_file(forger)
+    other = forger.chance.choice([path for path in forger.files() if path.read_bytes() != one.read_bytes()])
+    first, second = one.read_bytes(), other.read_bytes()
+    one.write_bytes(second)
+    other.write_bytes(first)
+
+
+def sign_as_another(forger: Forger) -> None:
+    write_manifest(forger.directory, "spring-cup", make_key(forger.folder / "mallory.key"))
+
+
+# --- a table, a record or a document ---------------------------------------------------------------------------------
+
+FROM_RESULTS = {
+    "standings": ("agent", "points", "games", "wins", "draws", "losses", "byes", "failures", "replies"),
+    "pairs": ("agent", "opponent", "points", "games", "wins", "draws", "losses"),
+}
+"""What of a table follows from the results alone."""
+
+OF_RECORD = (
+    "number", "winner", "verdict", "reason", "first_charged_ms", "second_charged_ms", "first_replies", "second_replies",
+    "seconds", "attempt", "match",
+)  # fmt: skip
+"""What of a line of a game follows from its record."""
+
+
+def other(value: Any) -> Any:
+    """Another value of its kind."""
+    if isinstance(value, bool):
+        return not value
+    if value is None:
+        return 1
+    return value + 1 if isinstance(value, int | float) else value[:-1] + ("y" if value.endswith("x") else "x")
+
+
+def change_cell(table: str, columns: Iterable[str]) -> Callable[[Forger], None]:
+    """Another value in some row and column."""
+
+    def forge(forger: Forger) -> None:
+        at = forger.chance.randrange(len(forger.rows(table)))
+        column = forger.chance.choice(list(columns))
+        forger.in_table(table, lambda rows: rows[at].update({column: other(rows[at][column])}))
+
+    return forge
+
+
+def change_criterion(forger: Forger) -> None:
+    """Another value of what the agents were ranked by."""
+    columns = [column for column in forger.rows("standings")[0] if column.startswith("compared:")]
+    change_cell("standings", columns)(forger)
+
+
+def in_rows(how: Callable[[Forger, list[Row], int], object], *names: str) -> Callable[[Forger], None]:
+    """Change the rows of a table, one of `names`, at some place."""
+
+    def forge(forger: Forger) -> None:
+        name = forger.chance.choice([name for name in names if len(forger.rows(name)) > 1])
+        at = forger.chance.randrange(len(forger.rows(name)))
+        forger.in_table(name, lambda rows: how(forger, rows, at))
+
+    return forge
+
+
+def swap_rows(forger: Forger, rows: list[Row], at: int) -> None:
+    to = forger.chance.choice([number for number in range(len(rows)) if number != at])
+    rows[at], rows[to] = rows[to], rows[at]
+
+
+LISTS = ("standings", "pairs", "games", "pairings", "journal")
+
+
+def change_crosstable(forger: Forger) -> None:
+    def forge(table: Any) -> None:
+        row = forger.chance.choice([row for row in table["points"] if any(points is not None for points in row)])
+        at = forger.chance.choice([number for number, points in enumerate(row) if points is not None])
+        row[at] += 0.5
+
+    forger.in_table("crosstable", forge)
+
+
+def in_game(how: Callable[[Row], object], test: Callable[[Row], object] = lambda _: True) -> Callable[[Forger], None]:
+    """Change the line of a game that counts."""
+
+    def forge(forger: Forger) -> None:
+        number = forger.game(test)["number"]
+        forger.in_table("games", lambda rows: how(next(row for row in rows if row["number"] == number)))
+
+    return forge
+
+
+def hand_over(row: Row) -> None:
+    """It is the loser's."""
+    row["winner"] = row["second"] if row["winner"] == row["first"] else row["first"]
+    row["first_points"], row["second_points"] = row["second_points"], row["first_points"]
+
+
+def cancel(row: Row) -> None:
+    for key in row:
+        if key not in ("number", "round", "table", "game", "first", "second", "state", "why", "match"):
+            row[key] = None
+    row["state"] = "cancelled"
+
+
+def has_fault(row: Row) -> bool:
+    return any(row[f"{side}_fault"] for side in ("first", "second"))
+
+
+def swap_names_in_results(forger: Forger) -> None:
+    """Of all that the games say, two agents have each other's."""
+    one, two = forger.chance.sample(forger.form.agents, 2)
+    names = {one: two, two: one}
+
+    def forge(rows: list[Row]) -> None:
+        for row in rows:
+            for key, value in row.items():
+                row[key] = names.get(value, value) if isinstance(value, str) else value
+
+    forger.in_table("games", forge)
+
+
+def disqualify_in_silence(forger: Forger) -> None:
+    out = {row["agent"] for row in forger.rows("disqualified")}
+    agent = forger.chance.choice([name for name in forger.form.agents if name not in out])
+    forger.in_table("disqualified", lambda rows: rows.append({"agent": agent, "why": "too strong"}))
+
+
+def say_twice(forger: Forger) -> None:
+    """A reader that takes the first of two keys reads another value than one that takes the last."""
+    path = forger.chance.choice(forger.files("contest.json", "chance.json", "data/*.json", "records/*[0-9].json"))
+    text = path.read_text()
+    keys = list(re.finditer(r'"(\w+)": ?', text))
+    if not keys or path.stem in ("fairness", "attempts") or ".attempt" in path.name:  # verify.mjs does not read it
+        return say_twice(forger)
+    key = forger.chance.choice(keys)
+    path.write_text(f'{text[: key.start()]}"{key[1]}": "nobody", {text[key.start() :]}')
+    return None
+
+
+def other_files(document: Any, forger: Forger) -> None:
+    forger.chance.choice(document["entries"])["seat"]["digest"] = "f" * 64
+
+
+def other_record(forger: Forger) -> None:
+    one, two = forger.chance.sample(forger.files("records/*[0-9].json"), 2)
+    one.write_bytes(two.read_bytes())
+
+
+def in_a_record(how: Callable[[Forger, Any], object]) -> Callable[[Forger], None]:
+    """Change the record of a game that counts, and make the digest of its transcript fit."""
+    return lambda forger: forger.in_record(forger.game()["record"], lambda file: how(forger, file))
+
+
+# --- the log ---------------------------------------------------------------------------------------------------------
+
+
+def in_checkpoint(how: Callable[[Checkpoint], Checkpoint]) -> Callable[[Forger], None]:
+    """Another checkpoint, signed by the organiser."""
+
+    def forge(forger: Forger) -> None:
+        path = forger.directory / "log/checkpoint"
+        checkpoint = how(replace(read_checkpoint(path.read_bytes(), ""), signatures=()))
+        path.write_bytes(checkpoint.signed(forger.public.key).note)
+
+    return forge
+
+
+def sign_log_as_another(forger: Forger) -> None:
+    path = forger.directory / "log/checkpoint"
+    checkpoint = replace(read_checkpoint(path.read_bytes(), ""), signatures=())
+    path.write_bytes(checkpoint.signed(make_key(forger.folder / "mallory.key")).note)
+
+
+def damage(pattern: str) -> Callable[[Forger], None]:
+    return lambda forger: flip(forger, forger.chance.choice(forger.files(pattern)))
+
+
+def of_events(forger: Forger, *events: str) -> int:
+    """A line of one of these events, after the draw."""
+    places = [number for number, line in enumerate(forger.lines) if line.event in events and number >= forger.drawn]
+    return forger.chance.choice(places)
+
+
+def drop_lines(*events: str) -> Callable[[Forger], object]:
+    return lambda forger: forger.lines.pop(of_events(forger, *events))
+
+
+def change_line(*events: str, **values: Any) -> Callable[[Forger], None]:
+    def forge(forger: Forger) -> None:
+        at = of_events(forger, *events)
+        forger.lines[at] = replace(forger.lines[at], **values)
+
+    return forge
+
+
+def add_line(event: str, text: str) -> Callable[[Forger], None]:
+    """Somewhere after the contest was created, and not at the end, where it would only be new."""
+
+    def forge(forger: Forger) -> None:
+        at = forger.chance.randrange(forger.drawn + 1, len(forger.lines))
+        forger.lines.insert(at, JournalLine(forger.lines[at].at, event, None, None, text))
+
+    return forge
+
+
+def edit_time(forger: Forger) -> None:
+    at = forger.chance.randrange(forger.drawn, len(forger.lines))
+    forger.lines[at] = replace(forger.lines[at], at=forger.lines[at].at.replace(".000", ".001"))
+
+
+def move_note(forger: Forger) -> None:
+    at = of_events(forger, NOTE)
+    note = forger.lines.pop(at)
+    places = [place for place in range(forger.drawn + 1, len(forger.lines) + 1) if place != at]
+    forger.lines.insert(forger.chance.choice(places), note)
+
+
+def add_void(forger: Forger) -> None:
+    """One that the tables lack."""
+    at = of_events(forger, "void")
+    forger.lines.insert(at + 1, replace(forger.lines[at], attempt=2))
+
+
+def only_log(forger: Forger) -> None:
+    """Write the log of the lines, which fits nothing else, and sign."""
+    write_log(forger.public, forger.lines)
+
+
+# --- what only a replay or the schedule shows ------------------------------------------------------------------------
+
+
+def turn_over(_forger: Forger, file: Any) -> None:
+    file["record"]["winner"] = 1 if file["record"]["winner"] == 0 else 0
+
+
+def edit_charges(forger: Forger, file: Any) -> None:
+    seat = forger.chance.choice(file["record"]["seats"])
+    seat["charged_ms"] = round(seat["charged_ms"] / 2, 3)
+
+
+def blame(forger: Forger, file: Any) -> None:
+    """The loser of a game is at fault, who was not; or the other way round."""
+    seat = forger.chance.choice(file["record"]["seats"])
+    seat["fault"] = None if seat["fault"] else "illegal"
+
+
+def edit_ply(forger: Forger, file: Any) -> None:
+    forger.chance.choice(file["record"]["plies"])["said"] = "0,0"
+
+
+def moves(file: Any) -> list[list[Any]]:
+    """The entries of a transcript with which agents answered."""
+    entries = [entry for block in file["transcript"]["blocks"] for entry in block["entries"]]
+    return [entry for entry in entries if entry[2] == "<" and re.match(r"[0-9]+,[0-9]", str(entry[3]))]
+
+
+def edit_move(forger: Forger, file: Any) -> None:
+    """What an agent wrote, so that it is no move any more."""
+    entry = forger.chance.choice(moves(file))
+    entry[3] = entry[3].replace(",", ";", 1)
+
+
+def edit_moment(forger: Forger, file: Any) -> None:
+    """An answer came a tenth of a second sooner or later than the record says."""
+    forger.chance.choice(moves(file))[0] += 100_000_000
+
+
+def other_opening(forger: Forger, file: Any) -> None:
+    spec = file["record"]["spec"]
+    openings = json.loads((forger.directory / "contest.json").read_bytes())["openings"]
+    spec["opening"] = forger.chance.choice([each for each in openings if each != spec["opening"]])
+
+
+def other_seed(forger: Forger, file: Any) -> None:
+    file["record"]["spec"]["seed"] = f"{forger.chance.getrandbits(256):064x}"
+
+
+def swap_entries(*keys: str) -> Callable[[Forger], None]:
+    """Two entries have each other's files or names, in all records too."""
+
+    def forge(forger: Forger) -> None:
+        one, two = forger.chance.sample(range(len(forger.form.agents)), 2)
+
+        def swap(document: Any) -> None:
+            first, second = (document["entries"][at]["seat"] for at in (one, two))
+            for key in keys:
+                first[key], second[key] = second[key], first[key]
+
+        forger.in_document(swap)
+
+    return forge
+
+
+def drop_pairing(forger: Forger) -> None:
+    """A pairing with its games, as if it had never been; the others move up."""
+    games = forger.rows("games")
+    pairs = [(row["first"], row["second"]) for row in forger.rows("pairings") if row["second"] is not None]
+    at, each = forger.chance.randrange(len(pairs)), len(games) // len(pairs)
+    gone = range(at * each + 1, (at + 1) * each + 1)
+    matches = {row["match"] for row in games if row["number"] in gone}
+    forger.lines = [line for line in forger.lines if line.match not in matches]
+    forger.in_table("pairings", lambda rows: rows.pop(at))
+    for table in ("games", "attempts"):
+        kept = [row for row in forger.rows(table) if row["number"] not in gone]
+        for row in kept:
+            if row["number"] > gone.start:
+                row["number"] -= each
+                was, row["record"] = row["record"], re.sub(r"\d{5}", f"{row['number']:05d}", row["record"])
+                (forger.directory / was).replace(forger.directory / row["record"])
+        (forger.directory / f"data/{table}.json").write_bytes(write_json(kept))
+    for path in forger.files("records/*"):
+        listed = {row["record"] for table in ("games", "attempts") for row in forger.rows(table)}
+        if f"records/{path.name}" not in listed:
+            path.unlink()
+
+
+def swap_seats(forger: Forger) -> None:
+    """In both games of a pairing the agents sit the other way round, and they are played so."""
+    at = forger.chance.randrange(len(forger.rows("pairings")))
+
+    def turn(rows: list[Row]) -> None:
+        rows[at].update(first=rows[at]["second"], second=rows[at]["first"])
+
+    forger.in_table("pairings", turn)
+    forger.fit()
+    pair = forger.rows("pairings")[at]
+    for row in forger.rows("games"):
+        if (row["round"], row["table"]) == (pair["round"], pair["table"]):
+            forger.play_again(row["record"])
+
+
+def change_tables(names: Iterable[str], how: Callable[[Forger, list[Row]], object]) -> Callable[[Forger], None]:
+    """What no other table depends on, as JSON and as CSV."""
+
+    def forge(forger: Forger) -> None:
+        for name in names:
+            forger.in_table(name, lambda rows: how(forger, rows))
+            rows = forger.rows(name)
+            (forger.directory / f"data/{name}.csv").write_bytes(write_csv(list(rows[0]), rows))
+
+    return forge
+
+
+def better_rating(forger: Forger, rows: list[Row]) -> None:
+    forger.chance.choice([row for row in rows if row["elo"] is not None])["elo"] += 50
+
+
+def fair_machines(forger: Forger, rows: list[Row]) -> None:
+    row = forger.chance.choice([row for row in rows if row["p"] is not None])
+    row["p"] /= 2
+
+
+def other_reason(_forger: Forger, rows: list[Row]) -> None:
+    for row in rows:
+        row["why"] = "its host failed"
+
+
+# --- what follows from the rules, and is not what happened -----------------------------------------------------------
+
+
+def replay_until_liked(forger: Forger) -> None:
+    """A game that was lost is played again until it is won, and put in its place."""
+    row = forger.game(lambda row: row["winner"] is not None)
+    forger.play_again(row["record"], 0 if row["winner"] == row["second"] else 1)
+
+
+def void_row(forger: Forger) -> Row:
+    return next(row for row in forger.rows("games") if row["number"] == VOID)
+
+
+def drop_void(forger: Forger) -> None:
+    """A void is not told, and its game is played with the chance of the first attempt."""
+    path = forger.directory / f"records/{VOID:05d}.attempt-1.json"
+    row = void_row(forger)
+    spec = read_record(path).record.spec
+    path.unlink()
+    forger.in_table("attempts", lambda rows: rows.clear())
+    forger.in_table("games", lambda rows: rows[VOID - 1].update(attempt=1))
+    of_match = [line for line in forger.lines if line.match == row["match"]]
+    forger.lines = [line for line in forger.lines if line not in of_match[1:3]]
+    forger.lines = [replace(line, attempt=1) if line in of_match else line for line in forger.lines]
+    (forger.directory / row["record"]).write_bytes(forger.play(spec, 1).to_json())
+
+
+def exchange_void(forger: Forger) -> None:
+    """The evidence of a void is another game that was stopped."""
+    path = f"records/{VOID:05d}.attempt-1.json"
+    forger.play_again(path)
+    file = read_record(forger.directory / path)
+    (forger.directory / path).write_bytes(public_part(voided(file)).to_json())
+
+
+def reword_void(forger: Forger) -> None:
+    forger.in_table("attempts", lambda rows: [row.update(why="its host failed") for row in rows])
+    change_line("void", text="its host failed")(forger)
+
+
+def disqualify(forger: Forger) -> None:
+    """With a line that says so."""
+    agent = forger.chance.choice(forger.form.agents)
+    forger.in_table("disqualified", lambda rows: rows.append({"agent": agent, "why": "too strong"}))
+    # After its games: those that come later would not be started.
+    last = max(at for at, line in enumerate(forger.lines) if line.event == "started")
+    at = forger.chance.randrange(last + 1, len(forger.lines))
+    forger.lines.insert(at, JournalLine(forger.lines[at].at, "disqualified", None, None, f"{agent}: too strong"))
+
+
+def under_other_names(forger: Forger) -> None:
+    """Two agents play under each other's name."""
+    one, two = forger.chance.sample(forger.form.agents, 2)
+    cast = dict(forger.form.cast)
+    forger.begin_again({**cast, one: cast[two], two: cast[one]})
+
+
+def with_other_agents(forger: Forger) -> None:
+    """One agent plays otherwise than it did."""
+    agent = forger.chance.choice([name for name in forger.form.agents if name != CRASHER])
+    skill, luck = forger.chance.random(), forger.chance.randrange(1, 999)
+    forger.begin_again({**forger.form.cast, agent: lambda seed: Player(agent, skill, seed + luck)})
+
+
+def choose_draw(forger: Forger) -> None:
+    """A line more before the entries are frozen gives another draw, by which all is played."""
+    text = str(forger.chance.getrandbits(32))
+    forger.begin_again(between=lambda store: store.tell_once("spring-cup", NOTE, text, "judge"))
+
+
+def choose_secret(forger: Forger) -> None:
+    """Another secret, before anybody has its commitment."""
+    forger.begin_again(secret=f"{forger.chance.getrandbits(256):064x}")
+
+
+def drop_entry(forger: Forger) -> None:
+    """An agent never took part."""
+    gone = forger.chance.choice(forger.form.agents)
+    forger.begin_again({name: make for name, make in forger.form.cast.items() if name != gone})
+
+
+def change_line_before_draw(forger: Forger) -> None:
+    """The draw would be another one, and the games were played by the first."""
+    at = forger.chance.randrange(forger.drawn)
+    forger.lines[at] = replace(forger.lines[at], at=forger.lines[at].at.replace(".000", ".001"))
+
+
+def move_games(forger: Forger, file: Any) -> None:
+    file["record"]["placement"].update(host="host-9", slot_cores=[7])
+
+
+def measure(forger: Forger, file: Any) -> None:
+    file["record"]["judge_late_ms"] += 1.5
+    forger.chance.choice(file["record"]["seats"])["memory_peak_bytes"] = 7 << 20
+
+
+def hide(forger: Forger, file: Any) -> None:
+    """Other private lines than those that the agent wrote."""
+    forger.chance.choice(file["transcript"]["blocks"])["private_sha256"] = f"{forger.chance.getrandbits(256):064x}"
+
+
+def claim(forger: Forger) -> None:
+    """What the organiser says of himself and of his machines."""
+    changes: list[dict[str, Any]] = [
+        {"host": {"cpu": "a better one", "cores": 64, "kernel": "6.9"}},
+        {"judge": "9.9.9"},
+        {"frozen_at": "2013-02-01T18:00:00+00:00"},
+        {"images": {"native": {"id": "sha256:" + "3" * 64, "content": "4" * 64}}},
+    ]
+    forger.in_document(lambda document: document.update(forger.chance.choice(changes)))
+
+
+def change_terms(forger: Forger) -> None:
+    """Rules and entries that no game had occasion for."""
+    changes: list[dict[str, Any]] = [{"about": "A large cup."}, {"failures": {"limit": 0.9, "after": 99}}]
+    forger.in_document(lambda document: document.update(forger.chance.choice(changes)))
+
+
+def change_page(forger: Forger) -> None:
+    path = forger.chance.choice(forger.files("**/*.html", "*.pgn", "*.css", "*.js", "*.mjs", "data/README.md"))
+    with path.open("a") as file:
+        file.write("\nanna has won\n")
+
+
+# --- attempts that do not count --------------------------------------------------------------------------------------
+
+
+def won_at_first(forger: Forger) -> tuple[Row, int, int]:
+    """A game that ended by the rules at its first attempt; its lines `started` and `accepted`."""
+    row = forger.game(lambda row: row["attempt"] == 1 and "row" in row["reason"])
+    own = [at for at, line in enumerate(forger.lines) if line.match == row["match"]]
+    started, accepted = (next(at for at in own if forger.lines[at].event == event) for event in ("started", "accepted"))
+    return row, started, accepted
+
+
+def play_second(forger: Forger, row: Row) -> str:
+    """Attempt 2 of a game, until the other agent wins it; the path for the record of attempt 1."""
+    contest, _ = load_export(forger.directory)
+    match = next(each for each in contest.matches if each.number == row["number"])
+    record = read_record(forger.directory / row["record"]).record
+    spec = record.spec.model_copy(update={"seed": contest.tournament.seed_of(match, 2)})
+    loser = 1 - (record.winner or 0)
+    (forger.directory / row["record"]).write_bytes(forger.play(spec, 2, loser).to_json())
+    forger.in_table("games", lambda rows: [r.update(attempt=2) for r in rows if r["number"] == row["number"]])
+    return match.attempt_path(1)
+
+
+def play_out(*events: str, how: Callable[[RecordFile], RecordFile] | None = None) -> Callable[[Forger], None]:
+    """A finished game is said to have ended otherwise (`events`), and a second attempt counts, with the other winner.
+
+    `how` changes the record of the first attempt, which is the evidence; without it the attempt has no record.
+    """
+
+    def forge(forger: Forger) -> None:
+        row, started, accepted = won_at_first(forger)
+        first = read_record(forger.directory / row["record"])
+        path = play_second(forger, row)
+        start, end = forger.lines[started], forger.lines[accepted]
+        lines = [replace(end, event=event, text="the Engine was gone", digest=None) for event in events]
+        if how is not None:
+            (forger.directory / path).write_bytes(how(first).to_json())
+            digest = hashlib.sha256((forger.directory / path).read_bytes()).hexdigest()
+            lines[-1] = replace(lines[-1], digest=digest)
+            values = {"number": row["number"], "attempt": 1, "state": events[-1], "why": "the Engine was gone"}
+            forger.in_table("attempts", lambda rows: rows.append({**values, "record": path}))
+            forger.in_table("attempts", lambda rows: rows.sort(key=lambda each: (each["number"], each["attempt"])))
+        again = [replace(start, attempt=2), replace(end, attempt=2)]
+        forger.lines[accepted : accepted + 1] = [*lines, *again]
+
+    return forge
+
+
+def unchanged(file: RecordFile) -> RecordFile:
+    return file
+
+
+def as_void(file: RecordFile) -> RecordFile:
+    """The whole game, with the word `void`."""
+    seats = tuple(seat.model_copy(update={"fault": None, "why": "", "evidence": None}) for seat in file.record.seats)
+    values = {"verdict": Verdict.VOID, "winner": None, "reason": "the Engine was gone", "result": "", "seats": seats}
+    return RecordFile(record=file.record.model_copy(update=values), transcript=file.transcript)
+
+
+def resealed(file: RecordFile, entries: Iterable[Entry]) -> RecordFile:
+    sealed = seal(entries)
+    record = file.record.model_copy(update={"transcript_sha256": sealed.sha256})
+    return public_part(RecordFile(record=record, transcript=sealed))
+
+
+def cut_off(count: int | None = None) -> Callable[[RecordFile], RecordFile]:
+    """As `as_void`, without the last entries of the transcript; None: up to the answer that ended the game."""
+
+    def cut(file: RecordFile) -> RecordFile:
+        entries = unseal(file.transcript)
+        answers = [
+            at for at, e in enumerate(entries) if e.kind is EntryKind.READ and re.match(rb"[0-9]+,[0-9]", e.data)
+        ]
+        return resealed(as_void(file), entries[: answers[-1] + 1] if count is None else entries[:-count])
+
+    return cut
+
+
+def departing(file: RecordFile) -> RecordFile:
+    """As `as_void`; the judge's first request is another one, so the replay stops there."""
+    entries = unseal(file.transcript)
+    at = next(number for number, entry in enumerate(entries) if entry.kind is EntryKind.WROTE)
+    entries[at] = entries[at]._replace(data=entries[at].data + b" ")
+    return resealed(as_void(file), entries)
+
+
+def really_void(file: RecordFile) -> RecordFile:
+    """A record that a host's failure would leave: the organiser ended the game himself, or cut its record."""
+    return public_part(voided(file))
+
+
+def never_ended(forger: Forger) -> None:
+    """Attempt 1 is started and vanishes; attempt 2 counts, with the other winner."""
+    row, started, accepted = won_at_first(forger)
+    play_second(forger, row)
+    forger.lines[accepted] = replace(forger.lines[accepted], attempt=2)
+    forger.lines.insert(started + 1, replace(forger.lines[started], attempt=2))
+
+
+def start_at_the_end(forger: Forger) -> None:
+    """One more attempt of a game that has its result, which never ends."""
+    row = forger.game()
+    line = next(line for line in forger.lines if line.match == row["match"])
+    forger.lines.append(replace(line, event="started", attempt=row["attempt"] + 1, digest=None))
+
+
+def skip_an_attempt(forger: Forger) -> None:
+    """The attempt that counts is called the second, and the log has no first one."""
+    row, started, accepted = won_at_first(forger)
+    play_second(forger, row)
+    for at in (started, accepted):
+        forger.lines[at] = replace(forger.lines[at], attempt=2)
+
+
+# --- the order, times and states of the log --------------------------------------------------------------------------
+
+
+def move_line(event: str, to: str) -> Callable[[Forger], None]:
+    """A line of an event to just after the last line of another one."""
+
+    def forge(forger: Forger) -> None:
+        line = forger.lines.pop(next(at for at, each in enumerate(forger.lines) if each.event == event))
+        forger.lines.insert(max(at for at, each in enumerate(forger.lines) if each.event == to) + 1, line)
+
+    return forge
+
+
+def swap_start(forger: Forger) -> None:
+    """A game ended before it was started."""
+    _, started, accepted = won_at_first(forger)
+    forger.lines[started], forger.lines[accepted] = forger.lines[accepted], forger.lines[started]
+
+
+def pause_before_start(forger: Forger) -> None:
+    """Games are started although the contest is paused."""
+    at = of_events(forger, "started")
+    forger.lines.insert(at, JournalLine(forger.lines[at].at, "paused", None, None, "a power cut"))
+
+
+def start_disqualified(forger: Forger) -> None:
+    """An agent is disqualified before its games, and they are started nevertheless."""
+    row = forger.game()
+    out = {each["agent"] for each in forger.rows("disqualified")}
+    agent = next(name for name in (row["first"], row["second"], *forger.form.agents) if name not in out)
+    at = next(at for at, line in enumerate(forger.lines) if line.event == "started")
+    forger.lines.insert(at, JournalLine(forger.lines[at].at, "disqualified", None, None, f"{agent}: too strong"))
+    forger.in_table("disqualified", lambda rows: rows.insert(0, {"agent": agent, "why": "too strong"}))
+
+
+def no_time(text: str) -> Callable[[Forger], None]:
+    """A line has something else where its time is."""
+
+    def forge(forger: Forger) -> None:
+        at = forger.chance.randrange(forger.drawn, len(forger.lines))
+        forger.lines[at] = replace(forger.lines[at], at=text)
+
+    return forge
+
+
+# --- what no export has, and what no game measures -------------------------------------------------------------------
+
+
+def add_file(path: str, data: bytes | None = None) -> Callable[[Forger], None]:
+    """A signed file that no export has; None: a copy of a record."""
+
+    def forge(forger: Forger) -> None:
+        record = forger.files("records/*")[0].read_bytes()
+        (forger.directory / path).parent.mkdir(parents=True, exist_ok=True)
+        (forger.directory / path).write_bytes(record if data is None else data)
+
+    return forge
+
+
+def in_first_seat(**values: Any) -> Callable[[Forger, Any], None]:
+    return lambda _, file: file["record"]["seats"][0].update(values)
+
+
+def in_record_of(**values: Any) -> Callable[[Forger, Any], None]:
+    return lambda _, file: file["record"].update(values)
+
+
+def a_little(table: str, column: str, much: float) -> Callable[[Forger], None]:
+    """A number that is a little off."""
+
+    def forge(forger: Forger) -> None:
+        at = forger.chance.randrange(len(forger.rows(table)))
+        forger.in_table(table, lambda rows: rows[at].update({column: rows[at][column] + much}))
+
+    return forge
+
+
+def in_csv(name: str, old: str, new: str) -> Callable[[Forger], None]:
+    """Another text in a table as CSV."""
+
+    def forge(forger: Forger) -> None:
+        path = forger.directory / f"data/{name}.csv"
+        text = path.read_bytes().decode()
+        assert old in text
+        path.write_bytes(text.replace(old, new).encode())
+
+    return forge
+
+
+BOTH, REPLAY, HOLDER, NOBODY = Found.BY_BOTH, Found.BY_REPLAY, Found.BY_HOLDER, Found.BY_NOBODY
+
+
+def fitted(
+    how: Callable[[Forger], object], found: Found = REPLAY, suits: Callable[[Form], bool] = lambda _: True
+) -> Forgery:
+    """A forgery that all the rest is made to fit."""
+    return Forgery(how, found, Forger.fit, suits)
+
+
+FORGERIES: Mapping[str, Forgery] = {
+    # By somebody who has no key.
+    "a byte of a file, not signed": Forgery(lambda forger: flip(forger, a_file(forger)), BOTH, nothing),
+    "a file removed, not signed": Forgery(lambda forger: a_file(forger).unlink(), BOTH, nothing),
+    "a file added, not signed": Forgery(
+        lambda forger: (forger.directory / "data/more.html").write_text("hello"), BOTH, nothing
+    ),
+    "two files swapped, not signed": Forgery(swap_files, BOTH, nothing),
+    "signed by another key": Forgery(lambda _: None, BOTH, sign_as_another),
+    # In one place, and signed.
+    "a value of the standings": Forgery(change_cell("standings", FROM_RESULTS["standings"]), BOTH),
+    "a criterion of the standings": Forgery(change_criterion, BOTH, suits=is_by_results),
+    "a place in the standings": Forgery(change_cell("standings", ["place"]), BOTH, suits=is_by_results),
+    "a value of a pair": Forgery(change_cell("pairs", FROM_RESULTS["pairs"]), BOTH),
+    "a value of a game": Forgery(change_cell("games", OF_RECORD), BOTH),
+    "a cell of the crosstable": Forgery(change_crosstable, BOTH),
+    "a row dropped": Forgery(in_rows(lambda _, rows, at: rows.pop(at), *LISTS), BOTH),
+    "a row twice": Forgery(in_rows(lambda _, rows, at: rows.insert(at, rows[at]), *LISTS), BOTH),
+    "two rows swapped": Forgery(in_rows(swap_rows, "standings", "games", "pairings", "journal"), BOTH),
+    "the winner of a game": Forgery(in_game(hand_over, lambda row: row["winner"] is not None), BOTH),
+    "a fault taken away": Forgery(
+        in_game(lambda row: row.update(first_fault=None, second_fault=None), has_fault), BOTH
+    ),
+    "a game called cancelled": Forgery(in_game(cancel), BOTH),
+    "seats swapped in a result": Forgery(
+        in_game(lambda row: row.update(first=row["second"], second=row["first"])), BOTH
+    ),
+    "names swapped in the results": Forgery(swap_names_in_results, BOTH),
+    "an agent disqualified in silence": Forgery(disqualify_in_silence, BOTH),
+    "a key that is there twice": Forgery(say_twice, BOTH),
+    "the winner in a record": Forgery(in_a_record(turn_over), BOTH),
+    "what an agent wrote": Forgery(in_a_record(edit_move), BOTH),
+    "the times in a record": Forgery(in_a_record(edit_charges), BOTH),
+    "a record of another game": Forgery(other_record, BOTH),
+    "the files of an entry": Forgery(lambda forger: forger.in_document(lambda each: other_files(each, forger)), BOTH),
+    "another secret": Forgery(lambda forger: forger.reveal(f"{forger.chance.getrandbits(256):064x}"), BOTH),
+    "claims in contest.json": Forgery(claim, BOTH),
+    # The log alone.
+    "a checkpoint of another root": Forgery(in_checkpoint(lambda each: replace(each, root=EMPTY_ROOT)), BOTH),
+    "a checkpoint of another size": Forgery(in_checkpoint(lambda each: replace(each, size=each.size - 1)), BOTH),
+    "a checkpoint of another log": Forgery(
+        in_checkpoint(lambda each: replace(each, origin="judge-contest/other")), BOTH
+    ),
+    "a checkpoint that another key signed": Forgery(sign_log_as_another, BOTH),
+    "a leaf of the log": Forgery(damage("log/tile/entries/*/*"), BOTH),
+    "a hash of the log": Forgery(damage("log/tile/0/*/*"), BOTH),
+    "no log": Forgery(Forger.drop_log, BOTH),
+    "a result without its leaf": Forgery(drop_lines("accepted"), BOTH, only_log),
+    "a void without its leaf": Forgery(drop_lines("void"), BOTH, only_log),
+    "a leaf of another record": Forgery(change_line("accepted", "void", digest="d" * 64), BOTH, only_log),
+    "a leaf of another contest.json": Forgery(change_line("created", digest="d" * 64), BOTH, only_log),
+    "a leaf of another schedule": Forgery(change_line("scheduled", digest="d" * 64), REPLAY, only_log),
+    "a void in the log alone": Forgery(add_void, BOTH, only_log),
+    "a start without its leaf": Forgery(drop_lines("started"), BOTH, only_log),
+    "a disqualification in the log alone": Forgery(
+        lambda forger: forger.lines.append(
+            JournalLine(forger.lines[-1].at, "disqualified", None, None, "anna: too strong")
+        ),
+        BOTH,
+        only_log,
+    ),
+    # A lie that all the rest is made to fit: against the rules, the schedule or the draw.
+    "the winner in a record, fitted": fitted(in_a_record(turn_over), suits=is_fixed),
+    "the reason in a record, fitted": fitted(in_a_record(lambda _, file: file["record"].update(reason="a blunder"))),
+    "the times in a record, fitted": fitted(in_a_record(edit_charges)),
+    "the fault in a record, fitted": fitted(in_a_record(blame)),
+    "a move in a record, fitted": fitted(in_a_record(edit_ply)),
+    "what an agent wrote, fitted": fitted(in_a_record(edit_move)),
+    "when an agent answered, fitted": fitted(in_a_record(edit_moment)),
+    "another opening, fitted": fitted(in_a_record(other_opening)),
+    "another seed, fitted": fitted(in_a_record(other_seed)),
+    "another secret, fitted": fitted(lambda forger: forger.reveal(f"{forger.chance.getrandbits(256):064x}")),
+    "entries swapped, fitted": fitted(swap_entries("digest")),
+    "a pairing dropped, fitted": fitted(drop_pairing, suits=is_fixed),
+    "seats swapped, fitted": fitted(swap_seats, suits=is_fixed),
+    "terms changed, fitted": fitted(change_terms),
+    "a line before the draw, fitted": fitted(change_line_before_draw),
+    "a rating": Forgery(change_tables(["standings"], better_rating), REPLAY),
+    "a test of the machines": Forgery(change_tables(["fairness"], fair_machines), REPLAY, suits=is_long),
+    "the reason of a void": Forgery(change_tables(["attempts"], other_reason), BOTH),
+    # A history that follows from the rules, and is not what happened.
+    "a game replayed until liked": fitted(replay_until_liked, HOLDER, is_fixed),
+    "a void dropped": fitted(drop_void, HOLDER, is_fixed),
+    "the evidence of a void": fitted(exchange_void, HOLDER),
+    "an agent disqualified afterwards": fitted(disqualify, HOLDER, is_fixed),
+    "a contest replayed under other names": Forgery(under_other_names, HOLDER, nothing),
+    "a contest replayed until liked": Forgery(with_other_agents, HOLDER, nothing),
+    "a draw chosen": Forgery(choose_draw, HOLDER, nothing),
+    "a secret chosen": Forgery(choose_secret, HOLDER, nothing),
+    "an entry dropped": Forgery(drop_entry, HOLDER, nothing),
+    "a time of the log": fitted(edit_time, HOLDER),
+    "an action dropped": fitted(drop_lines(NOTE), HOLDER),
+    "an action added": fitted(add_line(NOTE, "all agreed"), HOLDER),
+    "an action moved": fitted(move_note, HOLDER),
+    "the words of an action": fitted(change_line(NOTE, text="nothing happened"), HOLDER),
+    "the words of a void": fitted(reword_void, HOLDER),
+    "where a game was played": fitted(in_a_record(move_games), HOLDER),
+    "when a game was played": fitted(
+        in_a_record(lambda _, file: file["record"].update(started_at="2013-03-02T03:00:00+00:00")), HOLDER
+    ),
+    "what was measured": fitted(in_a_record(measure), HOLDER),
+    "what was private": fitted(in_a_record(hide), HOLDER),
+    "claims in contest.json, fitted": fitted(claim, HOLDER),
+    # An attempt that does not count.
+    "a finished game called void, fitted": fitted(play_out("void", how=unchanged), BOTH, is_fixed),
+    "a finished game with the word void, fitted": fitted(play_out("void", how=as_void), REPLAY, is_fixed),
+    "the same without the last entry, fitted": fitted(play_out("void", how=cut_off(1)), REPLAY, is_fixed),
+    "the same without the last three, fitted": fitted(play_out("void", how=cut_off(3)), REPLAY, is_fixed),
+    "the same up to the last answer, fitted": fitted(play_out("void", how=cut_off()), REPLAY, is_fixed),
+    "the same with another request, fitted": fitted(play_out("void", how=departing), REPLAY, is_fixed),
+    "a finished game called superseded, fitted": fitted(play_out("superseded", how=unchanged), BOTH, is_fixed),
+    "an attempt that never ended, fitted": fitted(never_ended, BOTH, is_fixed),
+    "an attempt at the end that never ended, fitted": fitted(start_at_the_end, BOTH),
+    "an attempt without the one before it, fitted": fitted(skip_an_attempt, BOTH, is_fixed),
+    # Named by both verifiers: the games of attempts that do not count.
+    "a game that was stopped, fitted": fitted(play_out("void", how=really_void), HOLDER, is_fixed),
+    "a void without a record, fitted": fitted(play_out("void"), HOLDER, is_fixed),
+    "an attempt abandoned, fitted": fitted(play_out("abandoned"), HOLDER, is_fixed),
+    # The order, times and states of the log.
+    "the schedule after the results, fitted": fitted(move_line("scheduled", "accepted"), BOTH, is_fixed),
+    "the contest created after its results, fitted": fitted(move_line("created", "accepted"), BOTH),
+    "a game ended before it began, fitted": fitted(swap_start, BOTH),
+    "a start in a pause, fitted": fitted(pause_before_start, BOTH),
+    "a start of a disqualified agent, fitted": fitted(start_disqualified, BOTH, is_fixed),
+    "no time, fitted": fitted(no_time("not a time"), BOTH),
+    "a time that no calendar has, fitted": fitted(no_time("2013-02-30T18:00:00.000+00:00"), BOTH),
+    "a time of another zone, fitted": fitted(no_time("2013-03-02T18:00:00.000+02:00"), BOTH),
+    # Files that no export has.
+    "a record of no game": Forgery(add_file("records/00099.json"), BOTH),
+    "a record of no attempt": Forgery(add_file("records/00001.attempt-9.json"), BOTH),
+    "a record in another folder": Forgery(add_file("old/00001.json"), BOTH),
+    "a table of no export": Forgery(add_file("data/winners.json", b"[]"), BOTH),
+    "a tile of no log": Forgery(add_file("log/tile/0/001", bytes(32)), BOTH),
+    "a program of no export": Forgery(add_file("winner.exe", b"anna"), BOTH),
+    # Impossible measurements.
+    "a game of negative length, fitted": fitted(in_a_record(in_record_of(seconds=-100.0)), BOTH),
+    "a judge that was early, fitted": fitted(in_a_record(in_record_of(judge_late_ms=-1.0)), BOTH),
+    "negative memory, fitted": fitted(in_a_record(in_first_seat(memory_peak_bytes=-1)), BOTH),
+    "negative processor time, fitted": fitted(in_a_record(in_first_seat(cpu_ms=-1)), BOTH),
+    "negative lingering, fitted": fitted(in_a_record(in_first_seat(lingered_ms=-0.5)), BOTH),
+    "a beginning that is no time": Forgery(in_a_record(in_record_of(started_at="yesterday")), BOTH),
+    "a beginning without a time": Forgery(in_a_record(in_record_of(started_at="2013-03-02")), BOTH),
+    # Numbers and texts in tables.
+    "a little more points": Forgery(a_little("standings", "points", 0.0009), BOTH),
+    "a millionth of a point": Forgery(a_little("standings", "points", 0.000001), BOTH),
+    "a part of a game": Forgery(a_little("standings", "games", 0.0009), BOTH),
+    "an integer as a float": Forgery(a_little("standings", "games", 0.0), BOTH),
+    "a little less time": Forgery(a_little("standings", "charged_ms", -0.0005), BOTH),
+    "a name in CSV": Forgery(in_csv("standings", "bert", "bert.0"), BOTH, suits=lambda form: "bert" in form.agents),
+    "an integer in CSV": Forgery(in_csv("games", "\r\n1,", "\r\n1.0,"), BOTH),
+    # What is only signed.
+    "a page, a program or the PGN": Forgery(change_page, NOBODY),
+}

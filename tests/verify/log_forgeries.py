@@ -1,0 +1,113 @@
+"""A contest of one pairing with its log, and ways to rewrite the log as only its organiser can."""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from judge.export.export import PageOptions, publish
+from judge.publish.tables import JournalRow, write_csv, write_json
+from judge.store.contests import Store
+from judge.store.types import JournalLine
+from judge.transparency.log import ContestLog
+from judge.transparency.tiles import read_leaves
+from judge.verify.export import verify_export
+from tests.contest.cups import CHANCE
+from tests.publish.cups import Cast, Cup, player
+from tests.publish.public import Public, sign_again
+from tests.verify.test_second_verifier import problems as problems_by_node
+
+PAIR: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.6)}
+
+OLD_SIZE = 7
+"""Leaves at the old checkpoint: announced, frozen, created, scheduled, started, void, a remark of the organiser."""
+
+NOTE = 6
+"""The leaf of that remark."""
+
+
+def nothing(_store: Store) -> None:
+    """Happens between the announcement and the freeze."""
+
+
+def held(
+    folder: Path,
+    key: Ed25519PrivateKey,
+    between: Callable[[Store], object] = nothing,
+    secret: str = CHANCE,
+) -> Public:
+    """A contest of one pairing from its beginning to its export."""
+    folder.mkdir(exist_ok=True)
+    public = Public(folder, key)
+    with Cup(folder / "cup", PAIR, drawn=between, secret=secret) as cup:
+        cup.play(1, [1])
+        cup.store.remark("spring-cup", "note", "a power cut")
+        cup.play()
+        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+    return public
+
+
+def lines_of(directory: Path) -> list[JournalLine]:
+    """The journal of an export, with the digests of its log."""
+    rows = json.loads((directory / "data/journal.json").read_text())
+    leaves = read_leaves(lambda path: (directory / "log" / path).read_bytes(), len(rows))
+    return [
+        JournalLine(**row, digest=json.loads(leaf)["digest"], number=number)
+        for number, (row, leaf) in enumerate(zip(rows, leaves, strict=True))
+    ]
+
+
+def rewrite(public: Public, how: Callable[[list[JournalLine]], Any]) -> None:
+    """Change the journal, and make tables, log, checkpoint and manifest fit, as only the organiser can."""
+    lines = lines_of(public.directory)
+    how(lines)
+    write_log(public, lines)
+
+
+def write_log(public: Public, lines: Sequence[JournalLine]) -> None:
+    """A journal with its tables, its log, its checkpoint and a manifest."""
+    rows = [{name: getattr(line, name) for name in JournalRow.__slots__} for line in lines]
+    (public.directory / "data/journal.json").write_bytes(write_json(rows))
+    (public.directory / "data/journal.csv").write_bytes(write_csv(list(JournalRow.__slots__), rows))
+    log = ContestLog.of("spring-cup", [replace(line, number=number) for number, line in enumerate(lines)])
+    for path in sorted((public.directory / "log").rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    for name, data in log.files(public.key):
+        (public.directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (public.directory / name).write_bytes(data)
+    sign_again(public)
+
+
+def old_checkpoint(public: Public, folder: Path, size: int = OLD_SIZE) -> Path:
+    """What somebody kept while the contest was played."""
+    log = ContestLog.of("spring-cup", lines_of(public.directory))
+    path = folder / "kept-checkpoint"
+    path.write_bytes(log.checkpoint(size).signed(public.key).note)
+    return path
+
+
+def found(public: Public, since: Path | None = None) -> tuple[list[str], list[str]]:
+    """The problems that the two verifiers find."""
+    words = [] if since is None else [Path("--since"), since]
+    return (
+        list(verify_export(public.directory, public.public_key, since).problems),
+        problems_by_node(public.directory, public.public_key, *words),
+    )
+
+
+def other_digest(number: int) -> Callable[[list[JournalLine]], Any]:
+    return lambda lines: lines.__setitem__(number, replace(lines[number], digest="d" * 64))
+
+
+def in_document(public: Public, how: Callable[[Any], Any]) -> None:
+    """Change contest.json, and the leaf that has its digest."""
+    path = public.directory / "contest.json"
+    document = json.loads(path.read_text())
+    how(document)
+    path.write_text(f"{json.dumps(document)}\n")
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    rewrite(public, lambda lines: lines.__setitem__(2, replace(lines[2], digest=digest)))

@@ -1,0 +1,34 @@
+"""From which states folders may start in a published contest: from what was frozen, then from what games left."""
+
+from pathlib import Path
+
+from judge.sandbox.archive import EMPTY
+from judge.sandbox.box import FolderKind
+from judge.verify.records import RecordJob, VerifiedRecord, chain_problems
+
+FROZEN, LEFT = "a" * 64, "b" * 64
+AGENTS = [("one", "two"), ("two", "one")]
+
+
+def game(number: int, begun: str, left: str, seat: int) -> VerifiedRecord:
+    """A game of the agent that keeps something, in this seat; the other keeps nothing."""
+    job = RecordJob(number, Path(), f"game {number}", "", "", 1, True, "accepted", ("one", "two"), 0, ((),))
+    empty = {FolderKind.PERSISTENT: EMPTY.digest}
+    states = [{FolderKind.PERSISTENT: begun}, {FolderKind.PERSISTENT: left}]
+    begin, end = ((state, empty) if seat == 0 else (empty, state) for state in states)
+    return VerifiedRecord(job, None, [], begin, end)
+
+
+def test_a_contest_goes_on_from_the_states_that_were_frozen() -> None:
+    games = [game(0, FROZEN, LEFT, 0), game(1, LEFT, LEFT, 1)]
+
+    assert [] == chain_problems(games, AGENTS, {"one": FROZEN})
+    (problem,) = chain_problems(games, AGENTS, {})
+    assert problem.startswith("game 0: one's persistent folder starts from a state that no game")
+
+
+def test_a_frozen_state_cannot_be_left_out() -> None:
+    games = [game(0, EMPTY.digest, LEFT, 0)]
+
+    assert 1 == len(chain_problems(games, AGENTS[:1], {"one": FROZEN}))
+    assert [] == chain_problems(games, AGENTS[:1], {})

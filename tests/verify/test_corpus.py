@@ -1,0 +1,65 @@
+"""Both verifiers judge every input of a shared corpus alike, and as it says."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.base.errors import InputError
+from judge.verify.export import verify_export
+from tests.publish.public import Public, sign_again
+from tests.verify.test_second_verifier import problems as problems_by_node
+
+CASES: list[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "corpus/changes.toml").read_text())["case"]
+
+
+def changed(data: bytes, case: dict[str, Any]) -> bytes:
+    """The bytes of a file with the change of a case."""
+    new = bytes.fromhex(case["newhex"]) if "newhex" in case else case.get("new", "").encode()
+    if "write" in case:
+        return bytes.fromhex(case["write"])
+    if "old" in case:
+        old = case["old"].encode()
+        assert old in data
+        return data.replace(old, new, -1 if case.get("all") else 1)
+    if "regex" in case:
+        return re.sub(case["regex"].encode(), new, data, count=1)
+    if "encoding" in case:
+        return data.decode().encode(case["encoding"])
+    if "cut" in case:
+        return data[: -case["cut"]]
+    if "upper" in case:
+        return re.sub(rb"[0-9a-f]{64}", lambda found: found[0].upper(), data)
+    return bytes.fromhex(case.get("prepend", "")) + data + bytes.fromhex(case.get("append", ""))
+
+
+def is_refused(public: Public) -> bool:
+    """Whether `judge contest verify` finds a problem, or cannot read the export."""
+    try:
+        return bool(verify_export(public.directory, public.public_key).problems)
+    except InputError:
+        return True
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_both_verifiers_agree(case: dict[str, Any], logged_copy: Public) -> None:
+    public, path = logged_copy, logged_copy.directory / case["file"]
+    before = path.read_bytes() if path.exists() else b""
+    after = changed(before, case)
+    assert before != after
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(after)
+    if case["file"] == "manifest.json":
+        (public.directory / "manifest.sig").write_bytes(public.key.sign(after))
+    elif case["file"] != "manifest.sig":
+        sign_again(public)
+    expected = case["expected"] == "problem"
+
+    assert (expected, expected) == (is_refused(public), bool(problems_by_node(public.directory, public.public_key)))
+
+
+def test_the_export_without_a_change_is_accepted(logged: Public) -> None:
+    assert not is_refused(logged)
+    assert [] == problems_by_node(logged.directory, logged.public_key)

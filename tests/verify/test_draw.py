@@ -1,0 +1,129 @@
+"""The draw of a contest follows from the announcement, the entries and the log: a draw that was chosen is found."""
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.base.errors import InputError
+from judge.cli.contest.admin import announce
+from judge.cli.contest.tables import log
+from judge.contest.plan import load_plan
+from judge.store.contests import Store
+from judge.store.submission_types import Allowance, Came, Upload
+from judge.store.submissions import Register
+from judge.tournament.seeds import Freeze, commitment_to, contest_key
+from judge.transparency.checkpoint import read_checkpoint
+from judge.transparency.keys import make_key
+from judge.verify.export import verify_export
+from tests.contest.cups import CHANCE
+from tests.publish.public import Public
+from tests.verify.log_forgeries import held, in_document, old_checkpoint, other_digest, rewrite
+from tests.verify.test_second_verifier import problems as problems_by_node
+
+
+def test_a_secret_that_was_tried_in_place_of_the_first_is_found_by_who_kept_the_announcement(
+    logged: Public, tmp_path: Path
+) -> None:
+    again = held(tmp_path, logged.key, secret="6d" * 32)
+
+    assert [] == list(verify_export(again.directory, again.public_key).problems)
+    (problem,) = verify_export(again.directory, again.public_key, old_checkpoint(logged, tmp_path, 1)).problems
+    assert problem.startswith("the first 1 leaves of the log are not those of the old checkpoint")
+
+
+def test_other_entries_or_another_moment_give_another_draw() -> None:
+    freeze = Freeze(leaves=2, root="a" * 64, entries="b" * 64)
+    others: list[dict[str, Any]] = [{"leaves": 3}, {"root": "c" * 64}, {"entries": "c" * 64}]
+    keys = {contest_key(CHANCE, "cup", freeze.model_copy(update=change)) for change in ({}, *others)}
+
+    assert 6 == len({*keys, contest_key("6d" * 32, "cup", freeze), contest_key(CHANCE, "cup")})
+
+
+DRAWN = "the log does not freeze the entries once, as leaf 2, before the contest is created"
+DRAWS: dict[str, tuple[Callable[[Public], Any], str]] = {
+    "frozen twice": (lambda public: rewrite(public, lambda lines: lines.insert(2, lines[1])), DRAWN),
+    "never frozen": (lambda public: rewrite(public, lambda lines: lines.pop(1)), DRAWN),
+    "another commitment": (
+        lambda public: rewrite(public, other_digest(0)),
+        "the log does not begin with the commitment of contest.json",
+    ),
+    "other terms frozen": (
+        lambda public: rewrite(public, other_digest(1)),
+        "the entries and terms that the log froze are not those of contest.json",
+    ),
+    "an entry swapped": (
+        lambda public: in_document(public, lambda each: each["entries"][0]["seat"].update(digest="f" * 64)),
+        "the entries and terms that the log froze are not those of contest.json",
+    ),
+    "rules changed after the draw": (
+        lambda public: in_document(public, lambda each: each.update(shuffle=False)),
+        "the entries and terms that the log froze are not those of contest.json",
+    ),
+    "a root that was chosen": (
+        lambda public: in_document(public, lambda each: each["freeze"].update(root="e" * 64)),
+        "the draw follows from another log: the root of its first 2 leaves is another one",
+    ),
+    "no freeze": (
+        lambda public: in_document(public, lambda each: each.update(freeze=None)),
+        "the log freezes the entries, and contest.json does not draw from it",
+    ),
+}
+
+
+@pytest.mark.parametrize("forgery", DRAWS)
+def test_a_draw_that_was_chosen_is_found(forgery: str, logged_copy: Public) -> None:
+    forge, problem = DRAWS[forgery]
+    forge(logged_copy)
+
+    assert problem in verify_export(logged_copy.directory, logged_copy.public_key).problems
+    assert problem in problems_by_node(logged_copy.directory, logged_copy.public_key)
+
+
+def test_an_entry_that_passed_and_was_dropped_is_found(logged: Public, tmp_path: Path) -> None:
+    """One that was replaced by its author, withdrawn or refused is not missed; one that nobody decided is named."""
+
+    def submit(_store: Store) -> None:
+        with closing(Register(f"sqlite:///{tmp_path}/cup/contest.db", "spring-cup")) as register:
+            for name, refusal in (("carl", ""), ("carl", ""), ("dora", "it is slow"), ("emil", ""), ("", "")):
+                upload = Upload("ada", name, "a.zip", "a" * 64, 100)
+                number = register.receive(upload, Allowance(), "w" if name else "").id
+                if name:
+                    register.finish(number, 1, Came(refusal, name, "d" * 64, "{}", None, None))
+            register.withdraw(4, "ada", "changed my mind")
+            failed = register.receive(Upload("ada", "fred", "a.zip", "a" * 64, 100), Allowance(), "w").id
+            register.fail(failed, 1, "the Engine was gone", 1, 1)
+
+    public = held(tmp_path, logged.key, between=submit)
+    report = verify_export(public.directory, public.public_key)
+    assert ["submission 2 passed before the entries were frozen, and does not take part"] == list(report.problems)
+    assert list(report.problems) == problems_by_node(public.directory, public.public_key)
+    assert [
+        "submission 5 was received and not decided when the entries were frozen",
+        "submission 6 was not decided, because the judge's host had failed in its check, when the entries were frozen",
+        "1 attempt does not count, void (game.attempt): 1.1",
+    ] == list(report.decisions)
+
+
+def test_a_contest_is_announced_once_and_begins_as_it_was_announced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = tmp_path / "contest.toml"
+    plan.write_text('name = "cup"\npolicy = "gomocup-standard"\n[format]\nname = "round-robin"\n')
+    announce(tmp_path)
+    key = make_key(tmp_path / "organiser.key")
+    announce(tmp_path)
+    first, second, *note = capsys.readouterr().out.splitlines(keepends=True)
+
+    assert first == second
+    checkpoint = read_checkpoint("".join(note).encode(), "it")
+    assert (1, True) == (checkpoint.size, checkpoint.is_signed(key.public_key()))
+    log(tmp_path)
+    assert capsys.readouterr().out.endswith("  announced\n")
+    with closing(Store(load_plan(tmp_path).store_url)) as store:
+        assert f"commitment {commitment_to(store.announced_secret('cup') or '')}\n" == first
+    plan.write_text(f"seed = 5\n{plan.read_text()}")
+    with pytest.raises(InputError, match="seed was added since the contest was announced"):
+        announce(tmp_path)

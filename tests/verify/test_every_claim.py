@@ -1,0 +1,108 @@
+"""Every value in an export, changed and signed again: it is found, or it is one that nobody can compute.
+
+JUDGE_CLAIMS is the number of values that are tried, of some 400 kinds; `all` tries one of each kind.
+"""
+
+import hashlib
+import json
+import os
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from judge.publish.load import DOCUMENT
+from judge.store.types import JournalLine
+from judge.verify.export import verify_export
+from tests.publish.public import Public, sign_again
+from tests.verify.forgeries import other
+from tests.verify.log_forgeries import lines_of, write_log
+
+TRIED = os.environ.get("JUDGE_CLAIMS", "12")
+
+UNCHECKED = re.compile(
+    r"""
+      contest\.json\ (judge|about|frozen_at|plan_sha256|folders_from|images\..*|host\..*)   # what the organiser says
+    | contest\.json\ (failures\..*|transform|shuffle)       # rules that may have had no occasion to matter
+    | contest\.json\ entries\.\*\.(description|submission)
+    | records/.*\ record\.judge
+    # Measurements; states of folders that no later game began with; notes, some of which come from private lines.
+    | records/.*\ record\.seats\.\*\.(memory_peak_bytes|cpu_ms|lingered_ms|notes\.\*|folders\..*)
+    | records/.*\ record\.(placement\..*|judge_late_ms)     # where: the certificate has it if there are enough games
+    | records/N\.attempt-N\.json\ record\.(seconds|started_at|reason)                        # nothing was ruled
+    | records/N\.attempt-N\.json\ record\.seats\.\*\.(about\..*|charged_ms)
+    | records/N\.attempt-N\.json\ record\.plies\.\*\.(ms|memory_bytes|search\..*)
+    """,
+    re.VERBOSE,
+)
+"""What nobody can find who sees the export alone; SECURITY.md says so."""
+
+Path_ = tuple[str | int, ...]
+
+
+def leaves(value: Any, path: Path_ = ()) -> Iterator[Path_]:
+    """The place of every value in a document."""
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(inner, (*path, key))
+    else:
+        yield path
+
+
+def kinds(directory: Path) -> dict[str, list[tuple[Path, Path_]]]:
+    """The places of all values, by a name that leaves out the numbers of games and rows."""
+    found: dict[str, list[tuple[Path, Path_]]] = {}
+    files = [directory / "contest.json", directory / "chance.json", *sorted((directory / "data").glob("*.json"))]
+    for file in [*files, *sorted((directory / "records").glob("*.json"))]:
+        name = re.sub(r"\d+", "N", file.relative_to(directory).as_posix())
+        for path in leaves(json.loads(file.read_bytes())):
+            kind = ".".join("*" if isinstance(key, int) else key for key in path)
+            found.setdefault(f"{name} {kind}", []).append((file, path))
+    return found
+
+
+def fitted(public: Public, lines: Sequence[JournalLine], records: Mapping[tuple[str, int], str]) -> list[JournalLine]:
+    """Lines with the digests that the files have now."""
+
+    def digest(line: JournalLine) -> str | None:
+        name = DOCUMENT if line.event == "created" else records.get((line.match or "", line.attempt or 0))
+        if name is None or line.digest is None:
+            return line.digest
+        return hashlib.sha256((public.directory / name).read_bytes()).hexdigest()
+
+    return [replace(line, digest=digest(line)) for line in lines]
+
+
+def test_every_value_is_checked_or_known_to_be_a_claim(copy: Public) -> None:
+    """The log fits what was changed: its organiser writes it again."""
+    chance = random.Random(TRIED)
+    by_kind = kinds(copy.directory)
+    tried = sorted(by_kind) if TRIED == "all" else chance.sample(sorted(by_kind), int(TRIED))
+    lines = lines_of(copy.directory)
+    games, attempts = (
+        json.loads((copy.directory / f"data/{name}.json").read_bytes()) for name in ("games", "attempts")
+    )
+    matches = {row["number"]: row["match"] for row in games}
+    records = {(matches[row["number"]], row["attempt"]): row["record"] for row in (*games, *attempts)}
+    missed = []
+    for kind in tried:
+        file, path = chance.choice(by_kind[kind])
+        raw = file.read_bytes()
+        document = json.loads(raw)
+        place = document
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = other(place[path[-1]])
+        file.write_text(f"{json.dumps(document)}\n")
+        if file.stem == "journal":
+            sign_again(copy)
+        else:
+            write_log(copy, fitted(copy, lines, records))
+        if not verify_export(copy.directory, copy.public_key).problems and not UNCHECKED.fullmatch(kind):
+            missed.append(f"{kind} {path}")
+        file.write_bytes(raw)
+        write_log(copy, lines)
+
+    assert [] == missed

@@ -1,0 +1,52 @@
+"""Chance of a contest whose seed is fixed is computed again: exchanged ranks are found."""
+
+from pathlib import Path
+
+import pytest
+
+from judge.export.export import PageOptions, publish
+from judge.transparency.keys import make_key
+from judge.verify.export import verify_export
+from tests.publish.cups import Cup
+from tests.publish.public import Public
+from tests.verify.log_forgeries import PAIR, in_document, nothing
+from tests.verify.test_second_verifier import problems as problems_by_node
+
+LISTED = "the agents' ranks do not follow from the list"
+
+
+def exported(folder: Path, seed: int | None) -> Public:
+    public = Public(folder, make_key(folder / "my.key"))
+    with Cup(folder / "cup", PAIR, seed=seed, drawn=nothing) as cup:
+        cup.play()
+        publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
+    return public
+
+
+def exchange(document: dict[str, list[dict[str, int]]]) -> None:
+    """The ranks of the two agents."""
+    one, other = document["entries"]
+    one["rank"], other["rank"] = other["rank"], one["rank"]
+
+
+@pytest.mark.parametrize("seed", [5, 0, None])
+def test_listed_ranks_are_those_of_the_list(seed: int | None, tmp_path: Path) -> None:
+    public = exported(tmp_path, seed)
+    assert [] == list(verify_export(public.directory, public.public_key).problems)
+    assert [] == problems_by_node(public.directory, public.public_key)
+    in_document(public, exchange)
+
+    assert LISTED in verify_export(public.directory, public.public_key).problems
+    assert any(problem.startswith("ranks") for problem in problems_by_node(public.directory, public.public_key))
+
+
+@pytest.mark.parametrize("seed", [5, 0])
+def test_drawn_ranks_follow_from_a_fixed_seed(seed: int, tmp_path: Path) -> None:
+    """One of two orders is right, whatever the seed gives."""
+    public = exported(tmp_path, seed)
+    found = []
+    for how in (lambda document: document.update(seeding="drawn"), exchange):
+        in_document(public, how)
+        problems = verify_export(public.directory, public.public_key).problems
+        found.append("the agents' ranks do not follow from the contest's chance" in problems)
+    assert [False, True] == sorted(found)

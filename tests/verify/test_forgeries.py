@@ -1,0 +1,112 @@
+"""A thousand forgeries of published contests, by an organiser who signs them again, against both verifiers.
+
+JUDGE_FORGERIES is the number of forgeries; each kind is tried as often as another. SECURITY.md names what nobody finds.
+"""
+
+import math
+import os
+import random
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from judge.base.errors import InputError
+from judge.store.types import JournalLine
+from judge.transparency.keys import make_key
+from judge.verify.export import verify_export
+from tests.publish.public import Public
+from tests.verify.forger import FORMS, Forger, Form, hold, kept_checkpoint
+from tests.verify.forgeries import FORGERIES, Forgery, Found
+from tests.verify.log_forgeries import lines_of
+from tests.verify.test_second_verifier import problems as problems_by_node
+
+COUNT = int(os.environ.get("JUDGE_FORGERIES", "0"))
+
+Contests = Mapping[str, tuple[Public, list[JournalLine]]]
+"""By the name of their form: an export, and the lines of its log."""
+
+
+@pytest.fixture(scope="module")
+def contests(tmp_path_factory: pytest.TempPathFactory) -> Contests:
+    folder = tmp_path_factory.mktemp("contests")
+    key = make_key(folder / "organiser.key")
+    held = {}
+    for name, form in FORMS.items():
+        (folder / name).mkdir()
+        public = hold(folder / name, key, form)
+        held[name] = public, lines_of(public.directory)
+    return held
+
+
+def found(public: Public, since: Path | None) -> tuple[bool, bool]:
+    """Whether `judge contest verify` and verify.mjs find something."""
+    words = [] if since is None else [Path("--since"), since]
+    return (
+        bool(verify_export(public.directory, public.public_key, since).problems),
+        bool(problems_by_node(public.directory, public.public_key, *words)),
+    )
+
+
+def first_forged(true: list[JournalLine], public: Public) -> int | None:
+    """The first leaf of the true log that another one has not; None if the other one goes on from it."""
+    try:
+        forged = [line.leaf for line in lines_of(public.directory)]
+    except (OSError, ValueError, LookupError, InputError):
+        forged = []
+    leaves = [line.leaf for line in true]
+    return next((number for number, leaf in enumerate(leaves) if forged[number : number + 1] != [leaf]), None)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_was_published_is_accepted_with_every_checkpoint(form: str, contests: Contests, tmp_path: Path) -> None:
+    """A void that the organiser claimed when it happened, and what he played in secret before, is in it for good."""
+    public, lines = contests[form]
+
+    for size in (None, 0, 1, len(lines) // 2, len(lines)):
+        since = None if size is None else kept_checkpoint(public, lines, tmp_path, size)
+        assert (False, False) == found(public, since)
+
+
+@pytest.mark.parametrize("kind", FORGERIES)
+def test_a_forgery_is_found_by_whom_it_can_be(kind: str, contests: Contests, tmp_path: Path) -> None:
+    forgery = FORGERIES[kind]
+    names = [name for name, form in FORMS.items() if forgery.suits(form)]
+    of_kind, figures = max(1, math.ceil(COUNT / len(FORGERIES))), [0, 0, 0]
+    for number in range(of_kind):
+        name = names[(number + len(kind)) % len(names)]
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        chance = random.Random(f"{kind} {number}")
+        found_by = tried(forgery, FORMS[name], contests[name], folder, chance)
+        figures = [sum(pair) for pair in zip(figures, found_by, strict=True)]
+    print(f"{kind}: {of_kind} tried, found by {figures}, {forgery.found.name}")  # noqa: T201 a figure to report
+
+
+def tried(
+    forgery: Forgery, form: Form, contest: tuple[Public, list[JournalLine]], folder: Path, chance: random.Random
+) -> tuple[bool, bool, bool]:
+    """Forge a contest, and see who finds it: `judge contest verify`, verify.mjs, and both with a later checkpoint."""
+    public, lines = contest
+    forger = Forger(public, form, folder, chance)
+    forgery.how(forger)
+    forgery.end(forger)
+    first = first_forged(lines, forger.public)
+    # A checkpoint from before the forgery is worth as much as none.
+    early = chance.choice([None, *range(len(lines) + 1 if first is None else first + 1)])
+    by_anybody = found(forger.public, None if early is None else kept_checkpoint(public, lines, folder, early))
+    expected = {
+        Found.BY_BOTH: (True, True),
+        Found.BY_REPLAY: (True, False),
+        Found.BY_HOLDER: (False, False),
+        Found.BY_NOBODY: (False, False),
+    }
+    assert expected[forgery.found] == by_anybody
+    if forgery.found is Found.BY_BOTH:
+        return True, True, True
+    assert first is not None or forgery.found is not Found.BY_HOLDER
+    if first is None:
+        return *by_anybody, False
+    late = chance.randint(first + 1, len(lines))
+    assert (True, True) == found(forger.public, kept_checkpoint(public, lines, folder, late))
+    return *by_anybody, True

@@ -1,0 +1,257 @@
+"""Ratings that are joined with those of former contests: on the pages, in the table, and computed again."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.base.errors import InputError
+from judge.cli.contest.plan import plan as judge_plan
+from judge.cli.contest.publish import verify
+from judge.export.export import publish
+from judge.publish.former import load_any, read_joined
+from judge.publish.joined import JOINED
+from judge.publish.tables import COLUMNS
+from judge.statistics.joined_ratings import join_contests
+from judge.transparency.keys import make_key
+from judge.verify.export import verify_export
+from judge.web.live.pages import LivePages
+from judge.web.live.serve import hub_of
+from tests.publish.cups import Cast, Cup, player
+from tests.publish.public import Public, change, sign_again
+from tests.site.browser import Browser
+from tests.verify.test_second_verifier import problems as problems_by_node
+
+LAST_YEAR: Cast = {"anna": player("anna", 0.5), "bert": player("bert", 0.6), "zoe": player("zoe", 0.9)}
+THIS_YEAR: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.6), "carl": player("carl", 0.4)}
+RATINGS = '[ratings]\nwith = ["../last-year"]\nanchors = { bert = 1600 }\n'
+
+
+class NewAnna(Cup):
+    """Whose Anna has other files than in other cups."""
+
+    def _files_of(self, name: str) -> str:
+        return super()._files_of("anna, the second" if name == "anna" else name)
+
+
+def exported_of(cup: Cup, folder: Path) -> Public:
+    folder.mkdir()
+    public = Public(folder, make_key(folder / "my.key"))
+    publish(cup.contest, public.directory, public.private, public.key)
+    return public
+
+
+@pytest.fixture(scope="module")
+def this_year(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
+    folder = tmp_path_factory.mktemp("years")
+    with Cup(folder / "last-year", LAST_YEAR, name="cup-2012") as last_year:
+        last_year.play()
+    with NewAnna(folder / "this-year", THIS_YEAR, more=RATINGS, name="cup-2013") as cup:
+        cup.play()
+        yield cup
+
+
+@pytest.fixture(scope="module")
+def joined(this_year: Cup) -> Public:
+    return exported_of(this_year, this_year.folder.parent / "exported")
+
+
+@pytest.fixture
+def joined_copy(joined: Public, tmp_path: Path) -> Public:
+    return joined.copy_to(tmp_path)
+
+
+def table_of(directory: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads((directory / "data/histories.json").read_bytes())
+    return rows
+
+
+def test_an_export_has_the_ratings_of_every_agent_in_each_contest(this_year: Cup, joined: Public) -> None:
+    folders = [this_year.folder.parent / name for name in ("last-year", "this-year")]
+    expected = join_contests([load_any(folder).as_rated for folder in folders], {"bert": 1600}).histories
+
+    rows = table_of(joined.directory)
+    assert [
+        (name, version.contest, version.digest, 4, pytest.approx(version.rating.elo, abs=0.05), version.rating.pool)
+        for name in ("anna", "bert", "carl", "zoe")
+        for version in expected[name]
+    ] == [tuple(row[key] for key in ("agent", "contest", "files", "games", "elo", "pool")) for row in rows]
+    assert [1600, 1600] == [row["elo"] for row in rows if row["agent"] == "bert"]
+    assert all(row["elo_low"] is None or row["elo_low"] < row["elo"] for row in rows)
+
+
+def test_its_columns_are_documented_in_both_formats(joined: Public) -> None:
+    heads = (joined.directory / "data/histories.csv").read_text().splitlines()[0]
+    readme = (joined.directory / "data/README.md").read_text().partition("## histories")[2]
+
+    for row in [heads.split(","), *table_of(joined.directory)]:
+        assert list(COLUMNS["histories"]) == list(row)
+    assert all(f"| `{column}` |" in readme for column in COLUMNS["histories"])
+
+
+def test_the_page_of_an_agent_shows_its_history(joined: Public) -> None:
+    for page, is_new in (("agents/001.html", True), ("agents/002.html", False)):
+        text = (joined.directory / page).read_text()
+        table, chart = text.partition("Rating history</h2>")[2].partition("</table>")[::2]
+        rows = re.findall(r'<th scope="row"><bdi>(\S+)</bdi></th><td>2013-03-01</td>', table)
+        assert ["cup-2012", "cup-2013"] == rows
+        assert is_new == ("(new version)" in table)
+        assert 2 == chart.partition("</figure>")[0].count('<circle class="dot"')
+        assert "Given ratings hold the scale: <bdi>bert</bdi> 1600." in text
+        assert all(f'aria-label="{name}: ' in chart for name in rows)
+    # Carl came this year, and one contest is no history.
+    assert "Rating history" not in (joined.directory / "agents/003.html").read_text()
+    assert "Historie ratingu" in (joined.directory / "cs/agents/001.html").read_text()
+
+
+def test_a_contest_that_joins_nothing_has_no_histories(exported: Public) -> None:
+    assert not list(exported.directory.rglob("histories.*"))
+    assert "joined.json" not in (exported.directory / "index.html").read_text()
+
+
+# --- verification ----------------------------------------------------------------------------------------------------
+
+
+def test_histories_are_computed_again_and_what_they_rest_on_is_said(
+    joined: Public, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verify(joined.directory, joined.public_key)
+
+    assert "joined   cup-2012: 6 games, not replayed here, as they were in its store" in capsys.readouterr().out
+    assert [] == problems_by_node(joined.directory, joined.public_key)
+
+
+def test_an_export_of_a_former_contest_is_named_by_its_manifest(this_year: Cup, tmp_path: Path) -> None:
+    former = load_any(this_year.folder.parent / "last-year")
+    with Cup(tmp_path / "a", LAST_YEAR, name="cup-2012") as cup:
+        cup.play()
+        public = exported_of(cup, tmp_path / "published")
+    report = verify_export(public.directory, public.public_key)
+    plan = '[ratings]\nwith = ["../published/public"]\n'
+    with NewAnna(tmp_path / "b", THIS_YEAR, more=plan, name="cup-2013") as cup:
+        found = read_joined(cup.planned)
+
+    assert found is not None
+    assert [report.manifest.digest] == [contest.manifest for contest in found.contests]
+    assert former.as_rated.programs == found.contests[0].programs
+    assert len(former.counted) == found.contests[0].games
+
+
+def drop_history(directory: Path) -> None:
+    (directory / JOINED).unlink()
+
+
+def one_more_win(document: Any) -> None:
+    document["contests"][0]["results"][0]["won"] += 1
+
+
+Forgery = Callable[[Path], None]
+
+
+def other(key: str, value: object) -> tuple[Forgery, str]:
+    """Another value in the table."""
+
+    def forge(directory: Path) -> None:
+        change(directory / "data/histories.json", lambda rows: rows[1].update({key: value}))
+
+    return forge, "data/histories.json"
+
+
+FORGERIES: dict[str, tuple[Forgery, str]] = {
+    "another agent": other("agent", "zoe"),
+    "another contest": other("contest", "cup-2014"),
+    "another time": other("began", "2014"),
+    "other files": other("files", "f" * 64),
+    "more games": other("games", 9),
+    "another rating": other("elo", 1900.0),
+    "a narrower interval": other("elo_low", 1800.0),
+    "another pool": other("pool", 1),
+    "a former result": (lambda directory: change(directory / JOINED, one_more_win), "histories.json"),
+    "another anchor": (
+        lambda directory: change(directory / JOINED, lambda each: each["anchors"].update(bert=1700)), "histories.json"
+    ),
+    "an anchor that is nobody": (
+        lambda directory: change(directory / JOINED, lambda each: each["anchors"].update(yan=1700)), "anchor yan"
+    ),
+    "somebody without files": (
+        lambda directory: change(directory / JOINED, lambda each: each["contests"][0]["programs"].pop("zoe")),
+        "somebody played whose files are not named",
+    ),
+    "too many games": (
+        lambda directory: change(
+            directory / JOINED, lambda each: each["contests"][0]["results"][0].update(drawn=10**12)
+        ),
+        "more than 1000000 games",
+    ),
+    "nothing that it follows from": (drop_history, "there is no joined.json that it follows from"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_a_history_that_was_forged_is_found(forgery: str, joined_copy: Public) -> None:
+    forge, problem = FORGERIES[forgery]
+    forge(joined_copy.directory)
+    sign_again(joined_copy)
+
+    assert any(problem in each for each in verify_export(joined_copy.directory, joined_copy.public_key).problems)
+
+
+# --- what cannot be joined -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ('[ratings]\nwith = ["nowhere"]', "nowhere"),
+        ('[ratings]\nwith = ["."]', "of a contest of the same name"),
+        (RATINGS.replace("bert", "yan"), "anchor yan: did not play"),
+        (RATINGS.replace("bert", "anna"), "anchor anna: has 2 versions"),
+    ],
+)
+def test_what_cannot_be_joined_is_named_by_plan_and_export_and_stops_no_live_page(
+    more: str, problem: str, this_year: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = more.replace("../last-year", str(this_year.folder.parent / "last-year"))
+    with NewAnna(tmp_path / "cup", THIS_YEAR, more=more, name="cup-2013") as cup:
+        with pytest.raises(InputError, match=problem):
+            exported_of(cup, tmp_path / "exported")
+        with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
+            assert pages.get("agents/001.html", hub.live, 0) is not None
+            assert pages.get("data/histories.json", hub.live, 0) is None
+    if "anchor" not in problem:
+        with pytest.raises(SystemExit):
+            judge_plan(tmp_path / "cup")
+        assert problem in capsys.readouterr().out
+
+
+def test_anchors_without_another_contest_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="anchors hold joined ratings"):
+        Cup(tmp_path / "cup", THIS_YEAR, more="[ratings]\nanchors = { bert = 1600 }")
+
+
+# --- live, and in a browser ------------------------------------------------------------------------------------------
+
+
+def test_live_pages_show_the_same_history(this_year: Cup, joined: Public) -> None:
+    with closing(hub_of(this_year.planned)) as hub, closing(LivePages(this_year.planned, hub.painter)) as pages:
+        for path in ("data/histories.json", "data/histories.csv", JOINED):
+            page = pages.get(path, hub.live, 0)
+            assert page is not None
+            assert (joined.directory / path).read_bytes() == page.data
+            assert path in pages.paths(hub.live, 0)
+        page = pages.get("agents/001.html", hub.live, 0)
+        assert page is not None
+        assert b"Rating history" in page.data
+
+
+def test_a_history_is_read_by_everybody(browser: Browser, joined: Public) -> None:
+    for width, dark in ((1000, False), (360, True)):
+        browser.look(width, dark)
+        for page in ("agents/001.html", "zh/agents/001.html"):
+            browser.open(joined.directory / page)
+            assert [] == browser.violations(), page
+            assert browser.ask("document.documentElement.scrollWidth") <= width, page

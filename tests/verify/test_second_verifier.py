@@ -1,0 +1,189 @@
+"""verify.mjs, under Node.js and in a browser: what it accepts, and forgeries that were signed again."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.export.export import publish
+from judge.publish.manifest import MANIFEST, write_manifest
+from judge.transparency.keys import make_key
+from judge.verify.export import verify_export
+from tests.publish.cups import STRONG_TO_WEAK, Cup
+from tests.publish.public import Public, change, sign_again
+from tests.site.browser import Browser
+
+VERIFIER = Path(__file__).parents[2] / "judge/site/templates/verify.mjs"
+
+
+def verify(directory: Path, *key: Path) -> tuple[int, list[str]]:
+    """The exit code and the lines of the copy that is not in the export: a forger changes that one too."""
+    node = shutil.which("node")
+    assert node is not None, "there is no Node.js here; scripts/test installs it"
+    done = subprocess.run([node, VERIFIER, directory, *key], capture_output=True, text=True, check=False)
+    assert "" == done.stderr
+    return done.returncode, done.stdout.splitlines()
+
+
+def problems(directory: Path, *key: Path) -> list[str]:
+    code, lines = verify(directory, *key)
+    found = [line.removeprefix("problem: ") for line in lines if line.startswith("problem: ")]
+    assert bool(found) == bool(code)
+    return found
+
+
+def test_an_untouched_export_is_accepted_and_what_was_not_checked_is_said(exported: Public) -> None:
+    code, lines = verify(exported.directory, exported.public_key)
+
+    assert (0, "ok: spring-cup") == (code, lines[-1])
+    assert any(line.startswith("not checked: that records follow from the rules") for line in lines)
+    assert any(line.startswith("checked: 20 records") for line in lines)
+    assert not any("who signed" in line for line in lines)
+    assert any("who signed" in line for line in verify(exported.directory)[1])
+
+
+def test_both_verifiers_name_the_same_manifest_and_key(exported: Public) -> None:
+    report = verify_export(exported.directory, exported.public_key)
+
+    _, lines = verify(exported.directory, exported.public_key)
+    assert f"manifest {report.manifest.digest}" in lines
+    assert f"key      {report.manifest.fingerprint}" in lines
+
+
+def test_the_export_has_a_copy(exported: Public) -> None:
+    assert VERIFIER.read_bytes() == (exported.directory / "verify.mjs").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("form", "more"),
+    [
+        ('name = "swiss"\nrounds = 3\ngames = 2', ""),
+        ('name = "knockout"\ngames = 2', ""),
+        ('name = "gauntlet"\ngames = 2\nranking = ["points", "elo", "time"]', ""),
+        ('name = "round-robin"\ngames = 2\nranking = ["points", "ratio", "buchholz", "time"]', "[duel]\nwin = 3"),
+    ],
+)
+def test_contests_of_every_kind_are_accepted(form: str, more: str, tmp_path: Path) -> None:
+    """Byes, stages, duels, ratings as a criterion, and an agent that is disqualified."""
+    cup = Cup(tmp_path / "cup", STRONG_TO_WEAK, form, more + "\n[failures]\nafter = 2\nlimit = 0.4")
+    cup.play()
+    publish(cup.contest, tmp_path / "public", tmp_path / "private", make_key(tmp_path / "my.key"))
+    cup.close()
+
+    assert [] == problems(tmp_path / "public")
+
+
+# --- somebody else changes it ----------------------------------------------------------------------------------------
+
+
+def test_files_that_are_changed_missing_or_more_are_named(copy: Public) -> None:
+    (copy.directory / "extra.html").write_text("hello")
+    (copy.directory / "games.pgn").unlink()
+    (copy.directory / "index.html").write_text("changed")
+    (copy.directory / "link.html").symlink_to("index.html")
+
+    found = problems(copy.directory, copy.public_key)
+    assert {
+        "extra.html: not in the manifest",
+        "games.pgn: missing",
+        "index.html: changed",
+        "link.html: a link or a special file; an export has none",
+    } == set(found)
+
+
+def test_another_signer_is_found_out(copy: Public, tmp_path: Path) -> None:
+    write_manifest(copy.directory, "spring-cup", make_key(tmp_path / "mallory.key"))
+
+    (problem,) = problems(copy.directory, copy.public_key)
+    assert problem.startswith("manifest.sig: not signed by the key")
+
+
+def test_a_manifest_with_a_key_twice_is_refused(copy: Public) -> None:
+    manifest = copy.directory / MANIFEST
+    manifest.write_bytes(manifest.read_bytes().replace(b'"format":', b'"format":"x","format":', 1))
+    (copy.directory / "manifest.sig").write_bytes(copy.key.sign(manifest.read_bytes()))
+
+    assert ["not an export that can be checked: manifest.json: an object has a key twice"] == problems(
+        copy.directory, copy.public_key
+    )
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"[]", b"{", b"\xff", b'{"files": 1, "format": "judge-manifest-1"}', b"[" * 100_000]
+)
+def test_what_is_no_manifest_is_a_problem_and_no_crash(data: bytes, copy: Public) -> None:
+    (copy.directory / MANIFEST).write_bytes(data)
+
+    assert problems(copy.directory, copy.public_key)
+
+
+# --- the organiser lies and signs it ---------------------------------------------------------------------------------
+
+
+def test_a_bye_in_another_round_is_found(tmp_path: Path) -> None:
+    """There are two then in one round, at one table."""
+    public = Public(tmp_path, make_key(tmp_path / "my.key"))
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, 'name = "swiss"\nrounds = 3\ngames = 2') as cup:
+        cup.play()
+        publish(cup.contest, public.directory, public.private, public.key)
+
+    def move_bye(rows: Any) -> None:
+        next(row for row in rows if row["second"] is None)["round"] += 1
+
+    change(public.directory / "data/pairings.json", move_bye)
+    sign_again(public)
+
+    assert verify_export(public.directory, public.public_key).problems
+    assert problems(public.directory, public.public_key)
+
+
+# --- in a browser ----------------------------------------------------------------------------------------------------
+
+
+def said_by(browser: Browser, public: Public) -> list[str]:
+    """What the page of the export says of its own directory, opened from disk."""
+    browser.open(public.directory / "verify.html")
+    browser.choose("directory", public.directory)
+    browser.choose("key", public.public_key)
+    said = browser.ask("""new Promise((resolve) => {
+      const list = document.getElementById("said");
+      const start = document.getElementById("start");
+      const lines = () => [...list.children].map((line) => line.textContent);
+      const look = () => start.disabled || !list.children.length || resolve(lines());
+      new MutationObserver(look).observe(document.body, {subtree: true, childList: true, attributes: true});
+      start.click();
+    })""")
+    assert isinstance(said, list)
+    return said
+
+
+def test_the_page_checks_itself_in_a_browser_as_node_does(browser: Browser, exported: Public) -> None:
+    browser.leave()
+    browser.requests.clear()
+
+    assert verify(exported.directory, exported.public_key)[1] == said_by(browser, exported)
+    assert [] == browser.errors
+    assert [] == [url for url in browser.requests if not url.startswith(("file:", "data:,", "about:"))]
+
+
+def test_the_page_finds_a_forgery(browser: Browser, copy: Public) -> None:
+    change(copy.directory / "data/games.json", lambda rows: rows[0].update(winner="nobody"))
+    sign_again(copy)
+
+    said = said_by(browser, copy)
+    assert said[-1].startswith("FAILED")
+    assert any(line.startswith("problem: game ") and "winner" in line for line in said)
+
+
+def test_what_an_export_says_of_itself_is_text(copy: Public) -> None:
+    """A name with control characters does not reach the terminal."""
+    manifest = copy.directory / MANIFEST
+    document = json.loads(manifest.read_bytes())
+    document["contest"] = "\x1b[31mred\u202e"
+    manifest.write_text(json.dumps(document, sort_keys=True, separators=(",", ":")) + "\n")
+
+    _, lines = verify(copy.directory)
+    assert not any("\x1b" in line or "\u202e" in line for line in lines)

@@ -1,0 +1,225 @@
+"""A contest of two authors with secrets, and its whole service in this process."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judge.contest.entries import intake_directory
+from judge.contest.event_log.store_changes import stamp_of
+from judge.contest.hosts import WORKER, worker_joined
+from judge.contest.plan import load_plan
+from judge.contest.worker import job_result
+from judge.matches import Match
+from judge.notices.webhook import new_secret
+from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
+from judge.store.practice_games import PracticeResult
+from judge.store.submission_types import Came, ToldStep, Upload
+from judge.store.tokens import Tokens
+from judge.submissions.check import CheckReport, Finding, Grade
+from judge.submissions.service import IntakeDirectory
+from judge.web.intake.app import AppState, create_app
+from judge.web.intake.serve import Intake
+from judge.web.intake.upload import Receiver
+from judge.web.kit.authentication import Authenticator
+from judge.web.kit.middleware import Middleware
+from judge.web.live.app import Site, Watched
+from judge.web.live.pages import LivePages
+from judge.web.live.serve import create_service, hub_of
+from judge.web.live.service import Service
+from tests.broadcast.logs import accept, play_next, recorder
+from tests.publish.cups import SECRET, Cast, Cup, crasher, player, referee
+
+AUTHORS = {"ada": "anna", "eve": "crasher"}
+"""The agents of the authors."""
+
+CAST: Cast = {"anna": player("anna", 0.95), "crasher": crasher("crasher", 1)}
+"""One of them loses by a fault, which the pages of both explain."""
+
+HOUSE = "house"
+
+HOSTS = ("host-7", "host-8")
+"""The machines that play, of 2 and 3 slots."""
+"""The opponent in practice games."""
+
+PATIENCE = """
+[intake]
+requests_per_minute = 10000000
+address_requests_per_minute = 10000000
+strangers_per_minute = 10000000
+uploads_per_hour = 3
+[broadcast]
+requests_per_minute = 10000000
+"""
+
+Answer = tuple[int, Mapping[str, str], bytes]
+
+
+def mark(author: str) -> str:
+    """A text in everything that an author has sent."""
+    return f"private-words-of-{author}"
+
+
+def secrets(author: str) -> Sequence[bytes]:
+    """What nobody but this author may see."""
+    agent = AUTHORS[author]
+    return [mark(author).encode(), f"{SECRET} {agent}".encode(), f"{SECRET} of {agent}".encode()]
+
+
+@dataclass
+class Served:
+    """The service, and what an author has."""
+
+    service: Service
+    directory: IntakeDirectory
+    tokens: Mapping[str, str]
+    submissions: Mapping[str, int]
+
+    def ask(self, method: str, path: str, token: str = "", **more: Any) -> Answer:
+        """One request with the cookie of a token."""
+        headers = {**more.pop("headers", {}), **({"cookie": f"judge-author={token}"} if token else {})}
+        return asyncio.run(call(self.service, method, path, headers, **more))
+
+    def page(self, path: str, author: str) -> str:
+        """A page that an author sees."""
+        status, _, body = self.ask("GET", path, self.tokens[author])
+        assert 200 == status, (path, status)
+        return body.decode()
+
+
+async def call(
+    service: Service,
+    method: str,
+    path: str,
+    headers: Mapping[str, str] | Sequence[tuple[str, str]],
+    query: str = "",
+    body: bytes = b"",
+) -> Answer:
+    """One request to an ASGI application, as a server would give it; a header may come twice."""
+    pairs = list(headers.items()) if isinstance(headers, Mapping) else headers
+    sent: list[Any] = []
+    asked = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> Any:
+        return asked.pop() if asked else {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode("utf-8", "replace"),
+        "query_string": query.encode("utf-8", "replace"),
+        "root_path": "",
+        "headers": [(k.lower().encode("latin-1", "replace"), v.encode("latin-1", "replace")) for k, v in pairs],
+        "client": ("127.0.0.1", 1000),
+        "server": ("127.0.0.1", 80),
+        "state": {},
+    }
+    await service(scope, receive, send)
+    found = {k.decode("latin-1"): v.decode("latin-1") for k, v in sent[0]["headers"]}
+    return sent[0]["status"], found, b"".join(message.get("body", b"") for message in sent[1:])
+
+
+@contextmanager
+def served(folder: Path, games: int = 2) -> Iterator[Served]:
+    """A contest of which all games are over but the last."""
+    with ExitStack() as stack:
+        # The submissions are numbered before the contest begins.
+        numbers = {agent: number for number, agent in enumerate(AUTHORS.values(), 1)}
+        form = f'name = "round-robin"\ngames = {games}'
+        cup = stack.enter_context(Cup(folder, CAST, form=form, more=PATIENCE, submissions=numbers))
+        directory = intake_directory(load_plan(folder))
+        register = stack.enter_context(closing(directory.register()))
+        notices = stack.enter_context(closing(directory.notices()))
+        notices.derive()
+        for author in AUTHORS:
+            notices.set_webhook(author, f"https://{mark(author)}.example.org/", new_secret())
+        for author, agent in AUTHORS.items():
+            _submit(directory, author, agent)
+        tokens = stack.enter_context(closing(Tokens(directory.store_url, directory.contest)))
+        log = stack.enter_context(recorder(cup))
+        for slots, host in enumerate(HOSTS, 2):
+            cup.store.remark(cup.contest.name, WORKER, worker_joined(host, slots))
+        for _ in range(games - 1):
+            accept(cup, *play_next(cup))
+        spoil(cup, *play_next(cup))
+        log.look()
+        log.finish()
+        practice = stack.enter_context(closing(directory.practice_games()))
+        authors = Authenticator(tokens, directory.intake)
+        receiver = Receiver(directory, register, lambda: None)
+        state = AppState(directory, register, authors, receiver, lambda: True, lambda _: None, practice, notices)
+        api = create_app(state)
+        hub = hub_of(cup.planned)
+        hub.catch_up()
+        stack.callback(hub.close)
+        pages = stack.enter_context(closing(LivePages(cup.planned, hub.painter, has_authors=True)))
+        watched = Watched(hub, pages, stamp_of(cup.planned))
+        site = Site(cup.contest.name, lambda: watched)
+        service = create_service(cup.planned, site, Intake(api, Middleware(api, directory.intake), state))
+        for author, agent in AUTHORS.items():
+            _practise(cup, directory, author, agent)
+        notices.derive()
+        made = {author: tokens.make(author, "organiser") for author in AUTHORS}
+        yield Served(service, directory, made, {author: numbers[agent] for author, agent in AUTHORS.items()})
+
+
+def spoil(cup: Cup, match: Match, file: RecordFile) -> None:
+    """Let a game be void, which is to be played again."""
+    result = job_result(file, {})
+    cup.contest.files.put(result.record)
+    cup.store.void(match.id, match.attempt, "others used its core", result.outcome.record, 3, result.outcome.public)
+
+
+def _practise(cup: Cup, directory: IntakeDirectory, author: str, agent: str) -> None:
+    """A submission that passed, and one practice game of it that is over, in which the agent had the second seat."""
+    with closing(directory.register()) as register, closing(directory.practice_games()) as games:
+        upload = Upload(author, "", f"{mark(author)}.tar", directory.files.put(b"y"), 10)
+        taken = register.receive(upload, worker="0" * 32)
+        register.finish(taken.id, taken.attempt, Came("", agent, None, "{}", None, None), practice=1)
+        game = games.take("0" * 32)
+        assert game is not None
+        seats = [
+            SeatSpec(name=name, digest="a" * 64, command=("./a",), runtime="native", protocol="gomocup")
+            for name in (HOUSE, agent)
+        ]
+        spec = MatchSpec(seats=(seats[0], seats[1]), policy=cup.planned.policy, seed=game.id)
+        record = referee(spec, [player(HOUSE, 1)(0), cup.cast[agent](0)])
+        digest = directory.practice_records.put(record.to_json())
+        said = record.record
+        result = PracticeResult(agent, HOUSE, 1, said.verdict.value, said.winner, said.reason, digest, said.seconds)
+        games.finish(game.id, game.attempt, result)
+
+
+def _submit(directory: IntakeDirectory, author: str, agent: str) -> None:
+    """A submission that was refused by the check, in words of its author."""
+    words = mark(author)
+    with closing(directory.register()) as register:
+        digest = directory.files.put(words.encode())
+        taken = register.receive(Upload(author, "", f"{words}.zip", digest, 10), worker="0" * 32)
+        register.step(taken.id, ToldStep(taken.attempt, "received", True, f"{words}, 10 bytes", 0.1))
+        register.step(taken.id, ToldStep(taken.attempt, "checked", False, f"it failed: {words}", 2.5))
+        finding = Finding(check="time", tried="a turn", grade=Grade.FAIL, evidence=words, fix=f"think less, {words}")
+        report = CheckReport(
+            judge="0",
+            agent=agent,
+            digest=digest,
+            policy="gomocup-standard",
+            protocol="gomocup",
+            box="docker-pipes",
+            partner="house-instant",
+            findings=(finding,),
+        )
+        log, stored = (
+            directory.files.put(f"cc {words}".encode()),
+            directory.files.put(report.model_dump_json().encode()),
+        )
+        register.finish(taken.id, taken.attempt, Came(f"it failed: {words}", agent, None, None, log, stored))

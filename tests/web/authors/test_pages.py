@@ -1,0 +1,539 @@
+"""What an author sees, and that nobody else sees it."""
+
+import asyncio
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from urllib.parse import quote, urlencode
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.base.parsing import parse_json
+from judge.referee.spec import RecordFile
+from judge.referee.verify import verify
+from judge.store.tokens import TokenRole, Tokens
+from judge.web.authors import app as authors_app
+from judge.web.kit import session as session_module
+from judge.web.kit.session import proof_of_change
+from tests.examples import examples
+from tests.publish.cups import SECRET
+from tests.web.authors.desk import AUTHORS, HOSTS, HOUSE, Answer, Served, call, mark, secrets, served
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Two authors with a game."""
+    with served(tmp_path_factory.mktemp("cup")) as found:
+        yield found
+
+
+OWN = (
+    "/author/submissions/1.html",
+    "/cs/author/submissions/1.html",
+    "/author/submissions/1.log",
+    "/author/submissions/1.json",
+    "/author/games/00001.html",
+    "/author/games/00001.seat-0.json",
+    "/author/games/00001.seat-0.stderr",
+    "/author/games/00001.seat-0.debug",
+    "/author/notices.html",
+    "/author/practice/00001.html",
+    "/author/practice/00001.json",
+    "/author/practice/00001.seat-1.stderr",
+)
+"""What belongs to ada, or is of her seat."""
+
+
+def test_an_author_has_a_page_of_the_own_submissions_and_games(desk: Served) -> None:
+    page = desk.page("/author/index.html", "ada")
+
+    assert ["3", "1"] == re.findall(r'href="submissions/(\d+)\.html"', page)
+    assert ["00001"] == re.findall(r'href="games/(\d+)\.html"', page)
+    assert "Signed in as <b><bdi>ada</bdi></b>" in page
+    assert "Přihlášen: <b><bdi>ada</bdi></b>" in desk.page("/cs/author/index.html", "ada")
+
+
+def test_an_author_sees_which_machines_play(desk: Served) -> None:
+    page = desk.page("/author/index.html", "ada")
+
+    for slots, host in enumerate(HOSTS, 2):
+        assert f'<bdi>{host}</bdi></th><td class="num">{slots}</td>' in page
+
+
+@pytest.mark.parametrize("path", ["/author", "/author/", "/cs/author"])
+def test_the_short_address_leads_to_the_first_page(desk: Served, path: str) -> None:
+    status, headers, _ = desk.ask("GET", path)
+
+    assert (307, f"{path.rstrip('/')}/index.html") == (status, headers["location"])
+    assert 200 == desk.ask("HEAD", headers["location"])[0]
+
+
+def test_a_refused_submission_says_at_which_stage_why_and_what_to_do(desk: Served) -> None:
+    page = desk.page("/author/submissions/1.html", "ada")
+
+    marks = re.findall(r'<li class="(\w+)"><b>(\w+)</b>', page)
+    assert ["received", "unpacked", "built", "staged", "checked", "admitted"] == [name for _, name in marks]
+    assert {"received": "done", "checked": "failed", "admitted": "failed"}.items() <= {n: m for m, n in marks}.items()
+    assert f"think less, {mark('ada')}" in page
+    assert "Fix it and submit it again." in page
+    assert "data-open" not in page
+    assert f"cc {mark('ada')}".encode() == desk.ask("GET", "/author/submissions/1.log", desk.tokens["ada"])[2]
+
+
+@pytest.mark.parametrize("author", AUTHORS)
+def test_an_own_game_has_its_page_with_stderr_and_debug_of_the_own_seat(desk: Served, author: str) -> None:
+    agent = AUTHORS[author]
+    public = desk.ask("GET", "/games/00001.html")[2].decode()
+    page = desk.page("/author/games/00001.html", author)
+    first = re.search(r"<h1 class=\"match\">.*?<bdi>(\w+)</bdi>", public)
+    assert first is not None
+    seat = int(first[1] != agent)
+
+    assert SECRET not in public
+    other = next(each for each in AUTHORS if each != author)
+    assert not any(secret.decode() in page for secret in secrets(other))
+    assert "Why <bdi>crasher</bdi> lost" in page
+    assert "PID 1 reports: " in page
+    assert f"{SECRET} of {agent}: " in page
+    assert f"DEBUG {SECRET} {agent}" in page
+    assert 'class="plot' in page
+    stderr = desk.ask("GET", f"/author/games/00001.seat-{seat}.stderr", desk.tokens[author])[2]
+    assert stderr.startswith(f"{SECRET} of {agent}: ".encode())
+    debug = desk.ask("GET", f"/author/games/00001.seat-{seat}.debug", desk.tokens[author])[2]
+    assert f"{SECRET} {agent}".encode() in debug
+    assert 401 == desk.ask("GET", f"/author/games/00001.seat-{1 - seat}.stderr", desk.tokens[author])[0]
+
+
+@pytest.mark.parametrize("author", AUTHORS)
+def test_a_practice_game_is_a_page_that_only_its_author_sees(desk: Served, author: str) -> None:
+    agent, other = AUTHORS[author], next(each for each in AUTHORS if each != author)
+    stem = f"{list(AUTHORS).index(author) + 1:05d}"
+    submission = desk.page(f"/author/submissions/{int(stem) + 2}.html", author)
+    page = desk.page(f"/cs/author/practice/{stem}.html", author)
+
+    assert [stem] == re.findall(r'href="../../author/practice/(\d+)\.html"', submission)
+    assert "Cvičná partie" in page
+    assert f"{SECRET} of {agent}: " in page
+    assert f"DEBUG {SECRET} {agent}" in page
+    assert f"{SECRET} {HOUSE}" not in page
+    assert 'class="plot' in page
+    record = desk.ask("GET", f"/author/practice/{stem}.json", desk.tokens[author])[2]
+    assert not verify(parse_json(RecordFile, record, "a record")).problems
+    assert SECRET.encode() not in record
+    stderr = desk.ask("GET", f"/author/practice/{stem}.seat-1.stderr", desk.tokens[author])[2]
+    assert stderr.startswith(f"{SECRET} of {agent}: ".encode())
+    for path in ("html", "json", "seat-0.stderr", "seat-1.stderr", "stderr"):
+        assert 401 == desk.ask("GET", f"/author/practice/{stem}.{path}", desk.tokens[other])[0]
+    for path in ("seat-0.stderr", "seat-0.json", "stderr", "seat-1.html"):
+        assert 401 == desk.ask("GET", f"/author/practice/{stem}.{path}", desk.tokens[author])[0]
+
+
+def test_an_author_lets_a_submission_play_again_and_no_other(desk: Served) -> None:
+    form = {"content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin"}
+    assert 401 == desk.ask("POST", "/author/submissions/3.html", desk.tokens["eve"], headers=form)[0]
+    assert 422 == desk.ask(
+        "POST", "/author/submissions/3.html", desk.tokens["ada"], headers={"sec-fetch-site": "cross-site"}
+    )[0]  # fmt: skip
+    asked = desk.ask("POST", "/author/submissions/3.html", desk.tokens["ada"], headers=form)
+    again = desk.ask("POST", "/author/submissions/3.html", desk.tokens["ada"], headers=form)
+
+    assert (303, "3.html") == (asked[0], asked[1]["location"])
+    assert 409 == again[0]
+    assert b"are still to be played: wait for them" in again[2]
+    assert 4 == desk.page("/author/submissions/3.html", "ada").count('<th scope="row" class="num">')
+
+
+def test_an_author_is_told_of_what_is_the_own(desk: Served) -> None:
+    with closing(desk.directory.notices()) as notices:
+        told = {author: [each.kind for each in notices.of(author, 99)] for author in AUTHORS}
+        assert 0 == notices.derive()
+    page = desk.page("/author/notices.html", "eve")
+
+    assert {author: ["refused", "result", "test"] for author in AUTHORS} == {a: sorted(k) for a, k in told.items()}
+    assert f"was refused: it failed: {mark('eve')}" in page
+    assert f'value="https://{mark("eve")}.example.org/"' in page
+    assert mark("ada") not in page
+    assert re.search(r"<pre[^>]*>whsec_[A-Za-z0-9+/=]{44}</pre>", page)
+
+
+def test_a_webhook_is_set_on_the_page_and_refused_with_the_fix(desk: Served) -> None:
+    form = {"content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin"}
+
+    def post(url: str, author: str = "ada", **headers: str) -> Answer:
+        body = f"webhook={quote(url, safe='')}".encode()
+        return desk.ask("POST", "/author/notices.html", desk.tokens[author], headers={**form, **headers}, body=body)
+
+    with closing(desk.directory.notices()) as notices:
+        before = notices.targets("ada")
+        assert 422 == post("http://example.org/")[0]
+        assert b"it begins with https://" in post("http://example.org/")[2]
+        assert 422 == post("https://example.org/", **{"sec-fetch-site": "cross-site"})[0]
+        assert before == notices.targets("ada")
+        assert 303 == post(f"https://{mark('ada')}.example.org/new")[0]
+        after = notices.targets("ada")
+        assert f"https://{mark('ada')}.example.org/new" == after.webhook
+        assert before.secret != after.secret
+        assert ["given up"] == [each.state for each in notices.of("ada", 99) if each.kind == "refused"]
+        assert {"waiting"} == {each.state for each in notices.of("eve", 99)}
+
+
+@pytest.mark.parametrize("author", AUTHORS)
+def test_an_author_sees_what_the_own_agent_said_in_a_void_attempt(desk: Served, author: str) -> None:
+    agent, other = AUTHORS[author], next(each for each in AUTHORS if each != author)
+    assert 'href="games/00002.attempt-1.html"' in desk.page("/author/index.html", author)
+    page = desk.page("/author/games/00002.attempt-1.html", author)
+    found = re.search(r'href="(00002\.attempt-1\.seat-[01]\.stderr)"', page)
+
+    assert "This is attempt 1, which does not count." in page
+    assert f"DEBUG {SECRET} {agent}" in page
+    assert f"{SECRET} {AUTHORS[other]}" not in page
+    assert found is not None
+    path = f"/author/games/{found[1]}"
+    assert desk.ask("GET", path, desk.tokens[author])[2].startswith(f"{SECRET} of {agent}: ".encode())
+    assert 401 == desk.ask("GET", path, desk.tokens[other])[0]
+    for missing in ("00002.html", "00002.attempt-2.html", "00001.attempt-1.html", "2.attempt-1.html"):
+        assert 401 == desk.ask("GET", f"/author/games/{missing}", desk.tokens[author])[0]
+
+
+def test_missing_wrong_and_others_tokens_get_the_same_answer_as_for_what_is_not_there(desk: Served) -> None:
+    tokens = ["", "judge-" + "A" * 43, "nonsense", desk.tokens["eve"]]
+    for path in ("/author/submissions/1.html", "/author/submissions/1.log", "/author/submissions/1.json"):
+        answers = [desk.ask("GET", path, token) for token in tokens]
+        answers += [desk.ask("GET", path.replace("/1.", "/7."), desk.tokens["ada"])]
+        assert 401 == answers[0][0]
+        unnumbered = [(status, headers, body.replace(b"/7.", b"/1.")) for status, headers, body in answers]
+        assert all(each == unnumbered[0] for each in unnumbered), path
+    first = {desk.ask("GET", "/author/index.html", token)[::2] for token in tokens[:3]}
+    assert [200] == [status for status, _ in first]
+    for path in ("/author/games/00002.html", "/author/games/99999.html", "/author/nothing", "/author/../contest.db"):
+        assert 401 == desk.ask("GET", path, desk.tokens["ada"])[0], path
+
+
+def test_a_token_is_exchanged_for_a_cookie_that_only_this_site_sends(desk: Served) -> None:
+    form = {"content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin"}
+    token = desk.tokens["ada"]
+    for text in (token, f"https://example.org/author/index.html#{token}"):
+        body = f"token={quote(text, safe='')}".encode()
+        status, headers, _ = desk.ask("POST", "/author/session", headers=form, body=body)
+        assert (303, "index.html") == (status, headers["location"])
+        cookie = headers["set-cookie"]
+        assert cookie.startswith(f"judge-author={token};")
+        assert {"HttpOnly", "Path=/", "SameSite=strict"} <= set(cookie.split("; "))
+    wrong = desk.ask("POST", "/author/session", headers=form, body=b"token=judge-" + b"A" * 43)
+    assert 401 == wrong[0]
+    assert "set-cookie" not in wrong[1]
+    forged = desk.ask("POST", "/author/session", headers={**form, "sec-fetch-site": "cross-site"}, body=body)
+    assert 422 == forged[0]
+    out = desk.ask("POST", "/author/sign-out", token, headers=form)
+    assert "Max-Age=0" in out[1]["set-cookie"]
+
+
+FORM = {"content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin"}
+
+
+def test_a_link_of_another_author_asks_before_it_signs_in(desk: Served) -> None:
+    ada, eve = desk.tokens["ada"], desk.tokens["eve"]
+    body = f"token={eve}".encode()
+
+    status, headers, page = desk.ask("POST", "/author/session", ada, headers=FORM, body=body)
+
+    assert (409, None) == (status, headers.get("set-cookie"))
+    assert "You are signed in as <b><bdi>ada</bdi></b>. This link is of <b><bdi>eve</bdi></b>." in page.decode()
+    fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page.decode()))
+    for wrong in ({"token": eve}, {"token": eve, "confirm": "x"}, {**fields, "token": f"{eve}A"}):
+        answer = desk.ask("POST", "/author/session", ada, headers=FORM, body=urlencode(wrong).encode())
+        assert (answer[0] in (401, 409), None) == (True, answer[1].get("set-cookie"))
+    status, headers, _ = desk.ask("POST", "/author/session", ada, headers=FORM, body=urlencode(fields).encode())
+    assert 303 == status
+    assert headers["set-cookie"].startswith(f"judge-author={eve};")
+
+
+def test_the_answer_of_another_pair_of_authors_confirms_nothing(desk: Served) -> None:
+    """The proof is of the session and of the token: the one that Eve has seen is no good for Ada."""
+    ada, eve = desk.tokens["ada"], desk.tokens["eve"]
+    for proof in (proof_of_change(eve, ada), proof_of_change(eve, eve), proof_of_change("", eve)):
+        sent = urlencode({"token": eve, "confirm": proof}).encode()
+        assert 409 == desk.ask("POST", "/author/session", ada, headers=FORM, body=sent)[0]
+
+
+def test_the_own_link_and_a_session_that_has_ended_ask_nothing(desk: Served) -> None:
+    body = f"token={desk.tokens['ada']}".encode()
+    for session in (desk.tokens["ada"], "judge-" + "A" * 43, ""):
+        assert 303 == desk.ask("POST", "/author/session", session, headers=FORM, body=body)[0]
+
+
+def test_without_the_question_a_link_changes_the_session(desk: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(authors_app, "confirms_change", lambda *_: True)
+    body = f"token={desk.tokens['eve']}".encode()
+    status, headers, _ = desk.ask("POST", "/author/session", desk.tokens["ada"], headers=FORM, body=body)
+    assert 303 == status
+    assert headers["set-cookie"].startswith(f"judge-author={desk.tokens['eve']};")
+
+
+FOREIGN = ("https://evil.example", "http://here.evil.example", "null", "http://here:8080", "file://", "http://[", "x")
+POSTS = ("/author/session", "/author/sign-out", "/author/submissions?filename=a.zip", "/author/notices.html")
+
+
+@pytest.mark.parametrize("origin", FOREIGN)
+@pytest.mark.parametrize("path", [*POSTS, "/cs/author/session", "/author/submissions/1.html"])
+def test_a_form_with_the_origin_of_another_site_is_refused(desk: Served, path: str, origin: str) -> None:
+    headers = {"content-type": FORM["content-type"], "host": "here:80", "origin": origin}
+    path, _, query = path.partition("?")
+    body = f"token={desk.tokens['ada']}".encode()
+    status, sent, _ = desk.ask("POST", path, desk.tokens["ada"], headers=headers, query=query, body=body)
+    assert (422, None) == (status, sent.get("set-cookie"))
+
+
+@pytest.mark.parametrize(
+    ("origin", "host"),
+    [
+        ("http://here", "here"),
+        ("http://here", "here:80"),
+        ("http://HERE:8000", "here:8000"),
+        ("http://here:8443", "here"),
+        ("http://[::1]:8000", "[::1]:8000"),
+        ("https://here", "here"),
+    ],
+)
+def test_the_own_origin_is_taken(desk: Served, origin: str, host: str) -> None:
+    headers = {"content-type": FORM["content-type"], "host": host, "origin": origin}
+    body = f"token={desk.tokens['ada']}".encode()
+    assert 303 == desk.ask("POST", "/author/session", headers=headers, body=body)[0]
+
+
+def test_without_the_comparison_a_foreign_form_signs_in(desk: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "_is_own", lambda *_: True)
+    headers = {"content-type": FORM["content-type"], "host": "here", "origin": "https://evil.example"}
+    body = f"token={desk.tokens['eve']}".encode()
+    assert 303 == desk.ask("POST", "/author/session", headers=headers, body=body)[0]
+
+
+def test_the_origin_of_a_page_without_a_referrer_counts_if_the_browser_says_whose_it_is(desk: Served) -> None:
+    body = f"token={desk.tokens['ada']}".encode()
+    for site, status in (("same-origin", 303), ("cross-site", 422), ("same-site", 422)):
+        headers = {**FORM, "sec-fetch-site": site, "host": "here", "origin": "null"}
+        assert status == desk.ask("POST", "/author/session", headers=headers, body=body)[0]
+
+
+def test_two_different_cookies_sign_nobody_in_and_the_form_says_why(desk: Served) -> None:
+    ada, eve = desk.tokens["ada"], desk.tokens["eve"]
+    both = {"cookie": f"judge-author={eve}; judge-author={ada}"}
+    status, _, page = desk.ask("GET", "/author/index.html", headers=both)
+    assert 200 == status
+    assert b"You are not signed in" in page
+    body = f"token={ada}".encode()
+    status, _, answer = desk.ask("POST", "/author/session", headers={**FORM, **both}, body=body)
+    assert 422 == status
+    assert b"two different cookies judge-author" in answer
+    same = {"cookie": f"judge-author={ada}; judge-author={ada}"}
+    assert "ada" in desk.ask("GET", "/author/index.html", headers=same)[2].decode()
+
+
+def test_an_upload_from_the_page_is_received_and_counts_as_any_other(desk: Served) -> None:
+    status, _, body = desk.ask("POST", "/author/submissions", desk.tokens["eve"], query="filename=a.zip", body=b"x")
+    assert (201, b'{"id":5}') == (status, body)
+    page = desk.page("/author/submissions/5.html", "eve")
+    assert '<div id="progress" data-open>' in page
+    stranger = desk.ask("POST", "/author/submissions", query="filename=a.zip", body=b"x")
+    assert 401 == stranger[0]
+    forged = {"sec-fetch-site": "cross-site"}
+    other = desk.ask("POST", "/author/submissions", desk.tokens["eve"], headers=forged, query="filename=b", body=b"x")
+    assert 422 == other[0]
+
+
+@pytest.mark.parametrize("path", ["/author/index.html", *OWN, "/author/author.js"])
+def test_every_answer_forbids_what_it_can(desk: Served, path: str) -> None:
+    for token in (desk.tokens["ada"], ""):
+        _, headers, body = desk.ask("GET", path, token)
+        assert "no-store" == headers["cache-control"]
+        assert "same-origin" == headers["referrer-policy"]
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert not re.search(rb"<script(?![^>]*\bsrc=)|<[^>]+\s(on\w+|style)=", body)
+
+
+# --- no way in -------------------------------------------------------------------------------------------------------
+
+THEIRS = (
+    *("/author/submissions/2.html", "/author/submissions/2.log", "/author/submissions/2.json"),
+    *("/author/submissions/4.html", "/cs/author/submissions/2.html", "/author/games/00001.seat-{eve}.stderr"),
+    *("/author/games/00001.seat-{eve}.debug", "/author/games/00001.seat-{eve}.json", "/author/practice/00002.html"),
+    *("/author/games/00002.attempt-1.seat-{other}.json", "/author/practice/00002.json"),
+    *("/author/practice/00002.seat-1.stderr", "/author/practice/00002.seat-1.debug"),
+)
+"""Pages and files that are eve's, or of her seat."""
+
+BENT = (
+    *("/author/./submissions/2.html", "/author//submissions/2.html", "/author/submissions/../submissions/2.html"),
+    *("/author/submissions/%32.html", "/author/submissions/2.html/", "/author/submissions/2.html%00.css"),
+    *("/author/submissions/2.log;a=b", "/author/submissions/02.log.json", "/author/submissions/2.HTML"),
+    *("/author/submissions/\u0662.html", "/author/submissions/-2.html", "/author/submissions/2e0.html"),
+    *("/author/games/1.seat-1.stderr", "/author/games/00001.seat-2.stderr", "/author/games/00001.seat-1.stderr.gz"),
+    *(
+        "/author/../submissions/2/log",
+        "/author/files/contest.db",
+        "/author/..%2f..%2fcontest.db",
+        "/author/contest.toml",
+    ),
+    *(
+        "/author/submissions/9223372036854775808.html",
+        "/author/practice/999999999999999999.html",
+        "/author/submissions",
+    ),
+)
+"""Ways of writing addresses that lead nowhere."""
+
+API = ("/submissions", "/submissions/2", "/submissions/2/log", "/submissions/2/report", "/submissions/2/practice")
+
+
+def test_there_is_no_way_in_without_the_token_of_the_author(desk: Served) -> None:
+    """Each way with each kind of token: the same status, headers and words, whatever is wrong; and nothing changes."""
+    with closing(Tokens(desk.directory.store_url, desk.directory.contest)) as tokens:
+        revoked, organiser = tokens.make("rita", "o"), tokens.make("olga", "o", TokenRole.ACT)
+        tokens.revoke("rita", "o")
+    eve = next(seat for seat in (0, 1) if 200 == desk.ask("GET", f"/author/games/00001.seat-{seat}.json",
+               desk.tokens["eve"])[0])  # fmt: skip
+    other = next(seat for seat in (0, 1) if 200 == desk.ask("GET", f"/author/games/00002.attempt-1.seat-{seat}.json",
+                 desk.tokens["eve"])[0])  # fmt: skip
+    theirs = [path.format(eve=eve, other=other) for path in THEIRS]
+    bad = ["judge-" + "A" * 43, revoked, organiser, desk.tokens["eve"][:-1], f"{desk.tokens['eve']}A", "x" * 5000, "\0"]
+    with closing(desk.directory.notices()) as notices:
+        before = notices.targets("eve")
+
+    own, there = desk.tokens["ada"], desk.tokens["eve"]
+
+    def cookie(token: str) -> tuple[str, str]:
+        return ("cookie", f"judge-author={token}")
+
+    def bearer(token: str) -> tuple[str, str]:
+        return ("authorization", f"Bearer {token}")
+
+    # The right token in a place where none is looked for, or before another one.
+    misplaced = [[bearer(there)], [("x-token", there)], [("cookie", f"token={there}")], [cookie(there), cookie(own)]]
+    every = [[], *([cookie(token)] for token in (*bad, own)), *misplaced, [("x-original-url", theirs[0])]]
+    few = [[], [cookie(own)], [cookie(bad[0])], [bearer(there)]]
+    ways = [(method, path) for path in (*theirs, *BENT) for method in ("GET", "HEAD")]
+
+    async def all_of_them() -> list[list[Answer]]:
+        found = []
+        for method, path in ways:
+            chosen = every if method == "GET" and path in theirs else few
+            answers = [await call(desk.service, method, path, headers) for headers in chosen]
+            answers.append(await call(desk.service, method, path, [], f"token={there}"))
+            found.append(answers)
+        return found
+
+    def ask(method: str, path: str, *headers: tuple[str, str]) -> Answer:
+        return asyncio.run(call(desk.service, method, path, headers))
+
+    words = set()
+    for way, answers in zip(ways, asyncio.run(all_of_them()), strict=True):
+        assert {(401, answers[0][2])} == {(status, body) for status, _, body in answers}, way
+        assert 1 == len({tuple(sorted(headers.items())) for _, headers, _ in answers}), way
+        words.update(re.findall(rb"<main[^>]*>(.*?)<form", answers[0][2], re.DOTALL))
+    assert 2 == len(words), "one text in each of the two languages"
+    for path in API:
+        for headers in ((), *((bearer(token),) for token in bad), (cookie(own),), (("authorization", f"Basic {own}"),)):
+            status, _, body = ask("GET", path, *headers)
+            assert 401 == status
+            assert b'{"error":"the token is missing or not valid: send Authorization: Bearer TOKEN"}' == body
+    numbers = [ask("GET", path, bearer(own)) for path in API[1:4]]
+    missing = [ask("GET", path.replace("/2", "/7"), bearer(own)) for path in API[1:4]]
+    assert [(404, body.replace(b" 7 ", b" 2 ")) for _, _, body in missing] == [(s, body) for s, _, body in numbers]
+    for path in ("/author/notices.html", "/author/submissions/2.html", "/author/submissions/4.html"):
+        for token in ("", *bad):
+            assert 401 == ask("POST", path, cookie(token))[0]
+        for method in ("PUT", "PATCH", "DELETE"):
+            assert 405 == ask(method, path, cookie(own))[0]
+    with closing(desk.directory.notices()) as notices:
+        assert before == notices.targets("eve")
+
+
+# --- nobody else's bytes --------------------------------------------------------------------------------------------
+
+ALL_REQUESTS = int(os.environ.get("JUDGE_TEST_REQUESTS", "500"))
+"""How many requests are tried."""
+
+REQUESTS = 100
+"""Requests of one example."""
+
+DRAWN = 16
+"""Bytes that a request is made of."""
+
+METHODS = ("GET", "GET", "GET", "HEAD", "POST", "DELETE", "PUT", "OPTIONS")
+WHOLE = (
+    *("/author/submissions/2.html", "/author/submissions/2.log", "/author/submissions/2.json", "/submissions/2/report"),
+    *("/author/games/00001.seat-0.json", "/author/games/00001.seat-1.json", "/author/games/00001.seat-1.stderr"),
+    *("/author/games/00002.attempt-1.html", "/author/games/00002.attempt-1.seat-0.stderr"),
+    *("/author/games/00002.attempt-1.seat-1.stderr", "/author/games/00002.attempt-1.seat-1.json"),
+    *("/author/games/00001.seat-0.stderr", "/author/games/00001.seat-1.debug", "/zh/author/submissions/2.html"),
+    *(
+        "/author/notices.html",
+        "/zh/author/notices.html",
+        "/author/submissions/4.html",
+        "/author/practice/00002.html",
+        "/author/practice/00002.json",
+    ),
+    *("/author/practice/00002.seat-1.json", "/author/practice/00002.seat-1.stderr", "/submissions/4/practice"),
+    *("/submissions", "/submissions/2", "/submissions/2/log", "/author/index.html"),
+)
+PIECES = (
+    *("practice", "00002.seat-1", "4", "notices"),
+    *("author", "cs", "zh", "submissions", "games", "records", "data", "feed", "contest", "agents", "session", ".."),
+    *("1", "2", "3", "00001", "00002", "index", "report", "log", "json", "html", "stderr", "debug", "seat-0", "seat-1"),
+    *("/", "/", "/", "/", ".", ".", ".", "%2f", "%00", "\u202e", "-1", "contest.db", "files", "attempt-1", "live", " "),
+)
+QUERIES = ("", "", "before=3", "limit=50", "author=eve", "since=0", "filename=a", "game=1")
+NAMES = ("accept", "x-forwarded-for", "host", "range", "last-event-id", "x-original-url", "origin", "x-author")
+VALUES = ("*/*", "/author/submissions/2.log", "eve", "127.0.0.1", "bytes=0-", "null")
+
+
+def request_of(drawn: bytes) -> tuple[str, str, str, bool, bool, dict[str, str]]:
+    """A request: method, path, query, whether it has the cookie and the header with the token, other headers."""
+
+    def one_of(choices: Sequence[str], at: int) -> str:
+        return choices[drawn[at] % len(choices)]
+
+    pieces = "".join(one_of(PIECES, at) for at in range(6, 6 + drawn[5] % 10))
+    path = one_of(WHOLE, 4) if drawn[5] >= 192 else f"/author/{pieces}" if drawn[5] >= 96 else f"/{pieces}"
+    has_cookie, has_header = drawn[2] % 4 != 0, drawn[2] % 4 != 1
+    return one_of(METHODS, 0), path, one_of(QUERIES, 1), has_cookie, has_header, {one_of(NAMES, 3): one_of(VALUES, 15)}
+
+
+@settings(max_examples=max(1, examples(ALL_REQUESTS) // REQUESTS), deadline=None)
+@given(st.binary(min_size=REQUESTS * DRAWN, max_size=REQUESTS * DRAWN))
+def test_no_request_of_one_author_gets_a_private_byte_of_another(desk: Served, drawn: bytes) -> None:
+    token = desk.tokens["ada"]
+    with closing(desk.directory.notices()) as notices:
+        theirs = [*secrets("eve"), notices.targets("eve").secret.encode(), desk.tokens["eve"].encode()]
+
+    async def all_of_them() -> list[Answer]:
+        found = []
+        for at in range(0, len(drawn), DRAWN):
+            method, path, query, has_cookie, has_header, headers = request_of(drawn[at : at + DRAWN])
+            if path.startswith("/events") and method == "GET":
+                continue  # a stream of public events needs a connection
+            if has_cookie:
+                headers["cookie"] = f"judge-author={token}"
+            if has_header:
+                headers["authorization"] = f"Bearer {token}"
+            found.append(await call(desk.service, method, path, headers, query))
+        return found
+
+    for answer in asyncio.run(all_of_them()):
+        text = repr(answer).encode()
+        assert answer[0] < 500, answer[:2]
+        for secret in theirs:
+            assert secret not in answer[2], answer[:2]
+            assert secret not in text
+
+
+def test_the_secrets_would_be_seen(desk: Served) -> None:
+    """What the requests above look for is there for the author whose it is."""
+    seen = desk.page("/author/submissions/2.html", "eve") + desk.page("/author/games/00001.html", "eve")
+
+    assert all(secret.decode() in seen for secret in secrets("eve"))

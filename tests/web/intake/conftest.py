@@ -1,0 +1,164 @@
+"""A contest's folder, and the real intake of it: a process with a socket of this machine."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from judge.cli.submit import open_intake
+from judge.store.tokens import Tokens
+from judge.submissions.service import IntakeDirectory
+from judge.transparency.keys import make_key
+from judge.transparency.log import KEY_FILE
+from tests.forked import ForkedProcess
+from tests.patience import PATIENCE_S
+
+CONTEST = """
+name = "cup"
+policy = "gomocup-freestyle"
+[format]
+name = "round-robin"
+[intake]
+"""
+
+LOOK_S = 0.05
+"""Between two looks at something that happens in its own time, so that it has the cores to happen."""
+
+ENDED = ("passed", "refused", "failed", "withdrawn")
+
+
+@dataclass
+class Service:
+    """A service that runs, and where."""
+
+    process: subprocess.Popen[str]
+    port: int
+    log: Path
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def client(self, token: str = "") -> httpx.Client:
+        headers = {"authorization": f"Bearer {token}"} if token else {}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=PATIENCE_S)
+
+    def logged(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+
+def make_contest(folder: Path, intake: str = "") -> IntakeDirectory:
+    """The folder of a contest; `intake` are lines of its table of that name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if "requests_per_minute" not in intake:
+        # A test looks more often than an author would.
+        intake += "\nrequests_per_minute = 100000\naddress_requests_per_minute = 100000\n"
+    (folder / "contest.toml").write_text(CONTEST + intake)
+    return open_intake(folder)
+
+
+def make_token(desk: IntakeDirectory, author: str) -> str:
+    with closing(Tokens(desk.store_url, desk.contest)) as tokens:
+        return tokens.make(author, "organiser")
+
+
+@contextmanager
+def serving(desk: IntakeDirectory) -> Iterator[Service]:
+    """The service of a contest, until the test is through with it."""
+    log = desk.folder / "intake.log"
+    with log.open("a") as stderr:
+        process = ForkedProcess(
+            [sys.executable, "-m", "tests.web.intake.serving", str(desk.folder)],
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+        )
+    assert process.stdout
+    port = process.stdout.readline()
+    assert port, log.read_text()
+    try:
+        yield Service(process, int(port), log)
+    finally:
+        process.terminate()
+        process.wait()
+        process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> IntakeDirectory:
+    """A contest with patience for a test that asks often."""
+    patience = """
+upload_bytes = 100000
+uploads_per_hour = 0
+waiting_per_author = 0
+waiting = 0
+requests_per_minute = 100000
+address_requests_per_minute = 100000
+strangers_per_minute = 100000
+again_s = 0
+tries = 2
+idle_s = 2
+head_s = 2
+"""
+    folder = tmp_path_factory.mktemp("cup")
+    make_key(folder / KEY_FILE)
+    return make_contest(folder, patience)
+
+
+@pytest.fixture(scope="module")
+def service(desk: IntakeDirectory) -> Iterator[Service]:
+    """The contest's intake."""
+    with serving(desk) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def new_client(desk: IntakeDirectory, service: Service) -> Iterator[Callable[[str], httpx.Client]]:
+    """A client with a token of its author's own."""
+    clients = []
+
+    def make(author: str) -> httpx.Client:
+        clients.append(service.client(make_token(desk, author)))
+        return clients[-1]
+
+    yield make
+    for client in clients:
+        client.close()
+
+
+@pytest.fixture(scope="module")
+def ada(new_client: Callable[[str], httpx.Client]) -> httpx.Client:
+    """An author."""
+    return new_client("ada")
+
+
+@pytest.fixture(scope="module")
+def eve(new_client: Callable[[str], httpx.Client]) -> httpx.Client:
+    """Another author."""
+    return new_client("eve")
+
+
+def send(client: httpx.Client, content: bytes | str, filename: str = "a.zip", **query: str) -> int:
+    """Send an upload; its number."""
+    body = content if isinstance(content, bytes) else content.encode()
+    sent = client.post("/submissions", params={"filename": filename, **query}, content=body)
+    assert sent.status_code == 201, sent.text
+    number: int = sent.json()["id"]
+    return number
+
+
+def ended(client: httpx.Client, number: int) -> dict[str, Any]:
+    """A submission, once something has become of it."""
+    while True:
+        found: dict[str, Any] = client.get(f"/submissions/{number}").json()
+        if found["state"] in ENDED and not found["again_at"]:
+            return found
+        time.sleep(LOOK_S)

@@ -1,0 +1,120 @@
+"""Practice games are played in slots that nobody else wants, whatever is killed when."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from judge.agents.agents import stage_agent
+from judge.agents.store import AgentStore
+from judge.base.parsing import parse_json
+from judge.cli.host_setup import build_missing_images, place_on_host
+from judge.cli.submit import hosting
+from judge.host.house_agents import build_house_agents
+from judge.matches import MatchState
+from judge.referee.spec import RecordFile
+from judge.referee.verify import verify
+from judge.sandbox.docker.engine import Engine
+from judge.sandbox.docker.reaper import is_rubbish
+from judge.sandbox.machine.core_locks import CoreLocks
+from judge.store.practice_games import PracticeGame, PracticeGames
+from judge.store.submission_types import Upload
+from judge.submissions.pipeline import OnStep, UploadJob, UploadOutcome
+from judge.submissions.service import IntakeDirectory, process_taken
+from judge.web.intake.practice import PracticePlayers
+from tests.web.intake.conftest import LOOK_S, make_contest
+
+pytestmark = pytest.mark.docker
+
+SLOW = "practice_games = 1\npractice_s = 2\n"
+"""So that its game takes some seconds: both agents think to the clock."""
+
+
+def accepted(job: UploadJob, _tell: OnStep) -> UploadOutcome:
+    """The strong house agent, whatever was sent."""
+    staging = job.agents.parent / "staging"
+    staging.mkdir()
+    agent = stage_agent("house-strong", staging)
+    manifest = agent.manifest.model_copy(update={"name": "mine"})
+    return UploadOutcome(agent=replace(agent, manifest=manifest, program=AgentStore(job.agents).put(agent.program)))
+
+
+def say(_text: str) -> None:
+    """Hears which process has a core."""
+
+
+@contextmanager
+def on_all_cores() -> Iterator[None]:
+    """Let this process go back to where it may run, whatever core a judge keeps it to."""
+    affinity = os.sched_getaffinity(0)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, affinity)
+
+
+@contextmanager
+def playing(directory: IntakeDirectory) -> Iterator[tuple[PracticeGames, PracticePlayers]]:
+    """The practice games of what has just passed, while they are played."""
+    with on_all_cores(), closing(directory.practice_games()) as games:
+        _, host = hosting(directory, say)
+        with PracticePlayers(directory, host, games) as players:
+            yield games, players
+
+
+def passed(directory: IntakeDirectory) -> int:
+    with closing(directory.register()) as register:
+        digest = directory.files.put(b"x")
+        taken = register.receive(Upload("ada", "mine", "mine.zip", digest, 1), worker="0" * 32)
+        return process_taken(directory, register, taken, accepted, practice=directory.intake.practice_games).id
+
+
+def wait_for(games: PracticeGames, number: int, state: MatchState, attempt: int) -> PracticeGame:
+    """The first game of a submission, once it is in a state as an attempt or a later one."""
+    while True:
+        game = games.of(number, "ada")[-1]
+        if game.state is state and game.attempt >= attempt:
+            return game
+        assert game.state is not MatchState.HELD, game
+        time.sleep(LOOK_S)
+
+
+def rubbish() -> list[str]:
+    with closing(Engine(60)) as engine:
+        return [container["Id"] for container in engine.labelled("judge.owner") if is_rubbish(container)]
+
+
+def test_a_practice_game_gives_up_its_slot_and_is_played_again_as_one_whose_worker_was_killed(tmp_path: Path) -> None:
+    build_house_agents()
+    build_missing_images(["native", "keeper"])
+    directory = make_contest(tmp_path / "cup", SLOW)
+    number = passed(directory)
+    with on_all_cores():
+        slots = [core for cores in place_on_host().slots for core in cores]
+    with playing(directory) as (games, players):
+        first = wait_for(games, number, MatchState.RUNNING, 1)
+        wanted = CoreLocks(slots, say)
+        waiting = threading.Thread(target=wanted.wait)
+        waiting.start()
+        waiting.join()
+        found = games.get(first.id, "ada")
+        assert (MatchState.PENDING, 1, "it waits for a free slot") == (found.state, found.attempt, found.why)
+        wanted.__exit__()
+
+        wait_for(games, number, MatchState.RUNNING, 2)
+        (worker,) = players.pids
+        os.kill(worker, signal.SIGKILL)
+        done = wait_for(games, number, MatchState.DONE, 3)
+        assert 1 == done.failures
+        assert [] == rubbish()
+    assert done.record is not None
+    file = parse_json(RecordFile, directory.practice_records.get(done.record), "the record")
+    assert {"mine", "house-instant"} == {seat.name for seat in file.record.seats}
+    assert not verify(file).problems
+    assert not (directory.folder / "files").exists()

@@ -1,0 +1,322 @@
+"""The page on running the service behind a server: its unit, its nginx, and the numbers for Prometheus."""
+
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from judge.cli.submit import open_intake
+from judge.contest.plan import BroadcastPlan
+from judge.store.tokens import TokenRole, Tokens
+from judge.submissions.intake import IntakePolicy
+from tests.broadcast.logs import PAIR, accept, play_next, recorder
+from tests.publish.cups import Cup
+from tests.web.intake.conftest import Service, make_token
+from tests.web.live.serving import serving_all
+from tests.web.live.watching import free_port, until, watched
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = (ROOT / "docs/serve-behind-a-proxy.md").read_text()
+
+PATIENCE = """
+[intake]
+upload_bytes = 200000
+requests_per_minute = 100000
+address_requests_per_minute = 100000
+"""
+
+
+def block(language: str) -> str:
+    """The configuration of the page in a language."""
+    (found,) = re.findall(rf"^```{re.escape(language)}\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    return str(found)
+
+
+def test_the_unit_is_one_that_systemd_takes(tmp_path: Path) -> None:
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd is not here")
+    program = tmp_path / "judge"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    unit = tmp_path / "judge-serve@.service"
+    unit.write_text(block("ini").replace("/srv/judge/.venv/bin/judge", str(program)))
+
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", str(unit)], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    of_it = [line for line in done.stderr.splitlines() if "judge-serve" in line]
+    assert (0, []) == (done.returncode, of_it), done.stderr
+
+
+# --- nginx -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Behind:
+    """The service behind nginx."""
+
+    service: Service
+    client: httpx.Client
+    token: str
+    organiser: str
+
+
+@pytest.fixture(scope="module")
+def behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Behind]:
+    """A contest whose first game is over."""
+    nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin")
+    if nginx is None:
+        pytest.skip("nginx is not here: apt-get install nginx-light")
+    folder = tmp_path_factory.mktemp("nginx")
+    with Cup(folder / "cup", PAIR, more=PATIENCE) as cup:
+        directory = open_intake(cup.folder)
+        with recorder(cup) as log:
+            accept(cup, *play_next(cup))
+            log.look()
+            log.finish()
+        with closing(Tokens(directory.store_url, directory.contest)) as tokens:
+            organiser = tokens.make("Olga", "test", TokenRole.ACT)
+        with serving_all(cup.folder, "127.0.0.1", "/cup") as service:
+            port = free_port()
+            process = started_nginx(nginx, folder, port, int(service.url.rpartition(":")[2]))
+            try:
+                with httpx.Client(base_url=f"https://localhost:{port}/cup", verify=False, timeout=60) as client:  # noqa: S501
+                    until(lambda: answers(client), f"nginx does not answer: see {folder}/error.log")
+                    yield Behind(service, client, make_token(directory, "ada"), organiser)
+            finally:
+                process.terminate()
+                process.wait(60)
+
+
+def started_nginx(nginx: str, folder: Path, port: int, to: int, of_client: int = 128) -> "subprocess.Popen[bytes]":
+    """nginx with the configuration of the page, at other ports and with a certificate of its own."""
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    request = ("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1")
+    names = ("-subj", "/CN=localhost", "-keyout", str(key), "-out", str(certificate))
+    subprocess.run(["openssl", *request, *names], check=True, capture_output=True, timeout=60)
+    server = block("nginx")
+    for old, new in {
+        "listen 443 ssl": f"listen 127.0.0.1:{port} ssl",
+        "server_name example.org": "server_name localhost",
+        "/etc/ssl/example.org.pem": str(certificate),
+        "/etc/ssl/example.org.key": str(key),
+        "http://127.0.0.1:8000/": f"http://127.0.0.1:{to}/",
+        "limit_conn judge_clients 128": f"limit_conn judge_clients {of_client}",
+    }.items():
+        assert old in server
+        server = server.replace(old, new)
+    places = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in ("proxy", "fastcgi", "uwsgi", "scgi"))
+    (folder / "nginx.conf").write_text(
+        f"daemon off;\nmaster_process off;\npid {folder}/pid;\nerror_log {folder}/error.log;\n{block('nginx.conf')}"
+        f"http {{\naccess_log off;\nclient_body_temp_path {folder}/body;\n{places}{server}}}\n"
+    )
+    return subprocess.Popen([nginx, "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")])
+
+
+def answers(client: httpx.Client) -> bool:
+    try:
+        return client.get("/health").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def test_pages_and_events_come_through_nginx_at_once(behind: Behind) -> None:
+    assert "/cup/live.html" == behind.client.get("/").headers["location"]
+    assert 200 == behind.client.get("/live.html").status_code
+    with behind.client.stream("GET", "/events?since=0") as stream:
+        lines = stream.iter_lines()
+        first = [next(lines) for _ in range(4)]
+        # The stream is still open, so nothing was held back until its end.
+        assert ": events" == first[0]
+        beat = next(line for line in lines if line == "event: beat")
+        assert beat
+
+
+def test_nobody_can_claim_another_address(behind: Behind) -> None:
+    answer = behind.client.get("/submissions", headers={"x-forwarded-for": "192.0.2.66", "authorization": "Bearer x"})
+    assert 401 == answer.status_code
+
+    def logged() -> list[dict[str, object]]:
+        return [line for line in behind.service.logged() if line.get("status") == 401]
+
+    until(lambda: bool(logged()), "the request is not in the log")
+    assert {"127.0.0.1"} == {line["address"] for line in logged()}
+
+
+def test_an_upload_that_is_too_large_is_refused_by_the_service_and_with_its_reason(behind: Behind) -> None:
+    send = {"params": {"filename": "a.zip"}, "headers": {"authorization": f"Bearer {behind.token}"}}
+    refused = behind.client.post("/submissions", content=b"x" * 200_001, **send)  # type: ignore[arg-type]
+    assert (413, "an upload has at most 200000 bytes: send a smaller one") == (
+        refused.status_code,
+        refused.json()["error"],
+    )
+    assert 201 == behind.client.post("/submissions", content=b"x" * 200_000, **send).status_code  # type: ignore[arg-type]
+    (mebibytes,) = re.findall(r"client_max_body_size (\d+)m;", PAGE)
+    assert IntakePolicy().upload_bytes < int(mebibytes) << 20 <= IntakePolicy().upload_bytes + (2 << 20)
+
+
+def test_cookies_go_over_tls_alone(behind: Behind) -> None:
+    for part, token in (("author", behind.token), ("organiser", behind.organiser)):
+        answer = behind.client.post(f"/{part}/session", data={"token": token})
+        assert 303 == answer.status_code
+        parts = answer.headers["set-cookie"].split("; ")
+        assert parts[0].startswith(f"__Host-judge-{part}-cup=judge-")
+        assert {"Secure", "Path=/", "HttpOnly"} <= set(parts[1:])
+        assert "domain" not in answer.headers["set-cookie"].lower()
+    page = behind.client.get("/organiser/index.html")
+    assert "Signed in as <b><bdi>Olga</bdi></b>" in page.text
+    # A neighbour under the same domain can set a cookie of the plain name, but none with the prefix.
+    behind.client.cookies.clear()
+    planted = behind.client.get("/organiser/index.html", headers={"cookie": f"judge-organiser={behind.organiser}"})
+    assert "You are not signed in" in planted.text
+
+
+def test_a_form_of_another_origin_is_refused_behind_nginx(behind: Behind) -> None:
+    own = str(behind.client.base_url.copy_with(path="/")).rstrip("/")
+    for origin, status in ((own, 303), (own.replace("https", "http"), 422), ("https://evil.example", 422)):
+        answer = behind.client.post("/author/session", data={"token": behind.token}, headers={"origin": origin})
+        assert status == answer.status_code, origin
+    behind.client.cookies.clear()
+
+
+# --- limits of a client ----------------------------------------------------------------------------------------------
+
+FEW = """
+[intake]
+requests_per_minute = 100000
+address_requests_per_minute = 100000
+strangers_per_minute = 100000
+request_s = 600
+[broadcast]
+requests_per_minute = 100000
+viewers = {viewers}
+connections_per_address = {per_address}
+"""
+
+
+@contextmanager
+def few(folder: Path, per_address: int, viewers: int = 12, of_nginx: int = 128) -> Iterator[int]:
+    """A service with little room behind nginx, which allows a client `of_nginx` connections; the port of nginx."""
+    nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin")
+    if nginx is None:
+        pytest.skip("nginx is not here: apt-get install nginx-light")
+    with (
+        Cup(folder / "cup", PAIR, more=FEW.format(per_address=per_address, viewers=viewers)) as cup,
+        serving_all(cup.folder, "127.0.0.1", "/cup") as service,
+    ):
+        port = free_port()
+        process = started_nginx(nginx, folder, port, int(service.url.rpartition(":")[2]), of_nginx)
+        try:
+            until(lambda: status_from("127.0.0.1", port) == 200, f"nginx does not answer: see {folder}/error.log")
+            yield port
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def connected(address: str, port: int) -> ssl.SSLSocket:
+    """A connection of the client with this address."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    plain = socket.create_connection(("127.0.0.1", port), 60, source_address=(address, 0))
+    return context.wrap_socket(plain)
+
+
+def status_from(address: str, port: int, path: str = "/cup/health") -> int:
+    """The status of a page for this client; 0: nobody listens."""
+    try:
+        with connected(address, port) as client:
+            client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+            return int(client.recv(100).split()[1])
+    except (OSError, IndexError):
+        return 0
+
+
+def slow_forms(stack: ExitStack, port: int, count: int) -> list[ssl.SSLSocket]:
+    """Forms of one client, of which the end does not come."""
+    found = []
+    for _ in range(count):
+        client = stack.enter_context(connected("127.0.0.1", port))
+        client.sendall(b"POST /cup/author/session HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8000\r\n\r\nt")
+        found.append(client)
+    return found
+
+
+def test_slow_forms_of_one_client_behind_nginx_leave_room_for_others(tmp_path: Path) -> None:
+    with few(tmp_path, per_address=4) as port, ExitStack() as stack:
+        slow_forms(stack, port, 24)
+        until(lambda: status_from("127.0.0.1", port) == 429, "the client has no limit")
+        for path in ("/cup/live.html", "/cup/author/index.html", "/cup/organiser/index.html", "/cup/health"):
+            assert 200 == status_from("127.0.0.2", port, path), path
+
+
+def test_without_the_limit_of_a_client_they_take_all_room_behind_nginx(tmp_path: Path) -> None:
+    with few(tmp_path, per_address=1000) as port, ExitStack() as stack:
+        slow_forms(stack, port, 24)
+        until(lambda: status_from("127.0.0.2", port, "/cup/live.html") == 503, "there is still room")
+
+
+def test_nginx_counts_the_connections_of_a_client(tmp_path: Path) -> None:
+    """More than the service allows a client, so that here nginx alone says no."""
+    with few(tmp_path, per_address=1000, viewers=1000, of_nginx=8) as port, ExitStack() as stack:
+        clients = slow_forms(stack, port, 10)
+        until(lambda: status_from("127.0.0.1", port) == 429, "nginx does not count")
+        assert clients[-1].recv(100).startswith(b"HTTP/1.1 429 ")
+
+
+def test_the_limits_of_nginx_are_those_of_the_service() -> None:
+    (of_client,) = re.findall(r"limit_conn judge_clients (\d+);", PAGE)
+    assert 2 * BroadcastPlan().connections_per_address == int(of_client)
+    limits = IntakePolicy()
+    named = {name: float(seconds) for name, seconds in re.findall(r"(\w+_timeout) (\d+)s;", PAGE)}
+    assert (limits.head_s, limits.head_s) == (named["client_header_timeout"], named["keepalive_timeout"])
+    assert (limits.idle_s, limits.request_s) == (named["client_body_timeout"], named["send_timeout"])
+    (connections,) = re.findall(r"worker_connections (\d+);", PAGE)
+    assert int(connections) >= 2 * BroadcastPlan().viewers + 2 * 128
+
+
+# --- what watches it -------------------------------------------------------------------------------------------------
+
+
+def test_prometheus_is_told_at_an_address_of_its_own(tmp_path: Path) -> None:
+    port = free_port()
+    with watched(tmp_path, PAIR) as contest:
+        contest.kill()
+        contest.start("--metrics", f"127.0.0.1:{port}")
+        contest.get("index.html")
+        contest.get("nothing.html")
+        match, file, told = contest.play()
+        for _ in told:
+            pass
+        contest.end(match, file)
+
+        def metrics() -> dict[str, float]:
+            text = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=60).text
+            rows = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
+            return {name: float(value) for name, _, value in rows}
+
+        until(lambda: metrics().get("judge_move_told_seconds_count", 0) > 5, "moves are not counted")
+        found = metrics()
+        assert 404 == contest.get("metrics").status_code
+
+    assert (1, 1) == (found['judge_games{state="done"}'], found['judge_games{state="pending"}'])
+    assert (1, 0) == (found['judge_attempts{state="accepted"}'], found['judge_attempts{state="void"}'])
+    assert 1 == found["judge_contest_open"] == found["judge_store_up"]
+    assert found["judge_disk_free_bytes"] > 0
+    assert found["judge_memory_available_bytes"] > 0
+    assert 0 == found["judge_viewers"]
+    assert found['judge_http_answers_total{part="pages",status="200"}'] >= 1
+    assert found['judge_http_answers_total{part="pages",status="404"}'] >= 1
+    assert found['judge_http_request_seconds_count{part="pages"}'] >= 2
+    names = {name.partition("{")[0].removesuffix("_total") for name in found}
+    shown = {re.sub(r"_(bucket|count|sum|created)$", "", name) for name in names}
+    assert {name.removesuffix("_total") for name in re.findall(r"`(judge_\w+)", PAGE)} == shown

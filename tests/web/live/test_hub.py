@@ -1,0 +1,154 @@
+"""What the hub sends: every event once and in order, however slowly it is taken, and painted once."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from judge.broadcast.events import StateChanged
+from judge.broadcast.log import LOG_FILE, EventLog
+from judge.referee.policy import load_policy
+from judge.web.live import hub as hub_module
+from judge.web.live.hub import BLOCK, STORED, Hub, PaintedEvents, Topic, sent_of
+from tests.broadcast.logs import PAIR, accept, play_next, recorder
+from tests.publish.cups import Cup
+
+
+class Pipe:
+    """A connection whose client takes bytes when the test says so."""
+
+    def __init__(self) -> None:
+        self.buffer = b""
+        self.taken = b""
+        self.most = 0
+        self.is_aborted = False
+
+    def write(self, data: bytes) -> None:
+        self.buffer += data
+        self.most = max(self.most, len(self.buffer))
+
+    def get_write_buffer_size(self) -> int:
+        return len(self.buffer)
+
+    def is_closing(self) -> bool:
+        return self.is_aborted
+
+    def abort(self) -> None:
+        self.is_aborted = True
+
+    def take(self, size: int = 1 << 30) -> None:
+        self.taken, self.buffer = self.taken + self.buffer[:size], self.buffer[size:]
+
+    @property
+    def ids(self) -> list[int]:
+        lines = self.taken.split(b"\n")
+        return [int(line[4:]) for line in lines if line.startswith(b"id: ")]
+
+
+@pytest.fixture
+def followed(tmp_path: Path) -> Iterator[tuple[Hub, EventLog]]:
+    found = Hub(tmp_path, load_policy("gomocup-freestyle"))
+    with closing(EventLog(tmp_path / LOG_FILE)) as log:
+        yield found, log
+    found.close()
+
+
+def write(hub: Hub, log: EventLog, count: int, size: int = 500) -> None:
+    log.append([StateChanged(at="", state="open", reason="x" * size)] * count)
+    hub.look()
+    hub._send_round()
+
+
+def test_a_reader_that_takes_little_gets_every_event_once_in_pieces(followed: tuple[Hub, EventLog]) -> None:
+    hub, log = followed
+    write(hub, log, 2000)
+    pipe = Pipe()
+    viewer = hub.join(pipe, Topic(), 0)  # type: ignore[arg-type]
+    while viewer.seq < 3000:
+        pipe.take(50_000)
+        if log.seq < 3000:
+            write(hub, log, 20)
+        hub._feed(viewer)
+    pipe.take()
+    assert list(range(1, 3001)) == pipe.ids
+    assert pipe.most <= hub_module.MOST_UNSENT
+    assert not hub._behind
+
+
+def test_a_reader_that_takes_nothing_is_dropped_by_the_bytes_that_it_misses(followed: tuple[Hub, EventLog]) -> None:
+    hub, log = followed
+    idle, quick = Pipe(), Pipe()
+    for pipe in (idle, quick):
+        hub.join(pipe, Topic(), 0)  # type: ignore[arg-type]
+    rounds = 0
+    while not idle.is_aborted:
+        write(hub, log, 20)
+        quick.take()
+        rounds += 1
+        assert rounds < 2 * (hub_module.MOST_UNSENT + hub_module.MOST_MISSED) // (20 * 500)
+    assert idle.most <= hub_module.MOST_UNSENT
+    assert not quick.is_aborted
+    assert list(range(1, log.seq + 1)) == quick.ids
+    assert 1 == hub.viewers
+
+
+def test_a_burst_drops_nobody_who_reads(followed: tuple[Hub, EventLog]) -> None:
+    hub, log = followed
+    pipe = Pipe()
+    viewer = hub.join(pipe, Topic(), 0)  # type: ignore[arg-type]
+    write(hub, log, 3000)
+    while viewer.seq < 3000:
+        pipe.take()
+        hub._feed(viewer)
+    pipe.take()
+    assert list(range(1, 3001)) == pipe.ids
+
+
+def test_a_viewer_of_a_page_that_shows_more_than_was_sent_gets_no_event_twice(
+    followed: tuple[Hub, EventLog],
+) -> None:
+    hub, log = followed
+    write(hub, log, 10)
+    log.append([StateChanged(at="", state="open", reason="")] * 5)
+    hub.look()  # a page of this moment shows 15 events, of which 10 were sent
+    pipe = Pipe()
+    viewer = hub.join(pipe, Topic(), 15)  # type: ignore[arg-type]
+    hub._send_round()
+    write(hub, log, 5)
+    hub._feed(viewer)
+    pipe.take()
+    assert list(range(16, 21)) == pipe.ids
+
+
+def test_events_of_every_age_are_found_by_their_number() -> None:
+    events = PaintedEvents()
+    count = STORED + 3 * BLOCK + 7
+    for number in range(1, count + 1):
+        events.add(sent_of(b'{"seq":%d,"type":"state"}' % number))
+    assert count == events.seq
+    for seq in (0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 5, 3 * BLOCK, STORED, count - 1):
+        found = [sent.seq for _, sent in zip(range(600), events.since(seq), strict=False)]
+        assert list(range(seq + 1, min(count, seq + 600) + 1)) == found
+    assert [] == list(events.since(count))
+    assert [] == list(events.since(count + 100))
+
+
+def test_no_event_is_painted_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Cup(tmp_path / "cup", PAIR) as cup:
+        with recorder(cup) as log:
+            accept(cup, *play_next(cup))
+            log.look()
+            log.finish()
+        hub = Hub(cup.folder, cup.planned.policy)
+        hub.catch_up()
+        first = [sent.line for sent in hub.since(0, 1000, Topic())]
+        assert b'"paint":' in b"".join(first)
+
+        def fail(_event: object) -> None:
+            raise AssertionError("an event was painted again")
+
+        monkeypatch.setattr(hub.painter, "of", fail)
+        for _ in range(3):
+            assert first == [sent.line for sent in hub.since(0, 1000, Topic())]
+        hub.close()

@@ -1,0 +1,386 @@
+"""The pages of a running contest in a real browser: they go on by themselves, and lose and double nothing."""
+
+import json
+import os
+import random
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.contest.event_log.moves import Connection
+from judge.contest.event_log.recorder import Recorder
+from judge.testing import Act, Agent, Say
+from tests.broadcast.logs import PAIR, events
+from tests.broadcast.test_recorder import frames_of
+from tests.publish.cups import STRONG_TO_WEAK
+from tests.site.browser import Browser
+from tests.web.live.watching import Network, Watched, until, watched
+
+BREAKS = int(os.environ.get("JUDGE_TEST_BREAKS", "2"))
+"""How often the service is killed, and how often the network is cut."""
+
+WITNESS = """
+window.seen = [];
+window.said = [];
+document.addEventListener("judge-event", (event) => window.seen.push(event.detail.seq));
+document.addEventListener("DOMContentLoaded", () => {
+  const told = document.getElementById("told");
+  if (told) new MutationObserver((changes) => {
+    for (const change of changes) for (const node of change.addedNodes) window.said.push(node.textContent);
+  }).observe(told, {childList: true});
+});
+"""
+
+MARKUP = "<img src=x onerror=alert(1)>"
+
+ROWS = "document.querySelectorAll('[data-moves] tr').length"
+STONES = "document.querySelectorAll('.film .pieces [data-at]').length"
+
+
+@pytest.fixture(scope="module")
+def witness(browser: Browser) -> Browser:
+    browser.run_first(WITNESS)
+    browser.look(1000)
+    return browser
+
+
+def test_a_page_that_waits_for_a_contest_shows_it_as_soon_as_it_has_begun(browser: Browser, tmp_path: Path) -> None:
+    with watched(tmp_path, PAIR) as contest:
+        contest.kill()
+        store = contest.cup.folder / "contest.db"
+        store.rename(tmp_path / "contest.db")
+        contest.start()
+        for page in ("live.html", "cs/live.html"):
+            browser.leave()
+            browser.visit(f"{contest.url}/{page}")
+            assert browser.ask("document.getElementById('boards') === null")
+        assert [] == browser.violations()
+        (tmp_path / "contest.db").rename(store)
+        browser.wait_for("document.getElementById('boards') !== null && document.documentElement.lang === 'cs'")
+        browser.leave()
+
+
+def test_a_games_page_goes_on_by_itself_and_ends_as_the_page_of_the_export(witness: Browser, tmp_path: Path) -> None:
+    witness.leave()
+    witness.requests.clear()
+    with watched(tmp_path, PAIR) as contest:
+        match, file, told = contest.play()
+        for _ in range(8):
+            next(told)
+        until(lambda: 'id="1"' in contest.get("games/00001.html").text, "the first moves are not shown")
+        witness.visit(f"{contest.url}/games/00001.html")
+        before = witness.ask(ROWS)
+        # What the page showed when it was loaded is there without a script, too.
+        assert 0 < before < len(file.record.plies)
+        stones = witness.ask(STONES)
+        for _ in told:
+            pass
+        plies = len(file.record.plies)
+        witness.wait_for(f"{ROWS} == {plies}")
+        assert stones + plies - before == witness.ask(STONES)
+        assert [str(ply) for ply in range(1, plies + 1)] == witness.ask(
+            "[...document.querySelectorAll('[data-moves] tr')].map((row) => row.id)"
+        )
+        # A screen reader is told each move that came once, in order, in the game's own notation.
+        rows = witness.ask("[...document.querySelectorAll('[data-moves] tr')].map((row) => row.cells[2].textContent)")
+        said = witness.ask("said")
+        assert plies - before == len(said)
+        assert all(one.startswith(f"{notation} ") for one, notation in zip(said, rows[before:], strict=True))
+        names = {node["name"]["value"] for node in witness.accessibility() if node.get("name", {}).get("value")}
+        assert rows[-1] in names
+        # Its plots are drawn while it is played; a plot of which nothing is known is not shown.
+        plots = "[...document.querySelectorAll('.plot')].filter((plot) => !plot.closest('[hidden]'))"
+        drawn = (
+            f"{plots}.map((plot) => [plot.getAttribute('aria-label'), ...[...plot.querySelectorAll('[class^=seat]')]"
+        )
+        drawn += ".map((path) => path.getAttribute('d'))])"
+        witness.wait_for(f"{plots}[0]?.viewBox.baseVal.width == {plies + 1}")
+        while_played = witness.ask(drawn)
+        assert ["Evaluation", "Depth", "Time", "Memory"] == [label.split(" ")[0] for label, *_ in while_played]
+        contest.end(match, file)
+        # The same address has the page of the export now, which steps through the game.
+        witness.wait_for("document.querySelector('.controls input') !== null")
+        assert witness.ask("location.pathname") == "/games/00001.html"
+        assert while_played == witness.ask(drawn)
+        assert [] == witness.errors
+        elsewhere = [url for url in witness.requests if not url.startswith((contest.url, "data:,", "about:"))]
+        assert [] == elsewhere
+
+
+def test_clocks_run_by_the_judges_numbers(witness: Browser, tmp_path: Path) -> None:
+    clocks = "[...document.querySelectorAll('[data-clock]')].map((clock) => [clock.textContent, clock.className])"
+    with watched(tmp_path, PAIR) as contest:
+        _, _, told = contest.play(200)
+        for _ in told:
+            last = [event for event in events(contest.cup) if event["type"] in ("move", "turn")]
+            if len(last) >= 3 and "clock" in last[-1]:
+                break
+        clock = last[-1]["clock"]
+        witness.visit(f"{contest.url}/live.html")
+        shown = witness.wait_for("document.querySelector('.clock.runs') !== null") and witness.ask(clocks)
+        assert "clock runs" == shown[clock["seat"]][1]
+        # It stands where the judge's numbers say: between the moments before and after it was looked at.
+        minutes, seconds = shown[clock["seat"]][0].split(":")
+        left = witness.ask("Date.now()") - clock["since_ms"]
+        assert int(minutes) * 60_000 + float(seconds) * 1000 >= max(0, clock["left_ms"][clock["seat"]] - left) - 200
+        witness.wait_for(f"{clocks}[{clock['seat']}][0] !== {json.dumps(shown[clock['seat']][0])}")
+        still = 1 - clock["seat"]
+        assert shown[still] == witness.ask(clocks)[still]
+        # No minute has 60 seconds.
+        witness.ask("document.querySelector('.running').dataset.clocks = '- - - 119960 59999'")
+        witness.wait_for(f"{clocks}.map(([text]) => text).join() === '1:59.9,0:59.9'")
+
+
+def test_the_page_of_all_games_shows_boards_results_and_what_comes_next(witness: Browser, tmp_path: Path) -> None:
+    boards = "[...document.querySelectorAll('article.running')].map((board) => board.dataset.game)"
+    with watched(tmp_path, PAIR, games=4) as contest:
+        witness.visit(f"{contest.url}/live.html")
+        assert [] == witness.ask(boards)
+        first, second = contest.play(), contest.play()
+        witness.wait_for(f"{boards}.join() == '1,2'")
+        for match, _, told in (first, second):
+            for _ in told:
+                pass
+            last = witness.wait_for(
+                f"(document.querySelector('article[data-game=\"{match.number}\"] [data-last]') ?? {{}}).textContent"
+            )
+            assert last
+        # The board of a game that goes on is not drawn again when another one ends.
+        witness.wait_for("document.querySelectorAll('article .film').length == 2")
+        witness.ask("window.kept = document.querySelector('article[data-game=\"2\"]'), kept.dataset.game")
+        contest.end(*first[:2])
+        witness.wait_for(f"{boards}.join() == '2'")
+        assert witness.ask("window.kept === document.querySelector('article[data-game=\"2\"]')")
+        assert witness.wait_for("document.getElementById('ended').textContent.includes('Game 1')")
+        assert witness.ask("document.getElementById('next').textContent.includes('Game 3')")
+        points = "[...document.querySelectorAll('#table tr')].map((row) => row.cells[2].textContent).join()"
+        assert witness.wait_for(f"{points} == '1,0' || {points} == '½,½'")
+        assert "1" == witness.wait_for("document.getElementById('viewers').textContent")
+
+
+def test_an_open_page_changes_when_the_contest_ends(witness: Browser, tmp_path: Path) -> None:
+    witness.leave()
+    with watched(tmp_path, PAIR, games=2) as contest:
+        witness.visit(f"{contest.url}/live.html")
+        for _ in range(2):
+            match, file, told = contest.play(3)
+            for _ in told:
+                pass
+            contest.end(match, file)
+        witness.wait_for("document.querySelector('h1').textContent == 'The contest is over'")
+        assert witness.ask("document.getElementById('over').textContent.includes('Final.')")
+        assert witness.ask("document.getElementById('next').hidden")
+        assert [] == witness.errors
+
+
+def test_the_standings_beside_the_boards_keep_their_columns_in_leagues(witness: Browser, tmp_path: Path) -> None:
+    widths = "[...document.querySelectorAll('#table tr')].forEach((row) => seenWidths.add(row.cells.length))"
+    leagues = 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1'
+    with watched(tmp_path, STRONG_TO_WEAK, form=leagues) as contest:
+        witness.visit(f"{contest.url}/live.html")
+        witness.ask(
+            f"window.seenWidths = new Set(), new MutationObserver(() => {widths}).observe("
+            "document.body, {childList: true, subtree: true})"
+        )
+        match, file, told = contest.play()
+        for _ in told:
+            pass
+        contest.end(match, file)
+        witness.wait_for("[...document.querySelectorAll('#table tr')].some((row) => row.cells[4].textContent == '1')")
+        assert [5] == witness.ask("[...seenWidths]")
+
+
+@pytest.mark.parametrize("page", ["live.html", "games/00001.html"])
+def test_a_game_that_another_machine_plays_again_begins_again(witness: Browser, tmp_path: Path, page: str) -> None:
+    with watched(tmp_path, PAIR) as contest:
+        match, file, told = contest.play()
+        for _ in range(12):
+            next(told)
+        shown = len(moves_that_count(contest))
+        witness.leave()
+        witness.visit(f"{contest.url}/{page}")
+        witness.wait_for("document.querySelector('.film') !== null")
+        opening = int(witness.ask(STONES)) - shown
+        again = Connection()
+        sent = list(frames_of(match, file, 20, play=2))
+        for part in sent[:6]:
+            contest.recorder.moves.hear(again, part)
+        assert 0 < len(moves_that_count(contest)) < shown
+        witness.wait_for(f"{STONES} == {opening + len(moves_that_count(contest))}")
+        for part in sent[6:]:
+            contest.recorder.moves.hear(again, part)
+        again.close()
+        witness.wait_for(f"{STONES} == {opening + len(file.record.plies)}")
+        if page != "live.html":
+            assert len(file.record.plies) == witness.ask(ROWS)
+        assert [] == witness.errors
+
+
+def moves_that_count(contest: Watched) -> Sequence[Mapping[str, Any]]:
+    """The moves of the only game since it last began."""
+    told = [event for event in events(contest.cup) if event["type"] in ("playing", "move")]
+    begun = max(number for number, event in enumerate(told) if event["type"] == "playing")
+    return told[begun + 1 :]
+
+
+def test_standings_and_crosstable_change_as_results_come(witness: Browser, tmp_path: Path) -> None:
+    with watched(tmp_path, PAIR) as contest:
+        witness.visit(f"{contest.url}/crosstable.html")
+        assert 0 == witness.ask("document.querySelectorAll('.cross a.score').length")
+        match, file, _ = contest.play()
+        contest.end(match, file)
+        witness.wait_for("document.querySelectorAll('.cross a.score').length == 2")
+
+
+def test_a_hidden_tab_asks_for_nothing_and_has_everything_when_it_is_looked_at(
+    witness: Browser, tmp_path: Path
+) -> None:
+    with watched(tmp_path, PAIR) as contest:
+        _, file, told = contest.play()
+        for _ in range(6):
+            next(told)
+        witness.visit(f"{contest.url}/games/00001.html")
+        witness.wait_for("seen.length >= 0 && document.querySelector('[data-clock]') !== null")
+        witness.set_hidden(True)
+        before = witness.ask(ROWS)
+        witness.requests.clear()
+        for _ in told:
+            pass
+        contest.get("feed")
+        assert (before, []) == (witness.ask(ROWS), witness.requests)
+        witness.set_hidden(False)
+        witness.wait_for(f"{ROWS} == {len(file.record.plies)}")
+
+
+@pytest.mark.parametrize("what", ["service", "network"])
+def test_whatever_breaks_no_event_is_lost_or_doubled(witness: Browser, tmp_path: Path, what: str) -> None:
+    chance = random.Random(3)
+    with watched(tmp_path, PAIR, games=2 * (2 + BREAKS // 4)) as contest:
+        network = Network(contest.port)
+        witness.visit(f"http://127.0.0.1:{network.port}/live.html")
+        begin = int(witness.ask("document.documentElement.dataset.seq"))
+        breaks = 0
+        while breaks < BREAKS:
+            match, file, told = contest.play()
+            for number, _ in enumerate(told):
+                if breaks < BREAKS and number % 5 == 2:
+                    breaks += 1
+                    if what == "service":
+                        contest.kill()
+                        for _ in range(chance.randrange(3)):
+                            next(told, None)
+                        contest.start()
+                    else:
+                        network.cut()
+                        for _ in range(chance.randrange(3)):
+                            next(told, None)
+                        network.restore()
+                    last = events(contest.cup)[-1]["seq"]
+                    witness.wait_for(f"seen.at(-1) >= {last}")
+            contest.end(match, file)
+        last = events(contest.cup)[-1]["seq"]
+        witness.wait_for(f"seen.at(-1) >= {last}")
+
+        assert list(range(begin + 1, last + 1)) == witness.ask("seen")
+        network.cut()
+
+
+def test_a_log_that_is_made_again_gives_everybody_a_new_page(witness: Browser, tmp_path: Path) -> None:
+    with watched(tmp_path, PAIR) as contest:
+        witness.visit(f"{contest.url}/live.html")
+        log = witness.ask("document.documentElement.dataset.log")
+        contest.recorder.close()
+        (contest.cup.folder / "events.ndjson").unlink()
+        with closing(Recorder(contest.cup.contest, contest.cup.folder / "events.ndjson")) as again:
+            again.look()
+            # While the page is exchanged there is no document for a moment.
+            witness.wait_for(f"![undefined, {json.dumps(log)}].includes(document.documentElement?.dataset.log)")
+
+
+def talker(seed: int) -> Agent:
+    """A player that says markup of its search."""
+    plain = PAIR["anna"](seed)
+
+    def hear(line: str) -> Sequence[Act]:
+        acts = plain(line)
+        if line.startswith(("BEGIN", "TURN", "DONE")):
+            return [Say(f"MESSAGE {MARKUP} \u202e\r\n".encode()), *acts]
+        return acts
+
+    return hear
+
+
+def test_nothing_that_is_written_by_others_becomes_markup(witness: Browser, tmp_path: Path) -> None:
+    with watched(tmp_path, {"anna": talker, "bert": PAIR["bert"]}) as contest:
+        _, file, told = contest.play()
+        for _ in range(8):
+            next(told)
+        contest.cup.store.set_state(contest.cup.contest.name, "paused", MARKUP)
+        contest.recorder.look()
+        for path in ("live.html", "games/00001.html"):
+            witness.visit(f"{contest.url}/{path}")
+            assert MARKUP in witness.ask("document.querySelector('[data-search=\"0\"]').textContent")
+            assert "\u202e" not in witness.ask("document.body.textContent")
+            assert 0 == witness.ask("document.querySelectorAll('img').length")
+        for _ in told:
+            pass
+        witness.wait_for(f"{ROWS} == {len(file.record.plies)}")
+        assert MARKUP in witness.ask("document.querySelector('[data-moves] tr:last-child').textContent")
+        assert 0 == witness.ask("document.querySelectorAll('img').length")
+
+
+def test_a_running_game_goes_on_in_the_language_of_its_page(witness: Browser, tmp_path: Path) -> None:
+    with watched(tmp_path, PAIR) as contest:
+        match, file, told = contest.play()
+        for _ in range(8):
+            next(told)
+        witness.visit(f"{contest.url}/cs/games/00001.html")
+        assert "cs" == witness.ask("document.documentElement.lang")
+        witness.ask("document.querySelector('.squares').open = true")
+        for _ in told:
+            pass
+        witness.wait_for(f"{ROWS} == {len(file.record.plies)}")
+        times = witness.ask("[...document.querySelectorAll('[data-moves] tr')].map((row) => row.cells[3].textContent)")
+        assert not any("." in time for time in times)
+        squares = witness.ask(
+            "[...document.querySelectorAll('.squares tbody td')].map((cell) => cell.textContent).filter(Boolean)"
+        )
+        assert {"bílý", "černý"} == {text.split(" ")[0] for text in squares}
+        contest.end(match, file)
+        witness.wait_for("document.querySelector('.controls input') !== null")
+        assert "cs" == witness.ask("document.documentElement.lang")
+        assert "Seznam tahů" == witness.ask("document.querySelector('.list').ariaLabel")
+        for path in ("zh/live.html", "zh/index.html", "cs/verify.html"):
+            witness.visit(f"{contest.url}/{path}")
+            assert path[:2] == witness.ask("document.documentElement.lang")[:2]
+            assert [] == witness.violations(), path
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_no_page_is_wider_than_a_phone(witness: Browser, tmp_path: Path, dark: bool) -> None:
+    with watched(tmp_path, PAIR) as contest:
+        _, _, told = contest.play()
+        for _ in told:
+            pass
+        witness.look(360, dark)
+        for path in ("live.html", "games/00001.html", "index.html", "fairness.html", "verify.html"):
+            witness.visit(f"{contest.url}/{path}")
+            assert witness.ask("document.documentElement.scrollWidth") <= 360, path
+            assert len(contest.get(path).content) < 150_000
+        witness.look(1000)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_running_games_are_for_every_reader(witness: Browser, tmp_path: Path, dark: bool) -> None:
+    with watched(tmp_path, PAIR) as contest:
+        _, _, told = contest.play()
+        for _ in told:
+            pass
+        witness.look(1000, dark)
+        for path in ("live.html", "games/00001.html", "fairness.html", "verify.html"):
+            witness.visit(f"{contest.url}/{path}")
+            assert [] == witness.violations(), path
+        witness.look(1000)

@@ -1,0 +1,76 @@
+"""Records of a live site: the bytes whose digests the log has, and headers by which no cache keeps an outdated one."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from judge.testing import Agent, Say
+from judge.web.live import page as pages_of
+from judge.web.live import static
+from judge.web.live.page import SEQ
+from judge.web.live.pages import LivePages
+from judge.web.live.serve import follow, hub_of
+from tests.broadcast.logs import recorder
+from tests.publish.cups import Cup, player
+
+MARKS = f"@seq@ {SEQ}"
+"""What an agent prints that knows how pages mark their number, also if it had guessed the random mark."""
+
+
+def talker(seed: int) -> Agent:
+    """An agent whose messages have the marks."""
+    inner = player("anna", 0.9)(seed)
+    return lambda line: [Say(f"MESSAGE {MARKS}\r\n".encode(), 0), *acts] if (acts := inner(line)) else acts
+
+
+CAST: dict[str, Callable[[int], Agent]] = {"anna": talker, "bert": player("bert", 0.6)}
+
+
+@pytest.mark.parametrize("is_defended", [True, False])
+def test_page_number_never_changes_a_published_record(
+    is_defended: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The control: where every file is numbered, the records are not those of the log."""
+    if not is_defended:
+        monkeypatch.setattr(static, "numbered", lambda data, _, seq: data.replace(SEQ.encode(), b"%d" % seq, 1))
+    with Cup(tmp_path / "cup", CAST) as cup:
+        cup.play()
+        with recorder(cup) as log:
+            log.finish()
+        follow(cup.planned, tmp_path / "public", once=True)
+        logged = {line.digest for line in cup.store.journal("spring-cup") if line.event == "accepted"}
+    records = list((tmp_path / "public/records").iterdir())
+    assert 2 == len(records)
+    assert is_defended == (logged == {hashlib.sha256(record.read_bytes()).hexdigest() for record in records})
+    if is_defended:
+        assert all(json.dumps(MARKS)[1:-1] in record.read_text() for record in records)
+        for page in (tmp_path / "public").rglob("*.html"):
+            assert f'data-seq="{SEQ}"' not in page.read_text()
+
+
+def test_every_process_has_another_mark() -> None:
+    assert len(SEQ) > 32
+    assert pages_of.numbered(b"@seq@", "text/html; charset=utf-8", 7) == b"@seq@"
+
+
+def test_only_a_file_that_never_changes_is_kept_by_caches(tmp_path: Path) -> None:
+    """A result that is annulled and played again has another record under the same name."""
+    with Cup(tmp_path / "cup", CAST) as cup:
+        cup.play()
+        with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
+            before = pages.get("records/00001.json", hub.live, 0)
+            cup.store.annul(cup.store.matches("spring-cup")[0].id, "a test")
+            cup.play()
+        with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
+            after = pages.get("records/00001.json", hub.live, 1)
+            attempt = pages.get("records/00001.attempt-1.json", hub.live, 1)
+    assert before is not None
+    assert after is not None
+    assert attempt is not None
+    assert before.data != after.data
+    assert before.data == attempt.data
+    assert [False, False, True] == [each.is_fixed for each in (before, after, attempt)]

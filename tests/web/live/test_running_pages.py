@@ -1,0 +1,125 @@
+"""The page of a running game, without a service: what it weighs, and that it is the game's."""
+
+import re
+
+import pytest
+
+from judge.broadcast.events import GameStarted, Playing, Scheduled, ScheduledGame, StandingLine, TableChanged, Unscored
+from judge.broadcast.running import events_of_record
+from judge.broadcast.state import Live
+from judge.contest.hosts import ContestHost
+from judge.site.pages import STYLE, PagePlace, asset
+from judge.site.site import LARGEST_PAGE
+from judge.translations.language import CODES, languages
+from judge.web.live.paint import Painter
+from judge.web.live.running_pages import NEW_EVENTS, RunningPages
+from tests.records import recorded
+
+FIXED = sum(len(asset(name)) for name in (STYLE, "live.js"))
+
+
+@pytest.mark.parametrize("family", ["board", "chess", "stratego"])
+def test_the_page_of_a_long_game_weighs_no_more_than_any_other(family: str) -> None:
+    """A full board of 20x20, and both agents say much of each search; also boards with pieces."""
+    file = {"board": lambda: recorded.full_board(20), "chess": recorded.chess, "stratego": recorded.stratego_game}[
+        family
+    ]()
+    live, seats = Live(), file.record.seats
+    live.apply(GameStarted(game=1, attempt=1, at=file.record.started_at, first=seats[0].name, second=seats[1].name))
+    for event in events_of_record(file, 1):
+        live.apply(event)
+    pages = RunningPages("cup", Painter(file.record.spec.policy))
+    for language in languages(CODES):
+        page = pages.one(live.games[1], live, 0, PagePlace("games/00001.html", language, languages(CODES)))
+
+        assert len(page.data) <= LARGEST_PAGE - FIXED, language.code
+        assert len(file.record.plies) == page.data.count(b'<tr id="')
+        assert len(live.games[1].tokens) == page.data.count(b"data-at=")
+
+
+def test_a_script_that_has_the_boards_is_sent_those_of_new_games_alone() -> None:
+    file = recorded.gomoku()
+    live, seats = Live(), file.record.seats
+    began = next(event for event in events_of_record(file, 1) if isinstance(event, Playing))
+    for game, seq in ((1, 5), (2, 6 + NEW_EVENTS)):
+        started = GameStarted(game=game, attempt=1, at=began.at, first=seats[0].name, second=seats[1].name)
+        live.apply(started.model_copy(update={"seq": seq - 1}))
+        live.apply(began.model_copy(update={"seq": seq, "game": game}))
+    pages, place = RunningPages("cup", Painter(file.record.spec.policy)), PagePlace("live.html")
+    whole, new = (pages.all(live, 0, 2, place, only_new=only_new).data for only_new in (False, True))
+
+    assert (2, 2) == (whole.count(b"<article"), whole.count(b"</svg>"))
+    assert (2, 1) == (new.count(b"<article"), new.count(b"</svg>"))
+    assert b'data-game="1" data-attempt="1" hidden></article>' in new
+
+
+def test_clocks_are_shown_as_soon_as_the_game_is_played() -> None:
+    """While it is made ready nothing is left or used yet."""
+    file = recorded.gomoku()
+    seats, began = file.record.seats, next(each for each in events_of_record(file, 1) if isinstance(each, Playing))
+    painter, live = Painter(file.record.spec.policy), Live()
+
+    def empty_clocks() -> list[int]:
+        pages = RunningPages("cup", painter)
+        all_games = pages.all(live, 0, 1, PagePlace("live.html"))
+        one = pages.one(live.games[1], live, 0, PagePlace("games/00001.html"))
+        return [page.data.count(b'role="timer" aria-live="off"></time>') for page in (all_games, one)]
+
+    live.apply(GameStarted(game=1, attempt=1, at=began.at, first=seats[0].name, second=seats[1].name))
+    assert [2, 2] == empty_clocks()
+
+    live.apply(began)
+    assert [0, 0] == empty_clocks()
+
+
+def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:
+    policy = recorded.gomoku().record.spec.policy
+    here, lost, other = (
+        ContestHost("here", played=3),
+        ContestHost("w1", slots=2, lost_since="2026-11-23T04:05:06.000007+00:00", running=1, played=7, voids=2),
+        ContestHost(
+            "w2", slots=1, barred="/a/path of that machine", stands_out=["2 of its 9 games are void, p = 0.01"]
+        ),
+    )
+    place = PagePlace("live.html", languages(CODES)[1], languages(CODES))
+
+    def page(*hosts: ContestHost) -> str:
+        pages = RunningPages("cup", Painter(policy), hosts=lambda: hosts)
+        return pages.all(Live(), 0, 1, place).data.decode()
+
+    alone, all_three = page(here), page(here, lost, other)
+
+    assert 'id="hosts"' not in alone
+    assert [["here", "", "0", "3", "0"], ["w1", "2", "1", "7", "2"], ["w2", "1", "0", "0", "0"]] == [
+        re.findall(r"<(?:bdi|td class=.num.)>([^<]*)<", row)
+        for row in all_three.split('id="hosts"')[1].split("<tr>")[2:]
+    ]
+    assert "ztracen od 2026-11-23 04:05:06 UTC" in all_three
+    assert "neplatných partií 2 z 9, p = 0.01" in all_three
+    assert "/a/path" not in all_three
+
+
+def test_each_game_and_each_agent_is_shown_with_its_league() -> None:
+    """In the language of the page; also a game that is played again."""
+    file = recorded.gomoku()
+    seats, began = file.record.seats, next(each for each in events_of_record(file, 1) if isinstance(each, Playing))
+    first, second = seats[0].name, seats[1].name
+    live, at = Live(agents={first: 1}), began.at
+    coming = [
+        ScheduledGame(game=game, round=1, table=game, first=first, second=second, stage="League 2") for game in (1, 2)
+    ]
+    line = StandingLine(place=1, agent=first, points=0, games=0, wins=0, draws=0, losses=0, stage="League 1")
+    live.apply(Scheduled(at=at, games=tuple(coming)))
+    live.apply(TableChanged(at=at, lines=(line,)))
+    live.apply(GameStarted(game=1, attempt=1, at=at, first=first, second=second))
+    live.apply(Unscored(game=1, attempt=1, at=at, state="void", reason=""))
+    live.apply(GameStarted(game=1, attempt=2, at=at, first=first, second=second))
+    found = languages(CODES)
+    words = {"en": ("League 1", "League 2"), "cs": ("1. liga", "2. liga"), "zh": ("第 1 级联赛", "第 2 级联赛")}
+    for language in found:
+        pages = RunningPages("cup", Painter(file.record.spec.policy))
+        page = pages.all(live, 0, 1, PagePlace("live.html", language, found)).data.decode()
+        one = pages.one(live.games[1], live, 0, PagePlace("games/00001.html", language, found)).data.decode()
+
+        assert (1, 2) == tuple(page.count(word) for word in words[language.code])
+        assert 1 == one.count(words[language.code][1])

@@ -1,0 +1,237 @@
+"""One service: the public pages and the intake of a contest on one port, before it begins and after."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+from judge.base.locks import lock
+from judge.cli.submit import open_intake
+from judge.store.tokens import TokenRole, Tokens
+from judge.transparency.checkpoint import read_checkpoint
+from judge.transparency.keys import make_key
+from judge.transparency.log import KEY_FILE
+from tests.broadcast.logs import PAIR, accept, play_next, recorder
+from tests.publish.cups import SECRET, Cup
+from tests.site.browser import Browser
+from tests.web.intake.conftest import Service, ended, make_token, send
+from tests.web.live.serving import serving_all
+from tests.web.live.watching import until
+
+PATIENCE = """
+[intake]
+uploads_per_hour = 0
+requests_per_minute = 100000
+address_requests_per_minute = 100000
+strangers_per_minute = 100000
+[broadcast]
+requests_per_minute = 100000
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a contest that has not begun."""
+    other, folder = tmp_path_factory.mktemp("other"), tmp_path_factory.mktemp("cup")
+    with Cup(other, PAIR, more=PATIENCE):
+        shutil.copy(other / "contest.toml", folder)
+    make_key(folder / KEY_FILE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def service(folder: Path) -> Iterator[Service]:
+    """Its service."""
+    with serving_all(folder) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def ada(folder: Path, service: Service) -> Iterator[httpx.Client]:
+    """An author."""
+    with service.client(make_token(open_intake(folder), "ada")) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def begun(folder: Path, service: Service, ada: httpx.Client) -> Iterator[Cup]:
+    """The contest, which begins while the service runs, with an agent of ada's; one game is over."""
+    sent = {"anna": send(ada, "good entered")}
+    assert "The contest has not begun" in ada.get("/live.html").text
+    with Cup(folder, PAIR, more=PATIENCE, submissions=sent) as cup, recorder(cup) as log:
+        accept(cup, *play_next(cup))
+        log.look()
+        log.finish()
+        until(lambda: ada.get("/games/00001.html").status_code == 200, "the pages are not there")
+        yield cup
+
+
+def test_before_the_contest_begins_the_pages_say_so_and_agents_are_received(ada: httpx.Client) -> None:
+    page = ada.get("/live.html")
+    assert "The contest has not begun" in page.text
+    assert "text/html; charset=utf-8" == page.headers["content-type"]
+    assert "Soutěž ještě nezačala" in ada.get("/cs/index.html").text
+    assert 200 == ada.get("/style.css").status_code
+    for path in ("/feed", "/events", "/data/games.csv", "/nothing", "/games/00001.html"):
+        assert 404 == ada.get(path).status_code, path
+    assert ada.get("/contest").json()["has_begun"] is False
+    number = send(ada, "good five")
+    assert "passed" == ended(ada, number)["state"]
+    # What has happened is in the log already: the announcement, and what came in.
+    log = read_checkpoint(ada.get("/log/checkpoint").content, "it")
+    assert 3 == log.size
+    assert b'"event":"announced"' in ada.get("/log/tile/entries/000.p/1").content
+    assert 404 == ada.get("/log/tile/0/001").status_code
+
+
+def test_an_organiser_sees_a_contest_that_has_not_begun(folder: Path, service: Service) -> None:
+    directory = open_intake(folder)
+    with closing(Tokens(directory.store_url, directory.contest)) as tokens:
+        signed_in = {"cookie": f"judge-organiser={tokens.make('Olga', 'test', TokenRole.ACT)}"}
+    with httpx.Client(base_url=f"{service.url}/organiser/", headers=signed_in, timeout=60) as olga:
+        page = olga.get("index.html")
+        said = {path: olga.get(f"{path}.html").status_code for path in ("submissions", "orders", "games", "journal")}
+        games = olga.get("games.html").text
+
+    assert 200 == page.status_code
+    assert '<b id="state">not begun</b>' in page.text
+    assert {200} == set(said.values())
+    assert "The contest has not begun" in games
+
+
+@pytest.mark.usefixtures("begun")
+def test_it_is_shown_as_soon_as_it_has_begun_and_still_receives(ada: httpx.Client, service: Service) -> None:
+    assert 200 == ada.get("/feed").status_code
+    assert "passed" == ended(ada, send(ada, "good late"))["state"]
+    assert ada.get("/contest").json()["has_begun"] is True
+    with service.client() as stranger:
+        assert 401 == stranger.get("/submissions").status_code
+        assert {"ok": True} == stranger.get("/health").json()
+
+
+def test_a_submission_that_waits_for_a_slot_says_so(folder: Path, service: Service, tmp_path: Path) -> None:
+    token, core = make_token(open_intake(folder), "ola"), tmp_path / "core"
+    core.touch()
+    with service.client(token) as ola, core.open() as taken:
+        lock(taken)
+        number = send(ola, f"lock {core} slow")
+
+        def page() -> str:
+            return ola.get(f"/author/submissions/{number}.html", headers={"cookie": f"judge-author={token}"}).text
+
+        until(
+            lambda: '<li class="held"><b>unpacked</b> <span>waits for a slot that is free</span>' in page(), "it waits"
+        )
+        taken.close()
+        assert "passed" == ended(ola, number)["state"]
+        assert "waits for a slot" not in page()
+
+
+@pytest.mark.usefixtures("begun")
+def test_one_document_describes_all_paths(ada: httpx.Client) -> None:
+    described = ada.get("/openapi.json").json()
+
+    assert {"/feed", "/events", "/submissions", "/submissions/{id}", "/contest"} <= set(described["paths"])
+    assert {"HTTPBearer"} == set(described["components"]["securitySchemes"])
+    assert "curl" in described["info"]["description"]
+
+
+@pytest.mark.usefixtures("begun")
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/", "/live.html", "/games/00001.html", "/cs/index.html", "/records/00001.json", "/style.css", "/feed"),
+        *("/openapi.json", "/contest", "/submissions", "/author/index.html", "/nothing", "/plots/00009.json"),
+    ],
+)
+def test_a_request_for_the_head_is_answered_as_one_for_the_page(ada: httpx.Client, path: str) -> None:
+    whole, head = ada.get(path), ada.head(path)
+
+    assert 405 != whole.status_code == head.status_code
+    assert b"" == head.content
+    changing = {"date", "content-length", "judge-now-ms"} if path in ("/live.html", "/feed") else {"date"}
+    assert {k: v for k, v in whole.headers.items() if k not in changing} == {
+        k: v for k, v in head.headers.items() if k not in changing
+    }
+
+
+@pytest.mark.usefixtures("begun")
+def test_the_head_of_a_stream_ends(ada: httpx.Client) -> None:
+    head = ada.head("/events")
+
+    assert (200, "text/event-stream") == (head.status_code, head.headers["content-type"].partition(";")[0])
+
+
+def test_a_link_signs_in_and_an_upload_is_followed_to_its_end(
+    browser: Browser, folder: Path, service: Service, tmp_path: Path
+) -> None:
+    token = make_token(open_intake(folder), "eve")
+    browser.leave()
+    browser.visit(f"{service.url}/author/index.html#{token}")
+    browser.wait_for("document.getElementById('upload')?.hidden === false")
+    assert "" == browser.ask("location.hash + document.cookie")
+    assert f"--url {service.url} " in browser.ask("document.querySelector('main').textContent")
+    browser.look(360)
+    assert browser.ask("document.documentElement.scrollWidth") <= 360
+    assert [] == browser.violations()
+
+    goes_on = tmp_path / "on"
+    (tmp_path / "six.zip").write_text(f"hold {goes_on}")
+    browser.choose("file", tmp_path / "six.zip")
+    browser.ask("document.querySelector('#upload [name=name]').value = 'six'")
+    browser.ask("document.querySelector('#upload button').click()")
+    browser.wait_for("document.querySelector('.stages .done + .now') !== null")
+    assert [] == browser.violations()
+    goes_on.touch()
+    browser.wait_for("document.getElementById('state')?.textContent === 'passed'")
+    assert browser.ask("document.getElementById('told').textContent").endswith("passed")
+    assert "six version 1" in browser.ask("document.querySelector('main').innerText")
+    assert [] == browser.errors
+    browser.look(1000)
+    assert token not in service.log.read_text()
+
+
+def follow(browser: Browser, service: Service, token: str) -> None:
+    """Follow a link that signs in, to its page or to the question."""
+    browser.visit(f"{service.url}/author/index.html#{token}")
+    browser.wait_for("(document.getElementById('upload') ?? document.querySelector('[name=confirm]')) !== null")
+
+
+def test_a_link_of_another_author_asks_in_the_browser(browser: Browser, folder: Path, service: Service) -> None:
+    ann, eve = (make_token(open_intake(folder), name) for name in ("ann", "evil"))
+    browser.visit(f"{service.url}/author/index.html")
+    browser.ask("fetch('sign-out', { method: 'POST' }).then(() => true)")
+    follow(browser, service, ann)
+    assert "ann" in browser.ask("document.querySelector('main').innerText")
+
+    follow(browser, service, eve)
+
+    assert "Sign in as another author?" == browser.ask("document.querySelector('h1').textContent")
+    assert "" == browser.ask("location.hash")
+    browser.ask("document.querySelector('main .steps a').click()")
+    browser.wait_for("document.getElementById('upload') !== null")
+    assert "evil" not in browser.ask("document.querySelector('main').innerText")
+    follow(browser, service, eve)
+    browser.ask("document.querySelector('main form button').click()")
+    browser.wait_for("document.getElementById('upload') !== null")
+    assert "evil" in browser.ask("document.querySelector('main').innerText")
+    browser.ask("fetch('sign-out', { method: 'POST' }).then(() => true)")
+
+
+@pytest.mark.usefixtures("begun")
+@pytest.mark.parametrize("dark", [False, True])
+def test_an_own_game_is_for_every_reader(browser: Browser, ada: httpx.Client, service: Service, dark: bool) -> None:
+    browser.visit(f"{service.url}/author/index.html")
+    browser.ask("fetch('sign-out', { method: 'POST' }).then(() => true)")
+    follow(browser, service, ada.headers["authorization"].removeprefix("Bearer "))
+    browser.wait_for("document.querySelector('a[href=\"games/00001.html\"]') !== null")
+    browser.look(360, dark)
+    assert [] == browser.violations()
+    browser.visit(f"{service.url}/author/games/00001.html")
+    assert SECRET in browser.ask("document.querySelector('main').innerText")
+    assert [] == browser.violations()
+    assert browser.ask("document.documentElement.scrollWidth") <= 360
+    browser.look(1000)

@@ -1,0 +1,186 @@
+"""The same pages as files: any file server carries them, and they go on by asking it."""
+
+import json
+import math
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from judge.base.errors import InputError
+from judge.contest.contest import Contest
+from judge.publish.conditions import conditions_of
+from judge.publish.load import load_store
+from judge.publish.model import PublishedContest
+from judge.publish.tables import tables
+from judge.site.match_files import read_stored
+from judge.transparency.keys import make_key
+from judge.transparency.log import KEY_FILE
+from judge.transparency.witness import newest, reader_of, refusal
+from judge.web.live.pages import LivePages
+from judge.web.live.serve import follow, hub_of
+from judge.web.live.static import EVENTS_PER_FILE, StaticSite
+from tests.broadcast.logs import PAIR, accept, events, play_next, recorder
+from tests.forked import ForkedProcess
+from tests.patience import PATIENCE_S
+from tests.publish.cups import Cup
+from tests.site.browser import Browser
+from tests.web.live.test_live import ROWS
+from tests.web.live.watching import told_by, until
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A file server that says nothing."""
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's own name
+        pass
+
+
+@contextmanager
+def file_server(directory: Path) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=directory)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_pages_go_on_from_any_file_server_until_the_contest_is_over(browser: Browser, tmp_path: Path) -> None:
+    public = tmp_path / "public"
+    form = 'name = "round-robin"\ngames = 2'
+    with Cup(tmp_path / "cup", PAIR, form=form, more="[failures]\nafter = 1000") as cup, recorder(cup) as log:
+        log.look()
+        match, file, told = told_by(cup, log)
+        for _ in range(6):
+            next(told)
+        words = [sys.executable, "-m", "judge.cli", "contest", "publish", str(public), str(cup.folder), "--follow"]
+        with ForkedProcess[bytes](words) as process, file_server(public) as url:
+            until((public / "feed/head.json").exists, "no head was written")
+            browser.visit(f"{url}/games/00001.html")
+            browser.wait_for("document.querySelector('[data-clock]') !== null")
+            for _ in told:
+                pass
+            browser.wait_for(f"{ROWS} == {len(file.record.plies)}")
+            browser.wait_for(
+                f"document.querySelector('.plot.time').viewBox.baseVal.width == {len(file.record.plies) + 1}"
+            )
+            accept(cup, match, file)
+            log.finish()
+            # The page of the export is at the same address.
+            browser.wait_for("document.querySelector('.controls input') !== null")
+            match, file, told = told_by(cup, log)
+            accept(cup, match, file)
+            log.finish()
+            assert 0 == process.wait(PATIENCE_S)
+        assert 2 == len(list(public.glob("records/*.json")))
+
+
+def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Path) -> None:
+    public = tmp_path / "public"
+    with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 40') as cup:
+        key = make_key(cup.folder / KEY_FILE)
+        cup.play()
+        with recorder(cup) as log:
+            log.finish()
+        follow(cup.planned, public, once=True)
+        # A witness signs the log of the site, and what a service would answer is the same.
+        read = reader_of(str(public))
+        assert (82, None) == (newest(read).size, refusal(read, newest(read), None, key.public_key()))
+        with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
+            for name in ("log/checkpoint", "log/tile/0/000.p/82", "log/tile/entries/000.p/7"):
+                page = pages.get(name, hub.live, 0)
+                assert page is not None
+                assert "p/7" in name or page.data == (public / name).read_bytes()
+            for name in ("log/tile/0/000", "log/tile/9/000", "log/other", "log/../contest.toml"):
+                assert None is pages.get(name, hub.live, 0)
+        # The certificate is the one that an export of the same games has.
+        published = load_store(cup.contest)
+        matches = [
+            replace(match, conditions=conditions_of(read_stored(cup.planned.files, match.result.record).record))
+            for match in published.matches
+            if match.result is not None
+        ]
+        expected = tables(replace(published, matches=matches))["fairness.json"]
+        assert 40 == json.loads(expected)[0]["games"]
+        assert expected == (public / "data/fairness.json").read_bytes()
+        assert "40 of the 40 games" in (public / "fairness.html").read_text()
+        count = events(cup)[-1]["seq"]
+        assert count > EVENTS_PER_FILE
+        for _ in range(2):
+            lines = [line for path in sorted(public.glob("feed/*.ndjson")) for line in path.read_bytes().splitlines()]
+            numbers = [int(line[len(b'{"seq":') :].split(b",")[0]) for line in lines]
+            assert list(range(1, count + 1)) == numbers
+            for path in public.glob("feed/*.ndjson"):
+                path.write_bytes(b"")
+            follow(cup.planned, public, once=True)
+        for name in (
+            "index.html",
+            "crosstable.html",
+            "games/00040.html",
+            "records/00040.json",
+            "data/games.csv",
+            "live.js",
+        ):
+            assert (public / name).stat().st_size, name
+        assert not list(public.rglob("*.partial"))
+
+
+def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    with Cup(tmp_path / "cup", PAIR) as cup, pytest.raises(InputError):
+        follow(cup.planned, tmp_path, once=True)
+
+
+def test_a_result_that_comes_while_the_contest_is_not_read_again_is_still_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading a contest takes a share of the time only: what comes in between is shown with the next reading."""
+    with Cup(tmp_path / "cup", PAIR) as cup, recorder(cup) as log:
+        log.look()
+        with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
+            site = StaticSite(hub, pages, tmp_path / "public")
+            assert not site.write(1)
+            before = hub.live.seq
+            monkeypatch.setattr(pages, "_load_at", math.inf)
+            accept(cup, *play_next(cup))
+            log.finish()
+            site.write(2)
+            page = pages.get("index.html", hub.live, 3)
+            assert page is not None
+            # A page that is not read again says so by its number: the script asks for it once more.
+            assert hub.live.seq > before
+            assert f'data-seq="{before}"' in page.numbered(hub.live.seq).decode()
+            monkeypatch.setattr(pages, "_load_at", 0.0)
+            site.write(2)
+            assert "controls" in (tmp_path / "public/games/00001.html").read_text()
+
+
+def test_a_page_does_not_claim_to_show_what_came_while_the_contest_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its script would not ask again: a result would be missing for good."""
+    with Cup(tmp_path / "cup", PAIR) as cup, recorder(cup) as log:
+        log.look()
+        with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
+            hub.catch_up()
+            before = hub.live.seq
+
+            def read_slowly(stored: Contest) -> PublishedContest:
+                contest = load_store(stored)
+                accept(cup, *play_next(cup))
+                log.finish()
+                hub.catch_up()
+                return contest
+
+            monkeypatch.setattr("judge.web.live.pages.load_store", read_slowly)
+            pages.get("crosstable.html", hub.live, 1)
+            monkeypatch.setattr(pages, "_load_at", math.inf)
+            page = pages.get("crosstable.html", hub.live, 2)
+            assert page is not None
+            assert hub.live.seq > before
+            assert f'data-seq="{before}"' in page.numbered(hub.live.seq).decode()

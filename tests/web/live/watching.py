@@ -1,0 +1,160 @@
+"""A contest that is watched: its recorder in the test, its service in a process of its own, and a network to cut."""
+
+import contextlib
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import httpx
+
+from judge.contest.event_log.moves import Connection
+from judge.contest.event_log.recorder import Recorder
+from judge.contest.plan import BroadcastPlan
+from judge.matches import Match
+from judge.referee.spec import RecordFile
+from tests.broadcast.logs import accept, play_next, recorder
+from tests.broadcast.test_recorder import frames_of, until
+from tests.forked import ForkedProcess
+from tests.publish.cups import Cast, Cup
+
+
+class Watched:
+    """A contest with its recorder and its service."""
+
+    def __init__(self, cup: Cup, delay: BroadcastPlan | None = None) -> None:
+        self.cup = cup
+        self._stack = contextlib.ExitStack()
+        self.recorder = self._stack.enter_context(recorder(cup, delay))
+        self.recorder.look()
+        self.port = free_port()
+        self.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self, *options: str) -> None:
+        """Start the service, on the same port each time."""
+        listen = f"127.0.0.1:{self.port}"
+        words = [sys.executable, "-m", "judge.cli", "serve", str(self.cup.folder), "--read-only", "--listen", listen]
+        self.process: ForkedProcess[str] = ForkedProcess([*words, *options], stderr=-1, text=True)
+        assert self.process.stderr is not None
+        said = self.process.stderr.readline()
+        assert listen in said, said + self.process.stderr.read()
+
+    def kill(self) -> None:
+        """`kill -9` the service."""
+        self.process.kill()
+        self.process.wait()
+        if self.process.stderr is not None:
+            self.process.stderr.close()
+
+    def close(self) -> None:
+        self.kill()
+        self._stack.close()
+
+    def get(self, path: str) -> httpx.Response:
+        return httpx.get(f"{self.url}/{path}", timeout=60)
+
+    def play(self, parts: int = 20) -> tuple[Match, RecordFile, Iterator[None]]:
+        """The next game, and what tells it piece by piece."""
+        return told_by(self.cup, self.recorder, parts)
+
+    def end(self, match: Match, file: RecordFile) -> None:
+        """A game has its result, and the standings are told."""
+        accept(self.cup, match, file)
+        self.recorder.finish()
+
+
+@contextmanager
+def watched(
+    folder: Path, cast: Cast, games: int = 2, delay: BroadcastPlan | None = None, more: str = "", form: str = ""
+) -> Iterator[Watched]:
+    """A contest that is watched, of a format or else a round robin of so many games a pairing."""
+    form = form or f'name = "round-robin"\ngames = {games}'
+    with Cup(folder / "cup", cast, form=form, more=f"[failures]\nafter = 1000\n{more}") as cup:
+        found = Watched(cup, delay)
+        try:
+            yield found
+        finally:
+            found.close()
+
+
+def told_by(cup: Cup, log: Recorder, parts: int = 20) -> tuple[Match, RecordFile, Iterator[None]]:
+    """The next game of a contest, which is played, and what tells its log of it piece by piece."""
+    match, file = play_next(cup)
+    log.look()
+
+    def told() -> Iterator[None]:
+        connection = Connection()
+        for data in frames_of(match, file, parts):
+            log.moves.hear(connection, data)
+            yield
+        assert connection.running is not None
+        connection.running.close()
+
+    return match, file, told()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+class Network:
+    """A way to a port of this machine, which can be cut with everything that is on it."""
+
+    def __init__(self, target: int) -> None:
+        self._target = target
+        self.port = free_port()
+        self._open: list[socket.socket] = []
+        self._lock = threading.Lock()
+        self._listener: socket.socket | None = None
+        self.restore()
+
+    def restore(self) -> None:
+        self._listener = listener = socket.create_server(("127.0.0.1", self.port))
+        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
+
+    def cut(self) -> None:
+        """Nobody can connect, and whoever was connected is not."""
+        if self._listener is not None:
+            with suppress(OSError):
+                self._listener.shutdown(socket.SHUT_RDWR)
+            self._listener.close()
+        with self._lock:
+            ends, self._open = self._open, []
+        for end in ends:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+
+    def _accept(self, listener: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = listener.accept()
+                try:
+                    far = socket.create_connection(("127.0.0.1", self._target))
+                except OSError:
+                    near.close()
+                    continue
+                with self._lock:
+                    self._open += [near, far]
+                for one, other in ((near, far), (far, near)):
+                    threading.Thread(target=_copy, args=(one, other), daemon=True).start()
+
+
+def _copy(one: socket.socket, other: socket.socket) -> None:
+    with suppress(OSError):
+        while data := one.recv(1 << 16):
+            other.sendall(data)
+    for end in (one, other):
+        with suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
+
+
+__all__ = ["Network", "Watched", "until", "watched"]

@@ -1,0 +1,157 @@
+"""A contest with submissions and games, and its whole service in this process, as an organiser sees it."""
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlencode
+
+from judge.contest.entries import intake_directory
+from judge.contest.event_log.store_changes import stamp_of
+from judge.contest.plan import load_plan
+from judge.store.submission_types import Came, Upload
+from judge.store.tokens import TokenRole, Tokens
+from judge.submissions.service import IntakeDirectory
+from judge.transparency.keys import make_key
+from judge.web.intake.app import AppState, create_app
+from judge.web.intake.serve import Intake
+from judge.web.intake.upload import Receiver
+from judge.web.kit.authentication import Authenticator
+from judge.web.kit.middleware import Middleware
+from judge.web.live.app import Site, Watched
+from judge.web.live.pages import LivePages
+from judge.web.live.serve import create_service, hub_of, publish_once
+from judge.web.live.service import Service
+from judge.web.organisers.console import Console, opened_console
+from judge.web.organisers.session import proof_of
+from tests.publish.cups import STRONG_TO_WEAK, Cup
+from tests.web.authors.desk import Answer, call
+
+CAST = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert", "-carl")}
+
+PATIENCE = """
+[intake]
+requests_per_minute = 10000000
+address_requests_per_minute = 10000000
+strangers_per_minute = {strangers}
+[broadcast]
+requests_per_minute = 10000000
+"""
+
+PLAYED = 5
+"""Games that are over, of six."""
+
+FORM = {"content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin"}
+
+
+@dataclass
+class Office:
+    """The service, and tokens of all kinds."""
+
+    cup: Cup
+    service: Service
+    console: Console
+    directory: IntakeDirectory
+    tokens: Mapping[str, str]
+
+    def ask(self, method: str, path: str, token: str = "", body: bytes = b"", **headers: str) -> Answer:
+        """One request with the cookie of a token."""
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        if token:
+            sent["cookie"] = f"judge-organiser={token}"
+        path, _, query = path.partition("?")
+        return asyncio.run(call(self.service, method, path, sent, query, body))
+
+    def page(self, path: str, who: str = "act") -> str:
+        """A page that an organiser sees."""
+        status, _, body = self.ask("GET", f"/organiser/{path}", self.tokens[who])
+        assert 200 == status, (path, status, body)
+        return body.decode()
+
+    def form(self, action: str, target: str = "", **more: str) -> dict[str, str]:
+        """The form of an order as its page has it, with a reason."""
+        page = self.page(f"order.html?{urlencode({'action': action, 'target': target})}")
+        fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page))
+        return {**fields, "why": f"because of {action}", **more}
+
+    def post(self, form: Mapping[str, str], who: str = "act", **headers: str) -> Answer:
+        """Send a form of an order."""
+        body = urlencode(form).encode()
+        return self.ask("POST", "/organiser/orders", self.tokens[who], body, **{**FORM, **headers})
+
+    def order(self, action: str, target: str = "", **more: str) -> str:
+        """Give an order; the page that says what was done."""
+        status, headers, body = self.post(self.form(action, target, **more))
+        assert 303 == status, body
+        return self.page(headers["location"])
+
+    def dump(self) -> Sequence[str]:
+        """All that the database has."""
+        import sqlite3
+
+        with closing(sqlite3.connect(self.cup.folder / "contest.db")) as database:
+            return list(database.iterdump())
+
+
+def proof(token: str) -> str:
+    """What a form of this token carries."""
+    return proof_of(token)
+
+
+@contextmanager
+def office(folder: Path, played: int = PLAYED, strangers: int = 10_000_000) -> Iterator[Office]:
+    """A contest of which some games are over."""
+    with ExitStack() as stack:
+        cup = stack.enter_context(Cup(folder, CAST, more=PATIENCE.format(strangers=strangers)))
+        make_key(folder / "organiser.key")
+        cup.play(played, void=(2,))
+        yield stack.enter_context(office_of(cup))
+
+
+@contextmanager
+def office_of(cup: Cup) -> Iterator[Office]:
+    """The service of a contest."""
+    with service_of(cup.folder) as (service, console):
+        tokens = console.tokens
+        made = {
+            "act": tokens.make("Olga", "test", TokenRole.ACT),
+            "watch": tokens.make("Walt", "test", TokenRole.WATCH),
+            "author": tokens.make("ada", "test"),
+            "revoked": tokens.make("Rita", "test", TokenRole.ACT),
+        }
+        tokens.revoke_organiser("Rita", "test")
+        yield Office(cup, service, console, console.state.directory, made)
+
+
+@contextmanager
+def service_of(folder: Path) -> Iterator[tuple[Service, Console]]:
+    """The service of the contest in a folder, which has begun."""
+    with ExitStack() as stack:
+        planned = load_plan(folder)
+        directory = intake_directory(planned)
+        register = stack.enter_context(closing(directory.register()))
+        tokens = stack.enter_context(closing(Tokens(directory.store_url, directory.contest)))
+        practice = stack.enter_context(closing(directory.practice_games()))
+        notices = stack.enter_context(closing(directory.notices()))
+        receiver = Receiver(directory, register, lambda: None)
+        authors = Authenticator(tokens, directory.intake)
+        state = AppState(directory, register, authors, receiver, lambda: True, lambda _: None, practice, notices)
+        api = create_app(state)
+        hub = hub_of(planned)
+        hub.catch_up()
+        stack.callback(hub.close)
+        pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=True)))
+        site = Site(planned.name, lambda: Watched(hub, pages, stamp_of(planned)))
+        console = stack.enter_context(opened_console(planned, state, publish_once))
+        yield create_service(planned, site, Intake(api, Middleware(api, directory.intake), state), console), console
+
+
+def submit(found: Office, name: str, refusal: str = "") -> int:
+    """A submission that was processed."""
+    with closing(found.directory.register()) as register:
+        digest = found.directory.files.put(name.encode())
+        taken = register.receive(Upload("ada", name, f"{name}.zip", digest, 10), worker="0" * 32)
+        register.finish(taken.id, taken.attempt, Came(refusal, name, "1" * 64, "{}", digest, None))
+        return taken.id

@@ -1,0 +1,55 @@
+"""An organiser in a browser: from the link to an order that is given, by the keyboard's way and on a phone."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from judge.cli.submit import open_intake
+from judge.store.tokens import TokenRole, Tokens
+from tests.publish.cups import Cup
+from tests.site.browser import Browser
+from tests.web.live.serving import serving_all
+from tests.web.organisers.office import CAST, PATIENCE
+
+PAGES = ("index", "games", "submissions", "orders")
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Iterator[Cup]:
+    """A contest of which some games are over."""
+    with Cup(tmp_path / "cup", CAST, more=PATIENCE.format(strangers=1000)) as found:
+        found.play(5, void=(2,))
+        yield found
+
+
+def test_a_link_signs_in_and_an_order_is_shown_given_and_done(browser: Browser, cup: Cup) -> None:
+    directory = open_intake(cup.folder)
+    with closing(Tokens(directory.store_url, directory.contest)) as tokens:
+        token = tokens.make("Olga", "test", TokenRole.ACT)
+    with serving_all(cup.folder) as service:
+        browser.leave()
+        browser.visit(f"{service.url}/organiser/index.html#{token}")
+        browser.wait_for("document.getElementById('state')?.textContent === 'open'")
+        assert "" == browser.ask("location.hash + document.cookie")
+        browser.ask("[...document.querySelectorAll('a')].find(a => a.href.includes('disqualify&target=anna')).click()")
+        browser.wait_for("document.querySelector('input[name=why]') !== null")
+        assert "Who moves in the standings" in browser.ask("document.querySelector('main').innerText")
+        browser.ask("document.querySelector('input[name=why]').value = 'two entries'")
+        browser.ask("document.querySelector('input[name=why]').form.querySelector('button').click()")
+        browser.wait_for("document.querySelector('h1')?.textContent === 'Done'")
+        assert "anna is disqualified" in browser.ask("document.querySelector('main').innerText")
+        browser.visit(f"{service.url}/organiser/index.html")
+        # A page follows the contest by itself.
+        cup.store.set_state(cup.contest.name, "paused", "lunch")
+        browser.wait_for("document.getElementById('state')?.textContent === 'paused'")
+        assert [] == browser.errors
+        assert token not in service.log.read_text()
+        for page in PAGES:
+            browser.visit(f"{service.url}/organiser/{page}.html")
+            for dark in (False, True):
+                browser.look(360, dark)
+                assert browser.ask("document.documentElement.scrollWidth") <= 360, page
+                assert [] == browser.violations(), page
+        browser.look(1000)
