@@ -308,7 +308,7 @@ class _TLSListener(_Listener, dask_tcp.TLSListener):
         except TimeoutError:
             prepared = None
         finally:
-            del self._waiting[stream]
+            self._waiting.pop(stream, None)
         if prepared is None:
             stream.close()
         return prepared
@@ -317,9 +317,14 @@ class _TLSListener(_Listener, dask_tcp.TLSListener):
         """Close the oldest of the connections that are too many. An honest handshake ends before others push it out."""
         same = [stream for stream, other in self._waiting.items() if other == host]
         if len(same) >= MAX_WAITING_PER_ADDRESS:
-            same[0].close()
+            oldest = same[0]
         elif len(self._waiting) >= MAX_WAITING:
-            next(iter(self._waiting)).close()
+            oldest = next(iter(self._waiting))
+        else:
+            return
+        # Of connections that come at once, each closes another one: their handshakes end later.
+        del self._waiting[oldest]
+        oldest.close()
 
 
 class _TCPBackend(dask_tcp.TCPBackend):

@@ -253,7 +253,7 @@ def test_strangers_without_a_certificate_have_a_bounded_number_of_connections(tm
         scheduler.connection().close()  # it was let in after all of them
 
         if is_bound:
-            until(lambda: len(_open(strangers)) <= MAX_WAITING_PER_ADDRESS, lambda: f"{len(_open(strangers))} are open")
+            assert len(_open(strangers)) <= MAX_WAITING_PER_ADDRESS
         else:
             assert count == len(_open(strangers))
 
