@@ -93,6 +93,13 @@ class Trial:
         """Whether all was as expected."""
         return not self.problems
 
+    @property
+    def seen(self) -> str:
+        """The result in words."""
+        if self.problems:
+            return "; ".join(self.problems)
+        return "plays on" if self.verdict is Verdict.WIN else f"{self.verdict}: {self.reason}"
+
 
 class MemoryShelf:
     """The kept folders of an attack's agent, in memory; see `judge.referee.folder_shelf.Shelf`."""

@@ -390,11 +390,16 @@ def _picklable(error: Exception) -> Exception:
     return error
 
 
+def die_with_parent(parent: int) -> None:
+    """Die with the thread of the process `parent` that started this one; at once, if `parent` has ended before."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if parent != os.getppid():
+        os._exit(1)
+
+
 def _obey_parent() -> None:
     """Die with the thread that started this process, and leave Ctrl-C to it."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     parent = multiprocessing.parent_process()
-    if parent is not None and parent.pid != os.getppid():
-        os._exit(1)  # it was dead before this process could ask to be told
+    die_with_parent(os.getppid() if parent is None or parent.pid is None else parent.pid)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)

@@ -1,8 +1,9 @@
-"""`judge selftest`: attack this host under a policy, and report which defences hold."""
+"""`judge selftest`: attack this host and its services, and report which defences hold."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from itertools import chain
 from typing import Annotated, Any
 
 import typer
@@ -12,14 +13,17 @@ from rich.table import Table
 
 from judge.attacks.attack import Attack, Control
 from judge.attacks.runner import BusyHostError, Suite, Trial, kernel_release
+from judge.attacks.service_attack import ServiceAttack, ServiceControl, ServiceTrial, try_service
+from judge.attacks.services import SERVICE_ATTACKS
 from judge.attacks.table import ATTACKS
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.cli.host_setup import make_ready, slot_alone
 from judge.cli.options import JsonOption, PolicyOption, SetOption
-from judge.games.types import Verdict
 from judge.referee.policy import load_policy
 from judge.terminal.output import note, print_json
+
+AnyAttack = Attack | ServiceAttack
 
 PLAIN_WIDTH = 160
 """Columns of the table if the output is no terminal."""
@@ -29,9 +33,9 @@ PLAIN_WIDTH = 160
 class TrialLine:
     """The result of one attack or its control; `trial` is None if it could not be played, and `why_not` says why."""
 
-    attack: Attack
-    control: Control | None
-    trial: Trial | None
+    attack: AnyAttack
+    control: Control | ServiceControl | None
+    trial: Trial | ServiceTrial | None
     why_not: str = ""
 
     @property
@@ -47,13 +51,7 @@ class TrialLine:
     @property
     def seen(self) -> str:
         """The result in words."""
-        if self.trial is None:
-            return f"not tried: {self.why_not}"
-        if self.trial.problems:
-            return "; ".join(self.trial.problems)
-        if self.trial.verdict is Verdict.WIN:
-            return "plays on"
-        return f"{self.trial.verdict}: {self.trial.reason}"
+        return f"not tried: {self.why_not}" if self.trial is None else self.trial.seen
 
     @property
     def meaning(self) -> str:
@@ -66,7 +64,10 @@ class TrialLine:
 def selftest(
     policy: PolicyOption = "gomocup-fastgame",
     quick: Annotated[bool, typer.Option("--quick", help="Skip attacks that take long.")] = False,
-    only: Annotated[str, typer.Option(help="Attacks to play: A1, all of B, or a list such as A1,B,D16.")] = "",
+    only: Annotated[
+        str,
+        typer.Option(help="Attacks to play: A1, all of B, a list such as A1,B,D16, agents, or services."),
+    ] = "",
     controls: Annotated[
         bool, typer.Option("--controls", help="Also play each attack with its defence off, which must succeed.")
     ] = False,
@@ -78,14 +79,26 @@ def selftest(
 ) -> None:
     """Attack this host with the judge's own hostile programs, and report which defences hold.
 
+    Programs attack in games; clients and workers attack judge serve and judge scheduler, which are started for it on
+    free ports of this machine.
+
     Exit codes: 0 every defence held, 1 one did not or the host failed, 2 the command was wrong.
     """
     chosen = load_policy(policy, set_ or [])
     attacks = _chosen(only, quick)
-    make_ready("docker", chosen, ["native"])
+    games = [attack for attack in attacks if isinstance(attack, Attack)]
+    services = [attack for attack in attacks if isinstance(attack, ServiceAttack) and not _lacks(attack)]
+    needed = {attack.image for attack in services if attack.image} | ({"native"} if games else set())
+    if needed:
+        make_ready("docker", chosen, sorted(needed))
     lines = []
-    with slot_alone("docker") as slot, closing(Suite(chosen, slot, slower)) as suite:
-        for line in _tried(suite, attacks, controls):
+    with ExitStack() as stack:
+        tried = []
+        if games:
+            slot = stack.enter_context(slot_alone("docker"))
+            suite = stack.enter_context(closing(Suite(chosen, slot, slower)))
+            tried.append(_tried(suite, games, controls))
+        for line in chain(*tried, _tried_services(services, controls)):
             lines.append(line)
             kind = "control of " if line.control else ""
             took = f", {line.trial.seconds:.1f} s" if line.trial else ""
@@ -99,21 +112,32 @@ def selftest(
         raise HostError(f"{len(broken)} of {len(lines)} did not end as expected: {', '.join(broken)}")
 
 
-def _chosen(only: str, quick: bool) -> Sequence[Attack]:
-    """The attacks that `--only` and `--quick` select: by id, by number with all variants, or by letter."""
+def _chosen(only: str, quick: bool) -> Sequence[AnyAttack]:
+    """The attacks that `--only` and `--quick` select: by id, by number with all variants, by letter, or by kind."""
+    attacks: Sequence[AnyAttack] = (*ATTACKS, *SERVICE_ATTACKS)
     wanted = [word.strip() for word in only.split(",") if word.strip()]
     for word in wanted:
-        if not any(_is_meant(attack, word) for attack in ATTACKS):
-            raise InputError(f"--only: there is no attack {word!r}; use an id such as A1, or a letter from A to V")
+        if not any(_is_meant(attack, word) for attack in attacks):
+            raise InputError(
+                f"--only: there is no attack {word!r}; use an id such as A1, a letter from A to W, agents or services"
+            )
     return [
         attack
-        for attack in ATTACKS
+        for attack in attacks
         if (attack.is_quick or not quick) and (not wanted or any(_is_meant(attack, word) for word in wanted))
     ]
 
 
-def _is_meant(attack: Attack, word: str) -> bool:
-    return word in (attack.id, attack.id.split(".")[0], attack.id[0])
+def _is_meant(attack: AnyAttack, word: str) -> bool:
+    kind = "agents" if isinstance(attack, Attack) else "services"
+    return word in (attack.id, attack.id.split(".")[0], attack.id[0], kind)
+
+
+def _lacks(attack: ServiceAttack) -> bool:
+    """Whether a package is missing, without which an attack cannot be played. Such a service cannot run here either."""
+    if attack.lacks:
+        note(f"skipped: {attack.id}: {attack.lacks} is not installed")
+    return bool(attack.lacks)
 
 
 def _tried(suite: Suite, attacks: Sequence[Attack], controls: bool) -> Iterator[TrialLine]:
@@ -137,12 +161,21 @@ def _line(attack: Attack, control: Control | None, play: Callable[[Attack], Tria
         return TrialLine(attack, control, None, str(busy))
 
 
+def _tried_services(attacks: Sequence[ServiceAttack], controls: bool) -> Iterator[TrialLine]:
+    for attack in attacks:
+        for control in (None, attack.control) if controls else (None,):
+            try:
+                yield TrialLine(attack, control, try_service(attack, control))
+            except HostError as error:
+                yield TrialLine(attack, control, None, str(error))
+
+
 def _document(policy: str, lines: Sequence[TrialLine]) -> dict[str, Any]:
     return {
         "policy": policy,
         "tried": sum(line.trial is not None for line in lines),
         "held": sum(line.held for line in lines),
-        "judge_late_ms": max((line.trial.late_ms for line in lines if line.trial), default=0.0),
+        "judge_late_ms": _latest(lines),
         "attacks": [
             {
                 "id": line.attack.id,
@@ -159,9 +192,16 @@ def _document(policy: str, lines: Sequence[TrialLine]) -> dict[str, Any]:
     }
 
 
-def _figures(trial: Trial | None) -> dict[str, Any]:
+def _latest(lines: Sequence[TrialLine]) -> float:
+    """How late the judge was at most in a game."""
+    return max((line.trial.late_ms for line in lines if isinstance(line.trial, Trial)), default=0.0)
+
+
+def _figures(trial: Trial | ServiceTrial | None) -> dict[str, Any]:
     if trial is None:
         return {}
+    if isinstance(trial, ServiceTrial):
+        return {"seconds": round(trial.seconds, 3)}
     return {
         "verdict": trial.verdict,
         "reason": trial.reason,
@@ -182,10 +222,9 @@ def _show(lines: Sequence[TrialLine]) -> None:
         colour = "green" if line.held else "red"
         name = line.attack.id + (" control" if line.control else "")
         title = f"{line.attack.title}; off: {line.control.off}" if line.control else line.attack.title
-        late = f"{line.trial.late_ms:.1f}" if line.trial else ""
+        late = f"{line.trial.late_ms:.1f}" if isinstance(line.trial, Trial) else ""
         words = (name, title, line.expected, printable(line.seen, 400), late)
         table.add_row(*map(escape, words), f"[{colour}]{escape(line.meaning)}[/]")
     console.print(table)
-    latest = max((line.trial.late_ms for line in lines if line.trial), default=0.0)
     held = sum(line.held for line in lines)
-    console.print(f"{held} of {len(lines)} ended as expected; the judge was at most {latest:.1f} ms late")
+    console.print(f"{held} of {len(lines)} ended as expected; the judge was at most {_latest(lines):.1f} ms late")

@@ -10,7 +10,10 @@ from judge.attacks.attack import Attack, Control
 from judge.attacks.fixtures import HOARD
 from judge.attacks.programs import SOURCES, program_names
 from judge.attacks.runner import HONEST
+from judge.attacks.services import SERVICE_ATTACKS
 from judge.attacks.table import ATTACKS
+
+IDS = [*(attack.id for attack in ATTACKS), *(attack.id for attack in SERVICE_ATTACKS)]
 
 PLAN = {
     "A": (1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 14),
@@ -24,12 +27,15 @@ PLAN = {
     "K": (1, 2, 3, 4, 5),
     "O": (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
     "R": (*range(1, 28), 30),
+    "S": (1, 2, 3, 4),
+    "U": (1, 2, 3, 4),
+    "W": (1, 2, 3, 4, 5, 6),
 }
 """The attacks that every release must have tried, by their kinds."""
 
 
-def row_of(attack: Attack) -> str:
-    return attack.id.split(".")[0]
+def row_of(attack_id: str) -> str:
+    return attack_id.split(".")[0]
 
 
 def modes_of(program: str) -> set[str]:
@@ -37,13 +43,12 @@ def modes_of(program: str) -> set[str]:
 
 
 def ids_in(text: str) -> set[str]:
-    return set(re.findall(r"`([A-GIKORV]\d+(?:\.[a-z]+)?)`", text))
+    return set(re.findall(r"`([A-GIKORSUVW]\d+(?:\.[a-z]+)?)`", text))
 
 
 def test_every_row_of_the_plan_is_there_once() -> None:
-    ids = [attack.id for attack in ATTACKS]
-    assert len(ids) == len(set(ids))
-    rows = {row_of(attack) for attack in ATTACKS if attack.id[0] != "V"}
+    assert len(IDS) == len(set(IDS))
+    rows = {row_of(each) for each in IDS if each[0] != "V"}
     assert rows == {f"{kind}{n}" for kind, numbers in PLAN.items() for n in numbers}
 
 
@@ -64,7 +69,7 @@ def test_every_attack_is_described_in_its_program(attack: Attack) -> None:
         return  # the attack is what happens around an agent
     text = (SOURCES / f"{attack.program}.c").read_text()
     sections = chain.from_iterable(_expanded(found) for found in re.findall(r"\b([A-Z]\d+)(?: to ([A-Z]\d+))?\b", text))
-    assert row_of(attack) in set(sections)
+    assert row_of(attack.id) in set(sections)
 
 
 def _expanded(found: tuple[str, str]) -> list[str]:
@@ -83,4 +88,4 @@ def test_without_a_control_there_is_a_reason() -> None:
 
 def test_every_promise_names_attacks_that_exist_and_every_attack_tests_one() -> None:
     text = (Path(__file__).parents[2] / "SECURITY.md").read_text(encoding="utf-8")
-    assert ids_in(text) == {attack.id for attack in ATTACKS}
+    assert ids_in(text) == set(IDS)

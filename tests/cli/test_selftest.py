@@ -4,13 +4,21 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import docker
 import pytest
 
+from judge.attacks import service_attack
+from judge.attacks.service_attack import Result
+from judge.attacks.services import SERVICE_ATTACKS
+from judge.base.errors import HostError
+from judge.cli import selftest as commands
 from judge.sandbox.machine.owner import directories
+from judge.sandbox.machine.procfs import status_field
 from tests.cli.conftest import Judge, owner_of
+from tests.cluster.machines import children, until
 from tests.forked import ForkedProcess
 
 
@@ -28,6 +36,69 @@ def test_what_holds_is_told_with_its_figures(judge: Judge) -> None:
     assert "plays on; denied group, setgroups" == document["attacks"][0]["expected"]
     assert "the attack works with the defence off" == document["attacks"][1]["meaning"]
     assert document["judge_late_ms"] > 0
+
+
+def test_attacks_on_services_need_no_engine_and_have_the_same_figures(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere")
+
+    ran = judge("selftest", "--only", "W5,U1", "--controls", "--json")
+
+    assert 0 == ran.code, ran.err
+    document = json.loads(ran.out)
+    assert (document["tried"], document["held"], document["judge_late_ms"]) == (4, 4, 0)
+    assert ["U1", "U1", "W5", "W5"] == [attack["id"] for attack in document["attacks"]]
+    assert [None, "upload_bytes", None, "the check of slots"] == [
+        attack["defence_off"] for attack in document["attacks"]
+    ]
+    assert document["attacks"][0]["seen"].endswith("it gets status 413")
+    assert "holds" == document["attacks"][2]["meaning"]
+    assert "ok: control of W5, " in ran.err
+
+
+def start_nothing(_directory: Path, _is_off: bool) -> Result:
+    """Fail as an attack whose service does not start."""
+    raise HostError("judge serve ended: no space")
+
+
+def connect_to_nothing(_directory: Path, _is_off: bool) -> Result:
+    """Fail as an attack whose service has ended."""
+    raise ConnectionRefusedError("Connection refused")
+
+
+@pytest.mark.parametrize(
+    ("play", "why"),
+    [
+        ("start_nothing", "judge serve ended: no space"),
+        ("connect_to_nothing", "the service does not answer: Connection refused"),
+    ],
+)
+def test_attack_whose_service_does_not_run_is_reported_as_not_tried(
+    play: str, why: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    attack = replace(SERVICE_ATTACKS[0], play=f"{__name__}:{play}")
+    monkeypatch.setattr(commands, "SERVICE_ATTACKS", (attack,))
+
+    with pytest.raises(HostError, match="1 of 1 did not end as expected: S1"):
+        commands.selftest(only="services", as_json=True)
+
+    document = json.loads(capsys.readouterr().out)
+    assert (0, 0) == (document["tried"], document["held"])
+    assert f"not tried: {why}" == document["attacks"][0]["seen"]
+
+
+def test_attacks_that_need_a_missing_package_are_skipped_with_its_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(service_attack, "find_spec", lambda _: None)
+
+    commands.selftest(only="W1,S1")
+
+    assert capsys.readouterr().err.splitlines() == [
+        "skipped: S1: judge[web] is not installed",
+        "skipped: W1: judge[cluster] is not installed",
+    ]
 
 
 @pytest.mark.docker
@@ -62,6 +133,21 @@ def test_nothing_is_left_when_a_person_ends_it(tmp_path: Path) -> None:
 
     assert 0 != process.returncode
     assert [] == [path for path, owner in directories() if owner and owner.pid == process.pid]
+
+
+def test_a_service_ends_with_a_selftest_that_is_killed(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "judge.cli", "selftest", "--only", "S1"]
+    with ForkedProcess(command, cwd=tmp_path, stdout=subprocess.DEVNULL, text=True) as process:
+        until(lambda: bool(children(process.pid)) or process.poll() is not None, "a service")
+        (service,) = children(process.pid)
+        until(lambda: "weak_command" in command_line(service), "its command")
+        process.kill()
+
+    until(lambda: status_field(service, "State")[:1] in ("", "Z"), "the end of the service")
+
+
+def command_line(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_text()
 
 
 def wait_for_a_box(judge: subprocess.Popen[str]) -> None:

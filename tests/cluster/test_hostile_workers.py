@@ -2,16 +2,11 @@
 
 import asyncio
 import math
-import pickle
 import re
-import socket
-import ssl
-import struct
 import subprocess
 import sys
-import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,104 +15,25 @@ import pytest
 from distributed.protocol import core
 from distributed.protocol.serialize import Serialized, ToPickle, to_serialize
 
+from judge.attacks.scheduler import ADDRESS, REGISTER, Scheduler, is_refused
 from judge.cluster import cluster as clusters
 from judge.cluster.bound_scheduler import told_message
-from judge.cluster.bounded_messages import MAX_WAITING_PER_ADDRESS, WORKER_MESSAGE, plain_message
+from judge.cluster.bounded_messages import WORKER_MESSAGE, plain_message
 from judge.cluster.cluster import answer_s, largest_answer
-from judge.cluster.join_file import invite, read_join_file
+from judge.cluster.join_file import invite
 from judge.cluster.keys import make_keys
 from judge.cluster.roster import MAX_SLOTS, Roster, slots_in
 from judge.cluster.security import parse_address
 from judge.referee.policy import load_policy
 from tests.cluster.machines import Cup, Machines, until
-from tests.cluster.test_security import ADDRESS, REGISTER, is_refused
-
-UNBOUND = "from judge.cluster import dask_config; dask_config.bound_messages = lambda: None; "
-"""A scheduler that reads messages as dask does."""
-
-RUN = "from judge.cli import main; main()"
 
 MB = 1 << 20
 
 
-class Scheduler:
-    """A `judge scheduler` over TLS, with or without the bounds on messages."""
-
-    def __init__(self, folder: Path, *, is_bound: bool) -> None:
-        self.machines = Machines(folder, scheme="tls")
-        (self.machines.keys,) = make_keys(folder / "keys", ["127.0.0.1"], 1)
-        self.address = self.machines.address
-        (self.file,) = invite(folder / "keys", ["evil"], parse_address(self.address), 1)
-        code = RUN if is_bound else UNBOUND + RUN
-        words = ("scheduler", "--listen", self.address, "--tls", str(self.machines.keys))
-        self.log = folder / "scheduler.log"
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen([sys.executable, "-c", code, *words], stdout=log, stderr=log)
-        until(lambda: b"scheduler listens" in self.log.read_bytes() or self.process.poll() is not None, "a scheduler")
-
-    def peak_mb(self) -> int:
-        """Its largest memory so far, in MiB; what it has asked for and not used counts."""
-        (kilobytes,) = re.findall(r"VmPeak:\s+(\d+)", Path(f"/proc/{self.process.pid}/status").read_text())
-        return int(kilobytes) >> 10
-
-    def connection(self) -> ssl.SSLSocket:
-        """With the certificate of the worker."""
-        own = read_join_file(self.file)
-        context: ssl.SSLContext = own.security().get_connection_args("worker")["ssl_context"]
-        return context.wrap_socket(socket.create_connection(("127.0.0.1", self.machines.port), 20))
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-
-
 @pytest.fixture
 def bound(tmp_path: Path) -> Iterator[Scheduler]:
-    with closing(Scheduler(tmp_path, is_bound=True)) as found:
+    with closing(Scheduler(tmp_path)) as found:
         yield found
-
-
-def message(*frames: bytes) -> bytes:
-    """A message of dask's with these frames."""
-    body = struct.pack(f"{len(frames) + 1}Q", len(frames), *map(len, frames)) + b"".join(frames)
-    return struct.pack("Q", len(body)) + body
-
-
-def bomb(key: str) -> bytes:
-    """600 MiB of zeros, as 0.6 MB."""
-    packed = zlib.compress(bytes(300 * MB), 9)
-    inner = {"pickled-obj": pickle.dumps(None), "num-sub-frames": 2, "compression": ["zlib"] * 2}
-    if key == "__Serialized__":
-        inner |= {"serializer": "pickle", "split-num-sub-frames": [1, 1], "split-offsets": [0, 1]}
-    return message(msgpack.dumps({"op": "identity", "x": {key: 1}}), msgpack.dumps(inner), packed, packed)
-
-
-def claim(in_all: bool) -> bytes:
-    """A length of 600 MiB, of which nothing follows."""
-    if in_all:
-        return struct.pack("Q", 600 * MB)
-    return struct.pack("4Q", 24, 2, 0, 600 * MB)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("is_bound", [True, False], ids=["bound", "as dask"])
-def test_a_message_of_a_worker_takes_little_memory_of_a_scheduler(tmp_path: Path, is_bound: bool) -> None:
-    """Neither what is packed nor what is only announced. Without the bound a megabyte costs hundreds."""
-    with closing(Scheduler(tmp_path, is_bound=is_bound)) as scheduler:
-        for number, attack in enumerate((bomb("__Pickled__"), claim(True), claim(False))):
-            before = scheduler.peak_mb()
-            with scheduler.connection() as connection:
-                connection.sendall(attack)
-                if is_bound:
-                    while connection.recv(1 << 16):  # its greeting; then it ends the connection
-                        pass
-                    assert scheduler.peak_mb() < before + 100, number
-                elif not number:
-                    until(lambda before=before: scheduler.peak_mb() > before + 500, "memory")  # type: ignore[misc]
-                else:
-                    # What the first attack took may be used again.
-                    until(lambda: scheduler.peak_mb() > 500, "memory")
-        assert scheduler.process.poll() is None
 
 
 @pytest.mark.parametrize(
@@ -225,7 +141,7 @@ def test_slots_are_a_whole_number(slots: float) -> None:
 
 def test_a_scheduler_refuses_a_worker_whose_registration_has_a_wrong_value(bound: Scheduler) -> None:
     """Each with its reason, and no traceback."""
-    good = REGISTER | {"name": "evil", "address": ADDRESS, "resources": {"slot": 1}}
+    good: dict[str, Any] = {**REGISTER, "name": "evil", "address": ADDRESS, "resources": {"slot": 1}}
     slots: list[Any] = SLOTS
     wrongs: list[dict[str, Any]] = [{"resources": {"slot": value}} for value in slots]
     wrongs += [{"resources": {}}, {"resources": []}, {"resources": None}, {"resources": 5}]
@@ -240,37 +156,6 @@ def test_a_scheduler_refuses_a_worker_whose_registration_has_a_wrong_value(bound
     assert "Traceback" not in log
     assert "it says that it has inf slots, and may have 1 to 1024" in log
     assert "has a wrong nthreads" in log
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("is_bound", [True, False], ids=["bound", "as dask"])
-def test_strangers_without_a_certificate_have_a_bounded_number_of_connections(tmp_path: Path, is_bound: bool) -> None:
-    """Others still get in. Without the bound all of them stay."""
-    count = 3 * MAX_WAITING_PER_ADDRESS
-    with closing(Scheduler(tmp_path, is_bound=is_bound)) as scheduler, ExitStack() as stack:
-        here = ("127.0.0.1", scheduler.machines.port)
-        strangers = [stack.enter_context(socket.create_connection(here, 20)) for _ in range(count)]
-        scheduler.connection().close()  # it was let in after all of them
-
-        if is_bound:
-            assert len(_open(strangers)) <= MAX_WAITING_PER_ADDRESS
-        else:
-            assert count == len(_open(strangers))
-
-
-def _open(strangers: list[socket.socket]) -> list[socket.socket]:
-    """Those that the other end has not closed."""
-
-    def is_open(stranger: socket.socket) -> bool:
-        stranger.setblocking(False)
-        try:
-            return bool(stranger.recv(1))
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
-
-    return [each for each in strangers if is_open(each)]
 
 
 WORKER = """

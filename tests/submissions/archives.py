@@ -10,6 +10,8 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
+from judge.attacks.uploads import tarred
+
 SYMLINK = 0o120777 << 16
 FIFO = 0o010644 << 16
 RLE_BYTES = 128 << 10
@@ -90,29 +92,6 @@ def lying(size: int) -> bytes:
     at = data.index(b"PK\1\2")
     data[at + 24 : at + 28] = struct.pack("<L", size)
     return bytes(data)
-
-
-def tarred(*members: tuple[str, bytes] | tarfile.TarInfo, **fields: Any) -> bytes:
-    """A tar file; `fields` are set on each member that is given by its name and content."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w", format=fields.pop("format", tarfile.PAX_FORMAT)) as archive:
-        for member in members:
-            if isinstance(member, tarfile.TarInfo):
-                archive.addfile(member)
-                continue
-            info = tarfile.TarInfo(member[0])
-            info.size = len(member[1])
-            for field, value in fields.items():
-                setattr(info, field, value)
-            archive.addfile(info, io.BytesIO(member[1]))
-    return buffer.getvalue()
-
-
-def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
-    """A member of a tar file that is no file: a link, a device, a named pipe."""
-    info = tarfile.TarInfo(name)
-    info.type, info.linkname = kind, target
-    return info
 
 
 def sparse_pax() -> bytes:

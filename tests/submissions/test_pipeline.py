@@ -19,6 +19,7 @@ import pytest
 from judge.agents import agents
 from judge.agents.agents import program_digest
 from judge.agents.store import AgentStore
+from judge.attacks.uploads import special, tarred
 from judge.base.errors import HostError, NotReadyError
 from judge.base.resources import BUILD_DIRECTORY, IMAGES
 from judge.host.house_agents import build_house_agents
@@ -31,7 +32,7 @@ from judge.submissions.limits import IntakeLimits
 from judge.submissions.pipeline import Stage, UploadJob, UploadOutcome, UploadStep, process_upload
 from tests.agents.test_pe_format import program as windows_program
 from tests.patience import PATIENCE_S
-from tests.submissions.archives import Files, renamed, special, tarred, zipped
+from tests.submissions.archives import Files, renamed, zipped
 from tests.submissions.check import flawed
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("tools")]

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from judge.attacks.uploads import special, tarred
 from judge.submissions.limits import TreeLimits
 from judge.submissions.path_checks import RefusedError
 from judge.submissions.sandbox_task import receive_tree
 from judge.submissions.unpack import root_of
-from tests.submissions.archives import special, tarred
 
 LIMITS = TreeLimits(total_bytes=10_000, file_bytes=8_000, entries=10)
 

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from judge.attacks.uploads import special, tarred
 from judge.submissions.limits import IntakeLimits, TreeLimits, UnpackLimits
 from judge.submissions.path_checks import RefusedError
 from judge.submissions.unpack_in_box import MALFORMED, extract
 from tests.submissions import archives
-from tests.submissions.archives import special, tarred, zip_of_link, zipped
+from tests.submissions.archives import zip_of_link, zipped
 
 MIB = 1 << 20
 LIMITS = IntakeLimits(

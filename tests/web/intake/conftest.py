@@ -6,13 +6,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from judge.attacks.serving import RunningService
 from judge.cli.submit import open_intake
 from judge.store.tokens import Tokens
 from judge.submissions.service import IntakeDirectory
@@ -35,24 +35,15 @@ LOOK_S = 0.05
 ENDED = ("passed", "refused", "failed", "withdrawn")
 
 
-@dataclass
-class Service:
+class Service(RunningService):
     """A service that runs, and where."""
-
-    process: subprocess.Popen[str]
-    port: int
-    log: Path
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
 
     def client(self, token: str = "") -> httpx.Client:
         headers = {"authorization": f"Bearer {token}"} if token else {}
         return httpx.Client(base_url=self.url, headers=headers, timeout=PATIENCE_S)
 
     def logged(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.log.read_text().splitlines()]
+        return [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
 
 
 def make_contest(folder: Path, intake: str = "") -> IntakeDirectory:

@@ -1,0 +1,196 @@
+"""`judge serve` on a free port of this machine, for a temporary contest, and requests that attackers send."""
+
+import re
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import judge
+from judge.attacks.fixtures import PATIENCE_S
+from judge.attacks.weak_command import weak_command
+from judge.base.errors import HostError
+from judge.contest.plan import Planned, load_plan
+from judge.referee.spec import SeatSpec
+from judge.store.contests import Store
+from judge.store.types import EntryRow
+from judge.submissions.pipeline import OnStep, UploadJob, UploadOutcome
+from judge.tournament.snapshot import Snapshot, SnapshotEntry
+
+LIMITS = """
+[intake]
+requests_per_minute = 100000
+address_requests_per_minute = 100000
+strangers_per_minute = 100000
+{intake}
+[broadcast]
+requests_per_minute = 100000
+{broadcast}
+"""
+"""Tables of a contest whose limits on rates do not end an attack on something else."""
+
+CONTEST = f"""
+name = "selftest"
+policy = "gomocup-freestyle"
+seed = 1
+[format]
+name = "round-robin"
+{LIMITS}
+"""
+
+PROCESSES_NOTHING = f"judge.cli.submit:hosting={__name__}:hosting"
+"""Has `judge serve` process no upload, so it needs no Engine."""
+
+FORM = b"Content-Type: application/x-www-form-urlencoded\r\n"
+UNENDED_FORM = FORM + b"Content-Length: 8000\r\n\r\nt"
+
+
+def hosting(*_: object) -> tuple[Callable[[UploadJob, OnStep], UploadOutcome], None]:
+    """In place of `judge.cli.submit.hosting`: processes no upload."""
+    return leave_upload, None
+
+
+def leave_upload(_job: UploadJob, _tell: OnStep) -> UploadOutcome:
+    """Raise HostError, so the upload waits."""
+    raise HostError("uploads are not processed here")
+
+
+@dataclass
+class RunningService:
+    """A running `judge serve`, and its log."""
+
+    process: subprocess.Popen[str]
+    port: int
+    log: Path
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}"
+
+
+def wait_until(is_so: Callable[[], bool], what: str) -> None:
+    """Wait for a condition outside of this process. Raises HostError that names it as `what` if it takes too long."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        if time.monotonic() > deadline:
+            raise HostError(f"after {PATIENCE_S:g} s this was not so: {what}")
+        time.sleep(0.01)
+
+
+@contextmanager
+def serving(
+    folder: Path,
+    *options: str,
+    without: Sequence[str] = (),
+    start: type[subprocess.Popen[str]] = subprocess.Popen,
+) -> Iterator[RunningService]:
+    """Run `judge serve` with these options for the contest in `folder`; `without` names defences that are off."""
+    log = folder / "service.log"
+    begin = log.stat().st_size if log.exists() else 0
+    words = weak_command(without, "serve", str(folder), "--listen", "127.0.0.1:0", *options)
+    with log.open("a") as stderr:
+        process = start(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr, text=True)
+    ports: list[str] = []
+
+    def is_ready() -> bool:
+        ports[:] = re.findall(r" on http://127\.0\.0\.1:(\d+)", log.read_text()[begin:])
+        return bool(ports) or process.poll() is not None
+
+    try:
+        wait_until(is_ready, "judge serve listens")
+        if not ports:
+            raise HostError(f"judge serve ended: {log.read_text()[begin:]}")
+        yield RunningService(process, int(ports[0]), log)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def make_contest(folder: Path, intake: str = "", broadcast: str = "") -> Planned:
+    """A contest for attacks, with further lines of its tables [intake] and [broadcast]."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "contest.toml").write_text(CONTEST.format(intake=intake, broadcast=broadcast), encoding="ascii")
+    return load_plan(folder)
+
+
+def begin_contest(planned: Planned) -> None:
+    """Begin a contest of two agents that have no files; none of its games can be played."""
+    entries = tuple(
+        SnapshotEntry(
+            name=name,
+            rank=rank,
+            seat=SeatSpec(name=name, digest="0" * 64, command=("./a",), runtime="native", protocol="gomocup"),
+            calls_itself=name,
+        )
+        for rank, name in enumerate(("one", "two"), 1)
+    )
+    snapshot = Snapshot(
+        judge=judge.__version__,
+        name=planned.name,
+        frozen_at="2000-01-01T00:00:00+00:00",
+        plan_sha256="0" * 64,
+        policy=planned.policy,
+        format=planned.plan.format,
+        failures=planned.plan.failures,
+        seed=planned.plan.seed,
+        openings=((),),
+        shuffle=False,
+        transform=False,
+        entries=entries,
+        images={},
+    )
+    with closing(Store(planned.store_url)) as store:
+        rows = [EntryRow(each.name, each.rank, each.model_dump_json()) for each in entries]
+        store.create(planned.name, snapshot.model_dump_json(), rows)
+
+
+# --- requests --------------------------------------------------------------------------------------------------------
+
+
+def open_request(
+    service: RunningService,
+    address: str,
+    text: bytes = b"",
+    path: str = "/author/session",
+    cookie: str = "",
+    buffer_bytes: int = 0,
+) -> socket.socket:
+    """Send a request as a proxy sends it for the client at `address`: a GET, or a POST that ends with `text`,
+    its last headers and its body. `buffer_bytes` is the client's receive buffer; 0: the default."""
+    client = socket.socket()
+    client.settimeout(PATIENCE_S)
+    if buffer_bytes:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer_bytes)
+    client.connect(("127.0.0.1", service.port))
+    head = f"{'POST' if text else 'GET'} {path} HTTP/1.1\r\nHost: here\r\nX-Forwarded-For: {address}\r\n"
+    head += f"Cookie: {cookie}\r\n" if cookie else ""
+    client.sendall(head.encode() + (text or b"\r\n"))
+    return client
+
+
+def read_status(client: socket.socket) -> int:
+    """The status of an answer; 0: the connection ended without one."""
+    try:
+        found = re.match(rb"HTTP/1.1 (\d+)", client.recv(100))
+    except ConnectionError:
+        return 0
+    return int(found[1]) if found else 0
+
+
+def ask(service: RunningService, path: str, address: str, cookie: str = "") -> int:
+    """The status of the answer to a GET."""
+    with closing(open_request(service, address, path=path, cookie=cookie)) as client:
+        return read_status(client)
+
+
+@contextmanager
+def slow_forms(service: RunningService, addresses: Sequence[str], path: str = "/author/session") -> Iterator[None]:
+    """Send the beginning of a form for each of these clients, and keep the connections open."""
+    with ExitStack() as stack:
+        for address in addresses:
+            stack.enter_context(closing(open_request(service, address, UNENDED_FORM, path)))
+        yield

@@ -1,0 +1,123 @@
+"""Attacks by files: archives and sources that authors send, and records that come from workers."""
+
+import gzip
+import io
+import re
+import subprocess
+import tarfile
+import time
+from pathlib import Path
+from typing import Any
+
+from judge.attacks.service_attack import Result
+from judge.attacks.weak_command import weak_command
+from judge.sandbox.box import BoxPolicy
+from judge.submissions.limited_process import limited_process
+from judge.submissions.limits import IntakeLimits, UnpackLimits
+from judge.submissions.path_checks import RefusedError
+from judge.submissions.sandbox_task import TaskHost
+from judge.submissions.unpack import unpack_upload
+
+MB = 1 << 20
+
+LIMITS = IntakeLimits()
+NO_RATIO = LIMITS.model_copy(update={"unpack": UnpackLimits(ratio=1_000_000)})
+
+READ_S = 1
+"""CPU time for reading sources."""
+
+WRONG_VALUES = 300_000
+READER_MB = 250
+"""Memory that the reader of such a record may take, its code included."""
+
+
+def search_by_squares(lines: int) -> float:
+    """Search blank lines by an expression that needs time with the square of them; returns the CPU seconds."""
+    began = time.process_time()
+    re.search(r"(?im)^\s*program\s+\w+", "\n" * lines)
+    return time.process_time() - began
+
+
+def occupy_reader(_directory: Path, is_off: bool) -> Result:
+    """Sources make their reader search without end."""
+    with limited_process(1000 if is_off else READ_S) as reader:
+        try:
+            lines = 8000 if is_off else 1_000_000
+            while (used := reader.run(search_by_squares, lines)) < 2 * READ_S:
+                lines *= 2
+        except RefusedError as error:
+            return Result(False, f"refused: {error}")
+    return Result(True, f"the reader has used {used:.1f} s of {READ_S} and continues")
+
+
+def expand(directory: Path, is_off: bool) -> Result:
+    """An archive becomes a thousand times its size."""
+    packed = gzip.compress(tarred(("zeros", bytes(32 * MB))))
+    refusal = unpack(directory, packed, NO_RATIO if is_off else LIMITS)
+    size = sum(path.stat().st_size for path in directory.rglob("zeros"))
+    return Result(size > 0, f"refused: {refusal}" if refusal else f"{len(packed)} bytes became {size}")
+
+
+def write_outside(directory: Path, is_off: bool) -> Result:
+    """Archives have a named pipe, and a file whose path leads out of the archive."""
+    pipe, outside = "pipe", directory / "outside"
+    refusals = []
+    for packed in (tarred(special(pipe, tarfile.FIFOTYPE)), tarred(("../outside", b"x"))):
+        if is_off:
+            unpack_all(packed, directory / "tree")
+        else:
+            refusals.append(unpack(directory, packed, LIMITS))
+    made = [path.name for path in (directory / "tree" / pipe, outside) if path.exists()]
+    is_success = bool(made) or not all(refusals)
+    return Result(is_success, f"made: {', '.join(made)}" if is_success else f"refused: {'; '.join(refusals)}")
+
+
+def unpack(directory: Path, packed: bytes, limits: IntakeLimits) -> str:
+    """Have an upload unpacked in a box, to the directory `tree`; returns the reason why it is refused, or nothing."""
+    upload = directory / "upload"
+    upload.write_bytes(packed)
+    try:
+        unpack_upload(upload, "a.tar.gz", directory / "tree", limits, TaskHost(BoxPolicy(freeze="none"), (), directory))
+    except RefusedError as error:
+        return str(error)
+    return ""
+
+
+def unpack_all(packed: bytes, target: Path) -> None:
+    """Unpack an archive as Python's own reader does that believes all names and kinds."""
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        archive.extraction_filter = lambda member, _path: member
+        archive.extractall(target)  # noqa: S202 - our own archive, in a directory that is removed
+
+
+def tarred(*members: tuple[str, bytes] | tarfile.TarInfo, **fields: Any) -> bytes:
+    """A tar file; `fields` are set on each member that is given by its name and content."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=fields.pop("format", tarfile.PAX_FORMAT)) as archive:
+        for member in members:
+            if isinstance(member, tarfile.TarInfo):
+                archive.addfile(member)
+                continue
+            info = tarfile.TarInfo(member[0])
+            info.size = len(member[1])
+            for field, value in fields.items():
+                setattr(info, field, value)
+            archive.addfile(info, io.BytesIO(member[1]))
+    return buffer.getvalue()
+
+
+def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
+    """A member of a tar file that is no file: a link, a device, a named pipe."""
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, target
+    return info
+
+
+def read_wrong_values(directory: Path, is_off: bool) -> Result:
+    """A record has a list of wrong values."""
+    record = directory / "1-1.json"
+    record.write_text('{"record": {}, "transcript": {"sha256": "", "blocks": [' + "0," * WRONG_VALUES + "0]}}")
+    words = weak_command(["first error"] if is_off else [], "verify", str(record))
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    taken = int(done.stdout.splitlines()[-1]) >> 20
+    return Result(taken > READER_MB, f"judge verify takes {taken} MiB")
