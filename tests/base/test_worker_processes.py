@@ -125,10 +125,14 @@ def test_a_forked_process_ends_with_its_parent_s_signal_handlers_forgotten(tmp_p
 
 
 class StubbornError(Exception):
-    """Pickles, but not back."""
+    """Can be pickled, and cannot be unpickled."""
 
     def __init__(self, one: str, other: str) -> None:
         super().__init__(f"{one} and {other}")
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        # Without it a library that teaches pickle all exceptions, such as tblib, would make this one whole again.
+        return StubbornError, ("one",)
 
 
 def be_stubborn() -> None:
