@@ -29,6 +29,7 @@ from judge.store.submission_types import State
 from judge.store.types import AttemptState
 from judge.submissions.check import Grade
 from judge.submissions.pipeline import Stage
+from judge.tournament.standings import CRITERIA
 from judge.translations.language import CODES
 from judge.translations.sentences import SENTENCE
 
@@ -37,6 +38,7 @@ CATALOGUES = ROOT / "judge/translations"
 TEMPLATES = ROOT / "judge/site/templates"
 
 WORDS = {
+    None: [text for criterion in CRITERIA.values() for text in (criterion.head, criterion.meaning)],
     "state": [*MatchState, *AttemptState, "open", "paused", "stopped", *State, *Stage, "admitted", *Grade],
     "unit": ["ms", "s", "min", "h"],
     "fairness": [*FAIRNESS_WORDS],

@@ -19,7 +19,7 @@ from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
 from judge.statistics.fairness import TIME
 from judge.statistics.match_estimate import Interval
 from judge.tournament.results import FAILURES
-from judge.tournament.standings import TableLine
+from judge.tournament.standings import CRITERIA, TableLine
 from judge.translations.language import ENGLISH, Language
 
 LARGEST_PAGE = 150_000
@@ -121,25 +121,6 @@ class _LanguagePages:
 # --- standings -------------------------------------------------------------------------------------------------------
 
 
-def _criteria(language: Language) -> Mapping[str, tuple[str, str]]:
-    """The heads of the criteria's columns, and what they mean. Points and wins have a column only where there are
-    stages, whose own decide there, and not those of all games."""
-    _ = language.gettext
-    return {
-        "points": (_("Points there"), _("points in the stage that the agent has reached")),
-        "wins": (_("Won there"), _("games won in the stage that the agent has reached")),
-        "ratio": (_("Ratio"), _("games won divided by games lost")),
-        "direct": (_("Direct"), _("points among the agents that are equal so far")),
-        "sonneborn-berger": (
-            _("SB"),
-            _("Sonneborn-Berger: the points of each opponent times the score against it"),
-        ),
-        "buchholz": (_("Buchholz"), _("the points of all opponents")),
-        "time": (_("Time"), _("milliseconds per answer, as a negative number")),
-        "elo": ("Elo", _("Gomocup's rating")),
-    }
-
-
 def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
     hidden = (set() if contest.stages else {"points", "wins"}) | ({"elo"} if contest.rated else set())
     shown = [(at, name) for at, name in enumerate(contest.table.ranking) if name not in hidden]
@@ -147,10 +128,9 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
     def ranking_of(line: TableLine) -> Sequence[float]:
         return [line.values[at] for at, _ in shown] if line.values else []
 
-    criteria = _criteria(language)
     return {
         "moves": sum(sum(match.result.replies) for match in contest.matches if match.result is not None),
-        "criteria": [criteria.get(name, (name, name)) for _, name in shown],
+        "criteria": [tuple(map(language.gettext, CRITERIA[name][1:])) for _, name in shown],
         "ranking_of": ranking_of,
         "out": [participant for participant in contest.participants if participant.out],
         "results": results_chart(contest, language),

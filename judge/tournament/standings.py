@@ -7,7 +7,7 @@ place.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator
 
@@ -72,8 +72,13 @@ class Records(dict[str, Record]):
         }
 
 
-Criterion = Callable[[Records, Sequence[str]], Mapping[str, float]]
-"""From everybody's records and the agents that are still equal to a number for each of these; more is better."""
+class Criterion(NamedTuple):
+    """What a ranking compares. `values` takes all records and the agents that are still equal, and returns a number for
+    each of these; more is better. `head` and `meaning` are messages of the standings' column."""
+
+    values: Callable[[Records, Sequence[str]], Mapping[str, float]]
+    head: str
+    meaning: str
 
 
 def _points(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
@@ -144,16 +149,18 @@ _POOLS_APART = 1e5
 """Elo; no prior lets two agents of a pool be so far apart."""
 
 CRITERIA: Mapping[str, Criterion] = {
-    "points": _points,
-    "wins": _wins,
-    "ratio": _ratio,
-    "direct": _direct,
-    "sonneborn-berger": _sonneborn_berger,
-    "buchholz": _buchholz,
-    "time": _time,
-    "elo": _elo,
+    "points": Criterion(_points, "Points there", "points in the stage that the agent has reached"),
+    "wins": Criterion(_wins, "Won there", "games won in the stage that the agent has reached"),
+    "ratio": Criterion(_ratio, "Ratio", "games won divided by games lost"),
+    "direct": Criterion(_direct, "Direct", "points among the agents that are equal so far"),
+    "sonneborn-berger": Criterion(
+        _sonneborn_berger, "SB", "Sonneborn-Berger: the points of each opponent times the score against it"
+    ),
+    "buchholz": Criterion(_buchholz, "Buchholz", "the points of all opponents"),
+    "time": Criterion(_time, "Time", "milliseconds per answer, as a negative number"),
+    "elo": Criterion(_elo, "Elo", "Gomocup's rating"),
 }
-"""By the names that a contest file uses."""
+"""By the names that a contest file uses. Standings show points and wins as criteria only where there are stages."""
 
 
 def _known(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -189,14 +196,14 @@ def compared(agents: Iterable[str], records: Records, ranking: Ranking) -> Value
     values: dict[str, tuple[float, ...]] = dict.fromkeys(agents, ())
     for name in ranking:
         for equal in _equal(values):
-            asked = CRITERIA[name](records, equal)
+            asked = CRITERIA[name].values(records, equal)
             values |= {agent: (*values[agent], _rounded(asked[agent])) for agent in equal}
     return values
 
 
 def compared_at_once(agents: Sequence[str], records: Records, ranking: Ranking) -> Values:
     """The same, each criterion asked among all agents: the columns of the standings of judge 0.1.0."""
-    asked = [CRITERIA[name](records, agents) for name in ranking]
+    asked = [CRITERIA[name].values(records, agents) for name in ranking]
     return {agent: tuple(_rounded(each[agent]) for each in asked) for agent in agents}
 
 
