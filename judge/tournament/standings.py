@@ -129,6 +129,19 @@ def _buchholz(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
     }
 
 
+def _koya(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
+    """Points against opponents that have at least half of the points of their own pairings (FIDE C.07, Koya system)."""
+
+    def has_half(agent: str) -> bool:
+        total = sum(sum(each.points) for each in records[agent].played)
+        return 2 * records[agent].points >= _rounded(total)
+
+    return {
+        agent: sum(each.points_of(agent) for each, opponent in records[agent].opponents() if has_half(opponent))
+        for agent in equal
+    }
+
+
 def _time(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
     """Less time for a reply is better (Piskvork: does not apply if one of them never replied)."""
     done = {agent: records[agent].done for agent in equal}
@@ -157,6 +170,7 @@ CRITERIA: Mapping[str, Criterion] = {
         _sonneborn_berger, "SB", "Sonneborn-Berger: the points of each opponent times the score against it"
     ),
     "buchholz": Criterion(_buchholz, "Buchholz", "the points of all opponents"),
+    "koya": Criterion(_koya, "Koya", "points against opponents with at least half of the points"),
     "time": Criterion(_time, "Time", "milliseconds per answer, as a negative number"),
     "elo": Criterion(_elo, "Elo", "Gomocup's rating"),
 }

@@ -81,6 +81,20 @@ def test_direct_encounter_and_sonneborn_berger_by_hand() -> None:
     assert [["b"], ["a"], ["c"], ["d"]] == order("abcd", cup, "points", "sonneborn-berger")
 
 
+def test_koya_counts_points_against_opponents_with_half_of_the_points() -> None:
+    """First a, b and c have 2 of 3 points and d none, so only the points among a, b and c count. Then d has 2.5 of 5
+    points, so the points against it count too."""
+    cup = played("a>b\nb>c\nc>a\na>d\nb>d\nc>d")
+    with_half = played("a>b\nb>c\nc>a\na>d\nb=d\nc>d\nd>x\nd>y")
+
+    assert {"a": 1, "b": 1, "c": 1, "d": 0} == {
+        line.agent: line.values[1] for line in table("abcd", cup, "points", "koya")
+    }
+    assert {"a": 2, "b": 1.5, "c": 2, "d": 0.5} == {
+        line.agent: line.values[0] for line in table("abcd", with_half, "koya")
+    }
+
+
 def test_a_direct_encounter_of_three_counts_among_the_three() -> None:
     """a, b and c have 2 points each; among them a won 2, b 1 and c none."""
     cup = played("a>b\na>c\nb>c\nb>x\nc>x\nc>y\nx>a\ny>x")
@@ -206,7 +220,7 @@ def test_an_unknown_criterion_is_named() -> None:
         ),
         max_size=12,
     ),
-    st.permutations(["points", "wins", "ratio", "direct", "sonneborn-berger", "buchholz"]),
+    st.permutations(["points", "wins", "ratio", "direct", "sonneborn-berger", "buchholz", "koya"]),
 )
 def test_every_agent_has_one_place_whatever_is_asked(drawn: list[tuple[str, str, str]], ranking: list[str]) -> None:
     """And games in another order change nothing."""

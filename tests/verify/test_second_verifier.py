@@ -62,8 +62,11 @@ def test_the_export_has_a_copy(exported: Public) -> None:
     [
         ('name = "swiss"\nrounds = 3\ngames = 2', ""),
         ('name = "knockout"\ngames = 2', ""),
-        ('name = "gauntlet"\ngames = 2\nranking = ["points", "elo", "time"]', ""),
-        ('name = "round-robin"\ngames = 2\nranking = ["points", "ratio", "buchholz", "time"]', "[duel]\nwin = 3"),
+        ('name = "gauntlet"\ngames = 2\nranking = ["points", "koya", "elo", "time"]', ""),
+        (
+            'name = "round-robin"\ngames = 2\nranking = ["points", "ratio", "koya", "buchholz", "time"]',
+            "[duel]\nwin = 3",
+        ),
     ],
 )
 def test_contests_of_every_kind_are_accepted(form: str, more: str, tmp_path: Path) -> None:

@@ -536,6 +536,12 @@
       total(line.met, ({ opponent, wins, draws }) => (wins + draws / 2) * (all.get(opponent) ?? line).points),
     buchholz: (all) => (line) =>
       total(line.met, ({ opponent, pairings }) => pairings * (all.get(opponent) ?? line).points),
+    koya: (all) => {
+      const inMeetings = ({ agent, met }) =>
+        total(met, ({ opponent }) => all.get(opponent)?.met.find((each) => each.opponent === agent).points ?? 0);
+      const strong = new Set([...all.values()].filter((line) => line.points >= rounded(inMeetings(line))));
+      return (line) => total(line.met, ({ opponent, points }) => (strong.has(all.get(opponent)) ? points : 0));
+    },
     time: (all, equal) => {
       const haveReplied = equal.every((line) => line.replies > 0);
       return (line) => (haveReplied ? -line.charged_ms / line.replies : 0);
