@@ -4,6 +4,7 @@ Files are named by numbers, never by an agent's name. The page of a match is mad
 record (`judge.site.match_files`); the pages here need no record.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -367,6 +368,7 @@ def _agent(
             (_("Description"), agent.entry.description, False),
         ],
         "about": list(about.items())[:MOST_ABOUT],
+        "fault_counts": Counter(verdict for _, verdict, _ in faults).most_common(),
         "faults": faults[:MOST_FAULTS],
         "more_faults": max(0, len(faults) - MOST_FAULTS),
         "opponents": [

@@ -259,6 +259,15 @@ def test_a_contest_without_leagues_has_no_column_for_them(exported: Public) -> N
         assert "Points there" not in page
 
 
+def test_an_agents_page_counts_its_faults_by_verdict() -> None:
+    verdicts = (Verdict.CRASH, Verdict.CRASH, Verdict.WIN)
+    matches = [a_match(number, "one", "other", verdict, "a reason") for number, verdict in enumerate(verdicts, 1)]
+    pages = dict(site(a_contest(["one", "other"], matches, [], ""), {}, Proof("", "", ())))
+
+    assert "<li><b>2</b> crash</li>" in pages["agents/002.html"].decode()
+    assert "Failures and fouls" not in pages["agents/001.html"].decode()
+
+
 # --- the film --------------------------------------------------------------------------------------------------------
 
 
