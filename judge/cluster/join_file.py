@@ -17,7 +17,7 @@ from judge.base.durable_files import create_private
 from judge.base.errors import InputError
 from judge.base.parsing import parse_json
 from judge.cluster.keys import AUTHORITY, WORKERS, check_host, issue, load_authority, private_pem
-from judge.cluster.security import Address, parse_address, tls_security
+from judge.cluster.security import Address, parse_address, refuse_damaged, tls_security
 
 SUFFIX = ".join"
 LARGEST = 1 << 16
@@ -84,4 +84,10 @@ def read_join_file(path: Path) -> JoinFile:
             data = file.read(LARGEST)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}: judge cluster invite makes such a file") from None
-    return parse_json(JoinFile, data, f"{path}: not a file that judge cluster invite makes")
+    joined = parse_json(JoinFile, data, f"{path}: not a file that judge cluster invite makes")
+    try:
+        parse_address(joined.scheduler)
+    except InputError as error:
+        raise InputError(f"{path}: scheduler: {error}") from None
+    refuse_damaged(joined.security(), f"{path}: authority, certificate or key")
+    return joined

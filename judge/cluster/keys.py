@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
@@ -68,10 +69,14 @@ def load_authority(folder: Path, name: str, days: int) -> tuple[x509.Certificate
     """The key pair of `AUTHORITY` or `WORKERS` in `folder`, made if it is missing; the private key never leaves it."""
     certificate_file, key_file = folder / name, folder / name.replace(".pem", "-key.pem")
     if certificate_file.exists():
-        key = load_pem_private_key(key_file.read_bytes(), None)
+        try:
+            certificate = x509.load_pem_x509_certificate(certificate_file.read_bytes())
+            key = load_pem_private_key(key_file.read_bytes(), None)
+        except (ValueError, TypeError, UnsupportedAlgorithm):  # TypeError: a key with a password
+            raise InputError(f"{certificate_file} or {key_file} is damaged: bring it back from a copy") from None
         if not isinstance(key, ec.EllipticCurvePrivateKey):
             raise InputError(f"{key_file} is not the key that judge cluster keys makes")
-        return x509.load_pem_x509_certificate(certificate_file.read_bytes()), key
+        return certificate, key
     folder.mkdir(parents=True, exist_ok=True)
     key = ec.generate_private_key(ec.SECP256R1())
     subject = _name(_NAMES[name])

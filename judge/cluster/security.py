@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from distributed import Security
 
 from judge.base.errors import InputError
+from judge.base.text import printable
 from judge.cluster.keys import AUTHORITY, CERTIFICATE, KEY, WORKERS
 
 PORT = 8786
@@ -40,17 +41,18 @@ class Address:
 
 def parse_address(text: str, port: int = PORT) -> Address:
     """`tls://HOST[:PORT]`, or `tcp://` for loopback; InputError for anything else."""
+    shown = printable(text, 100)
     try:
         parts = urlsplit(text)
         address = Address(parts.scheme, parts.hostname or "", port if parts.port is None else parts.port)
     except ValueError as error:
-        raise InputError(f"{text}: {error}; {_SUCH}") from None
+        raise InputError(f"{shown}: {printable(str(error), 100)}; {_SUCH}") from None
     if address.scheme not in ("tls", "tcp") or not address.host or parts.path.strip("/"):
-        raise InputError(f"{text}: {_SUCH}")
+        raise InputError(f"{shown}: {_SUCH}")
     if address.scheme == "tcp" and not address.is_loopback:
         raise InputError(
-            f"{text}: plain TCP is refused beyond loopback, for whoever reaches that port runs code beside the Engine: "
-            f"use {replace(address, scheme='tls')} with the keys that judge cluster keys makes"
+            f"{shown}: plain TCP is refused beyond loopback: any process that reaches that port could run code next to "
+            f"the Engine: use {replace(address, scheme='tls')} with the keys that judge cluster keys makes"
         )
     return address
 
@@ -67,11 +69,21 @@ def security_of(address: Address, keys: Path | None, *, takes_workers: bool = Fa
     authority, certificate, key = (_file(keys / n) for n in (AUTHORITY, CERTIFICATE, KEY))
     if key.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise InputError(f"{key} can be read by others than its owner: chmod 600 {key}")
-    trusted = authority.read_text()
+    trusted = authority.read_text(errors="replace")
     # Keys of an earlier judge have no such file.
     if takes_workers and (keys / WORKERS).is_file():
-        trusted += (keys / WORKERS).read_text()
-    return tls_security(trusted, str(certificate), str(key))
+        trusted += (keys / WORKERS).read_text(errors="replace")
+    security = tls_security(trusted, str(certificate), str(key))
+    refuse_damaged(security, f"{keys}: {AUTHORITY}, {WORKERS}, {CERTIFICATE} or {KEY}")
+    return security
+
+
+def refuse_damaged(security: Security, source: str) -> None:
+    """Raise InputError, which begins with `source`, if its certificates or its key are not PEM, or do not fit."""
+    try:
+        security.get_connection_args("worker")
+    except (OSError, ValueError, TypeError) as error:  # ssl.SSLError is an OSError; TypeError: text beyond ASCII
+        raise InputError(f"{source} is damaged: {printable(str(error), 100)}: make new ones") from None
 
 
 def tls_security(authorities: str, certificate: str, key: str) -> Security:

@@ -1,0 +1,122 @@
+"""Whatever the files and messages of a cluster hold: a value or a refusal, within a bound of work for each byte."""
+
+import json
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.base.errors import InputError
+from judge.cluster.join_file import JoinFile, invite, read_join_file
+from judge.cluster.keys import AUTHORITY, CERTIFICATE, KEY, WORKERS, load_authority, make_keys
+from judge.cluster.messages import Arrived, Lacks, Played, read_answer, read_receipt
+from judge.cluster.security import parse_address, security_of
+from tests.examples import examples
+from tests.hostile import assert_bounded, byte_changes, read_or_refuse
+
+SCHEDULER = parse_address("tls://10.0.0.1:8786")
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The authorities, a scheduler's keys and a worker's join file."""
+    folder = tmp_path_factory.mktemp("keys")
+    make_keys(folder, ["here"], 1)
+    invite(folder, ["worker"], SCHEDULER, 1)
+    return folder
+
+
+def join(path: Path) -> None:
+    """Read a join file, and make what dask needs to connect as its worker."""
+    path.chmod(0o600)
+    joined = read_join_file(path)
+    assert "tls" == joined.address.scheme
+    for role in ("worker", "scheduler"):
+        assert joined.security().get_connection_args(role)
+
+
+@given(st.data())
+@settings(max_examples=examples(150))
+def test_any_join_file_is_read_or_refused(keys: Path, data: st.DataObject) -> None:
+    valid = (keys / "worker.join").read_bytes()
+
+    read_or_refuse(join, keys / "any.join", data.draw(byte_changes(valid)))
+
+
+@pytest.mark.parametrize("field", JoinFile.model_fields)
+@pytest.mark.parametrize(
+    "value", ["", "a", "\0", "tls://[::1", "-----BEGIN CERTIFICATE-----\nA\n", "é" * 4000, "\ud800"]
+)
+def test_any_value_of_a_join_file_is_read_or_refused(keys: Path, field: str, value: str) -> None:
+    joined = JoinFile.model_validate_json((keys / "worker.join").read_bytes())
+    data = json.dumps(joined.model_dump() | {field: value}).encode()
+
+    read_or_refuse(join, keys / "any.join", data)
+
+
+def test_an_unchanged_join_file_is_read(keys: Path) -> None:
+    join(keys / "worker.join")
+
+
+# --- keys ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [AUTHORITY, CERTIFICATE, KEY, WORKERS])
+@given(st.data())
+@settings(max_examples=examples(40))
+def test_any_file_of_keys_is_read_or_refused(keys: Path, name: str, data: st.DataObject) -> None:
+    folder = keys / "any"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(keys / "here", folder)
+    valid = (folder / name).read_bytes()
+
+    def use(_: Path) -> None:
+        security_of(SCHEDULER, folder, takes_workers=True).get_listen_args("scheduler")
+
+    (folder / name).chmod(0o600)
+    read_or_refuse(use, folder / name, data.draw(byte_changes(valid)))
+
+
+@pytest.mark.parametrize("name", [AUTHORITY, AUTHORITY.replace(".pem", "-key.pem")])
+@given(st.data())
+@settings(max_examples=examples(40))
+def test_any_authority_is_read_or_refused(keys: Path, name: str, data: st.DataObject) -> None:
+    folder = keys / "authority"
+    folder.mkdir(exist_ok=True)
+    for other in (AUTHORITY, AUTHORITY.replace(".pem", "-key.pem")):
+        shutil.copy(keys / other, folder)
+
+    read_or_refuse(
+        lambda _: load_authority(folder, AUTHORITY, 1),
+        folder / name,
+        data.draw(byte_changes((keys / name).read_bytes())),
+    )
+
+
+# --- messages --------------------------------------------------------------------------------------------------------
+
+DIGEST = "0" * 64
+MESSAGES: dict[str, tuple[Callable[[bytes], object], bytes]] = {
+    "played": (read_answer, Played(record=b"{}", states={DIGEST: b"a"}).model_dump_json().encode()),
+    "lacks": (read_answer, Lacks(agents=(DIGEST,), images=("a",)).model_dump_json().encode()),
+    "arrived": (read_receipt, Arrived(bytes=1).model_dump_json().encode()),
+}
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+@given(st.data())
+@settings(max_examples=examples(100))
+def test_any_message_of_a_worker_is_read_or_refused(message: str, data: st.DataObject) -> None:
+    read, valid = MESSAGES[message]
+    sent = data.draw(byte_changes(valid, (b"", b"\0", b'"', b"[", b"{", b"0,", b"null", b"\\u0000", b"[]")))
+
+    def attempt() -> None:
+        with suppress(InputError):
+            read(sent)
+
+    assert read(valid)
+    assert_bounded(attempt, len(sent))
