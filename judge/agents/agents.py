@@ -23,12 +23,13 @@ from judge.agents.pe_format import is_dotnet, is_windows_program, width_of
 from judge.agents.programs import ProgramKind, first_line, is_lfs_pointer, kind_of, playable, python_words
 from judge.agents.recipe import NOT_BUILT, BuildTable, language_of
 from judge.base.bookkeeping import own_paths
+from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import HostError, InputError
 from judge.base.parsing import parse
 from judge.base.resources import BUILD_DIRECTORY
 from judge.base.text import nearest, quote
 from judge.base.toml_files import parse as parse_toml
-from judge.base.toml_files import read_text, slashes
+from judge.base.toml_files import read_text, slashes, words_in
 from judge.games import new_game
 from judge.host.house_agents import house_agent_names
 from judge.protocols import PERSON, protocol_entry
@@ -146,16 +147,16 @@ def stage_agent(named: str, staging: Path) -> Agent:
     source = Path(named)
     if named in house_agent_names():
         source = BUILD_DIRECTORY / named
-        if not source.is_dir():
+        if not is_directory(source):
             raise InputError(f"house agent {named} is not built yet; run: judge images build")
     brains = brains_of(source)
-    if source.is_dir():
+    if is_directory(source):
         manifest = _manifest_of_directory(source)
         program = _copy_directory(source, _new_directory(staging, manifest.name))
         for name in brains:
             # An archive made on Windows knows nothing of executable bits.
             (program / name).chmod(0o755)
-    elif source.is_file():
+    elif is_file(source):
         manifest = _manifest_of_file(source)
         program = _new_directory(staging, manifest.name)
         _copy_file(source, program / source.name, executable=True)
@@ -225,7 +226,7 @@ def program_digest(program: Path) -> str:
 
 def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
     """Refuse what no command line can contain: the start would fail, and the host would seem to be at fault."""
-    for field, word in _words(manifest.model_dump(exclude={"description"})):
+    for field, word in words_in(manifest.model_dump(exclude={"description"})):
         odd = next((c for c in word if unicodedata.category(c) == "Cc"), "")
         if odd:
             fix = "write it without"
@@ -245,18 +246,6 @@ def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
         raise InputError(f"{path}: description: it has the control character U+0000")
 
 
-def _words(value: object, field: str = "") -> Iterator[tuple[str, str]]:
-    """All words in a part of a manifest, each with its field: `command, word 2`."""
-    if isinstance(value, str):
-        yield field, value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _words(inner, f"{field}.{key}" if field else key)
-    elif isinstance(value, tuple):
-        for number, inner in enumerate(value, 1):
-            yield from _words(inner, f"{field}, word {number}")
-
-
 def _checked(manifest: AgentManifest, path: Path) -> AgentManifest:
     if not is_name(manifest.name):
         raise InputError(
@@ -271,7 +260,10 @@ def _checked(manifest: AgentManifest, path: Path) -> AgentManifest:
     if manifest.protocol == PERSON:
         raise InputError(f"{path}: protocol {PERSON!r} is that of a person, not of a program")
     if manifest.protocol:
-        protocol_entry(manifest.protocol)
+        try:
+            protocol_entry(manifest.protocol)
+        except InputError as error:
+            raise InputError(f"{path}: protocol: {error}") from None
     return manifest
 
 
@@ -299,11 +291,11 @@ def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
     _refuse_backslashes(words, source)
     program = source / words[0] if words else source
     if manifest.runtime == WINE:
-        if not program.is_file():
+        if not is_file(program):
             raise InputError(f"{source / MANIFEST}: command: name the Windows program, relative to this directory")
         width_of(program)
         return manifest.model_copy(update={"command": (WINE, *words)})
-    if manifest.runtime == "native" and program.is_file() and is_windows_program(program):
+    if manifest.runtime == "native" and is_file(program) and is_windows_program(program):
         runtime = f'"{MONO}", command = ["{MONO}", "{words[0]}"]' if is_dotnet(program) else f'"{WINE}"'
         raise InputError(f"{source / MANIFEST}: {words[0]} is a Windows program: say runtime = {runtime}")
     return manifest
@@ -313,7 +305,7 @@ def _refuse_backslashes(words: Sequence[str], source: Path) -> None:
     """Raise InputError for a word that names a file of the agent with backslashes between directories."""
     for word in words:
         path = word.replace("\\", "/")
-        if path != word and not path.startswith("/") and (source / path).is_file() and not (source / word).exists():
+        if path != word and not path.startswith("/") and is_file(source / path) and not is_file(source / word):
             raise InputError(f"{source / MANIFEST}: command: {quote(word, 80)}: between directories write /: {path}")
 
 
@@ -369,7 +361,7 @@ def brains_of(source: Path) -> tuple[str, ...]:
 
     All are of one kind; what else is called like them (`pbrain-x.ini`, `pbrain-x.cpp`) is their data or source.
     """
-    if not source.is_dir() or any((source / name).exists() for name in (MANIFEST, INFO)):
+    if not is_directory(source) or any((source / name).exists() for name in (MANIFEST, INFO)):
         return ()
     named = [path for path in source.iterdir() if path.name.startswith(PREFIX) and path.is_file()]
     return tuple(path.name for path in playable(named))
@@ -383,7 +375,7 @@ def read_info(path: Path) -> AgentManifest:
     """
     words = info_words(path)
     lines = _lines_of(path)
-    if not (path.parent / words[0]).is_file():
+    if not is_file(path.parent / words[0]):
         raise InputError(f"{path}, line 1: name the program, relative to this directory")
     author, language = ([*lines[1:3], "", ""])[:2]
     program = _manifest_of_file(path.parent / words[0])

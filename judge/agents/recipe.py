@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from judge.agents.programs import python_words
 from judge.base.bookkeeping import own_paths
+from judge.base.durable_files import is_file
 from judge.base.errors import InputError
 from judge.base.text import quote
 from judge.base.toml_files import parse as parse_toml
@@ -221,7 +222,7 @@ def _is_missing(sources: Sources) -> bool:
         return _lacks_class(sources)
     if first == "mono":
         return not any(sources.tree.rglob("*.exe"))
-    return first.startswith("./") and not (sources.tree / first).is_file()
+    return first.startswith("./") and not is_file(sources.tree / first)
 
 
 def _lacks_class(sources: Sources) -> bool:

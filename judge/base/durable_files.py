@@ -1,6 +1,6 @@
 """Files are on the disk whole or not at all, also after a kill or a loss of power: write new, fsync, rename.
 
-Files from outside are read within bounds: `read_bounded`.
+Files from outside are read within bounds: `read_bounded`. Names from outside may be unfit: `is_file`.
 """
 
 import ctypes
@@ -95,6 +95,21 @@ def sync(path: Path) -> None:
         os.close(fd)
 
 
+def is_file(path: Path) -> bool:
+    """Whether `path` is a regular file, or a link to one; False also for a name that no file system allows."""
+    return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises OSError for a name of more than 255 bytes
+
+
+def is_directory(path: Path) -> bool:
+    """Whether `path` is a directory, or a link to one; False also for a name that no file system allows."""
+    return os.path.isdir(path)  # noqa: PTH112 - as in is_file
+
+
+def is_link(path: Path) -> bool:
+    """Whether `path` is a symbolic link; False also for a name that no file system allows."""
+    return os.path.islink(path)  # noqa: PTH114 - as in is_file
+
+
 def read_bounded(path: Path, most: int, fix: str = "", *, links: bool = False) -> bytes:
     """The content of a regular file of at most `most` bytes; `links`: one that a link leads to will do.
 
@@ -105,9 +120,12 @@ def read_bounded(path: Path, most: int, fix: str = "", *, links: bool = False) -
         # A device or a pipe is not waited for.
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW)
         with os.fdopen(os.open(path, flags), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 raise InputError(f"{path}: a directory or a special file, which is not read; copy a file in its place")
-            data = file.read(most + 1)
+            data = file.read(min(status.st_size, most) + 1)  # read(most + 1) would allocate all of that
+            if len(data) > status.st_size:
+                data += file.read(most + 1 - len(data))
     except OSError as error:
         if error.errno == errno.ELOOP and not links:
             raise InputError(f"{path}: a link, which is not followed; copy a file in its place") from None

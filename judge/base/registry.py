@@ -11,7 +11,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
 from judge.base.errors import HostError, InputError
-from judge.base.text import suggest
+from judge.base.text import quote, suggest
 
 OWN = "judge"
 """The distribution whose entries are ours."""
@@ -42,7 +42,7 @@ class Registry(Generic[Entry]):
         """
         registered = _registered(self.group)
         if name not in registered:
-            raise InputError(f"no {self.noun} is called {name!r}; {suggest(name, registered)}")
+            raise InputError(f"no {self.noun} is called {quote(name, 80)}; {suggest(name, registered)}")
         points = registered[name]
         if len(points) > 1:
             first, second = (_package(point) for point in points[:2])

@@ -70,7 +70,7 @@ def parse(path: Path, text: str) -> dict[str, Any]:
     if line := _line_of_long_key(text):
         raise InputError(f"{path}, line {line}: a key has more than {MAX_KEY_PARTS} parts with dots between them")
     try:
-        return tomllib.loads(text)
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         hint = _hint(str(error), text)
         raise InputError(f"{path}: {error}" + (f": {hint}" if hint else "")) from None
@@ -78,6 +78,27 @@ def parse(path: Path, text: str) -> dict[str, Any]:
         raise InputError(f"{path}: it has a number of more than 4,300 digits") from None
     except RecursionError:
         raise InputError(f"{path}: its lists or tables are nested too deeply") from None
+    if _NUL.search(text):
+        for field, word in words_in(document):
+            if "\0" in word:
+                raise InputError(f"{path}: {field}: it has the control character U+0000: write it without")
+    return document
+
+
+_NUL = re.compile(r"\\u0{4}|\\U0{8}")
+"""How a TOML text writes a NUL, which no name of a file can have."""
+
+
+def words_in(value: object, field: str = "") -> Iterator[tuple[str, str]]:
+    """All texts in a value of a file, each with its field: `command, word 2`."""
+    if isinstance(value, str):
+        yield field, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from words_in(inner, f"{field}.{key}" if field else key)
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value, 1):
+            yield from words_in(inner, f"{field}, word {number}")
 
 
 # --- the length of keys ----------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from judge.agents.agents import PERSONS
+from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
 from judge.base.toml_files import parse, read_text, validated
 from judge.catalog import game_entry
@@ -340,7 +341,7 @@ def openings_of(path: Path, chosen: OpeningsPlan, policy: Policy) -> list[Openin
 def located(folder: Path, agent: AgentPlan) -> str:
     """The path of an `[[agents]]` of a file in `folder`, or the name of a house agent."""
     path = folder / agent.path
-    is_name = agent.path in (*house_agent_names(), *PERSONS) and not path.exists()
+    is_name = agent.path in (*house_agent_names(), *PERSONS) and not is_file(path) and not is_directory(path)
     return agent.path if is_name else str(path)
 
 
@@ -356,7 +357,7 @@ def policy_of(path: Path, name: str, changes: Sequence[str]) -> Policy:
 
 def load_plan(path: Path) -> Planned:
     """The plan in a file, or in a folder's contest.toml; InputError that names the file, the line and the fix."""
-    if path.is_dir():
+    if is_directory(path):
         path /= PLAN_FILE
     text = read_text(path, "a contest file; judge contest init NAME --policy POLICY makes one")
     plan = validated(Plan, parse(path, text), path, text)

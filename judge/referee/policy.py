@@ -12,11 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from judge.base.durable_files import is_file
 from judge.base.errors import InputError
+from judge.base.parsing import complaint
 from judge.base.resources import POLICIES
-from judge.base.text import suggest
+from judge.base.text import quote, suggest
 from judge.base.toml_files import parse, read_text, validated
 from judge.games import GAMES, new_game
 from judge.protocols import not_carried
@@ -110,6 +112,19 @@ class LimitsPolicy(_Section):
     stack_bytes: int = Limits.model_fields["stack_bytes"].default
     address_bytes: int = Limits.model_fields["address_bytes"].default
 
+    @model_validator(mode="after")
+    def _can_be_enforced(self) -> Self:
+        try:
+            self.enforced()
+        except ValidationError as error:
+            raise ValueError(complaint(error)) from None
+        return self
+
+    def enforced(self, **folders: int) -> Limits:
+        """What a box is built with, with the sizes of its `folders`."""
+        own = self.model_dump(exclude={"memory_bytes", "ceiling_bytes"})
+        return Limits(memory_bytes=self.memory_bytes or self.ceiling_bytes, **own, **folders)
+
 
 class FoldersPolicy(_Section):
     """The two directories of the Gomoku AI protocol; the file system enforces both limits; pages are memory."""
@@ -168,13 +183,11 @@ class Policy(_Section):
     def enforced(self) -> Limits:
         """What a box is built with; its cap of memory is the agent's own plus all that it can write to."""
         folders = self.folders
-        return Limits(
-            memory_bytes=self.limits.memory_bytes or self.limits.ceiling_bytes,
+        return self.limits.enforced(
             temporary_bytes=folders.temporary_bytes,
             temporary_inodes=folders.temporary_inodes,
             persistent_bytes=folders.persistent_bytes if folders.persistent else 0,
             persistent_inodes=folders.persistent_inodes,
-            **self.limits.model_dump(exclude={"memory_bytes", "ceiling_bytes"}),
         )
 
 
@@ -222,7 +235,11 @@ def _check_protocol(policy: Policy, path: Path) -> None:
         game = GAMES.entry(choice.name)
     except InputError:
         return  # named when the game is made
-    if choice.protocol and (why := not_carried(choice.protocol, game)):
+    try:
+        why = not_carried(choice.protocol, game) if choice.protocol else ""
+    except InputError as error:
+        raise InputError(f"{path}, game.protocol: {error}") from None
+    if why:
         fix = f"{game.name} is played in {game.protocol}" if game.protocol else "choose another protocol"
         raise InputError(f"{path}, game.protocol: the protocol {choice.protocol} {why}; {fix}")
 
@@ -257,8 +274,8 @@ def _locate(name: str) -> tuple[Path, str]:
     if base.endswith(".toml"):
         return Path(base), variant
     path = POLICIES / f"{base}.toml"
-    if not re.fullmatch(r"[A-Za-z0-9._-]+", base) or not path.is_file():
-        raise InputError(f"there is no policy {base!r}; {suggest(base, policy_names())}")
+    if not re.fullmatch(r"[A-Za-z0-9._-]+", base) or not is_file(path):
+        raise InputError(f"there is no policy {quote(base, 80)}; {suggest(base, policy_names())}")
     return path, variant
 
 

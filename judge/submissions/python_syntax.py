@@ -7,6 +7,7 @@ Python of a contest's agents runs it.
 """
 
 import ast
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,7 +60,8 @@ def main() -> int:
         if tree is None:
             sys.stderr.write(f"SyntaxError: {wrong}\n")
             return 1
-        found = [path for path in imported(tree, file, first.parent) if path not in seen and path.is_file()]
+        # Path.is_file raises OSError for a module with a name of more than 255 bytes.
+        found = [path for path in imported(tree, file, first.parent) if path not in seen and os.path.isfile(path)]  # noqa: PTH113
         seen.update(found)
         left += found
     return 0

@@ -16,6 +16,9 @@ OPENED, CLOSED, BEGINS, WINDOW = "opened", "closed", "begins", "window"
 """Events of the contest's journal: that the clock opened and closed submissions and started the contest, and which
 moments its file names since."""
 
+_FIRST_YEAR, _LAST_YEAR = 1970, 9000
+"""Moments beyond them may have no equal in UTC."""
+
 
 @dataclass(frozen=True, slots=True)
 class Windows:
@@ -47,6 +50,8 @@ class Windows:
 
 def aware_moment(key: str, moment: datetime, zone: str) -> datetime:
     """A moment of a contest's file, which is `key` there, with its zone. Raises ValueError with the fix."""
+    if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
+        raise ValueError(f"{key} is in the year {moment.year}: write a moment such as 2027-03-31T18:00:00")
     if moment.tzinfo is not None:
         return moment
     if not zone:

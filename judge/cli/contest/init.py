@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from judge.agents.agents import no_agent, refuse_person
-from judge.base.durable_files import write_durably
+from judge.base.durable_files import is_directory, is_file, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.toml_files import toml_quoted
 from judge.cli.options import PolicyOption, SetOption
@@ -171,7 +171,7 @@ def _agent_from_folder(named: str, folder: Path) -> str:
     if named in house_agent_names():
         return named
     path = _from_folder(named, folder)
-    if not Path(named).exists():
+    if not is_file(Path(named)) and not is_directory(Path(named)):
         raise no_agent(named)
     return path
 

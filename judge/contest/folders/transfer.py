@@ -23,7 +23,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from judge.agents.kept_folders import Heads, owner_of
-from judge.base.durable_files import exchange_durably, move_durably, write_durably
+from judge.base.durable_files import exchange_durably, is_file, move_durably, write_durably
 from judge.base.errors import HostError, InputError
 from judge.contest.plan import PLAN_FILE, Planned, load_plan
 from judge.matches import MatchState
@@ -156,7 +156,7 @@ def refuse_without_folders(planned: Planned) -> None:
 
 def read_any(path: Path, policy: Policy) -> Sequence[AgentFolder]:
     """The folders of another contest, or of a directory of folders; InputError names the path that is wrong."""
-    if path.is_file() or (path / PLAN_FILE).is_file():
+    if is_file(path) or is_file(path / PLAN_FILE):
         return [_fitting(each, policy) for each in _of_contest(path)]
     return read_folders(path, policy)
 

@@ -18,7 +18,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from judge.base.durable_files import read_bounded
+from judge.base.durable_files import is_file, is_link, read_bounded
 from judge.base.errors import InputError
 from judge.base.text import quote, suggest
 from judge.games.gomoku import Rule
@@ -224,9 +224,9 @@ def _find(file: _Tournament, key: str, folder: str, name: str) -> Path:
     own = file.path.parent
     for place in (own.parent / folder, own / folder, own):
         path = place / name
-        if path.is_symlink():
+        if is_link(path):
             raise file.refused(key, f"{path} is a link, which is not followed; copy the file in its place")
-        if path.is_file():
+        if is_file(path):
             return path
     raise file.refused(
         key, f"{quote(name, 40)} is missing; it should be in {own.parent / folder}, or in {own / folder}"

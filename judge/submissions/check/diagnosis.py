@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from judge.agents.agents import MONO
 from judge.agents.pe_format import is_dll, is_dotnet
 from judge.agents.programs import first_line
+from judge.base.durable_files import is_directory, is_file
 from judge.base.text import decode, printable
 from judge.games.types import Verdict
 from judge.referee.policy import Policy
@@ -265,7 +266,7 @@ def _cause(talk: RecordedTalk) -> str:
             name = next(filter(None, found.groups()))
             if what == "program" and (other := other_name(name)):
                 return other
-            if what == "module" and any((talk.program / entry).exists() for entry in (name, f"{name}.py")):
+            if what == "module" and (is_directory(talk.program / name) or is_file(talk.program / f"{name}.py")):
                 return _ELSEWHERE.format(printable(name, 60))
             return _missing(what, name, fix, policy)
     if talk.side.fault is Verdict.CRASH and _NOT_OPENED.search(said):

@@ -9,6 +9,7 @@ from judge.agents.elf_format import read_elf
 from judge.agents.programs import MAX_LFS_POINTER_BYTES, first_line, is_lfs_pointer
 from judge.agents.recipe import MAKEFILES, is_built
 from judge.base.bookkeeping import own_paths
+from judge.base.durable_files import is_file
 from judge.base.text import nearest, printable
 
 _HEAD_BYTES = 512
@@ -47,7 +48,7 @@ _LEVELS = (
 def why_not_started(program: Path, word: str) -> str:
     """What keeps the first word of a command from being started, and the fix; empty if that is not known."""
     file = program / word
-    if word and not word.startswith("/") and file.is_file():
+    if word and not word.startswith("/") and is_file(file):
         return fault_of_file(file)
     if word.startswith("./") or "/" in word.strip("/"):
         return _missing_file(program, word)

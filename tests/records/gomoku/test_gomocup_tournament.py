@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from judge.base.errors import InputError
 from judge.records.gomoku.gomocup_tournament import LARGEST_FILE, POLICIES, agent_name, read_tournament
 from judge.referee.policy import load_policy
-from tests.records.gomoku.tournaments import FIELDS, write_tournament
+from tests.examples import examples
+from tests.hostile import byte_changes, read_or_refuse
+from tests.records.gomoku.tournaments import FIELDS, OPENINGS, write_tournament
 
 
 def refused(path: Path) -> str:
@@ -143,19 +145,52 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
         assert "is a link, which is not followed" in refused(path)
 
 
-@given(st.dictionaries(st.sampled_from(sorted(FIELDS)), st.text(max_size=30), max_size=4))
-@settings(max_examples=25, deadline=None)
-def test_whatever_a_file_holds_it_is_read_or_refused(
-    tmp_path_factory: pytest.TempPathFactory, fields: dict[str, str]
-) -> None:
+PIECES = (b"", b"\0", b"\xff", b"\n", b"=", b",", b" 0,0", b"9", b" A.zip", b"#", b"../")
+LONG = "n" * 300
+VALUES = (
+    "",
+    "0",
+    "-1",
+    "9" * 400,
+    "1e9",
+    "²",
+    ".",
+    "..",
+    "/",
+    "\0",
+    LONG,
+    f"{LONG} {LONG}",
+    "A.zip " * 600,
+    "=",
+    "#",
+    "\ud800",
+)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_any_value_of_a_field_is_read_or_refused(field: str, tmp_path: Path) -> None:
+    path = write_tournament(tmp_path)
+    for value in VALUES:
+        lines = "".join(f"{key} = {text}\n" for key, text in (FIELDS | {field: value}).items())
+        read_or_refuse(read_tournament, path, lines.encode("utf-8", "surrogatepass"))
+
+
+@given(st.data())
+@settings(max_examples=examples(150))
+def test_any_tournament_file_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     path = write_tournament(tmp_path_factory.getbasetemp() / "any-tournament")
-    lines = "".join(f"{key} = {value}\n" for key, value in (FIELDS | fields).items())
-    path.write_bytes(lines.encode("utf-8", "surrogatepass"))
-    try:
-        contest = read_tournament(path)
-    except InputError:
-        return
-    load_policy(contest.policy, contest.changes)
+    sent = data.draw(byte_changes(path.read_bytes(), PIECES))
+
+    read_or_refuse(lambda it: load_policy((contest := read_tournament(it)).policy, contest.changes), path, sent)
+
+
+@given(st.data())
+@settings(max_examples=examples(100))
+def test_any_file_of_openings_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    path = write_tournament(tmp_path_factory.getbasetemp() / "any-openings")
+    sent = data.draw(byte_changes(OPENINGS.encode(), PIECES))
+
+    read_or_refuse(lambda _: read_tournament(path), path.parents[1] / "opening/twelve.txt", sent)
 
 
 @pytest.mark.parametrize(

@@ -232,6 +232,12 @@ FLAWS = {
         "ModuleNotFoundError: No module named 'win32api'",
         "the module win32api is missing here: only Python's standard library is installed",
     ),
+    "wants a module with a name that no file can have": (
+        flawed.remembering("__import__('n' * 300)"),
+        {"start": FAIL},
+        "ModuleNotFoundError: No module named 'nnn",
+        "is missing here: only Python's standard library is installed",
+    ),
     "is written in Python 2": (
         "#!/usr/bin/env python3\nimport sys\nprint 'MESSAGE hello'\n",
         {"start": FAIL},

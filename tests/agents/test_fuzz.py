@@ -1,0 +1,168 @@
+"""Whatever an author's files hold: an agent or a refusal that names the file, within a bound of work for each byte."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.agents.agents import MANIFEST, read_info, read_manifest, read_sent_manifest, stage_agent
+from judge.agents.recipe import Sources, recipe_for
+from judge.base.errors import InputError
+from judge.sandbox.runtimes import load_runtime
+from judge.submissions.check.start_faults import fault_of_file
+from tests.examples import examples
+from tests.hostile import assert_bounded, byte_changes, one_change_each, read_or_refuse, refused, toml_files
+
+AGENT = """name = "mine"
+command = ["./mine", "--level", "9"]
+runtime = "native"
+protocol = "gomocup"
+line_ending = "crlf"
+author = "me"
+language = "C"
+description = "a"
+[build]
+kind = "c++"
+main = "main.cpp"
+flags = ["-std=c++20"]
+"""
+SENT = AGENT.replace('command = ["./mine", "--level", "9"]\n', "")
+RUNTIME = """about = "mine"
+extends = "python"
+release = ""
+packages = ["python3-numpy"]
+wheels = ["numpy==1.26.4 --hash=sha256:HASH"]
+programs = ["mine.sh"]
+provides = ["numpy"]
+[environment]
+A = "1"
+""".replace("HASH", "0" * 64)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a program."""
+    found = tmp_path_factory.mktemp("agent")
+    shutil.copy("/bin/true", found / "mine")
+    (found / "main.cpp").write_text("int main() {}\n")
+    (found / "mine.sh").write_text("")
+    return found
+
+
+def stage(path: Path) -> None:
+    """Copy the agent that a manifest is of."""
+    with tempfile.TemporaryDirectory() as staging:
+        assert (stage_agent(str(path.parent), Path(staging)).program / "mine").is_file()
+
+
+def runtime(path: Path) -> object:
+    """The recipe of a runtime."""
+    return load_runtime("mine", path)
+
+
+READERS: dict[str, tuple[Callable[[Path], object], str, str]] = {
+    "manifest": (read_manifest, MANIFEST, AGENT),
+    "agent": (stage, MANIFEST, AGENT),
+    "manifest of sources": (read_sent_manifest, MANIFEST, SENT),
+    "runtime": (runtime, "runtime.toml", RUNTIME),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_every_value_of_every_key_is_read_or_refused(folder: Path, reader: str) -> None:
+    read, name, text = READERS[reader]
+    assert not refused(read, folder / name, text.encode())
+
+    assert {True, False} == {refused(read, folder / name, data) for data in one_change_each(text)}
+
+
+@pytest.mark.parametrize("reader", ["manifest", "manifest of sources", "runtime"])
+@given(st.data())
+@settings(max_examples=examples(80))
+def test_any_file_is_read_or_refused_within_bounds(folder: Path, reader: str, data: st.DataObject) -> None:
+    read, name, text = READERS[reader]
+
+    read_or_refuse(read, folder / name, data.draw(toml_files(text)))
+
+
+@given(byte_changes(b"mine --level 9\nme\nC\nplays\n", (b"\n", b"'", b'"', b"\0", b"\\", b"n/", b"n", b" ")))
+@settings(max_examples=examples(100))
+def test_any_info_file_is_read_or_refused(folder: Path, data: bytes) -> None:
+    read_or_refuse(read_info, folder / "info", data)
+
+
+# --- programs --------------------------------------------------------------------------------------------------------
+
+PROGRAMS = {
+    "mine": Path("/bin/true").read_bytes()[:2000],
+    "mine.exe": b"MZ"
+    + bytes(58)
+    + b"\x40\0\0\0"
+    + b"PE\0\0"
+    + b"\x64\x86"
+    + bytes(14)
+    + b"\xf0\0\x22\0\x0b\x02"
+    + bytes(300),
+    "mine.py": b"#!/usr/bin/python3 -u -O\nprint('a')\n",
+    "mine.jar": b"PK\3\4" + bytes(200),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@given(st.data())
+@settings(max_examples=examples(80))
+def test_any_program_is_an_agent_or_refused(folder: Path, name: str, data: st.DataObject) -> None:
+    def use(path: Path) -> None:
+        fault_of_file(path)
+        with tempfile.TemporaryDirectory() as staging:
+            stage_agent(str(path), Path(staging))
+
+    read_or_refuse(use, folder / name, data.draw(byte_changes(PROGRAMS[name])))
+
+
+# --- trees of sources ------------------------------------------------------------------------------------------------
+
+FILES = {
+    "Cargo.toml": '[package]\nname = "mine"\nedition = "2021"\nbuild = ""\n[[bin]]\nname = "a"\n'
+    '[dependencies]\na = {path = "a"}\n[target.x.dependencies]\nb = 1\n',
+    "CMakeLists.txt": "project(mine)\nadd_executable(${PROJECT_NAME} main.cpp)\n",
+    "go.mod": "module mine\nrequire a v1\n",
+    "pom.xml": "<project><dependency></dependency></project>\n",
+    "Makefile": "CARGO = cargo\nall:\n\tcargo build\n",
+    "main.cpp": "int main() {}\n",
+    "other.c": "int main(void) {}\n",
+    "main.py": "#!/usr/bin/python3 -u\nprint 'a'\n",
+    "src/main/java/Main.java": "package a.b;\nclass Main { static void main(String[] a) {} }\n",
+    "mine.pas": "program mine;\n",
+    "main.rs": "fn main() {}\n",
+    "main.js": "",
+    "main.go": "package main\n",
+    "main.cs": "",
+}
+
+
+@given(st.data())
+@settings(max_examples=examples(80))
+def test_any_tree_of_sources_has_a_recipe_or_a_refusal(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    tree = tmp_path_factory.mktemp("tree")
+    size = 0
+    for name in data.draw(st.lists(st.sampled_from(sorted(FILES)), min_size=1, max_size=4, unique=True)):
+        valid = FILES[name]
+        content = data.draw(toml_files(valid or "\n") if name.endswith(".toml") else byte_changes(valid.encode()))
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_bytes(content)
+        size += len(content)
+    words = data.draw(st.sampled_from([(), ("./mine",), ("java", "Main"), ("mono", "a.exe"), ("./" + "n" * 300,)]))
+
+    def attempt() -> None:
+        with suppress(InputError):
+            recipe_for(Sources(tree, "mine", words))
+
+    assert_bounded(attempt, size)
