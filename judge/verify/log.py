@@ -166,7 +166,7 @@ def _submissions(lines: Sequence[JournalLine]) -> Mapping[int, JournalLine]:
     """The last line of each submission."""
     last = {}
     for line in lines:
-        if found := re.match(r"submission ([0-9]{1,18})(?:: |$)", line.text):
+        if found := re.match(r"submission ([0-9]{1,18})(?:: |\Z)", line.text):
             last[int(found[1])] = line
     return last
 
@@ -206,12 +206,13 @@ def uncounted_attempts(contest: PublishedContest, log: ReadLog) -> Iterator[str]
         if line.event in ATTEMPT_EVENTS and key[0] in numbers:
             has_record = line.digest is not None or states.get(key, ("", False))[1]
             states[key] = line.event, has_record
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[tuple[int, int]]] = {}
     for (match, attempt), (event, has_record) in states.items():
         if event not in ("accepted", "started"):
             kind = event if has_record else f"{event} without a record"
-            found.setdefault(kind, []).append(f"{numbers[match]}.{attempt}")
-    for kind, attempts in sorted(found.items()):
+            found.setdefault(kind, []).append((numbers[match], attempt))
+    for kind, each in sorted(found.items()):
+        attempts = [f"{number}.{attempt}" for number, attempt in sorted(each)]
         more = f" and {len(attempts) - MOST_NAMED} more" if len(attempts) > MOST_NAMED else ""
         noun = "attempt does" if len(attempts) == 1 else "attempts do"
         yield f"{len(attempts)} {noun} not count, {kind} (game.attempt): {', '.join(attempts[:MOST_NAMED])}{more}"

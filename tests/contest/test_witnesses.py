@@ -47,6 +47,7 @@ from tests.forked import ForkedProcess
 from tests.publish.cups import Cup
 from tests.publish.public import Public
 from tests.verify.log_forgeries import PAIR, in_document, lines_of, rewrite
+from tests.verify.test_second_verifier import notes_of_both
 from tests.verify.test_second_verifier import problems as problems_by_node
 
 WITNESS = "example.net/ada"
@@ -527,7 +528,7 @@ def test_a_log_that_was_rewritten_after_the_witness_signed_is_found_in_the_expor
 
 
 def test_a_draw_without_its_witness_is_told_and_what_the_witness_signed_meanwhile_contradicts_it(
-    service: Service, tmp_path: Path
+    service: Service, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     service.does = says(503)
     public = held(tmp_path, service)
@@ -542,3 +543,5 @@ def test_a_draw_without_its_witness_is_told_and_what_the_witness_signed_meanwhil
     (tmp_path / "kept").write_bytes(kept.cosigned(WITNESS, service.key, 1_700_000_000).note)
     (decision,) = found(public, since=tmp_path / "kept")[0].decisions
     assert "BUT it signed the log at the freeze, 2023-11-14 22:13:20 UTC" in decision
+    noted = [f"note     {decision}"]
+    assert (noted, noted) == notes_of_both(public, capsys, tmp_path / "kept")

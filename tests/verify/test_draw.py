@@ -21,6 +21,7 @@ from judge.verify.export import verify_export
 from tests.contest.cups import CHANCE
 from tests.publish.public import Public
 from tests.verify.log_forgeries import held, in_document, old_checkpoint, other_digest, rewrite
+from tests.verify.test_second_verifier import notes_of_both
 from tests.verify.test_second_verifier import problems as problems_by_node
 
 
@@ -82,7 +83,9 @@ def test_a_draw_that_was_chosen_is_found(forgery: str, logged_copy: Public) -> N
     assert problem in problems_by_node(logged_copy.directory, logged_copy.public_key)
 
 
-def test_an_entry_that_passed_and_was_dropped_is_found(logged: Public, tmp_path: Path) -> None:
+def test_an_entry_that_passed_and_was_dropped_is_found(
+    logged: Public, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """One that was replaced by its author, withdrawn or refused is not missed; one that nobody decided is named."""
 
     def submit(_store: Store) -> None:
@@ -105,6 +108,8 @@ def test_an_entry_that_passed_and_was_dropped_is_found(logged: Public, tmp_path:
         "submission 6 was not decided, because the judge's host had failed in its check, when the entries were frozen",
         "1 attempt does not count, void (game.attempt): 1.1",
     ] == list(report.decisions)
+    noted = [f"note     {decision}" for decision in report.decisions]
+    assert (noted, noted) == notes_of_both(public, capsys)
 
 
 def test_a_contest_is_announced_once_and_begins_as_it_was_announced(

@@ -3,23 +3,26 @@
 import json
 import shutil
 import subprocess
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from judge.cli.contest.publish import verify as verify_command
 from judge.export.export import publish
 from judge.publish.manifest import MANIFEST, write_manifest
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
-from tests.publish.cups import STRONG_TO_WEAK, Cup
+from tests.publish.cups import STRONG_TO_WEAK, Cup, crasher
 from tests.publish.public import Public, change, sign_again
 from tests.site.browser import Browser
 
 VERIFIER = Path(__file__).parents[2] / "judge/site/templates/verify.mjs"
 
 
-def verify(directory: Path, *key: Path) -> tuple[int, list[str]]:
+def verify(directory: Path, *key: Path | str) -> tuple[int, list[str]]:
     """The exit code and the lines of the copy that is not in the export: a forger changes that one too."""
     node = shutil.which("node")
     assert node is not None, "there is no Node.js here; scripts/test installs it"
@@ -33,6 +36,22 @@ def problems(directory: Path, *key: Path) -> list[str]:
     found = [line.removeprefix("problem: ") for line in lines if line.startswith("problem: ")]
     assert bool(found) == bool(code)
     return found
+
+
+def notes(lines: Iterable[str]) -> list[str]:
+    """What a verifier says that no verifier can judge."""
+    return [line for line in lines if line.startswith("note ")]
+
+
+def notes_of_both(
+    public: Public, capsys: pytest.CaptureFixture[str], since: Path | None = None
+) -> tuple[list[str], list[str]]:
+    """The notes of `judge contest verify` and of verify.mjs."""
+    capsys.readouterr()
+    with suppress(SystemExit):
+        verify_command(public.directory, public.public_key, since)
+    options = ("--since", since) if since else ()
+    return notes(capsys.readouterr().out.splitlines()), notes(verify(public.directory, public.public_key, *options)[1])
 
 
 def test_an_untouched_export_is_accepted_and_what_was_not_checked_is_said(exported: Public) -> None:
@@ -55,6 +74,18 @@ def test_both_verifiers_name_the_same_manifest_and_key(exported: Public) -> None
 
 def test_the_export_has_a_copy(exported: Public) -> None:
     assert VERIFIER.read_bytes() == (exported.directory / "verify.mjs").read_bytes()
+
+
+def test_both_verifiers_note_the_same_disqualification(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    public = Public(tmp_path, make_key(tmp_path / "my.key"))
+    cast = {**STRONG_TO_WEAK, "always": crasher("always", 0)}
+    form, more = 'name = "round-robin"\ngames = 2', "[failures]\nafter = 2\nlimit = 0.4"
+    with Cup(tmp_path / "cup", cast, form, more) as cup:
+        cup.play()
+        publish(cup.contest, public.directory, public.private, public.key)
+
+    noted = ["note     always disqualified: failed in 100% of its games; 40% are allowed"]
+    assert (noted, noted) == notes_of_both(public, capsys)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_both_verifiers_name_the_games_whose_attempts_do_not_count(logged: Publi
     words = "1 attempt does not count, void (game.attempt): 1.1"
 
     assert words in report.decisions
-    assert f"not checked: {words}" in verify(logged.directory, logged.public_key)[1]
+    assert f"note     {words}" in verify(logged.directory, logged.public_key)[1]
 
 
 @pytest.mark.parametrize("count", range(1, 11))

@@ -185,7 +185,7 @@ def verify(
         print(f"joined   {_former_words(former)}")
     for decision in report.decisions:
         # What the organiser decided or the host caused: no verifier can tell whether it was right.
-        print(f"note     {printable(decision, 300)}")
+        print(f"note     {printable(decision, 500)}")
     for line in _fairness_lines(report):
         print(f"fairness {line}")
     print(f"log      {_log_words(report, since)}")

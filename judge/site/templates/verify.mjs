@@ -5,7 +5,7 @@
 // and verify.html runs it in a browser on a directory that the reader chooses. It checks that every file is as it was
 // signed, that results are those of the records, that the tables follow from the results, and that the log has all
 // results and goes on from an old checkpoint. It plays no game again: whether a record follows from the rules is for
-// `judge contest verify`. It says what it did not check.
+// `judge contest verify`. It says what it did not check, and notes what no verifier can judge.
 "use strict";
 (() => {
   const MANIFEST = "manifest.json", SIGNATURE = "manifest.sig", KEY = "organiser.pem";
@@ -24,6 +24,7 @@
     key = "";
     problems = [];
     checked = [];
+    notes = []; // What the organiser decided or the host caused: no verifier can tell whether it was right.
     unchecked = [
       "that records follow from the rules and from what the agents wrote: judge contest verify replays them",
       "the schedule, the openings and the lots: judge contest verify computes them again",
@@ -58,6 +59,7 @@
         ...this.unchecked.map((text) => `not checked: ${plain(text)}`),
         `manifest ${this.manifest}`,
         `key      ${this.key}`,
+        ...this.notes.map((text) => `note     ${plain(text)}`),
         count ? `FAILED: ${count} problem${count > 1 ? "s" : ""}` : `ok: ${plain(this.contest)}`,
       ];
     }
@@ -756,6 +758,7 @@
       this.running = new Map();
       this.done = new Map();
       this.last = new Map();
+      this.recorded = new Set();
       this.ended = new Map();
       this.isCreated = false;
       this.isOpen = true;
@@ -792,6 +795,7 @@
       if (!(attempt >= 1 && attempt <= (this.last.get(match) ?? 0))) {
         return expect(false, `attempt ${attempt} was not started`);
       }
+      if (digest !== null) this.recorded.add(key);
       const kept = event === "annulled" ? before?.digest ?? null : digest;
       if (event === "superseded") {
         expect(!isRunning, `attempt ${attempt} was being played, so nothing supersedes it`);
@@ -837,16 +841,17 @@
         report.expect(isRight, `game ${number}: ${told} in the log, and it is ${state} in the tables`);
       }
       const byKind = new Map();
-      for (const [key, { event, digest }] of this.ended) {
-        const [match, attempt] = key.split(" "), kind = digest === null ? `${event} without a record` : event;
+      for (const [key, { event }] of this.ended) {
+        const [match, attempt] = key.split(" "), kind = this.recorded.has(key) ? event : `${event} without a record`;
         if (event === "accepted") continue;
-        byKind.set(kind, [...(byKind.get(kind) ?? []), `${this.matches.get(match).number}.${attempt}`]);
+        byKind.set(kind, [...(byKind.get(kind) ?? []), [this.matches.get(match).number, Number(attempt)]]);
       }
-      for (const [kind, attempts] of byKind) {
+      for (const kind of [...byKind.keys()].sort()) {
+        const attempts = byKind.get(kind).sort(([a, first], [b, second]) => a - b || first - second);
         const noun = attempts.length === 1 ? "attempt does" : "attempts do";
         const more = attempts.length > MOST_NAMED ? ` and ${attempts.length - MOST_NAMED} more` : "";
-        const named = `${attempts.slice(0, MOST_NAMED).join(", ")}${more}`;
-        report.unchecked.push(`${attempts.length} ${noun} not count, ${kind} (game.attempt): ${named}`);
+        const named = `${attempts.slice(0, MOST_NAMED).map((each) => each.join(".")).join(", ")}${more}`;
+        report.notes.push(`${attempts.length} ${noun} not count, ${kind} (game.attempt): ${named}`);
       }
     }
   }
@@ -874,8 +879,28 @@
     }
   }
 
+  const UNDECIDED = {
+    received: "was received and not decided",
+    failed: "was not decided, because the judge's host had failed in its check,",
+  };
+
+  /** Submissions that the organiser had not decided when the entries were frozen. */
+  function noteUndecided({ contest, report }, lines) {
+    const last = new Map();
+    for (const { event, text } of lines.slice(0, contest.freeze?.leaves ?? 0)) {
+      const [, number] = /^submission ([0-9]{1,18})(?:: |$)/.exec(text) ?? [];
+      if (number !== undefined) last.set(BigInt(number), event);
+    }
+    for (const [number, event] of last) {
+      if (Object.hasOwn(UNDECIDED, event)) {
+        report.notes.push(`submission ${number} ${UNDECIDED[event]} when the entries were frozen`);
+      }
+    }
+  }
+
   async function checkLog(it, since, named) {
-    const { files, contest, report } = it;
+    const { files, contest, tables, report } = it;
+    for (const { agent, why } of tables.disqualified) report.notes.push(`${agent} disqualified: ${why}`);
     if (!files.has(CHECKPOINT)) {
       report.expect(!named.length, "the export has no log, so no witness has signed it");
       report.expect(!contest.freeze, "the export has no log, and its draw follows from one");
@@ -885,14 +910,15 @@
     }
     const log = await readLog(it);
     await goesOnFrom(log.checkpoint, log, report);
+    noteUndecided(it, log.lines);
     await checkEnds(it, log.lines);
     checkNames(it, log.tiles);
-    await checkDraw(it, log);
+    const old = since === null ? null : readCheckpoint(since, "the old checkpoint");
+    await checkDraw(it, log, old);
     await checkWitnesses(it, log, named);
     const { size } = log.checkpoint;
     report.checked.push(`${size} leaves of the log against its checkpoint, the journal and the results`);
-    if (since === null) return void report.unchecked.push("that the log was never rewritten: give an old checkpoint");
-    const old = readCheckpoint(since, "the old checkpoint");
+    if (old === null) return void report.unchecked.push("that the log was never rewritten: give an old checkpoint");
     if (await goesOnFrom(old, log, report)) {
       report.checked.push(`that the log goes on from the old checkpoint of ${old.size} leaves`);
     }
@@ -913,7 +939,7 @@
   }
 
   /** Whether the draw could be chosen: it follows from the log, whose first leaf is the commitment. */
-  async function checkDraw({ read, contest, report }, log) {
+  async function checkDraw({ read, contest, report }, log, old) {
     const { freeze } = contest, events = log.lines.map(({ event }) => event);
     if (freeze == null) {
       const isDrawn = events.includes("frozen") || events.includes("announced");
@@ -935,7 +961,7 @@
       report.problems.push(`the draw follows from another log: ${of}`);
     }
     checkEntries(contest, log.lines.slice(0, leaves), report);
-    await checkDrawWitnesses(contest, log, report);
+    await checkDrawWitnesses(contest, log, old, report);
     report.checked.push(`that the draw was fixed by the commitment, the entries and ${leaves} leaves of the log`);
   }
 
@@ -958,31 +984,42 @@
   }
 
   /** The witnesses whose signatures the draw follows from, and those that the log says were away. */
-  async function checkDrawWitnesses(contest, { origin, lines }, report) {
+  async function checkDrawWitnesses(contest, { origin, lines }, old, report) {
     const { leaves, root, witnessed } = contest.freeze;
     const body = utf8(`${origin}\n${leaves}\n${btoa(String.fromCharCode(...unhex(root)))}\n`);
     const told = lines.slice(leaves, lines.findIndex(({ event }) => event === "created"));
-    const absent = told.filter(({ event }) => event === "unwitnessed").map(({ text }) => [text.split(": ")[0], text]);
+    const absent = told.filter(({ event }) => event === "unwitnessed").map(({ text }) => {
+      const [name] = text.split(": ");
+      return [name, text.slice(name.length + 2)];
+    });
     const [away, signatures] = [new Map(absent), new Map(Object.entries(witnessed ?? {}))];
+    const later = new Map();
     for (const each of (contest.witnesses ?? []).filter(({ draw }) => draw)) {
       const { name, key } = await readWitness(each.key);
       const signature = signatures.get(name), why = away.get(name);
       signatures.delete(name);
       const is = `the witness ${name}`;
       if (signature === undefined) {
-        report.expect(why, `the draw lacks the signature of its witness ${name}, and the log does not say why`);
-        if (why) report.unchecked.push(`the draw was made without a witness: ${why}`);
+        const isSaid = why !== undefined;
+        report.expect(isSaid, `the draw lacks the signature of its witness ${name}, and the log does not say why`);
+        const at = old?.body === decoded(body) ? await signedAt(old, await readWitness(each.key)) : null;
+        if (at !== null) later.set(name, `; BUT it signed the log at the freeze, ${secondOf(at)} UTC`);
         continue;
       }
-      report.expect(!why, `the log says that ${is} did not sign, and the draw has its signature`);
+      report.expect(why === undefined, `the log says that ${is} did not sign, and the draw has its signature`);
       const isSigned = await isSignature(key, unhex(signature), body);
       report.expect(isSigned, `the draw's signature by ${name} is not one of the log at the freeze`);
       if (isSigned) report.checked.push(`that the draw follows from a signature by ${is}`);
+    }
+    for (const [name, why] of away) {
+      report.notes.push(`the draw was made without the witness ${name}: ${why}${later.get(name) ?? ""}`);
     }
     for (const name of signatures.keys()) {
       report.problems.push(`the draw follows from a signature by ${name}, which is no witness of it`);
     }
   }
+
+  const secondOf = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ");
 
   /** What witnesses have signed, announced or named by the reader. */
   async function checkWitnesses({ files, read, contest, report }, log, named) {
