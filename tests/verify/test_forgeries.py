@@ -6,6 +6,7 @@ JUDGE_FORGERIES is the number of forgeries; each kind is tried as often as anoth
 import math
 import os
 import random
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -110,3 +111,27 @@ def tried(
     late = chance.randint(first + 1, len(lines))
     assert (True, True) == found(forger.public, kept_checkpoint(public, lines, folder, late))
     return *by_anybody, True
+
+
+SECURITY = Path(__file__).parents[2] / "SECURITY.md"
+ROWS = {
+    Found.BY_BOTH: r"of these found by anybody with either verifier \((\d+) kinds\) \| (\d+) of (\d+)",
+    Found.BY_REPLAY: r"found by anybody with `judge contest verify` \((\d+) kinds\) \| (\d+) of (\d+)",
+    Found.BY_HOLDER: r"found with neither by itself [^|]*\((\d+) kinds\) \| (\d+) of (\d+)",
+    Found.BY_NOBODY: r"which are only signed \((\d+) kinds?\) \| (0) of (\d+)",
+}
+"""Where the table of SECURITY.md has the figures of a run with JUDGE_FORGERIES=1000."""
+
+
+def test_security_md_has_the_figures_of_all_kinds_of_forgeries() -> None:
+    text = SECURITY.read_text().replace(",", "")
+    of_kind = math.ceil(1000 / len(FORGERIES))
+    kinds = {found_by: sum(each.found is found_by for each in FORGERIES.values()) for found_by in Found}
+
+    assert f"{of_kind * len(FORGERIES)} of {len(FORGERIES)} kinds" in text, "run JUDGE_FORGERIES=1000, and write them"
+    for found_by, row in ROWS.items():
+        figures = re.search(row, text)
+        assert figures, row
+        tried_of = of_kind * kinds[found_by]
+        finds = 0 if found_by is Found.BY_NOBODY else tried_of
+        assert (kinds[found_by], finds, tried_of) == tuple(map(int, figures.groups()))
