@@ -97,6 +97,10 @@ _DENIED = (
     "a box denies some calls, such as sockets of a network, memfd_create, inotify and FIFOs: do without "
     "(docs/authors.md, Its limits)"
 )
+_NO_TIMERS = (
+    "a container has no timerfd, signalfd and POSIX timers: use setitimer, or wait with a timeout; link a program of "
+    "GHC with -with-rtsopts=-V0"
+)
 _FOLDERS = r"(?:/tmp|/home/agent|/dev/shm|/persistent)/"
 _THREADS = re.compile(
     r"(?i)can't start new thread|Resource temporarily unavailable|unable to create (?:new )?(?:native )?thread"
@@ -123,6 +127,10 @@ _CAUSES = (
     (
         r"cannot execute: required file not found",
         "a program that it starts lacks its loader or interpreter here: link it statically",
+    ),
+    (
+        r"(?:timerfd_create|signalfd|timer_create)\b.*Function not implemented",
+        _NO_TIMERS,
     ),
     (r"Read-only file system|\bEROFS\b", "its own files are read-only: write to the current directory, or to /tmp"),
     (

@@ -238,6 +238,12 @@ FLAWS = {
         "ModuleNotFoundError: No module named 'nnn",
         "is missing here: only Python's standard library is installed",
     ),
+    "wants a timer that no container has": (
+        flawed.remembering("exit('mine: internal error: timerfd_create: Function not implemented')"),
+        {"start": FAIL},
+        "timerfd_create: Function not implemented",
+        "link a program of GHC with -with-rtsopts=-V0",
+    ),
     "is written in Python 2": (
         "#!/usr/bin/env python3\nimport sys\nprint 'MESSAGE hello'\n",
         {"start": FAIL},
