@@ -38,6 +38,26 @@ def test_status_and_log_work_before_anything_happened(judge: Judge, tmp_path: Pa
     assert ["contest.toml"] == [path.name for path in (tmp_path / "cup").iterdir()]
 
 
+def test_standings_say_when_the_contest_begins(judge: Judge, tmp_path: Path) -> None:
+    starts = datetime.now(UTC).replace(microsecond=0) + timedelta(days=3)
+    make_cup(tmp_path, f"[contest]\nstarts = {starts.isoformat()}\n")
+
+    standings = judge("contest", "standings", "cup")
+    assert (0, judge("contest", "status", "cup").out) == (standings.code, standings.out)
+    assert f"the contest starts at {starts:%Y-%m-%d %H:%M:%S} UTC" in standings.out
+    assert "starts        in 2 d 23 h" in standings.out
+    document = json.loads(judge("contest", "standings", "cup", "--json").out)
+    assert ("not begun", []) == (document["state"], document["lines"])
+    assert {"starts": starts.isoformat()} == document["moments"]
+    assert ["contest.toml"] == [path.name for path in (tmp_path / "cup").iterdir()]
+
+
+def test_standings_without_a_moment_say_what_begins_the_contest(judge: Judge, tmp_path: Path) -> None:
+    make_cup(tmp_path)
+
+    assert "its file names no moment: judge contest run begins it" in judge("contest", "standings", "cup").out
+
+
 def test_status_names_entries_submissions_and_the_time_until_each_moment(judge: Judge, tmp_path: Path) -> None:
     at = datetime.now(UTC).replace(microsecond=0)
     closes, starts = at + timedelta(days=2, hours=3), at + timedelta(days=3)

@@ -89,6 +89,28 @@ def test_elsewhere_than_on_a_terminal_it_prints_every_event_of_the_contest_and_e
         assert [f"{ply}." for ply in range(1, len(file.record.plies) + 1)] == [move.split(" ")[0] for move in moves]
 
 
+def test_before_the_contest_begins_it_says_when_and_waits(tmp_path: Path) -> None:
+    folder, form = tmp_path / "cup", 'name = "round-robin"\ngames = 2'
+    moment = "[contest]\nstarts = 2036-01-01T12:00:00Z\n"
+    folder.mkdir()
+    agents = "".join(f'[[agents]]\npath = "{name}"\n' for name in PAIR)
+    text = f'name = "spring-cup"\npolicy = "gomocup-freestyle"\n{{}}[format]\n{form}\n{agents}'
+    (folder / "contest.toml").write_text(text.format("") + moment)
+    words = [sys.executable, "-m", "judge.cli", "contest", "watch", str(folder)]
+    with ForkedProcess[str](words, stdout=-1, text=True) as process:
+        assert process.stdout is not None
+        assert "spring-cup: not begun\n" == process.stdout.readline()
+        assert "  the contest starts at 2036-01-01 12:00:00 UTC\n" == process.stdout.readline()
+        with Cup(folder, PAIR, form) as cup, recorder(cup) as log:
+            for _ in range(2):
+                accept(cup, *play_next(cup))
+            log.finish()
+            lines = process.communicate(timeout=PATIENCE_S)[0].splitlines()
+
+    assert 0 == process.returncode
+    assert lines[-1].startswith("table: 1. ")
+
+
 def test_a_contest_whose_log_is_behind_its_store_is_not_over_yet(cup: Cup) -> None:
     with recorder(cup) as log, closing(Followed(cup.contest)) as followed:
         log.look()

@@ -44,12 +44,12 @@ def status(
     """Show the progress of a contest, its hosts, agents that fail, and games that are void or stopped."""
     planned = load_plan(contest)
     with opened_if_begun(planned) as found:
-        document = _status_before(planned) if found is None else _status(found, games, hosts)
+        document = status_before(planned) if found is None else _status(found, games, hosts)
     if as_json:
         print(json.dumps(document))
         return
     if found is None:
-        _print_status_before(document)
+        print_status_before(document)
         return
     counts = document["games"]
     total = sum(counts.values()) - counts["cancelled"] + document["to_come"]
@@ -100,7 +100,7 @@ def _fairness(contest: Contest) -> Sequence[FairnessTest]:
     return fairness_tests(results, conditions)
 
 
-def _status_before(planned: Planned) -> dict[str, Any]:
+def status_before(planned: Planned) -> dict[str, Any]:
     """The state of a contest that has not begun; it makes no store."""
     windows = planned.plan.windows
     document: dict[str, Any] = {
@@ -122,10 +122,13 @@ def _status_before(planned: Planned) -> dict[str, Any]:
     return document
 
 
-def _print_status_before(document: Mapping[str, Any]) -> None:
+def print_status_before(document: Mapping[str, Any]) -> None:
+    """Print `status_before` as lines, with the time until each moment."""
     print(f"{document['contest']}: not begun")
     if document["words"]:
         print(f"  {document['words']}")
+    elif not document["moments"]:
+        print("  its file names no moment: judge contest run begins it")
     for key, at in document["moments"].items():
         left = datetime.fromisoformat(at) - datetime.now(UTC)
         if left > timedelta():
@@ -198,8 +201,16 @@ def _chance(contest: Contest) -> dict[str, Any]:
 
 
 def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
-    """Print the standings, with ratings and their 95 % intervals."""
-    with opened(contest) as found:
+    """Print the standings, with ratings and their 95 % intervals. Before the start: the entries, and when it begins."""
+    planned = load_plan(contest)
+    with opened_if_begun(planned) as found:
+        if found is None:
+            before = status_before(planned)
+            if as_json:
+                print(json.dumps(before | {"ranking": [], "lines": []}))
+            else:
+                print_status_before(before)
+            return
         standing = found.standing()
         title, test, words = found.name, sequential(found, standing), found.snapshot.format.places_by
     if as_json:

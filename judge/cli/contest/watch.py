@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,13 +19,19 @@ from judge.base.errors import InputError
 from judge.broadcast.events import AnyEvent, Ended, GameStarted, read_event
 from judge.broadcast.log import LOG_FILE, LogReader
 from judge.broadcast.state import Live
+from judge.cli.contest.options import opened, opened_if_begun
+from judge.cli.contest.tables import print_status_before, status_before
 from judge.cli.contest.watch_screen import game_screen, line_of, overview
 from judge.cli.options import HERE, ContestArgument
-from judge.contest.contest import Contest, open_store
+from judge.contest.contest import Contest
 from judge.contest.plan import load_plan
+from judge.submissions.windows import Windows
 
 LOOK_S = 0.1
 """How often the log is read, and the screen is drawn."""
+
+BEGIN_LOOK_S = 1.0
+"""How often it is looked whether the contest has begun."""
 
 LATE_S = 10.0
 """How long the log of a contest that is over may say nothing before what it lacks is not waited for: a judge that was
@@ -40,8 +47,9 @@ judge contest watch cup --game 3
 judge contest watch cup | grep table
 
 On a terminal it shows all running games, or the board of one; elsewhere it prints a line for each event from the first
-one on. It ends when the contest is over, or the game; Ctrl-C ends it at any time. What agents may not know of a
-running game it does not show: judge match shows everything of the games that it plays.
+one on. Before the contest begins it prints when that is, and waits. It ends when the contest is over, or the game;
+Ctrl-C ends it at any time. What agents may not know of a running game it does not show: judge match shows everything of
+the games that it plays.
 """
 
 
@@ -50,21 +58,31 @@ def watch(
     game: Annotated[int, typer.Option(min=0, help="Show the board of this game; 0: all running games.")] = 0,
 ) -> None:
     """Show the running games of a contest, its standings and its last results, by the events of the live page."""
-    planned = load_plan(contest)
-    if planned.has_no_store:
-        raise planned.not_begun()
-    with (
-        closing(open_store(planned)) as store,
-        closing(Followed(Contest(store, planned), game)) as followed,
-        suppress(KeyboardInterrupt),
-    ):
-        if sys.stdout.isatty():
-            _on_screen(followed)
-        else:
-            for event in followed.events():
-                line = line_of(event, followed.live)
-                if line:
-                    print(line, flush=True)
+    with suppress(KeyboardInterrupt):
+        _await_begin(contest)
+        with opened(contest) as found, closing(Followed(found, game)) as followed:
+            if sys.stdout.isatty():
+                _on_screen(followed)
+            else:
+                for event in followed.events():
+                    line = line_of(event, followed.live)
+                    if line:
+                        print(line, flush=True)
+
+
+def _await_begin(path: Path) -> None:
+    """Return when the contest of a file has begun; print when it begins, and again after a change of the moments."""
+    shown: Windows | None = None
+    while True:
+        planned = load_plan(path)
+        with opened_if_begun(planned) as found:
+            if found is not None:
+                return
+        if planned.plan.windows != shown:
+            print_status_before(status_before(planned))
+            sys.stdout.flush()
+            shown = planned.plan.windows
+        time.sleep(BEGIN_LOOK_S)
 
 
 class Followed:
