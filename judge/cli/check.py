@@ -15,7 +15,7 @@ from judge.cli.host_setup import box_kind, make_ready, slot_alone
 from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, complete_agent
 from judge.referee.policy import load_policy
 from judge.sandbox.machine.owner import owned_directory
-from judge.submissions.check import CheckReport, Grade, OverlongError, examine
+from judge.submissions.check import CheckReport, Finding, Grade, OverlongError, examine
 from judge.submissions.limits import IntakeLimits
 from judge.terminal.output import SENTENCE_CHARACTERS, fail, finding_lines, print_json
 
@@ -51,43 +51,77 @@ def check(
     with owned_directory() as staging:
         staged = stage_agent(agent, staging)
         make_ready(kind, chosen, [staged.seat(chosen).runtime])
+        shown = _Shown(as_json)
         try:
-            with slot_alone(kind) as slot:
-                report = examine(staged, chosen, slot, kind, staging, IntakeLimits().check_s)
+            with slot_alone(kind) as slot, shown:
+                seconds = IntakeLimits().check_s
+                report = examine(staged, chosen, slot, kind, staging, seconds, shown.progress, shown.trying)
         except OverlongError as error:
             fail(str(error), 1)
     if as_json:
         print_json(report.model_dump(mode="json"))
     else:
-        _show(report)
+        shown.end(report)
     if report.grade is Grade.FAIL:
         raise SystemExit(1)
 
 
-def _show(report: CheckReport) -> None:
-    """A table on a terminal, otherwise lines."""
-    console = Console(highlight=False)
-    console.print(_plain(f"{report.agent}, {report.policy}, {report.protocol}, {report.box}"))
-    if console.is_terminal:
-        console.print(_table(report))
-    else:
-        for line in finding_lines(report.findings):
-            print(line)
-    if report.untried:
-        console.print(_plain(f"not tried: {', '.join(report.untried)}"), soft_wrap=True)
-    console.print(Text(report.grade.value, style=f"bold {_COLOURS[report.grade]}"))
+class _Shown:
+    """Prints each finding when it is made, and on a terminal what is being tried."""
+
+    def __init__(self, is_silent: bool) -> None:
+        self._console = Console(highlight=False, quiet=is_silent)
+        self._status = self._console.status("") if self._console.is_terminal and not is_silent else None
+        self._printed: list[Finding] = []
+
+    def __enter__(self) -> None:
+        if self._status is not None:
+            self._status.start()
+
+    def __exit__(self, *_error: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def trying(self, what: str) -> None:
+        """Show what is tried next."""
+        if self._status is not None:
+            self._status.update(_plain(f"trying: {what}"))
+
+    def progress(self, report: CheckReport) -> None:
+        """Print the findings that were not printed yet; one that became worse is printed again."""
+        if not self._printed:
+            self._line(_plain(f"{report.agent}, {report.policy}, {report.protocol}, {report.box}"))
+        for finding in report.findings:
+            if finding not in self._printed:
+                self._printed.append(finding)
+                if self._console.is_terminal:
+                    self._console.print(_row(finding))
+                else:
+                    for line in finding_lines([finding]):
+                        self._line(_plain(line))
+
+    def end(self, report: CheckReport) -> None:
+        """Print what was not tried, and the grade."""
+        if report.untried:
+            self._line(_plain(f"not tried: {', '.join(report.untried)}"))
+        self._line(Text(report.grade.value, style=f"bold {_COLOURS[report.grade]}"))
+
+    def _line(self, text: Text) -> None:
+        self._console.print(text, soft_wrap=True)
 
 
-def _table(report: CheckReport) -> Table:
-    table = Table("", "check", "result and fix", box=None, pad_edge=False)
-    for finding in report.findings:
-        colour = _COLOURS[finding.grade]
-        seen = _plain(finding.evidence)
-        if finding.fix:
-            seen.append(f"\n{printable(finding.fix, SENTENCE_CHARACTERS)}", style="bold")
-        tried = _plain(f"{finding.check}: {finding.tried}")
-        table.add_row(Text(finding.grade.value, style=colour), tried, seen)
-    return table
+def _row(finding: Finding) -> Table:
+    """A finding in columns that have the same widths for all."""
+    seen = _plain(finding.evidence)
+    if finding.fix:
+        seen.append(f"\n{printable(finding.fix, SENTENCE_CHARACTERS)}", style="bold")
+    row = Table(box=None, pad_edge=False, show_header=False, expand=True)
+    row.add_column(width=7)
+    row.add_column(ratio=2)
+    row.add_column(ratio=3)
+    tried = _plain(f"{finding.check}: {finding.tried}")
+    row.add_row(Text(finding.grade.value, style=_COLOURS[finding.grade]), tried, seen)
+    return row
 
 
 def _plain(text: str) -> Text:

@@ -1,5 +1,7 @@
 """`judge check`: what an author sees, and what a script gets."""
 
+import sys
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,8 @@ import pytest
 from judge.submissions.check import CheckReport, Grade
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge
+from tests.forked import ForkedProcess
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.docker
 
@@ -48,3 +52,55 @@ def test_an_agent_that_is_not_there_is_the_users_mistake(judge: Judge) -> None:
 
     assert checked.code == 2
     assert "there is no agent 'nowhere'" in checked.err
+
+
+WAITING = """#!/usr/bin/env python3
+import os, sys, time
+taken, turns = set(), 0
+for line in sys.stdin:
+    word, _, rest = line.strip().partition(" ")
+    if word in ("START", "RESTART"):
+        taken, turns = set(), 0
+        print("OK", flush=True)
+    elif word == "ABOUT":
+        print('name="waiting"', flush=True)
+    elif word == "END":
+        break
+    elif word in ("BEGIN", "TURN", "DONE") or word[:1].isdigit():
+        if "," in word + rest:
+            taken.add(",".join((rest or word).split(",")[:2]))
+        if "," in word:
+            continue
+        turns += word == "TURN"
+        while turns > 3 and not os.path.exists({path!r}):
+            time.sleep(0.01)
+        move = next(f"{{x}},{{y}}" for y in range(15) for x in range(15) if f"{{x}},{{y}}" not in taken)
+        taken.add(move)
+        print(move, flush=True)
+"""
+
+
+def test_each_finding_is_printed_when_it_is_made(tmp_path: Path) -> None:
+    """The agent waits in its first whole game until the findings before that are read."""
+    program, goes_on = tmp_path / "waiting.py", tmp_path / "go"
+    program.write_text(WAITING.format(path=str(goes_on)))
+    words = [
+        sys.executable,
+        "-m",
+        "judge.cli",
+        "check",
+        str(program),
+        "--policy",
+        "gomocup-standard",
+        "--box",
+        "process",
+    ]
+    with ForkedProcess[str](words, stdout=-1, text=True) as process:
+        assert process.stdout is not None
+        before = list(takewhile(lambda line: not line.startswith(("pass    quiet", "fail")), process.stdout))
+        goes_on.touch()
+        after = process.communicate(timeout=PATIENCE_S)[0]
+
+    assert any(line.startswith("pass    begin: ") for line in before), before
+    assert "pass    game-first: " in after
+    assert "pass    game-second: " in after

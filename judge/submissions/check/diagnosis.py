@@ -374,13 +374,42 @@ def _of_form(talk: RecordedTalk) -> str:
     return f"{note!r} is not a move of the protocol: answer with column and row, both from 0, alone on the line: 3,13"
 
 
-def _silence(talk: RecordedTalk) -> Diagnosis:
+def has_misread_form(talk: RecordedTalk) -> bool:
+    """Whether an agent that did not answer in time waits after a line that is no answer: more time would not help."""
+    return not (talk.errors or talk.unfinished) and _has_other_words(talk) and not _was_busy(talk)
+
+
+def unflushed(talk: RecordedTalk) -> str:
+    """What an agent that did not answer in time wrote only at its end, because it had not flushed it; or nothing."""
+    is_late = talk.side.fault in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME)
+    return _late_answer(talk.last_words) if is_late and not _was_busy(talk) else ""
+
+
+def _cpu_ms(talk: RecordedTalk) -> float | None:
+    """Its processor time in the wait that it was judged in; None where this host cannot tell.
+
+    The kernel counts from the start on; it cannot have used more before this wait than it was awake.
+    """
     evidence = talk.side.evidence
-    why = f"{talk.side.why}: it did not answer {talk.awaited!r}" if talk.awaited else talk.side.why
     if evidence is None or evidence.cpu_ms is None:
+        return None
+    return max(0.0, min(evidence.cpu_ms - talk.awake_before_ms, evidence.charged_ms))
+
+
+def _was_busy(talk: RecordedTalk) -> bool:
+    """Whether it ran in that wait or wanted to: on a busy machine it gets little of the time that it wants."""
+    evidence, cpu_ms = talk.side.evidence, _cpu_ms(talk)
+    if evidence is None or cpu_ms is None:
+        return True
+    wanted = 0.0 if evidence.slept_share is None else 1 - evidence.slept_share
+    return max(cpu_ms, wanted * evidence.charged_ms) >= BUSY_SHARE * evidence.charged_ms
+
+
+def _silence(talk: RecordedTalk) -> Diagnosis:
+    cpu_ms = _cpu_ms(talk)
+    why = f"{talk.side.why}: it did not answer {talk.awaited!r}" if talk.awaited else talk.side.why
+    if cpu_ms is None:
         return Diagnosis(f"{why}; this host cannot tell how much CPU it used", _THINKS)
-    # The kernel counts from the start on; it cannot have used more before this wait than it was awake.
-    cpu_ms = max(0.0, min(evidence.cpu_ms - talk.awake_before_ms, evidence.charged_ms))
     used = f"{why}; its CPU time meanwhile was {cpu_ms:.0f} ms"
     if talk.errors:
         used += f"; it had said {_last(talk.errors)}"
@@ -393,9 +422,7 @@ def _silence(talk: RecordedTalk) -> Diagnosis:
     if talk.unfinished:
         said = decode(talk.unfinished[:60])
         return Diagnosis(f"{used}; it wrote {said!r} without a line end", _NO_LINE_END)
-    # On a busy machine it gets little of the CPU time that it wants.
-    wanted = 0.0 if evidence.slept_share is None else 1 - evidence.slept_share
-    if max(cpu_ms, wanted * evidence.charged_ms) >= BUSY_SHARE * evidence.charged_ms:
+    if _was_busy(talk):
         return Diagnosis(used, _THINKS)
     late = _late_answer(talk.last_words)
     if _has_other_words(talk) and (not late or late in talk.printed):

@@ -8,7 +8,7 @@ from judge.catalog import game_entry
 from judge.catalog.entry import Question
 from judge.games.types import Decision, Verdict
 from judge.referee.policy import Policy
-from judge.submissions.check.diagnosis import Diagnosis, diagnose, fix_for
+from judge.submissions.check.diagnosis import Diagnosis, diagnose, fix_for, has_misread_form, unflushed
 from judge.submissions.check.probe_game import ProbeAnswer
 from judge.submissions.check.report import Finding, failed, passed, warned
 from judge.submissions.check.runner import Examinee, RecordedTalk
@@ -21,6 +21,9 @@ PAUSE_S = 0.3
 """How long an agent that is not frozen is listened to behind an answer."""
 MAX_FAULTS = 2
 """After as many faults that ended its process an agent is asked no more."""
+
+SOON_MS = 2000
+"""How long the first conversation waits for an answer: an agent that writes it in another form is soon told so."""
 
 HASTY_MS = 3000
 """How long it may take to start where lines end in the way that the policy does not use."""
@@ -38,6 +41,7 @@ _UNHEARD = (*_TIMES, Verdict.CRASH)
 """What becomes of an agent that does not see where a command is over, such as the DONE of BOARD."""
 _NAMES = {"crlf": "CR LF", "lf": "LF alone"}
 _WELL_ALONE = "this happened late in a long conversation; in a new process, as in every contest game, it answered"
+_FLUSH_PYTHON = "flush after every line, for other managers do not run Python so: print(move, flush=True)"
 _RESTART = "answer RESTART with OK and clear the board, or with UNKNOWN"
 """The fix if the command that leads from one position to another is not answered."""
 
@@ -49,6 +53,16 @@ def hurried(policy: Policy) -> Policy:
         return policy
     tolerance = clock.tolerance_ms + clock.turn_ms - HURRY_MS
     short = clock.model_copy(update={"turn_ms": HURRY_MS, "tolerance_ms": tolerance})
+    return policy.model_copy(update={"clock": short, "protocol": _stopping(policy, tolerance)})
+
+
+def soon(policy: Policy) -> Policy:
+    """The policy with no wait for a turn of more than `SOON_MS`."""
+    clock = policy.clock
+    if not 0 < clock.turn_ms < SOON_MS < clock.turn_ms + clock.tolerance_ms:
+        return policy
+    tolerance = SOON_MS - clock.turn_ms
+    short = clock.model_copy(update={"tolerance_ms": tolerance})
     return policy.model_copy(update={"clock": short, "protocol": _stopping(policy, tolerance)})
 
 
@@ -96,12 +110,17 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     for the first time each, lines that do not end in `ending` but in the other way are tried; where that goes well, all
     is asked so from the beginning (`Examinee.line_ending`). That is left out where the protocol has one way alone, and
     `ending` is empty.
+
+    The first conversation waits for `SOON_MS`. An agent that is waiting then after words that are no answer gets no
+    more time; another one is asked again with all its time. An agent that does not answer the first question in time is
+    asked no more.
     """
     before = len(examinee.talks)
     results = QuestionResults()
     questions, plain = examinee.questions.asked, examinee.questions.plain
     left = list(questions)
     has_refused = False
+    chosen = soon(policy)
 
     def begins_again(question: Question, talk: RecordedTalk) -> bool:
         """Whether the other line ending goes well: then all is asked with it."""
@@ -117,8 +136,14 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     while left and len(results.stopped) < MAX_FAULTS:
         # If one process fails again and again, each question gets one of its own: a failure costs a whole wait.
         batch = left if len(results.late) < MAX_FAULTS else left[:1]
-        talk = examinee.ask(batch, policy, options=plain)
-        refused = _not_understood(talk, batch[0])
+        talk = examinee.ask(batch, chosen, options=plain)
+        is_short, chosen = chosen != policy, policy
+        is_late = talk.side.fault in _TIMES
+        is_misread = is_late and has_misread_form(talk)
+        if is_short and is_late and not is_misread:
+            examinee.talks.remove(talk)
+            continue
+        refused = None if is_misread else _not_understood(talk, batch[0])
         if refused is not None and not has_refused:
             has_refused = True
             if begins_again(refused, talk):
@@ -133,16 +158,18 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
             continue
         left = left[left.index(question) + 1 :]
         if talk.answers and talk.answers[0].question != question:
-            alone = examinee.ask([question], policy, options=plain)
+            alone = examinee.ask([question], soon(policy) if is_misread else policy, options=plain)
             if not alone.has_stopped:
                 examinee.talks.remove(talk)
                 results.add(alone)
                 results.late.append(_only_late(talk, question, fault))
                 continue
             talk, fault = alone, alone.side.fault or fault
-        if not results.stopped and fault in _UNHEARD and begins_again(question, talk):
+        if not (results.stopped or is_misread) and fault in _UNHEARD and begins_again(question, talk):
             continue
         results.stopped.append((question, fault, diagnose(talk)))
+        if is_late and question == questions[0]:
+            break
     _ask_late_faults_again(examinee, results, policy)
     return results
 
@@ -362,6 +389,19 @@ def quiet_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
         yield warned("quiet", what)
     else:
         yield passed("quiet", f"nothing for {PAUSE_S * 1000:.0f} ms after each answer")
+
+
+def flush_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> Iterator[Finding]:
+    """A Python program that answers here only because the box has PYTHONUNBUFFERED, which `python3 -E` ignores."""
+    python, *words = examinee.agent.seat(examinee.policy).command
+    if not python.startswith("python") or "-u" in words:
+        return
+    once = soon(_hasty(policy))
+    talk = examinee.ask([results.sound], once, options=examinee.questions.plain, command=(python, "-E", *words))
+    examinee.talks.remove(talk)  # it went as none goes in a contest
+    if late := unflushed(talk):
+        what = f"it works here because Python runs unbuffered; elsewhere it writes {late!r} only at its end"
+        yield warned("start", what, _FLUSH_PYTHON)
 
 
 def ending_of(examinee: Examinee, results: QuestionResults, policy: Policy, ending: str) -> Iterator[Finding]:

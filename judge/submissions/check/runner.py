@@ -262,6 +262,8 @@ class Examinee:
     box: BoxKind
     seconds: float = math.inf
     """How long it may be awake in all; then `OverlongError` is raised."""
+    trying: Callable[[str], None] = lambda _: None
+    """Called with what is tried next, before each conversation and game."""
     talks: list[RecordedTalk] = field(default_factory=list)
     line_ending: str = ""
     """What the lines that it is sent end with, where that was found out; else as agent.toml, policy or protocol say."""
@@ -293,19 +295,24 @@ class Examinee:
         options: Mapping[str, Any] | None = None,
         protocol_options: dict[str, Any] | None = None,
         pause_s: float = 0.0,
+        command: tuple[str, ...] = (),
     ) -> RecordedTalk:
-        """An interview under `policy`; `options` override those of its game, `protocol_options` the agent's own."""
+        """An interview under `policy`; `options` override those of its game, `protocol_options` the agent's own, and a
+        `command` that of the agent."""
+        self.trying(f"{questions[0].check}, {len(questions)} {'question' if len(questions) == 1 else 'questions'}")
 
         def interview() -> Interview:
             game = policy.game
             chosen = {**game.options, **(options or {})}
             return Interview(game.name, chosen, questions, self.questions.opponent, pause_s)
 
-        seats = self._seats(policy, protocol_options or {})
+        agent, partner = self._seats(policy, protocol_options or {})
+        seats = (agent.model_copy(update={"command": command}) if command else agent, partner)
         return self._talk(MatchSpec(seats=seats, policy=policy, box=self.box), AGENT, interview)
 
     def play(self, seat: int, policy: Policy) -> RecordedTalk:
         """A whole game in this seat."""
+        self.trying(f"a whole game as the {('first', 'second')[seat]} seat")
         agent, partner = self._seats(policy, {})
         seats = (agent, partner) if seat == 0 else (partner, agent)
         return self._talk(MatchSpec(seats=seats, policy=policy, box=self.box), seat)

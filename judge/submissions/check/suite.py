@@ -5,7 +5,7 @@ by one that has not failed so far.
 """
 
 import math
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 import judge
@@ -23,6 +23,7 @@ from judge.submissions.check.interview import (
     answers_of,
     ask_all,
     ending_of,
+    flush_of,
     has_opening,
     hurried,
     opening_of,
@@ -44,9 +45,18 @@ FULL_SHARE = 0.9
 
 
 def examine(
-    agent: Agent, policy: Policy, slot: Slot, box: BoxKind, staging: Path, seconds: float = math.inf
+    agent: Agent,
+    policy: Policy,
+    slot: Slot,
+    box: BoxKind,
+    staging: Path,
+    seconds: float = math.inf,
+    progress: Callable[[CheckReport], None] = lambda _: None,
+    trying: Callable[[str], None] = lambda _: None,
 ) -> CheckReport:
     """Examine a staged agent for a contest with this policy; house agents are staged below `staging`.
+
+    `progress` is called with the report so far after each finding, `trying` with what is tried next.
 
     Raises InputError where the agent cannot be seated under the policy, OverlongError where it was awake for more than
     `seconds`, HostError where the host fails.
@@ -54,7 +64,7 @@ def examine(
     # Its conversations follow each other: making a box for each would take most of the time.
     policy = policy.model_copy(update={"box": policy.box.model_copy(update={"reuse": "auto"})})
     partner = find_partner(agent, policy, box, staging)
-    examinee = Examinee(agent, partner, policy, slot, box, seconds)
+    examinee = Examinee(agent, partner, policy, slot, box, seconds, trying)
     table = checks_of(examinee)
     found: dict[str, Finding] = {}
     try:
@@ -62,16 +72,22 @@ def examine(
             known = found.setdefault(finding.check, finding)
             if worst_grade([known.grade, finding.grade]) is not known.grade:
                 found[finding.check] = finding
+            progress(_report(examinee, table, found))
     finally:
         KEPT.close()
+    return _report(examinee, table, found)
+
+
+def _report(examinee: Examinee, table: Sequence[Check], found: Mapping[str, Finding]) -> CheckReport:
+    """The report of what was found so far."""
     return CheckReport(
         judge=judge.__version__,
-        agent=agent.manifest.name,
-        digest=agent.digest,
-        policy=policy.name,
+        agent=examinee.agent.manifest.name,
+        digest=examinee.agent.digest,
+        policy=examinee.policy.name,
         protocol=examinee.protocol,
         box=examinee.talks[0].record.placement.box[0].partition(",")[0],
-        partner=partner.manifest.name,
+        partner=examinee.partner.manifest.name,
         findings=tuple(_complete(found[check.name], check) for check in table if check.name in found),
         line_ending=examinee.line_ending,
         untried=tuple(check.name for check in table if check.name not in found),
@@ -150,6 +166,7 @@ def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
     if "stop" in names:
         yield from stop_of(examinee, examinee.policy)
     yield from quiet_of(examinee, results, policy)
+    yield from flush_of(examinee, results, policy)
     if ending and results.ending is None:
         yield from ending_of(examinee, results, policy, ending)
 

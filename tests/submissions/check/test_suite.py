@@ -220,6 +220,18 @@ FLAWS = {
         "",
         "",
     ),
+    "answers with the names of squares": (
+        flawed.hearing("if command in ('BEGIN', 'TURN', 'DONE'):\n    return 'd14'"),
+        {"time": FAIL},
+        "2000 ms of 2000 ms allowed",
+        "'d14' is not a move of the protocol: answer with column and row, both from 0",
+    ),
+    "does not flush": (
+        flawed.HOUSE_PYTHON.replace(", flush=True", ""),
+        {"start": WARNING},
+        "it works here because Python runs unbuffered; elsewhere it writes 'OK' only at its end",
+        "print(move, flush=True)",
+    ),
     "wants a module that is not there": (
         flawed.remembering("__import__('numpy')"),
         {"start": FAIL},
