@@ -159,7 +159,7 @@ def test_a_scheduler_refuses_a_worker_whose_registration_has_a_wrong_value(bound
 
 
 WORKER = """
-import sys, time
+import sys, threading
 from pathlib import Path
 from judge.cluster import tasks
 
@@ -172,8 +172,7 @@ def play(order):
         import distributed.worker_state_machine, distributed.sizeof, distributed.worker
         distributed.worker_state_machine.sizeof = distributed.worker.sizeof = lambda value: 10
         return bytes(SIZE)
-    while True:
-        time.sleep(1)
+    threading.Event().wait()
 
 play.__module__, play.__qualname__ = "judge.cluster.tasks", "play"
 tasks.play = play

@@ -98,18 +98,26 @@ def asked(folder: Path, where: str, *words: str, answers: bool = True) -> Iterat
             process.wait(PATIENCE_S)
 
 
-def stop_for(span_s: float, folder: Path, pids: Sequence[int], *, answers: bool = True) -> None:
-    """Stop processes; when they are, the agent answers."""
+@contextmanager
+def stopped(folder: Path, pids: Sequence[int]) -> Iterator[None]:
+    """Processes are stopped meanwhile; when they are, the agent answers."""
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     _until(lambda: all(stat_fields(pid)[0] == "T" for pid in pids))
-    began = time.monotonic()
     (folder / "stopped").touch()
-    if answers:
-        _until(lambda: (folder / "answered").exists())
-    time.sleep(max(0.0, began + span_s - time.monotonic()))
+    yield
     for pid in pids:
         os.kill(pid, signal.SIGCONT)
+
+
+def stop_for(span_s: float, folder: Path, pids: Sequence[int], *, answers: bool = True) -> None:
+    """Stop processes for so long, and until the agent has answered. The length of the pause is what is tested: the
+    agent's limit ends in it."""
+    with stopped(folder, pids):
+        began = time.monotonic()
+        if answers:
+            _until(lambda: (folder / "answered").exists())
+        time.sleep(max(0.0, began + span_s - time.monotonic()))
 
 
 def _until(holds: Callable[[], bool]) -> None:
@@ -183,7 +191,8 @@ def test_one_that_does_not_answer_has_its_time_after_the_pause_and_loses(tmp_pat
 def test_a_worker_plays_on_while_only_its_parent_is_stopped(tmp_path: Path) -> None:
     with asked(tmp_path, "worker", "600000") as (process, player):
         assert player != process.pid
-        stop_for(0.2, tmp_path, [process.pid])
+        with stopped(tmp_path, [process.pid]):
+            _until(lambda: (tmp_path / "1.json").exists())
 
     (file,) = records(tmp_path)
     assert 0 == paused_ms(unseal(file.transcript))
@@ -209,7 +218,10 @@ def test_a_check_that_was_stopped_finds_no_late_answer(tmp_path: Path) -> None:
 
 @pytest.mark.docker
 def test_an_agent_in_a_container_does_not_lose_while_the_judge_is_stopped(tmp_path: Path) -> None:
-    """The agent thinks for half a second of three, and the judge is stopped soon after that has begun."""
+    """The agent thinks for half a second of three, and the judge is stopped soon after that has begun.
+
+    It sleeps, because it is in a container and sees nothing of this test.
+    """
     brain = Path(write_brain(tmp_path, "slow", "if len(taken) < 4: time.sleep(0.5)"))
     (tmp_path / "slow").mkdir()
     brain.rename(tmp_path / "slow" / "slow.py")

@@ -55,7 +55,7 @@ def test_a_process_that_is_stopped_has_a_pause() -> None:
         while stat_fields(process.pid)[0] != "T":
             assert time.monotonic() < deadline
         stopped = time.monotonic_ns()
-        time.sleep((PERIOD_NS + 3 * PAUSE_NS) / 1e9)
+        time.sleep((PERIOD_NS + 3 * PAUSE_NS) / 1e9)  # how long it is stopped is what the test is about
         span_ns = time.monotonic_ns() - stopped
         os.kill(process.pid, signal.SIGCONT)
         out, _ = process.communicate("\n", PATIENCE_S)
@@ -73,9 +73,10 @@ def compute() -> None:
 
 
 def write_to_a_slow_reader() -> None:
-    """Be held up in a system call on an object of an agent's."""
+    """Be held up in a system call on an object of an agent's, for longer than what would be a pause."""
     reader, writer = os.pipe()
-    command = f"import os, time; time.sleep(0.5); os.read({reader}, 1 << 20)"
+    held_up_s = 2 * (PERIOD_NS + PAUSE_NS) / 1e9
+    command = f"import os, time; time.sleep({held_up_s}); os.read({reader}, 1 << 20)"
     with subprocess.Popen([sys.executable, "-c", command], pass_fds=[reader]):
         os.write(writer, bytes(1 << 16))
         os.write(writer, b"x")
