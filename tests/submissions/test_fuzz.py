@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judge.attacks.uploads import special, tarred
 from judge.submissions.limits import TreeLimits
 from judge.submissions.path_checks import RefusedError
 from judge.submissions.python_syntax import main as check_python
@@ -24,7 +25,7 @@ from judge.submissions.sandbox_task import receive_tree
 from judge.submissions.unpack_in_box import REFUSED, main
 from tests.examples import examples
 from tests.hostile import byte_changes, cost
-from tests.submissions.archives import special, tarred, zip_of_link, zipped
+from tests.submissions.archives import zip_of_link, zipped
 
 TREE = TreeLimits(total_bytes=200_000, file_bytes=100_000, entries=40, depth=6)
 JOB = {"bounds": TREE.model_dump(), "ratio": 50, "ratio_from_bytes": 20_000}
