@@ -39,13 +39,13 @@ MAY_IMPORT = {
         "base", "games", "sandbox", "host", "referee", "agents", "records", "catalog", "matches", "broadcast",
         "statistics", "store", "transparency", "submissions", "tournament",
     },
-    "terminal": {
-        "base", "games", "sandbox", "protocols", "referee", "agents", "records", "catalog", "broadcast",
-        "submissions",
-    },
     "cluster": {"base", "sandbox", "host", "referee", "agents", "matches", "broadcast", "store", "contest"},
     "publish": {
         "base", "games", "referee", "matches", "statistics", "store", "transparency", "tournament", "contest",
+    },
+    "terminal": {
+        "base", "games", "sandbox", "protocols", "referee", "agents", "records", "catalog", "matches",
+        "broadcast", "statistics", "store", "submissions", "tournament", "contest",
     },
     "attacks": {
         "base", "games", "sandbox", "host", "referee", "agents", "catalog", "broadcast", "store",
@@ -71,7 +71,7 @@ MAY_IMPORT = {
     "cli": {
         "base", "translations", "games", "sandbox", "host", "referee", "agents", "records", "catalog",
         "matches", "render", "broadcast", "statistics", "store", "transparency", "submissions", "tournament",
-        "contest", "terminal", "cluster", "publish", "attacks", "site", "verify", "export", "web",
+        "contest", "cluster", "publish", "terminal", "attacks", "site", "verify", "export", "web",
     },
 }  # fmt: skip
 """For each package the packages that it imports: no more and no fewer."""
@@ -174,6 +174,12 @@ def test_tournament_uses_no_store_no_sandbox_and_no_operating_system() -> None:
         names = imported_names(path)
         assert set() == names & (OPERATING_SYSTEM | {"datetime", "random", "sqlalchemy"}), path
         assert not {name for name in names if name.startswith(("judge.store", "judge.sandbox", "judge.agents"))}, path
+
+
+def test_commands_build_no_table_and_no_panel() -> None:
+    """`judge.terminal` does, so that all tables have the same form."""
+    for path in modules_in("cli"):
+        assert set() == imported_names(path) & {"rich.table", "rich.panel"}, path
 
 
 BORDERS = {

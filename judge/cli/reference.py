@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 from pydantic import BaseModel
 from rich.console import Console
-from rich.table import Table
 
 from judge.agents.agents import MANIFEST, AgentManifest, read_manifest
 from judge.base.errors import InputError
@@ -18,6 +17,7 @@ from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy, load_policy, policy_names, variants_of
 from judge.referee.spec import MatchRecord, MatchSpec, RecordFile
 from judge.terminal.output import print_json
+from judge.terminal.tables import make_table
 
 policies = typer.Typer(help="Show policies: the rules and limits of a contest, one file each.", no_args_is_help=True)
 agents = typer.Typer(help="List the house agents: opponents to play against, and examples.", no_args_is_help=True)
@@ -28,10 +28,8 @@ PolicyArgument = Annotated[str, typer.Argument(help=POLICY_HELP, autocompletion=
 @policies.command("list")
 def list_policies() -> None:
     """List the judge's policies and their variants."""
-    table = Table("policy", "what it is", "variants", box=None)
-    for name in policy_names():
-        table.add_row(name, load_policy(name).about, ", ".join(variants_of(name)))
-    Console(soft_wrap=True).print(table)
+    rows = [(name, load_policy(name).about, ", ".join(variants_of(name))) for name in policy_names()]
+    Console(soft_wrap=True).print(make_table(("policy", "what it is", "variants"), rows))
     print(f"The files are in {POLICIES}; copy one to make your own.")
 
 
@@ -67,7 +65,7 @@ def _flat(value: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
 @agents.command("list")
 def list_agents() -> None:
     """List the house agents. Every command accepts their names in place of an agent's path."""
-    table = Table("agent", "protocol", "language", "what it is", box=None)
+    table = make_table(("agent", "protocol", "language", "what it is"))
     for name in house_agent_names():
         manifest = read_manifest(IMAGES / name / MANIFEST)
         built = "" if (BUILD_DIRECTORY / name).is_dir() else " (not built; run judge images build)"

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from judge.attacks.attack import Attack, Control
 from judge.attacks.runner import BusyHostError, Suite, Trial, kernel_release
@@ -22,6 +21,7 @@ from judge.cli.host_setup import make_ready, slot_alone
 from judge.cli.options import JsonOption, PolicyOption, SetOption
 from judge.referee.policy import load_policy
 from judge.terminal.output import note, print_json
+from judge.terminal.tables import make_table
 
 AnyAttack = Attack | ServiceAttack
 
@@ -217,7 +217,7 @@ def _show(lines: Sequence[TrialLine]) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=PLAIN_WIDTH)
-    table = Table("attack", "what it does", "expected", "result", "late ms", "meaning")
+    table = make_table(("attack", "what it does", "expected", "result", "late ms", "meaning"))
     for line in lines:
         colour = "green" if line.held else "red"
         name = line.attack.id + (" control" if line.control else "")

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from judge.base.errors import InputError
@@ -20,6 +19,7 @@ from judge.statistics.match_estimate import Interval
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import Estimate, Rating
 from judge.terminal.output import interval, print_json
+from judge.terminal.tables import make_table
 from judge.tournament.comparable import policy_difference
 
 EXAMPLES = """
@@ -110,25 +110,16 @@ def _document(joined: JoinedRatings, rings: RatingsCheck | None, candidates: lis
 # --- for a terminal --------------------------------------------------------------------------------------------------
 
 
-def _table(*columns: str, title: str = "") -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", title=title or None, title_justify="left")
-    for at, column in enumerate(columns):
-        table.add_column(column, justify="left" if at == 0 else "right")
-    return table
-
-
-def _print(table: Table) -> None:
-    Console(highlight=False).print(table)
-
-
 def _show_ratings(joined: JoinedRatings) -> None:
     rated = joined.ratings
     pools = {rating.pool for rating in rated.ratings}
-    table = _table("agent", "games", "score", "rating (95 %)", *(["pool"] if len(pools) > 1 else []))
+    table = make_table(
+        ("agent", "games", "score", "rating (95 %)", *(["pool"] if len(pools) > 1 else [])), numbers=range(1, 5)
+    )
     for rating in rated.ratings:
         row = [str(rating.games), f"{100 * rating.score / rating.games:.1f} %", _of_rating(rating)]
         table.add_row(Text(printable(rating.agent, 32)), *row, *([str(rating.pool)] if len(pools) > 1 else []))
-    _print(table)
+    Console(highlight=False).print(table)
     print(f"sitting first   {_of_estimate(rated.advantage)} Elo")
     margin = "" if rated.draw_elo is None else f", margin {_of_estimate(rated.draw_elo)} Elo"
     share, low, high = (
@@ -146,7 +137,7 @@ def _of_estimate(estimate: Estimate) -> str:
 
 
 def _show_histories(joined: JoinedRatings) -> None:
-    table = _table("agent", "contest", "began", "files", "games", "rating (95 %)")
+    table = make_table(("agent", "contest", "began", "files", "games", "rating (95 %)"), numbers=range(1, 6))
     for name, versions in sorted(joined.histories.items()):
         before: Version | None = None
         for version in versions:
@@ -161,7 +152,7 @@ def _show_histories(joined: JoinedRatings) -> None:
             )
             before = version
     print()
-    _print(table)
+    Console(highlight=False).print(table)
 
 
 def _show_rings(check: RatingsCheck) -> None:
@@ -174,7 +165,9 @@ def _show_rings(check: RatingsCheck) -> None:
 
 
 def _show_candidates(base: str, candidates: list[Candidate]) -> None:
-    table = _table("candidate", "games", "score", "Elo (95 %)", "normalized", "LOS", "p", "p of all", "")
+    table = make_table(
+        ("candidate", "games", "score", "Elo (95 %)", "normalized", "LOS", "p", "p of all", ""), numbers=range(1, 9)
+    )
     for each in candidates:
         estimate = each.estimate
         table.add_row(
@@ -189,7 +182,7 @@ def _show_candidates(base: str, candidates: list[Candidate]) -> None:
             "stronger" if each.is_stronger else "",
         )
     print(f"\nagainst {printable(base, 32)}; whoever is called stronger is so with 95 %, all of them together (Holm)")
-    _print(table)
+    Console(highlight=False).print(table)
 
 
 def _of_interval(found: Interval) -> str:

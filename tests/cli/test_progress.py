@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from judge.cli.contest.progress import RunTally
 from judge.cli.contest.tables import status
 from judge.contest.runner import MatchEvent
 from judge.store.types import AttemptState
+from judge.terminal.contest_progress import RunTally
 from judge.tournament.formats.groups import Leagues
 from judge.tournament.formats.knockout import Knockout
 from tests.contest.cups import better_seed, cup, play

@@ -12,7 +12,7 @@ from rich.console import Console, RenderableType
 from judge.broadcast.state import Live
 from judge.catalog.steps import steps_of
 from judge.cli.contest.watch import Followed
-from judge.cli.contest.watch_screen import game_screen, overview
+from judge.terminal.contest_screen import game_screen, overview
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S

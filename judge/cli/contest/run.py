@@ -15,7 +15,6 @@ import typer
 from judge.base.errors import HostError, InputError
 from judge.base.logs import redirected
 from judge.base.text import printable
-from judge.cli.contest.progress import JsonLines, Panel, Progress
 from judge.cli.host_setup import KEEPER, make_ready, report_occupied
 from judge.cli.options import HERE, SLOTS_HELP, ContestArgument, TlsOption, require_dask
 from judge.contest.contest import Contest, begin, early_words, has_begun, open_store
@@ -30,6 +29,7 @@ from judge.publish.model import chance_words
 from judge.referee.play import Slot
 from judge.sandbox.docker.reaper import reap
 from judge.store.types import UNWITNESSED
+from judge.terminal.contest_progress import JsonLines, Panel, Progress
 from judge.terminal.output import note
 
 LOG_FILE = "log.jsonl"

@@ -2,15 +2,13 @@
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.measure import Measurement
-from rich.table import Table
 from rich.text import Text
 
 from judge.base.text import printable
@@ -25,12 +23,10 @@ from judge.matches import MatchState
 from judge.publish.model import chance_words
 from judge.sandbox.machine.core_locks import holders_here
 from judge.statistics.fairness import FairnessTest, fairness_tests
-from judge.statistics.ratings import rate
 from judge.statistics.sprt import SprtState
-from judge.terminal.output import interval
+from judge.terminal.contest_tables import print_crosstable, standings_table
 from judge.tournament.crosstable import Cell
 from judge.tournament.formats.sequential import Sequential
-from judge.tournament.standings import TableLine
 
 
 def status(
@@ -239,43 +235,6 @@ def sequential(contest: Contest, standing: Standing) -> SprtState | None:
     return chosen.state(contest.tournament.entries(), standing.played)
 
 
-def standings_table(standing: Standing) -> Table:
-    """The table for a terminal; groups and leagues one after another."""
-    ratings = {each.agent: each for each in rate(_games(standing)).ratings}
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("", justify="right")
-    table.add_column("agent")
-    for heading in ("points", "games", "won", "drawn", "lost", "failed"):
-        table.add_column(heading, justify="right")
-    table.add_column("rating (95 %)")
-    by_stage: dict[str, list[TableLine]] = {}
-    for line in standing.table.lines:
-        by_stage.setdefault(standing.stages.get(line.agent, ""), []).append(line)
-    for stage, lines in by_stage.items():
-        if stage:
-            table.add_row("", Text(stage, style="bold"))
-        for line in lines:
-            rating = ratings.get(line.agent)
-            table.add_row(
-                str(line.place) if line.agent not in standing.out else "-",
-                Text(printable(line.agent, 32)),
-                f"{line.points:g}",
-                *(str(n) for n in _counts(line)),
-                "" if rating is None else interval(rating.elo, rating.low, rating.high),
-            )
-    return table
-
-
-def _counts(line: TableLine) -> Sequence[int]:
-    done = line.done
-    return done.games, done.wins, done.draws, done.losses, done.failures
-
-
-def _games(standing: Standing) -> list[Any]:
-    out = standing.out
-    return [game for each in standing.played if not each.pairing.agents & out.keys() for game in each.games]
-
-
 def crosstable(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the crosstable: the points of the row's agent, and its wins, draws and losses."""
     with opened(contest) as found:
@@ -286,59 +245,6 @@ def crosstable(contest: ContestArgument = HERE, as_json: JsonOption = False) -> 
         print(json.dumps({"agents": names, "rows": rows}))
         return
     print_crosstable(Console(highlight=False), names, standing.table.crosstable)
-
-
-def print_crosstable(console: Console, names: Sequence[str], rows: Sequence[Sequence[Cell | None]]) -> None:
-    """Print the crosstable of agents; on a terminal that is too narrow for it without wins, draws and losses, and if
-    that is not enough, in parts, one below the other."""
-    every = range(len(names))
-    table = _crosstable(names, rows, every, _results)
-    if not console.is_terminal:
-        console.width = max(console.width, _width(console, table))
-    if _width(console, table) <= console.width:
-        console.print(table)
-        return
-    of_names = _width(console, _crosstable(names, rows, every[:0], _points))
-    widths = [_width(console, _crosstable(names, rows, every[at : at + 1], _points)) - of_names for at in every]
-    begin = 0
-    while begin < len(names):
-        # One column at least, whatever is cut off then.
-        end, left = begin + 1, console.width - of_names - widths[begin]
-        while end < len(names) and widths[end] <= left:
-            left -= widths[end]
-            end += 1
-        console.print(_crosstable(names, rows, every[begin:end], _points))
-        begin = end
-
-
-def _crosstable(
-    names: Sequence[str], rows: Sequence[Sequence[Cell | None]], columns: range, words: Callable[[Cell], str]
-) -> Table:
-    """Every agent against those of some columns."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("", justify="right")
-    table.add_column("agent")
-    for column in columns:
-        table.add_column(str(column + 1), justify="right")
-    for number, (name, row) in enumerate(zip(names, rows, strict=True)):
-        met = [(column, row[column]) for column in columns]
-        cells = ["·" if column == number else "" if cell is None else words(cell) for column, cell in met]
-        table.add_row(str(number + 1), Text(printable(name, 32)), *cells)
-    return table
-
-
-def _width(console: Console, table: Table) -> int:
-    """How many columns of a terminal it needs."""
-    return Measurement.get(console, console.options.update(max_width=10_000), table).maximum
-
-
-def _points(cell: Cell) -> str:
-    return f"{cell.points:g}"
-
-
-def _results(cell: Cell) -> str:
-    done = cell.done
-    return f"{cell.points:g} ({done.wins}-{done.draws}-{done.losses})"
 
 
 def _cell_document(cell: Cell | None) -> dict[str, Any] | None:

@@ -21,11 +21,11 @@ from judge.broadcast.log import LOG_FILE, LogReader
 from judge.broadcast.state import Live
 from judge.cli.contest.options import opened, opened_if_begun
 from judge.cli.contest.tables import print_status_before, status_before
-from judge.cli.contest.watch_screen import game_screen, line_of, overview
 from judge.cli.options import HERE, ContestArgument
 from judge.contest.contest import Contest
 from judge.contest.plan import load_plan
 from judge.submissions.windows import Windows
+from judge.terminal.contest_screen import game_screen, line_of, overview
 
 LOOK_S = 0.1
 """How often the log is read, and the screen is drawn."""

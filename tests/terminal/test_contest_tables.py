@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from judge.cli.contest.tables import print_crosstable, standings_table
+from judge.terminal.contest_tables import print_crosstable, standings_table
 from judge.tournament.crosstable import Cell
 from judge.tournament.results import SideScore
 from tests.publish.cups import STRONG_TO_WEAK, Cup

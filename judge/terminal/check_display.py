@@ -1,0 +1,74 @@
+"""The display of `judge check`: each finding when it is made, and on a terminal the check that runs."""
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from judge.base.text import printable
+from judge.submissions.check import CheckReport, Finding, Grade
+from judge.terminal.output import SENTENCE_CHARACTERS, finding_lines
+
+_COLOURS = {Grade.PASS: "green", Grade.WARNING: "yellow", Grade.FAIL: "red"}
+
+
+class CheckDisplay:
+    """A context manager; `is_silent` prints nothing."""
+
+    def __init__(self, is_silent: bool) -> None:
+        self._console = Console(highlight=False, quiet=is_silent)
+        self._status = self._console.status("") if self._console.is_terminal and not is_silent else None
+        self._printed: list[Finding] = []
+
+    def __enter__(self) -> None:
+        if self._status is not None:
+            self._status.start()
+
+    def __exit__(self, *_error: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def trying(self, what: str) -> None:
+        """Show what is tried next."""
+        if self._status is not None:
+            self._status.update(_plain(f"trying: {what}"))
+
+    def progress(self, report: CheckReport) -> None:
+        """Print the findings that were not printed yet; one that became worse is printed again."""
+        if not self._printed:
+            self._line(_plain(f"{report.agent}, {report.policy}, {report.protocol}, {report.box}"))
+        for finding in report.findings:
+            if finding not in self._printed:
+                self._printed.append(finding)
+                if self._console.is_terminal:
+                    self._console.print(_row(finding))
+                else:
+                    for line in finding_lines([finding]):
+                        self._line(_plain(line))
+
+    def end(self, report: CheckReport) -> None:
+        """Print what was not tried, and the grade."""
+        if report.untried:
+            self._line(_plain(f"not tried: {', '.join(report.untried)}"))
+        self._line(Text(report.grade.value, style=f"bold {_COLOURS[report.grade]}"))
+
+    def _line(self, text: Text) -> None:
+        self._console.print(text, soft_wrap=True)
+
+
+def _row(finding: Finding) -> Table:
+    """A finding in columns that have the same widths for all."""
+    seen = _plain(finding.evidence)
+    if finding.fix:
+        seen.append(f"\n{printable(finding.fix, SENTENCE_CHARACTERS)}", style="bold")
+    row = Table(box=None, pad_edge=False, show_header=False, expand=True)
+    row.add_column(width=7)
+    row.add_column(ratio=2)
+    row.add_column(ratio=3)
+    tried = _plain(f"{finding.check}: {finding.tried}")
+    row.add_row(Text(finding.grade.value, style=_COLOURS[finding.grade]), tried, seen)
+    return row
+
+
+def _plain(text: str) -> Text:
+    """Text in which markup has no effect."""
+    return Text(printable(text, SENTENCE_CHARACTERS))

@@ -1,0 +1,91 @@
+"""Standings and crosstable of a contest as tables for a terminal."""
+
+from collections.abc import Callable, Sequence
+
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from judge.base.text import printable
+from judge.contest.contest import Standing
+from judge.statistics.ratings import rate
+from judge.terminal.output import interval
+from judge.terminal.tables import make_table
+from judge.tournament.crosstable import Cell
+from judge.tournament.standings import TableLine
+
+
+def standings_table(standing: Standing) -> Table:
+    """The standings; groups and leagues one after another."""
+    counted = (each for each in standing.played if not each.pairing.agents & standing.out.keys())
+    ratings = {each.agent: each for each in rate([game for each in counted for game in each.games]).ratings}
+    columns = ("", "agent", "points", "games", "won", "drawn", "lost", "failed", "rating (95 %)")
+    table = make_table(columns, numbers=(0, *range(2, 8)))
+    by_stage: dict[str, list[TableLine]] = {}
+    for line in standing.table.lines:
+        by_stage.setdefault(standing.stages.get(line.agent, ""), []).append(line)
+    for stage, lines in by_stage.items():
+        if stage:
+            table.add_row("", Text(stage, style="bold"))
+        for line in lines:
+            rating, done = ratings.get(line.agent), line.done
+            table.add_row(
+                str(line.place) if line.agent not in standing.out else "-",
+                Text(printable(line.agent, 32)),
+                f"{line.points:g}",
+                *map(str, (done.games, done.wins, done.draws, done.losses, done.failures)),
+                "" if rating is None else interval(rating.elo, rating.low, rating.high),
+            )
+    return table
+
+
+def print_crosstable(console: Console, names: Sequence[str], rows: Sequence[Sequence[Cell | None]]) -> None:
+    """Print the crosstable of agents; on a terminal that is too narrow for it without wins, draws and losses, and if
+    that is not enough, in parts, one below the other."""
+    every = range(len(names))
+    table = _crosstable(names, rows, every, _results)
+    if not console.is_terminal:
+        console.width = max(console.width, _width(console, table))
+    if _width(console, table) <= console.width:
+        console.print(table)
+        return
+    of_names = _width(console, _crosstable(names, rows, every[:0], _points))
+    widths = [_width(console, _crosstable(names, rows, every[at : at + 1], _points)) - of_names for at in every]
+    begin = 0
+    while begin < len(names):
+        # One column at least, whatever is cut off then.
+        end, left = begin + 1, console.width - of_names - widths[begin]
+        while end < len(names) and widths[end] <= left:
+            left -= widths[end]
+            end += 1
+        console.print(_crosstable(names, rows, every[begin:end], _points))
+        begin = end
+
+
+def _crosstable(
+    names: Sequence[str], rows: Sequence[Sequence[Cell | None]], columns: range, words: Callable[[Cell], str]
+) -> Table:
+    """Every agent against those of some columns."""
+    table = make_table(
+        ["", "agent", *(str(column + 1) for column in columns)], numbers=(0, *range(2, 2 + len(columns)))
+    )
+    for number, (name, row) in enumerate(zip(names, rows, strict=True)):
+        met = [(column, row[column]) for column in columns]
+        cells = ["·" if column == number else "" if cell is None else words(cell) for column, cell in met]
+        table.add_row(str(number + 1), Text(printable(name, 32)), *cells)
+    return table
+
+
+def _width(console: Console, table: Table) -> int:
+    """How many columns of a terminal it needs."""
+    return Measurement.get(console, console.options.update(max_width=10_000), table).maximum
+
+
+def _points(cell: Cell) -> str:
+    return f"{cell.points:g}"
+
+
+def _results(cell: Cell) -> str:
+    done = cell.done
+    return f"{cell.points:g} ({done.wins}-{done.draws}-{done.losses})"
