@@ -26,6 +26,10 @@ class NoticePolicy(BaseModel):
     password_file: str = ""
     """A file that nobody else may read, from the contest's folder."""
     sender: str = Field(default="judge@localhost", pattern=r"^[^\s@<>,;:]{1,64}@[^\s@<>,;:]{1,250}$")
+    digest_s: float = Field(default=86400, ge=0)
+    """How long results are collected for one mail; at the end of a round it is sent sooner. 0: a mail for each."""
+    site: str = Field(default="", pattern=r"^(https?://[!-~]{1,400})?$")
+    """The address of the contest's pages, which mails name; empty: they name none."""
     permit: tuple[IPv4Network | IPv6Network, ...] = ()
     """Inside networks in which webhooks may be called all the same, such as `["10.1.2.0/24"]`."""
     refuse: tuple[IPv4Network | IPv6Network, ...] = ()

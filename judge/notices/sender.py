@@ -3,7 +3,9 @@
 A notice counts as sent when its receiver has taken it, so one that was killed in between is sent again, with its id.
 """
 
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
@@ -24,6 +26,8 @@ LOOK_S = 0.5
 """How often it looks for what has happened; it looks at once when a receiver is through with a notice."""
 MAILS_AT_ONCE = 2
 SUBJECT_CHARACTERS, TEXT_CHARACTERS = 120, 2000
+
+_STOP = "To stop these mails, ask the organiser of the contest."
 
 log = get_logger()
 
@@ -92,7 +96,7 @@ class NoticeSender:
         self._renew()
         self._notices.derive()
         self._busy = {key: future for key, future in self._busy.items() if not future.done()}
-        for notice in self._notices.due(self._busy.keys()):
+        for notice in self._notices.due(self._busy.keys(), self._policy.digest_s):
             if notice.channel == MAIL and not self._policy.smtp:
                 self._say("notices by e-mail wait for a mail server: name one in [intake.notices], smtp = HOST:PORT")
                 continue
@@ -124,11 +128,13 @@ class NoticeSender:
         self._said = text
 
     def _send(self, notice: Notice) -> None:
+        together = self._notices.digest(notice)
         try:
-            self._carry(notice)
-            self._notices.sent(notice.id)
+            self._carry(notice, together)
+            for each in together:
+                self._notices.sent(each.id)
         except NotDeliveredError as error:
-            state = self._notices.failed(notice.id, str(error), self._policy.tries, self._policy.again_s)
+            state = self._failed(together, str(error))
             log.warning(
                 "a notice was given up" if state == GIVEN_UP else "a notice was not taken",
                 notice=notice.id,
@@ -138,9 +144,13 @@ class NoticeSender:
             )
         except Exception as error:  # noqa: BLE001 nothing a receiver does ends the others' notices
             log.error("a notice could not be sent", notice=notice.id, error=repr(error))  # noqa: TRY400
-            self._notices.failed(notice.id, "the judge failed", self._policy.tries, self._policy.again_s)
+            self._failed(together, "the judge failed")
 
-    def _carry(self, notice: Notice) -> None:
+    def _failed(self, together: Sequence[Notice], why: str) -> str:
+        states = [self._notices.failed(each.id, why, self._policy.tries, self._policy.again_s) for each in together]
+        return states[0]
+
+    def _carry(self, notice: Notice, together: Sequence[Notice]) -> None:
         targets = self._notices.targets(notice.author)
         if notice.channel == WEBHOOK:
             if not targets.webhook:
@@ -149,6 +159,14 @@ class NoticeSender:
             return
         if not self._policy.smtp or not targets.email:
             raise NotDeliveredError("there is no mail server, or no address")
-        subject = f"[{self._contest}] {printable(notice.text, SUBJECT_CHARACTERS)}"
-        text = f"{printable(notice.text, TEXT_CHARACTERS)}\n\nat {notice.at}\n"
-        send_mail(self._policy, self._password, targets.email, subject, text, notice.id)
+        what = printable(notice.text, SUBJECT_CHARACTERS) if len(together) == 1 else f"{len(together)} results"
+        lines = [f"{moment_words(each.at)}  {printable(each.text, TEXT_CHARACTERS)}" for each in together]
+        lines += ["", *([f"The contest: {self._policy.site}"] if self._policy.site else []), _STOP]
+        text = "\n".join(lines) + "\n"
+        # A mail that has grown since it was tried is another one.
+        send_mail(self._policy, self._password, targets.email, f"[{self._contest}] {what}", text, together[-1].id)
+
+
+def moment_words(at: str) -> str:
+    """A moment of a notice for people: `2026-11-25 12:51:03 UTC`."""
+    return f"{datetime.fromisoformat(at).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"

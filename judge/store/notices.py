@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, Row, delete, func, insert, or_, select, update
 
+from judge.matches import MatchState
 from judge.store.advisory_locks import AdvisoryLock, lock_until_commit
 from judge.store.connection import connect, read_one_moment
 from judge.store.submission_queries import authors_of, stamp
@@ -34,6 +35,10 @@ WEBHOOK, MAIL = "webhook", "mail"
 WAITING, SENT, GIVEN_UP = "waiting", "sent", "given up"
 MAIL_SERVER = "the mail server"
 """How the reason begins where the organiser's mail server is to blame."""
+RESULT = "result"
+"""The kind of a notice of a game's result."""
+MAX_DIGEST = 500
+"""Maximum number of results in one mail."""
 FAILURES_IN_A_ROW = 3
 """After so many own failures one after the other an author is told of it."""
 _READ_AT_ONCE = 500
@@ -156,14 +161,16 @@ class Notices:
     def _has_news(self) -> bool:
         """Whether there is something to read; a look does not keep the contest's judge from writing."""
         with self._engine.connect() as connected:
-            connection = read_one_moment(connected)
-            query = select(notice_readings).where(notice_readings.c.contest == self._contest)
-            before = connection.execute(query).first()
-            if before is None:
-                return True
-            last = connection.scalar(select(func.max(journal.c.id)).where(journal.c.contest == self._contest)) or 0
-            is_new = last > before.journal
-            return bool(is_new or self._last(connection, submission_journal.c.id) > before.submission_journal)
+            return self._is_behind(read_one_moment(connected))
+
+    def _is_behind(self, connection: Connection) -> bool:
+        query = select(notice_readings).where(notice_readings.c.contest == self._contest)
+        before = connection.execute(query).first()
+        if before is None:
+            return True
+        last = connection.scalar(select(func.max(journal.c.id)).where(journal.c.contest == self._contest)) or 0
+        is_new = last > before.journal
+        return bool(is_new or self._last(connection, submission_journal.c.id) > before.submission_journal)
 
     @staticmethod
     def _last(connection: Connection, column: Any) -> int:
@@ -214,7 +221,7 @@ class Notices:
             }
             text = f"game {row.number}: {agent} {score if details['score'] != 'none' else 'and its opponent lost'} "
             text += f"against {names[1 - seat]}: {row.reason}"
-            found.append(_Event(authors[agent], "result", line.at, text, details))
+            found.append(_Event(authors[agent], RESULT, line.at, text, details))
             if self._is_third_failure(connection, agent, line.id):
                 told = {"agent": agent, "game": row.number, "failures": FAILURES_IN_A_ROW, "reason": row.reason}
                 text = f"{agent} has failed by itself in {FAILURES_IN_A_ROW} games in a row, last in game {row.number}"
@@ -289,16 +296,24 @@ class Notices:
 
     # --- what becomes of it ------------------------------------------------------------------------------------------
 
-    def due(self, busy: Collection[tuple[str, str]] = ()) -> list[Notice]:
-        """The next notice that is due of each author and channel that is not `busy`."""
-        is_due = (
+    def due(self, busy: Collection[tuple[str, str]] = (), digest_s: float = 0) -> list[Notice]:
+        """The next notice that is due of each author and channel that is not `busy`.
+
+        Results by e-mail wait until the first of them is `digest_s` seconds old, or no game is left to play (of the
+        round, where the next one is not drawn yet); `digest` has those that are sent together.
+        """
+        now = self._now()
+        is_due: tuple[ColumnElement[bool], ...] = (
             notices.c.contest == self._contest,
             notices.c.state == WAITING,
-            notices.c.due_at <= stamp(self._now()),
+            notices.c.due_at <= stamp(now),
         )
         found = []
         with self._engine.connect() as connected:
             connection = read_one_moment(connected)
+            if digest_s and (self._has_games_left(connection) or self._is_behind(connection)):
+                is_ripe = notices.c.at <= stamp(now - timedelta(seconds=digest_s))
+                is_due += (or_(notices.c.channel != MAIL, notices.c.kind != RESULT, is_ripe),)
             waiting = connection.execute(select(notices.c.author, notices.c.channel).where(*is_due).distinct()).all()
             for author, channel in waiting:
                 if (author, channel) in busy:
@@ -308,6 +323,26 @@ class Notices:
                 if row is not None:
                     found.append(_notice_of(row))
         return found
+
+    def _has_games_left(self, connection: Connection) -> bool:
+        states = (MatchState.PENDING, MatchState.RUNNING)
+        query = select(matches.c.id).where(matches.c.contest == self._contest, matches.c.state.in_(states)).limit(1)
+        return connection.execute(query).first() is not None
+
+    def digest(self, notice: Notice) -> list[Notice]:
+        """The notices that are sent in one mail with this one, the oldest first: of a result all results that wait."""
+        if notice.channel != MAIL or notice.kind != RESULT:
+            return [notice]
+        query = select(notices).where(
+            notices.c.contest == self._contest,
+            notices.c.author == notice.author,
+            notices.c.channel == MAIL,
+            notices.c.kind == RESULT,
+            notices.c.state == WAITING,
+        )
+        with self._engine.connect() as connection:
+            rows = connection.execute(query.order_by(notices.c.at, notices.c.id).limit(MAX_DIGEST)).all()
+        return [_notice_of(row) for row in rows]
 
     def sent(self, notice: str) -> None:
         """It was taken."""

@@ -1,13 +1,20 @@
 """What authors are told of in a contest: results, the third failure in a row, and a disqualification."""
 
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from email import message_from_bytes
+from email.policy import default
 from pathlib import Path
 
 from judge.contest.entries import intake_directory
 from judge.contest.plan import load_plan
+from judge.notices.policy import NoticePolicy
+from judge.notices.sender import NoticeSender
 from judge.notices.webhook import new_secret
+from judge.store.notices import Notices
 from judge.store.submission_types import Came, Upload
 from tests.broadcast.logs import accept, play_next
+from tests.notices.test_sender import ended, mail_server
 from tests.publish.cups import Cup
 from tests.web.authors.desk import AUTHORS, CAST
 
@@ -41,3 +48,40 @@ def test_authors_are_told_of_results_of_the_third_failure_and_of_a_disqualificat
             assert any(text.startswith("game 1: crasher lost against anna: ") for text in texts)
             assert "crasher has failed by itself in 3 games in a row, last in game 3" in texts
             assert "crasher is disqualified: it only crashes" in texts
+
+
+def test_results_by_mail_come_together_at_the_end_of_a_round_or_after_a_while(tmp_path: Path) -> None:
+    numbers = {agent: number for number, agent in enumerate(AUTHORS.values(), 1)}
+    with Cup(tmp_path, CAST, form='name = "round-robin"\ngames = 4', submissions=numbers) as cup:
+        directory = intake_directory(load_plan(tmp_path))
+        later = [timedelta()]
+        notices = Notices(cup.planned.store_url, "spring-cup", lambda: datetime.now(UTC) + later[0])
+        with closing(directory.register()) as register, closing(notices), mail_server() as (port, mailbox):
+            notices.derive()
+            for author, agent in AUTHORS.items():
+                taken = register.receive(Upload(author, agent, "a.zip", "a" * 64, 1), worker="w")
+                register.finish(taken.id, taken.attempt, Came("", agent, None, "{}", None, None))
+            policy = NoticePolicy(
+                smtp=f"127.0.0.1:{port}", security="none", site="https://cup.example.org/", again_s=0.01
+            )
+            with NoticeSender(notices, "spring-cup", policy, tmp_path, tmp_path / "lock"):
+                notices.set_email("ada", "ada@example.org")
+                ended(notices, "ada", 1)
+                accept(cup, *play_next(cup))
+                accept(cup, *play_next(cup))
+                notices.derive()
+                waiting = [each for each in notices.of("ada", 9) if each.kind == "result"]
+                assert 2 == len(waiting)
+                assert [] == notices.due(digest_s=policy.digest_s)
+                later[0] = timedelta(seconds=policy.digest_s + 1)
+                ended(notices, "ada", 3)
+                later[0] = timedelta()
+                cup.play()
+                notices.derive()
+                ended(notices, "ada", 5)
+
+    mails = [message_from_bytes(data, policy=default) for _, data in mailbox.mails]
+    assert ["[spring-cup] 2 results"] * 2 == [mail["Subject"] for mail in mails[-2:]]
+    last = "\n".join(mails[-1].get_content().splitlines())
+    assert 2 == last.count(" UTC  game ")
+    assert "The contest: https://cup.example.org/\nTo stop these mails, ask the organiser of the contest." in last
