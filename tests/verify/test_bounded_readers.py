@@ -38,7 +38,7 @@ SECONDS = 10e-6
 LEAST_BYTES, LEAST_S = 64 << 20, 5.0
 """What a small input may take."""
 
-SIZE = 100_000
+SIZE = 50_000
 """Bytes of a hostile input."""
 
 READERS: dict[str, Callable[[bytes], object]] = {
