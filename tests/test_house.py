@@ -3,6 +3,7 @@
 import ast
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -180,6 +181,26 @@ def test_commands_build_no_table_and_no_panel() -> None:
     """`judge.terminal` does, so that all tables have the same form."""
     for path in modules_in("cli"):
         assert set() == imported_names(path) & {"rich.table", "rich.panel"}, path
+
+
+def test_every_public_function_and_class_is_used() -> None:
+    """Outside the tests, at least once besides its definition; commands and routes are used by their decorators."""
+    sources = [
+        *modules(),
+        *(ROOT / "judge").rglob("*.html"),
+        *(ROOT / "scripts").rglob("*.py"),
+        ROOT / "pyproject.toml",
+    ]
+    counts = Counter(word for path in sources for word in re.findall(r"\w+", path.read_text()))
+    unused = [
+        (path, node.name)
+        for path in modules()
+        for node in module_tree(path).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.decorator_list
+        if counts[node.name] == 1
+    ]
+
+    assert [] == unused
 
 
 BORDERS = {

@@ -3,7 +3,6 @@
 import os
 import platform
 import pwd
-import re
 import shutil
 import tempfile
 import time
@@ -103,20 +102,6 @@ def read_host(settings: Sequence[str], pause_s: float = 1.0) -> Host:
         trial=trial,
         lacks=lacks,
     )
-
-
-def describe_host() -> str:
-    """The system, kernel, processors and Engine of this host on one line, for a contest's log; raises no error."""
-    lacks: dict[str, str] = {}
-    engine = _or_why(_engine_info, "engine", lacks) or {}
-    model = re.search(r"^model name\s*: (.+)$", _text(Path("/proc/cpuinfo")) or "", re.MULTILINE)
-    words = (
-        _system(),
-        f"kernel {platform.release()}",
-        f"{os.cpu_count()} x {model[1] if model else platform.machine()}",
-        f"Engine {engine.get('ServerVersion', 'none')}",
-    )
-    return ", ".join(words)
 
 
 def _or_why(get: Callable[[], Found], what: str, lacks: dict[str, str]) -> Found | None:

@@ -1,6 +1,7 @@
 """Opening files as people write them, with their mistakes, and what the judge answers."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,14 @@ from judge.catalog import game_entry
 from judge.catalog.entry import Openings
 from judge.contest.opening_files import read_openings
 from judge.games.gomoku import Rule
-from judge.games.gomoku.opening_text import parse_opening, symmetries, write_pos
-from judge.games.gomoku.requests import Square
+from judge.games.gomoku.opening_text import parse_opening, symmetries
+from judge.games.gomoku.requests import Square, square_name
 from judge.tournament.openings import schedule
+
+
+def write_pos(stones: Iterable[Square]) -> str:
+    """`h8i9j7` for squares x, y from 0 in play order; `parse_opening` reads it back."""
+    return "".join(square_name(x, y) for x, y in stones)
 
 
 def stones(width: int, height: int) -> Openings:

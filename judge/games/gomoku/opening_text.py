@@ -10,12 +10,12 @@ Two notations, told apart by whether there is a letter:
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from judge.base.errors import InputError
 from judge.base.text import quote
 from judge.games.gomoku.game import Gomoku, OpeningError
-from judge.games.gomoku.requests import Square, square_at, square_name
+from judge.games.gomoku.requests import Square, square_at
 from judge.games.gomoku.rules import Rule
 
 EXAMPLE = "h8i9j7 or 0,0, 1,1, 2,-1"
@@ -69,11 +69,6 @@ def symmetries(width: int, height: int) -> Sequence[Turn]:
         lambda x, y: (right - y, bottom - x),
     ]
     return mirrors + diagonals if width == height else mirrors
-
-
-def write_pos(stones: Iterable[Square]) -> str:
-    """`h8i9j7` for squares x, y from 0 in play order; `parse_opening` reads it back."""
-    return "".join(square_name(x, y) for x, y in stones)
 
 
 def _read_names(text: str, _middle: Square) -> list[_Token]:
