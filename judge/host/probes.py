@@ -84,7 +84,7 @@ def try_boxes() -> BoxTrial:
             box.prepare()
             box.enter()
             freeze_us = min(_freeze(box) for _ in range(FREEZES))
-            name, freezer, readings = box.name, box.freezer, box.readings()
+            name, freezer, readings = box.name, box.freezer, box.meter.readings()
         found = _found_inside(tenant, policy)
         return BoxTrial(
             name,

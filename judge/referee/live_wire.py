@@ -177,7 +177,7 @@ class LiveWire:
         self._meter.end()
         self._stands[seat] = self._boxes[seat].is_frozen
         now = time.monotonic_ns()
-        used = self._boxes[seat].memory_bytes()
+        used = self._boxes[seat].meter.memory_bytes()
         self._transcript.add(now, seat, EntryKind.FROZEN, b"" if used is None else b"%d" % used)
         return used
 
@@ -188,12 +188,12 @@ class LiveWire:
         some brains end a search by reading what is there, and a part of the request would be gone.
         """
         box = self._boxes[seat]
-        if box.freezer == NO_FREEZER or not box.is_busy():
+        if box.freezer == NO_FREEZER or not box.meter.is_busy():
             return
         until, cpu, naps = time.monotonic_ns() + _REST_NS, self._cpu(seat), _naps()
         while time.monotonic_ns() < until and (cpu is None or (self._cpu(seat) or 0) - cpu < _REST_CPU_NS):
             next(naps)
-            if not box.is_busy():
+            if not box.meter.is_busy():
                 break
         self._looked_at = time.monotonic_ns()  # nobody's clock ran meanwhile
 
@@ -217,12 +217,12 @@ class LiveWire:
     def _note_stopped(self, seat: int) -> None:
         """What the seat uses from here on is charged to it, whether it stands still or not."""
         box = self._boxes[seat]
-        self._stopped_cpu[seat] = None if box.freezer == NO_FREEZER else box.cpu_ns()
+        self._stopped_cpu[seat] = None if box.freezer == NO_FREEZER else box.meter.cpu_ns()
 
     def stopped_cpu(self, seat: int, asked: int) -> int:
         """CPU time that a seat used while it was stopped; recorded if there is any."""
         before = self._stopped_cpu[seat]
-        now = None if before is None else self._boxes[seat].cpu_ns()
+        now = None if before is None else self._boxes[seat].meter.cpu_ns()
         if before is None or now is None or now - before <= _STOP_CPU_NS:
             return 0
         self._stopped_cpu[seat] = now
@@ -263,7 +263,7 @@ class LiveWire:
         """Readings of the box, and what others did to it and used of the slot."""
         box = self._boxes[seat]
         shares = self._meter.shares(seat)
-        measured = Measured(box.readings(), held_by_others=box.is_held(), **shares._asdict())
+        measured = Measured(box.meter.readings(), held_by_others=box.is_held(), **shares._asdict())
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.EVIDENCE, measured.encode())
         return measured
 
@@ -531,7 +531,7 @@ class LiveWire:
 
     def _cpu(self, seat: int) -> int | None:
         """CPU time of a seat that is not still, even if the Engine takes long to answer."""
-        used = [box.readings().cpu_ns for box in (self._boxes[seat], *self._replaced[seat])]
+        used = [box.meter.readings().cpu_ns for box in (self._boxes[seat], *self._replaced[seat])]
         return None if None in used else sum(filter(None, used))
 
 

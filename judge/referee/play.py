@@ -135,7 +135,7 @@ def play(
                     late_ns = wire.late_ns
                     # The game is over: readings that fail change nothing.
                     with suppress(HostError):
-                        readings = (wire.boxes[0].readings(), wire.boxes[1].readings())
+                        readings = (wire.boxes[0].meter.readings(), wire.boxes[1].meter.readings())
             # The folders of a void match are not read.
             if shelf is not None and not isinstance(end, Void):
                 kept = shelved(folders, keeper.collect(), shelf)

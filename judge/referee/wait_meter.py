@@ -179,19 +179,19 @@ class WaitMeter:
         if self._use is None and self._stalls is None:
             return _Look(now)
         busy, stolen, interrupts = self._use.now() if self._use else (None, 0, None)
-        cpu = self._boxes[0].cpu_ns(), self._boxes[1].cpu_ns()
+        cpu = self._boxes[0].meter.cpu_ns(), self._boxes[1].meter.cpu_ns()
         known = [used for used in cpu if used is not None]
         others = None if busy is None or len(known) < len(cpu) else busy - sum(known)
         stalled = self._stalls.stalled_ns(most=is_first) if self._stalls else None
         return _Look(now, others, stolen, cpu, stalled, interrupts)
 
     def _look_closer(self, seat: int, threads: Mapping[int, int]) -> _CloserLook:
-        box, look = self._boxes[seat], self._look_around()
+        meter, look = self._boxes[seat].meter, self._look_around()
         return _CloserLook(
             look,
-            box.waited_ns(),
-            box.pressure_ns(),
-            box.pressure_ns(of_any=True) or 0,
+            meter.waited_ns(),
+            meter.pressure_ns(),
+            meter.pressure_ns(of_any=True) or 0,
             self._stalls.pressure_ns() if self._stalls else None,
             threads,
         )

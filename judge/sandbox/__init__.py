@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from judge.sandbox.box import Box, BoxKind, BoxPolicy, FolderKind, Limits, Tenant
-from judge.sandbox.folders import DIRECTORIES, Folder, Keeper, LocalKeeper, NoKeeper
+from judge.sandbox.folders import DIRECTORIES, Folder, Keeper, LocalKeeper
 from judge.sandbox.layout import PERSISTENT
 from judge.sandbox.runtimes import path_for
 
@@ -24,7 +24,7 @@ def open_keeper(
 ) -> Keeper:
     """A keeper of these folders for one game, nothing made yet; `cores` are where it may work."""
     if not folders:
-        return NoKeeper()
+        return Keeper()
     if kind == "process":
         return LocalKeeper(folders)
 

@@ -5,8 +5,9 @@ cores), `start` (the agent runs), any number of `freeze` and `thaw`, `kill`, `le
 game's), `close` (nothing is left). `leave` and `close` may be called at any time, more than once, and never raise.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal, Protocol
@@ -223,8 +224,61 @@ class Nearby:
     """The cgroup that counts its memory together with that of other boxes."""
 
 
-class Box(Protocol):
-    """The box of one agent. Every method may raise `HostError`, except `leave` and `close`."""
+class Meter:
+    """The counters of a box. This class is of a box whose counters are unknown.
+
+    A method returns None if its counter is not available within some microseconds; `readings` may take longer.
+    """
+
+    def __init__(self) -> None:
+        self.exhausted_cap: int | None = None
+        """Set when the kernel killed the box for memory and removed its cgroup before this could be counted."""
+
+    def readings(self) -> Readings:
+        """All counters; of a box that has ended, the last ones. Works until `Box.close`."""
+        read, cap = self._read(), self.exhausted_cap
+        if cap is None or read.oom_kills:
+            return read
+        return replace(read, memory_peak_bytes=cap, memory_cap_bytes=cap, oom_kills=1, reached_cap=None)
+
+    def _read(self) -> Readings:
+        return Readings()
+
+    def memory_bytes(self) -> int | None:
+        """Memory in use now, as the box's cap counts it."""
+        return None
+
+    def cpu_ns(self) -> int | None:
+        """CPU time used by everything in the box so far."""
+        return None
+
+    def waited_ns(self) -> int | None:
+        """Time in which processes of the box were ready to run, and none ran because others had the core.
+
+        Time in which the box's own processes wait for each other does not count.
+        """
+        return None
+
+    def is_busy(self) -> bool | None:
+        """Whether anything in the box runs, is ready to run, or waits for a disk."""
+        return None
+
+    def pressure_ns(self, *, of_any: bool = False) -> int | None:  # noqa: ARG002
+        """Time in which the box waited for memory or a disk, and nothing in it ran.
+
+        With `of_any`, time in which any process in it waited so. An agent can cause both.
+        """
+        return None
+
+    def close(self) -> None:
+        """Close its files."""
+
+
+class Box(ABC):
+    """The box of one agent. Every method may raise `HostError`, except `leave` and `close`.
+
+    The defaults are of a box in which nothing runs.
+    """
 
     name: str
     """What kind of box this is, for the record: `docker-pipes`, `docker-attach`, `process`."""
@@ -232,17 +286,34 @@ class Box(Protocol):
     @property
     def is_reused(self) -> bool:
         """Whether it has served a former game of the same agent."""
+        return False
 
     @property
     def freezer(self) -> str:
         """How the box is stopped, in the words of `box.freeze`; NO_FREEZER if it never is."""
+        return NO_FREEZER
+
+    @property
+    def meter(self) -> Meter:
+        """Its counters, also after the agent's death; get it again after `prepare`."""
+        return Meter()
+
+    @property
+    @abstractmethod
+    def sources(self) -> Sequence[EventSource]:
+        """What to poll, from `prepare` on."""
+
+    @abstractmethod
+    def write(self, data: bytes) -> int:
+        """Write to the agent's stdin without blocking; the number of bytes taken, 0 when full, -1 when nobody reads."""
+
+    @property
+    def stdin_fd(self) -> int:
+        """What to poll for room to write; -1 when nobody reads any more."""
+        return -1
 
     def prepare(self) -> None:
         """Make everything ready; the agent does not run yet."""
-
-    @property
-    def sources(self) -> Sequence[EventSource]:
-        """What to poll, from `prepare` on."""
 
     def enter(self) -> None:
         """Move to the cores of the slot; the agent does not run yet."""
@@ -250,66 +321,40 @@ class Box(Protocol):
     def start(self) -> None:
         """Let the agent run; whether it started, and how it ends, comes on the REPORT channel."""
 
-    def write(self, data: bytes) -> int:
-        """Write to the agent's stdin without blocking; the number of bytes taken, 0 when full, -1 when nobody reads."""
-
-    @property
-    def stdin_fd(self) -> int:
-        """What to poll for room to write; -1 when nobody reads any more."""
-
     def freeze(self) -> None:
         """Stop the whole box; returns at once, `is_frozen` confirms."""
 
     def is_frozen(self) -> bool:
         """Whether everything in the box is stopped (True if the box has no freezer)."""
+        return True
 
     def thaw(self) -> None:
-        """Let the whole box go on."""
+        """Let the whole box continue."""
 
     def is_held(self) -> bool | None:
-        """Whether somebody else keeps the box frozen that the judge thawed, or has ever paused it.
+        """Whether another program keeps the box frozen that the judge thawed, or has ever paused it.
 
-        None if this cannot be known. An agent cannot cause it.
+        None if this is unknown. An agent cannot cause it.
         """
-
-    def readings(self) -> Readings:
-        """What the kernel says now; works until `close`, after the agent's death too."""
-
-    def memory_bytes(self) -> int | None:
-        """Memory that the box uses now, as its cap counts it; None if this cannot be known within some microseconds."""
-
-    def cpu_ns(self) -> int | None:
-        """CPU time used by everything in the box so far."""
-
-    def waited_ns(self) -> int | None:
-        """For how long so far processes of the box were ready to run, and none ran because others had the core.
-
-        None if this cannot be known. A box whose own processes wait for each other does not wait by this.
-        """
-
-    def is_busy(self) -> bool | None:
-        """Whether anything in the box runs, is ready to run, or waits for a disk; None if this is not known."""
-
-    def pressure_ns(self, *, of_any: bool = False) -> int | None:
-        """For how long so far the box waited for memory or a disk, and nothing in it ran; None if this is not known.
-
-        With `of_any`, for how long any process in it waited so. An agent can cause both.
-        """
+        return None
 
     def nearby(self) -> Nearby:
         """Where what stalls this box stalls others too."""
+        return Nearby()
 
     def kill(self) -> None:
         """Kill all processes of the agent; readings stay. A process in a system call ends after it: see `is_gone`."""
 
     def is_gone(self) -> bool:
         """Whether nothing of the agent's runs any more."""
+        return True
 
     def leave(self) -> float:
         """Free the cores of the slot: the game is over. Readings stay.
 
         Returns when the last process is gone: the seconds for which killed processes ran on.
         """
+        return 0.0
 
     def close(self) -> None:
         """Remove every trace."""

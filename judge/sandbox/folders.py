@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from judge.base.errors import HostError
 from judge.sandbox.archive import EMPTY, Archive, Capacity, UnkeptError, parse_folder
@@ -66,15 +65,13 @@ class CollectedFolder:
     notes: tuple[str, ...] = ()
 
 
-class Keeper(Protocol):
-    """Holds the folders of one game."""
+class Keeper:
+    """Holds the folders of one game. This class is of a game in which no folder is kept."""
 
-    @property
-    def places(self) -> Mapping[FolderKey, str]:
+    def __init__(self) -> None:
+        self.places: dict[FolderKey, str] = {}
         """The place of each folder, for the boxes: a volume's name or a directory; from `make` on."""
-
-    @property
-    def uids(self) -> Mapping[int, int]:
+        self.uids: dict[int, int] = {}
         """The users that own the folders, by seat: agents in containers run as these; from `make` on."""
 
     def make(self) -> None:
@@ -85,6 +82,7 @@ class Keeper(Protocol):
 
     def collect(self) -> Mapping[FolderKey, CollectedFolder]:
         """Their states after the boxes are closed. Never raises: a folder that cannot be read is not kept."""
+        return {}
 
     def close(self) -> None:
         """Remove every trace; never raises."""
@@ -114,38 +112,15 @@ def note_on_others(folder: Folder, others: int) -> tuple[str, ...]:
     return (f"not kept: {others} files or directories beside ./{folder.name}, which alone is kept",)
 
 
-class NoKeeper:
-    """The keeper of a game in which no folder is kept."""
-
-    def __init__(self) -> None:
-        self.places: Mapping[FolderKey, str] = {}
-        self.uids: Mapping[int, int] = {}
-
-    def make(self) -> None:
-        """Nothing to make."""
-
-    def load(self) -> None:
-        """Nothing to fill."""
-
-    def collect(self) -> Mapping[FolderKey, CollectedFolder]:
-        """Nothing was left."""
-        return {}
-
-    def close(self) -> None:
-        """Nothing to remove."""
-
-
-class LocalKeeper:
+class LocalKeeper(Keeper):
     """Folders without a quota, for agents that are trusted: directories of this host."""
 
     def __init__(self, folders: Sequence[Folder]) -> None:
-        self.places: dict[FolderKey, str] = {}
-        self.uids: Mapping[int, int] = {}
+        super().__init__()
         self._folders = folders
         self._directory: Path | None = None
 
     def make(self) -> None:
-        """Make a directory for each."""
         try:
             self._directory = make_directory()
             for seat in {folder.seat for folder in self._folders}:
@@ -158,7 +133,6 @@ class LocalKeeper:
             self.places[folder.place] = str(path)
 
     def load(self) -> None:
-        """Unpack what they start with."""
         for folder in self._folders:
             if folder.start.inodes:
                 at = self._at(folder)
@@ -172,7 +146,6 @@ class LocalKeeper:
         return {folder.place: self._collected(folder) for folder in self._folders}
 
     def close(self) -> None:
-        """Remove the directories."""
         if self._directory:
             remove_directory(self._directory)
             self._directory = None

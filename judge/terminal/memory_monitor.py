@@ -1,20 +1,22 @@
 """How much memory the agents of a running game use, read by the live view and not by the judge.
 
-The containers of a judge are found by their labels and read in their cgroups. Without containers the processes that the
-judge started are read in /proc; the older one is seat 0's. Unknown values are None.
+The containers of a judge are found by their labels. Without containers the agents are the processes that the judge
+started; the older one is seat 0's. Unknown values are None.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 
 from judge.base.errors import HostError
 from judge.games.types import SEATS
-from judge.sandbox.box import BoxKind
+from judge.sandbox.box import BoxKind, Meter
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.owner import MARK, Owner
-from judge.sandbox.machine.procfs import children_of, environment_of, memory_bytes, stat_fields
+from judge.sandbox.machine.process_meter import ProcessMeter
+from judge.sandbox.machine.procfs import children_of, environment_of, stat_fields
 
 SEAT = "judge.seat"
 """The label of an agent's container."""
@@ -36,41 +38,37 @@ class MemoryMonitor:
         self.memory = NOTHING
         """The last reading of each seat."""
         is_process = kind == "process"
-        read = _processes(judge_pid, seats) if is_process else _containers(match_id, judge_pid)
+        find = partial(_processes, judge_pid, seats) if is_process else partial(_containers, match_id, judge_pid)
         self._over = threading.Event()
-        threading.Thread(target=self._watch, args=(read,), daemon=True).start()
+        # A container is read until the end of the game, a process may be replaced at any time.
+        most = 0 if is_process else len(seats)
+        threading.Thread(target=self._watch, args=(find, most), daemon=True).start()
 
     def close(self) -> None:
         """Stop reading."""
         self._over.set()
 
-    def _watch(self, read: Callable[[], tuple[Memory, Memory]]) -> None:
+    def _watch(self, find: Callable[[], Mapping[int, Meter]], most: int) -> None:
+        meters: Mapping[int, Meter] = {}
         while not self._over.wait(INTERVAL_S):
             with suppress(OSError, ValueError, HostError):
-                self.memory = read()
+                if not most or len(meters) < most:
+                    for meter in meters.values():
+                        meter.close()
+                    meters = find()
+                self.memory = _of(meters, 0), _of(meters, 1)
 
 
-def _containers(match_id: str, judge_pid: int) -> Callable[[], tuple[Memory, Memory]]:
-    meters: dict[int, cgroup.CgroupMeter] = {}
-
-    def read() -> tuple[Memory, Memory]:
-        if len(meters) < len(SEATS):
-            meters.update(_meters(match_id, judge_pid))
-        return _of(meters, 0), _of(meters, 1)
-
-    return read
-
-
-def _of(meters: dict[int, cgroup.CgroupMeter], seat: int) -> Memory:
+def _of(meters: Mapping[int, Meter], seat: int) -> Memory:
     if seat not in meters:
         return None, None
     readings = meters[seat].readings()
     return readings.memory_peak_bytes, readings.memory_cap_bytes
 
 
-def _meters(match_id: str, judge_pid: int) -> dict[int, cgroup.CgroupMeter]:
+def _containers(match_id: str, judge_pid: int) -> Mapping[int, Meter]:
     engine = Engine(ENGINE_TIMEOUT_S)
-    found = {}
+    found: dict[int, Meter] = {}
     try:
         for container in engine.labelled(f"judge.match={match_id}"):
             labels, name = container["Labels"], container["Id"]
@@ -85,16 +83,9 @@ def _meters(match_id: str, judge_pid: int) -> dict[int, cgroup.CgroupMeter]:
     return found
 
 
-def _processes(judge_pid: int, seats: Sequence[int]) -> Callable[[], tuple[Memory, Memory]]:
-    def read() -> tuple[Memory, Memory]:
-        peaks = dict(zip(seats, map(memory_bytes, _agents(judge_pid)), strict=False))
-        return (peaks.get(0), None), (peaks.get(1), None)
-
-    return read
-
-
-def _agents(judge_pid: int) -> Sequence[int]:
+def _processes(judge_pid: int, seats: Sequence[int]) -> Mapping[int, Meter]:
     """The children of the judge that are agents, the oldest first."""
     mark = f"{MARK}=".encode()
     agents = [pid for pid in children_of(judge_pid) if mark in environment_of(pid)]
-    return sorted(agents, key=lambda pid: int(stat_fields(pid)[19]))
+    agents.sort(key=lambda pid: int(stat_fields(pid)[19]))
+    return dict(zip(seats, map(ProcessMeter, agents), strict=False))

@@ -1,13 +1,14 @@
 """What an agent causes others to use of its cores is not held against them: readings as hosts give them."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
 
 from judge.referee.wait_meter import WaitMeter
-from judge.sandbox.box import Box
+from judge.sandbox.box import Box, Meter
 from judge.sandbox.host_activity.core_use import CoreUse, Use
 
 SPAN_NS = 10**9
@@ -31,10 +32,11 @@ class ScriptedUse(CoreUse):
         return self.threads_ns - before[2]
 
 
-class ScriptedBox:
-    """In place of a box whose processes wait for a disk."""
+class ScriptedMeter(Meter):
+    """In place of the meter of a box whose processes wait for a disk."""
 
     def __init__(self, cpu_ns: int | None = 0) -> None:
+        super().__init__()
         self.pressed_ns, self.used_ns = 0, cpu_ns
 
     def cpu_ns(self) -> int | None:
@@ -45,6 +47,11 @@ class ScriptedBox:
 
     def pressure_ns(self, *, of_any: bool = False) -> int:
         return self.pressed_ns if of_any else 0
+
+
+def metered(*meters: Meter) -> Sequence[Box]:
+    """Boxes with these counters."""
+    return cast("Sequence[Box]", [SimpleNamespace(meter=meter) for meter in meters])
 
 
 @pytest.mark.parametrize(
@@ -65,8 +72,8 @@ def test_what_it_causes_is_not_what_others_take(
 ) -> None:
     now = [SPAN_NS]
     monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
-    use, boxes = ScriptedUse(), [ScriptedBox(), ScriptedBox()]
-    meter = WaitMeter(cast("list[Box]", boxes), use, 1, None)
+    use, meters = ScriptedUse(), [ScriptedMeter(), ScriptedMeter()]
+    meter = WaitMeter(metered(*meters), use, 1, None)
     meter.look()
     meter.begin(0, now[0])
     deadline = now[0] + SPAN_NS
@@ -74,7 +81,7 @@ def test_what_it_causes_is_not_what_others_take(
     assert now[0] < deadline - 0.9 * SPAN_NS
     assert deadline == meter.look_closer(now[0], deadline)
     use.busy_ns, use.stolen_ns, use.threads_ns = (int(part * SPAN_NS) for part in (busy, stolen, threads))
-    boxes[0].pressed_ns = int(pressed * SPAN_NS)
+    meters[0].pressed_ns = int(pressed * SPAN_NS)
     now[0] += SPAN_NS
     assert deadline == meter.look_closer(now[0], deadline), "once is enough"
 
@@ -89,7 +96,7 @@ def test_interrupts_are_a_share_of_the_wait_where_the_kernel_counts_them(
     monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
     use = ScriptedUse()
     use.interrupts_ns = before
-    meter = WaitMeter(cast("list[Box]", [ScriptedBox(), ScriptedBox()]), use, 1, None)
+    meter = WaitMeter(metered(ScriptedMeter(), ScriptedMeter()), use, 1, None)
     meter.look()
     meter.begin(0, now[0])
     use.interrupts_ns = after
@@ -102,7 +109,7 @@ def test_a_judge_that_did_not_run_measures_from_the_beginning(monkeypatch: pytes
     now = [SPAN_NS]
     monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
     use = ScriptedUse()
-    meter = WaitMeter(cast("list[Box]", [ScriptedBox(), ScriptedBox()]), use, 1, None)
+    meter = WaitMeter(metered(ScriptedMeter(), ScriptedMeter()), use, 1, None)
     meter.look()
     meter.begin(0, now[0])
     deadline = now[0] + SPAN_NS
@@ -119,9 +126,9 @@ def test_what_an_agent_uses_is_no_one_else_s_where_it_is_not_known(monkeypatch: 
     """Else whoever thinks too long would seem to be starved."""
     now = [SPAN_NS]
     monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
-    use, boxes = ScriptedUse(), [ScriptedBox(), ScriptedBox()]
-    boxes[seat] = ScriptedBox(None)
-    meter = WaitMeter(cast("list[Box]", boxes), use, 1, None)
+    use, meters = ScriptedUse(), [ScriptedMeter(), ScriptedMeter()]
+    meters[seat] = ScriptedMeter(None)
+    meter = WaitMeter(metered(*meters), use, 1, None)
     meter.look()
     meter.begin(0, now[0])
     use.busy_ns = SPAN_NS

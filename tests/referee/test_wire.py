@@ -300,8 +300,8 @@ def _run_on(wire: LiveWire) -> None:
     wire.start(0)
     wire.write(0, b"hello\n")
     until(wire, ends_a_line)
-    used = wire.boxes[0].cpu_ns() or 0
-    while (wire.boxes[0].cpu_ns() or 0) <= used:
+    used = wire.boxes[0].meter.cpu_ns() or 0
+    while (wire.boxes[0].meter.cpu_ns() or 0) <= used:
         time.sleep(0.01)
     wire.freeze(0)
 

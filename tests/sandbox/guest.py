@@ -96,7 +96,7 @@ class Guest:
 
     def cpu_ns(self) -> int:
         """CPU time used in the box so far."""
-        used = self.box.cpu_ns() or self.box.readings().cpu_ns
+        used = self.box.meter.cpu_ns() or self.box.meter.readings().cpu_ns
         assert used is not None
         return used
 

@@ -170,7 +170,7 @@ def test_a_killed_agent_leaves_readings(guest: Guest) -> None:
     guest.box.kill()
     assert guest.end() == ProcessReport("signalled", 9)
     guest.box.kill()
-    readings = guest.box.readings()
+    readings = guest.box.meter.readings()
     assert readings.cpu_ns
     assert readings.memory_peak_bytes
 
@@ -188,7 +188,7 @@ def test_readings_outlive_the_agent(guest: Guest) -> None:
     guest.ask("say hello")
     guest.tell("leave 0")
     guest.end()
-    readings = guest.box.readings()
+    readings = guest.box.meter.readings()
     assert readings.memory_peak_bytes
     assert readings.cpu_ns is not None
 
@@ -241,14 +241,14 @@ def test_a_box_that_leaves_runs_nothing_more(lodge: Lodge, is_frozen: bool) -> N
     guest.tell("burn-alone")
     if is_frozen:
         guest.freeze()
-    peak = guest.box.readings().memory_peak_bytes
+    peak = guest.box.meter.readings().memory_peak_bytes
     guest.box.leave()
     guest.end()
     used = guest.cpu_ns()
     work_for(0.05)
 
     assert used == guest.cpu_ns()
-    assert (guest.box.readings().memory_peak_bytes or 0) >= (peak or 0) > 0
+    assert (guest.box.meter.readings().memory_peak_bytes or 0) >= (peak or 0) > 0
     guest.box.leave()
     guest.box.close()
     guest.box.leave()
@@ -266,11 +266,11 @@ def test_a_box_that_was_not_prepared_says_so(lodge: Lodge) -> None:
 @where_cpu_is_read_in_time
 @pytest.mark.parametrize("act", ["burn", "burn-alone", "vfork-loop"])
 def test_a_frozen_box_uses_no_cpu_and_goes_on_after_the_thaw(guest: Guest, act: str) -> None:
-    guest.until(lambda: guest.box.is_busy() is False)
+    guest.until(lambda: guest.box.meter.is_busy() is False)
     assert guest.ask(act) == "burning"
     for _ in range(3):
         guest.until_busy()
-        guest.until(lambda: guest.box.is_busy() is True)
+        guest.until(lambda: guest.box.meter.is_busy() is True)
         guest.freeze()
         before = guest.cpu_ns()
         work_for(0.05)
@@ -423,7 +423,7 @@ def test_an_agent_that_eats_memory_is_killed_at_the_cap(lodge: Lodge) -> None:
     guest = lodge("puppet", limits=SMALL).move_in()
     guest.tell("eat")
     assert guest.end() == ProcessReport("signalled", 9)
-    readings = guest.box.readings()
+    readings = guest.box.meter.readings()
     assert readings.oom_kills
     assert readings.memory_cap_bytes == SMALL.cap_bytes
     assert SMALL.cap_bytes * 0.9 < (readings.memory_peak_bytes or 0) <= SMALL.cap_bytes
@@ -433,7 +433,7 @@ def test_an_agent_that_eats_memory_is_killed_at_the_cap(lodge: Lodge) -> None:
 def test_a_child_that_eats_memory_counts_while_its_parent_lives(lodge: Lodge) -> None:
     guest = lodge("puppet", limits=SMALL).move_in()
     assert guest.ask("eat-in-child") == "child killed by 9"
-    guest.until(lambda: bool(guest.box.readings().oom_kills))  # a distant Engine hears of it a moment later
+    guest.until(lambda: bool(guest.box.meter.readings().oom_kills))  # a distant Engine hears of it a moment later
     assert guest.ask("say alive") == "alive"
 
 
@@ -442,14 +442,14 @@ def test_memory_that_is_no_process_s_own_counts_too(lodge: Lodge) -> None:
     guest = lodge("puppet", limits=SMALL, policy=MANY_CALLS).move_in()
     guest.tell("eat-file")
     assert guest.end() == ProcessReport("signalled", 9)
-    assert guest.box.readings().oom_kills
+    assert guest.box.meter.readings().oom_kills
 
 
 @in_containers
 def test_an_agent_that_takes_pid_1_along_is_out_of_memory_and_not_lost(lodge: Lodge) -> None:
     guest = lodge("flea", limits=SMALL, policy=MANY_CALLS).move_in()
     assert guest.end() == ProcessReport("signalled", 9)
-    readings = guest.box.readings()
+    readings = guest.box.meter.readings()
     assert readings.oom_kills
     assert readings.memory_peak_bytes == readings.memory_cap_bytes == SMALL.cap_bytes
 
@@ -462,7 +462,7 @@ def test_what_a_box_uses_now_is_known_and_falls_when_it_is_given_back(lodge: Lod
         guest.tell(f"hold {held}")
         assert f"holds {held}" == guest.line()
         guest.freeze()
-        used.append(guest.box.memory_bytes() or 0)
+        used.append(guest.box.meter.memory_bytes() or 0)
         guest.box.thaw()
 
     before, most, after = used
@@ -495,7 +495,7 @@ def test_a_container_that_an_outsider_ends_is_lost(guest: Guest, outsider: docke
     guest.until(lambda: {Channel.OUT, Channel.ERR} <= set(guest.ends))
     assert guest.box.write(b"x") == -1
     guest.box.kill()
-    guest.box.readings()
+    guest.box.meter.readings()
 
 
 @in_containers

@@ -345,7 +345,7 @@ def test_an_agent_that_dies_of_memory_leaves_its_folder_all_the_same(keep: Keep,
     guest.tell("eat")
     guest.end()
 
-    assert (32 + 4 + 1 + 20) << 20 == guest.box.readings().memory_cap_bytes
+    assert (32 + 4 + 1 + 20) << 20 == guest.box.meter.readings().memory_cap_bytes
     guest.close()
     assert {"file": bytes(SIZE)} == contents(keeper.collect()[0, PERSISTENT])
 

@@ -20,7 +20,7 @@ from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.sandbox.docker.attach import AttachStream
 from judge.sandbox.docker.engine import Engine
-from judge.sandbox.docker.freezer import EnginePause, Freezer, NoFreezer
+from judge.sandbox.docker.freezer import EnginePause, Freezer
 from judge.sandbox.docker.program_copy import ProgramCopy
 from judge.sandbox.docker.renewal import Renewal, UncleanError
 from judge.sandbox.host_activity.interference import FirstProcess
@@ -54,7 +54,7 @@ class Container:
     stream: AttachStream | None = None
     first: FirstProcess | None = None
     groups: Mapping[str, Path] = field(default_factory=dict)
-    freezer: Freezer = field(default_factory=NoFreezer)
+    freezer: Freezer = field(default_factory=Freezer)
     renewal: Renewal | None = None
     """How it is made as new after a game; None: it serves one game."""
     is_reused: bool = False
@@ -92,7 +92,7 @@ class Container:
         with suppress(HostError):
             self.freezer.thaw()
         self.freezer.close()
-        self.freezer = NoFreezer()
+        self.freezer = Freezer()
         if self.stream:
             self.stream.close()  # first: the Engine waits until somebody takes what a container has written
         if self.engine and self.id:

@@ -4,7 +4,6 @@ import time
 from collections.abc import Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.sandbox import layout
-from judge.sandbox.box import BoxPolicy, Channel, EventSource, Limits, Nearby, ProcessReport, Readings, Tenant
+from judge.sandbox.box import Box, BoxPolicy, Channel, EventSource, Limits, Meter, Nearby, ProcessReport, Tenant
 from judge.sandbox.docker import freezer, hardening, seccomp
 from judge.sandbox.docker.attach import AttachStream
 from judge.sandbox.docker.container import KEPT, Container, Whose, tell_no_effect, tell_shared_files, tell_thrown_away
@@ -26,7 +25,6 @@ from judge.sandbox.docker.renewal import Renewal, UncleanError, helper
 from judge.sandbox.docker.requirements import refuse_stack, refuse_unmet
 from judge.sandbox.host_activity.interference import FirstProcess, is_ordered_frozen, release
 from judge.sandbox.machine import cgroup
-from judge.sandbox.machine.meters import Meter
 from judge.sandbox.machine.owner import Owner, make_directory, mark_of
 from judge.sandbox.machine.pipes import NamedPipes
 from judge.sandbox.machine.procfs import PROC, apparmor_label
@@ -49,7 +47,7 @@ PATIENCE_S = 10.0
 """How often it is logged that a killed container has not ended."""
 
 
-class DockerBox:
+class DockerBox(Box):
     """A box made of a container; see `Box` for the promises and `hardening` for what the agent may do."""
 
     def __init__(self, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> None:
@@ -66,7 +64,7 @@ class DockerBox:
         self._container = Container()
         self._writable: Mapping[str, str] = {}
         self._pipes: NamedPipes | None = None
-        self._meter: Meter | None = None
+        self._meter = Meter()
         self._oom: cgroup.OomSource | None = None
         self._is_let_go = True
         self._uses_pipes = False
@@ -74,8 +72,6 @@ class DockerBox:
         self._over = False
         self._ended = False
         """PID 1 has told of the agent's end, and killed and reaped everything else before."""
-        self._died_of_memory = False
-        """The kernel killed PID 1 too, and the cgroup was gone before its counters could be read."""
 
     def __str__(self) -> str:
         where = f"container {self._container.id[:12]}" if self._container.id else "no container yet"
@@ -176,7 +172,7 @@ class DockerBox:
             if not self._uses_pipes:
                 raise UncleanError("no named pipes reach it")
             self._container.begin(self._writable, self.renewal)
-            self._meter.restart()  # type: ignore[union-attr]  # a container with groups has one of cgroups
+            self._meter.restart()  # type: ignore[attr-defined]  # a container with groups has one of cgroups
         except (UncleanError, OSError) as error:
             self._tell_no_effect(str(error))
             self._start_afresh()
@@ -298,7 +294,7 @@ class DockerBox:
         """PID 1 has ended: unless its stream has, that tells what there is to tell, and in order."""
         if self._over or not self._container.stream:
             return ()
-        self.readings()  # the cgroup will soon be gone, and the Engine may miss that memory ran out
+        self._meter.readings()  # the cgroup will soon be gone, and the Engine may miss that memory ran out
         if self._container.stream.ended:
             return self._on_end()
         return self._container.stream.finish(HANG_UP_S)
@@ -351,6 +347,10 @@ class DockerBox:
         return self._pipes.stdin_fd if self._pipes else self._container.stream.stdin_fd
 
     @property
+    def meter(self) -> Meter:
+        return self._meter
+
+    @property
     def freezer(self) -> str:
         """How this container is stopped, as `box.freeze` names it."""
         return self._container.freezer.name
@@ -381,35 +381,6 @@ class DockerBox:
             return self._container.engine.count_events(self._container.id, "pause", time.time()) > 0
         return None
 
-    def readings(self) -> Readings:
-        """What the kernel says of the container, now or when it was last there."""
-        read = self._meter.readings() if self._meter else Readings()
-        if not self._died_of_memory or read.oom_kills:
-            return read
-        # The cgroup was gone before its counters could be read: nothing says that it was not at its cap.
-        cap = self._limits.cap_bytes
-        return replace(read, memory_peak_bytes=cap, memory_cap_bytes=cap, oom_kills=1, reached_cap=None)
-
-    def memory_bytes(self) -> int | None:
-        """Memory that the container uses now; None where only the Engine knows it."""
-        return self._meter.memory_bytes() if self._meter else None
-
-    def cpu_ns(self) -> int | None:
-        """CPU time used by everything in the container so far."""
-        return self._meter.cpu_ns() if self._meter else None
-
-    def waited_ns(self) -> int | None:
-        """For how long everything in the container that wanted a core had none."""
-        return self._meter.waited_ns() if self._meter else None
-
-    def is_busy(self) -> bool | None:
-        """Whether anything in the container runs, is ready to run, or waits for a disk."""
-        return self._meter.is_busy() if self._meter else None
-
-    def pressure_ns(self, *, of_any: bool = False) -> int | None:
-        """For how long the container, or any process in it, waited for memory or a disk."""
-        return self._meter.pressure_ns(of_any=of_any) if self._meter else None
-
     def nearby(self) -> Nearby:
         """The disks of the program and, where this user may read it, of the image; of version 1 the cgroup above."""
         if self._container.program and self._container.directory:
@@ -428,7 +399,7 @@ class DockerBox:
         """
         if self._over or self._killed or not self._container.engine or not self._container.id:
             return
-        self.readings()
+        self._meter.readings()
         self.thaw()
         self._killed = True
         if self._container.first and self._container.first.kill():
@@ -508,10 +479,11 @@ class DockerBox:
         """Remove the container, or keep it for the agent's next game, and close the rest; never raises."""
         if not self._keep():
             self._container.close(str(self))
-        for part in (self._oom, self._meter):
-            if part:
-                part.close()
-        self._oom = self._meter = None
+        self._meter.close()
+        self._meter = Meter()
+        if self._oom:
+            self._oom.close()
+            self._oom = None
         self._close_pipes()
 
     def _keep(self) -> bool:
@@ -525,7 +497,7 @@ class DockerBox:
                 log.info("a box whose agent did not end by itself serves no other game", box=str(self))
             return False
         try:
-            if self.readings().oom_kills:
+            if self._meter.readings().oom_kills:
                 raise UncleanError("it ran out of memory")
             container.renew()
         except (UncleanError, HostError, OSError) as error:
@@ -575,8 +547,9 @@ class DockerBox:
         self._over = True
         if self._killed:
             return ((Channel.REPORT, KILLED.encode()),)
-        counted = self._meter and self._meter.readings().oom_kills
-        if counted or (self._container.engine and died_of_memory(self._container.engine, self._container.id)):
-            self._died_of_memory = True
+        if self._meter.readings().oom_kills or (
+            self._container.engine and died_of_memory(self._container.engine, self._container.id)
+        ):
+            self._meter.exhausted_cap = self._limits.cap_bytes
             return ((Channel.OOM, b""), (Channel.REPORT, KILLED.encode()))
         return ((Channel.REPORT, ProcessReport("lost").encode()),)

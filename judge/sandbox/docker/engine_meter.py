@@ -3,21 +3,20 @@
 from contextlib import suppress
 from datetime import datetime
 
-from judge.sandbox.box import Readings
+from judge.sandbox.box import Meter, Readings
 from judge.sandbox.docker.engine import Engine, EngineRefusalError
-from judge.sandbox.machine.meters import Unmetered
 
 
-class EngineMeter(Unmetered):
+class EngineMeter(Meter):
     """A container's counters where only the Engine can read them: up to two seconds, so not for every turn."""
 
     def __init__(self, engine: Engine, container: str) -> None:
+        super().__init__()
         self._engine = engine
         self._container = container
         self._last = Readings()
 
-    def readings(self) -> Readings:
-        """All counters; of a container that has ended, what was read last."""
+    def _read(self) -> Readings:
         with suppress(EngineRefusalError):
             counters = self._engine.counters(self._container)
             if memory := counters.get("memory_stats"):
@@ -27,6 +26,3 @@ class EngineMeter(Unmetered):
                 cpu_ns = counters["cpu_stats"]["cpu_usage"]["total_usage"]
                 self._last = Readings(memory.get("max_usage"), memory.get("limit"), kills, cpu_ns)
         return self._last
-
-    def close(self) -> None:
-        """Do nothing: the Engine's client is not ours."""

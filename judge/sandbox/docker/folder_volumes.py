@@ -27,6 +27,7 @@ from judge.sandbox.folders import (
     CollectedFolder,
     Folder,
     FolderKey,
+    Keeper,
     collect_archive,
     collect_nothing,
     note_on_others,
@@ -76,30 +77,27 @@ done
 file; the answer to each ends with `mark`, which no file in the volumes can hold: it was drawn after the agents' end."""
 
 
-class VolumeKeeper:
+class VolumeKeeper(Keeper):
     """Holds the folders of one game in volumes of the Engine; see `judge.sandbox.folders.Keeper`."""
 
     def __init__(self, folders: Sequence[Folder], match_id: str, cores: Sequence[int], policy: BoxPolicy) -> None:
         """`cores` are where the container runs: not the slot's, where the host has others."""
-        self.places: dict[FolderKey, str] = {}
+        super().__init__()
         self._folders = folders
         self._match_id = match_id
         self._cores = cores
         self._client: Engine | None = None
         self._policy = policy
-        self._users: dict[int, User] = {}
+        self._users: list[User] = []
         self._container = ""
         self._socket: socket.socket | None = None
-
-    @property
-    def uids(self) -> Mapping[int, int]:
-        """The users of the seats: a box that takes the place of another is the same one."""
-        return {seat: user.uid for seat, user in self._users.items()}
 
     def make(self) -> None:
         """Claim a user for each seat and create the volumes: nothing is mounted yet."""
         for seat in {folder.seat for folder in self._folders}:
-            self._users[seat] = claim_user(self._policy)
+            user = claim_user(self._policy)
+            self._users.append(user)
+            self.uids[seat] = user.uid
         self._client = Engine(self._policy.start_timeout_s)
         token = secrets.token_hex(4)
         for folder in self._folders:
@@ -110,7 +108,6 @@ class VolumeKeeper:
             self.places[folder.place] = name
 
     def load(self) -> None:
-        """Start the container and fill the volumes."""
         self._container = self._engine.create(self._config(keeper_image()))
         self._socket = self._engine.attach(self._container)
         self._socket.settimeout(self._policy.start_timeout_s)
@@ -126,17 +123,15 @@ class VolumeKeeper:
                     )
 
     def collect(self) -> Mapping[FolderKey, CollectedFolder]:
-        """What is in the volumes now."""
         return {folder.place: self._collected(folder) for folder in self._folders}
 
     def close(self) -> None:
-        """Remove the container and the volumes."""
         if self._socket:
             with suppress(OSError):
                 self._socket.close()
             self._socket = None
         while self._users:
-            self._users.popitem()[1].close()
+            self._users.pop().close()
         if not self._client:
             return
         try:

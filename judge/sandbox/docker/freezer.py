@@ -5,7 +5,6 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 
 from judge.base.errors import HostError
 from judge.sandbox.box import NO_FREEZER
@@ -13,45 +12,27 @@ from judge.sandbox.docker.engine import Engine, EngineRefusalError
 from judge.sandbox.machine.cgroup import UNIFIED
 
 
-class Freezer(Protocol):
-    """Stops a container. `freeze` only asks: `is_frozen` confirms."""
+class Freezer:
+    """Stops a container. `freeze` only asks: `is_frozen` confirms. This class never stops anything."""
 
-    name: str
+    name: str = NO_FREEZER
     """As `box.freeze` names it."""
 
     def freeze(self) -> None:
         """Stop everything in the container."""
 
     def thaw(self) -> None:
-        """Let everything go on."""
+        """Let everything continue."""
 
     def is_frozen(self) -> bool:
-        """Whether everything stands still."""
+        """Whether everything is stopped."""
+        return True
 
     def close(self) -> None:
         """Close its files."""
 
 
-class NoFreezer:
-    """For agents that may ponder: nothing is ever stopped."""
-
-    name = NO_FREEZER
-
-    def freeze(self) -> None:
-        """Do nothing."""
-
-    def thaw(self) -> None:
-        """Do nothing."""
-
-    def is_frozen(self) -> bool:
-        """Always."""
-        return True
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
-class FileFreezer:
+class FileFreezer(Freezer):
     """A freezer that is a file of a cgroup, kept open: a few microseconds a call."""
 
     def __init__(self, name: str, order: Path, words: tuple[bytes, bytes], state: Path, sign: bytes) -> None:
@@ -79,22 +60,18 @@ class FileFreezer:
         return cls("v1", state, (b"FROZEN", b"THAWED"), state, b"FROZEN")
 
     def freeze(self) -> None:
-        """Ask the kernel to stop everything."""
         self._write(self._freeze)
 
     def thaw(self) -> None:
-        """Let everything go on."""
         self._write(self._thaw)
 
     def is_frozen(self) -> bool:
-        """Whether the kernel says that everything stands still."""
         try:
             return self._sign in os.pread(self._state, 256, 0)
         except OSError as error:
             return _gone(error)
 
     def close(self) -> None:
-        """Close the files."""
         os.close(self._order)
         os.close(self._state)
 
@@ -106,7 +83,7 @@ class FileFreezer:
                 raise HostError(f"The kernel did not take {word!r} for a freezer: {error}") from error
 
 
-class EnginePause:
+class EnginePause(Freezer):
     """The Engine's own pause: some 10 ms a call, for those who may not write cgroup files."""
 
     name = "engine"
@@ -129,7 +106,6 @@ class EnginePause:
         self.is_frozen()
 
     def thaw(self) -> None:
-        """Let everything go on."""
         self._is_wanted = False
         if self._frozen:
             self._ask(self._engine.unpause)
@@ -142,9 +118,6 @@ class EnginePause:
                 self._ask(self._engine.pause)
                 self._frozen = True
         return self._frozen
-
-    def close(self) -> None:
-        """Do nothing: the Engine's client is not ours."""
 
     def _ask(self, call: Callable[[str], None]) -> None:
         try:
@@ -165,7 +138,7 @@ class EnginePause:
 def choose_freezer(wish: str, directories: Mapping[str, Path], engine: Engine, container: str) -> Freezer:
     """The freezer that a policy wants: for `auto` the first that this host lets us use."""
     if wish == NO_FREEZER:
-        return NoFreezer()
+        return Freezer()
     if wish in ("auto", "unified") and UNIFIED in directories:
         with suppress(OSError):
             return FileFreezer.unified(directories[UNIFIED])

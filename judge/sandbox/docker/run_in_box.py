@@ -155,7 +155,7 @@ class _Run:
         self._box.start()
         end = self._read_all(began + self._command.seconds)
         report = self._report or ProcessReport("signalled", 9)
-        if end is CommandEnd.FINISHED and report != SUCCESS and self._box.readings().oom_kills:
+        if end is CommandEnd.FINISHED and report != SUCCESS and self._box.meter.readings().oom_kills:
             end = CommandEnd.MEMORY
         if report.kind == "exec-failed":
             raise HostError(

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from judge.base.logs import get_logger
-from judge.sandbox.box import Channel, Readings
+from judge.sandbox.box import Channel, Meter, Readings
 from judge.sandbox.machine.procfs import BUSY_STATES
 
 FULL = "full .*total="
@@ -189,10 +189,11 @@ class Threads:
         return " "
 
 
-class CgroupMeter:
+class CgroupMeter(Meter):
     """Reads a container's counters: a few microseconds each, for the files stay open."""
 
     def __init__(self, directories: Mapping[str, Path]) -> None:
+        super().__init__()
         self._fds: list[int] = []
         memory = directories.get("memory")
         unified = directories.get(UNIFIED)
@@ -255,23 +256,19 @@ class CgroupMeter:
             return None
 
     def cpu_ns(self) -> int | None:
-        """CPU time used by the whole container."""
         return self._cpu.read() if self._cpu else None
 
     def waited_ns(self) -> int | None:
-        """For how long the container wanted a core and had none; None if the kernel does not count it (5.13 does)."""
+        """Time without a core; None before Linux 5.13, which counts it first."""
         return self._waited.read() if self._waited else None
 
     def is_busy(self) -> bool | None:
-        """Whether a thread of the container runs, is ready to run, or waits for a disk."""
         return self._threads.are_busy() if self._threads else None
 
     def pressure_ns(self, *, of_any: bool = False) -> int | None:
-        """For how long the container, or any process in it, waited for memory or a disk, see `Pressure`."""
         return (self._pressure_of_any if of_any else self._pressure).read()
 
-    def readings(self) -> Readings:
-        """All counters; those of a cgroup that is gone as they were read last."""
+    def _read(self) -> Readings:
         peak, cap, kills, cpu = (
             counter.read() if counter else None for counter in (self._peak, self._cap, self._kills, self._cpu)
         )

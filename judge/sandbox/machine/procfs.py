@@ -9,8 +9,6 @@ PROC = Path("/proc")
 BUSY_STATES = "RD"
 """The states of a thread that runs or is ready to (R), or waits for a disk or a page (D)."""
 
-PAGE_BYTES = os.sysconf("SC_PAGESIZE")
-
 
 def process_ids() -> list[int]:
     """The processes that this user may see."""
@@ -58,14 +56,6 @@ def memory_bytes(pid: int | str, name: str = "VmHWM") -> int:
     """A field of /proc/PID/status that counts memory, by default the peak; 0 if there is none."""
     words = status_field(pid, name).split()
     return int(words[0]) << 10 if words else 0
-
-
-def resident_bytes(pid: int) -> int | None:
-    """The memory that a process uses now; None if there is none."""
-    with suppress(OSError, LookupError):
-        pages = (PROC / str(pid) / "statm").read_bytes().split()[1]
-        return int(pages) * PAGE_BYTES or None
-    return None
 
 
 def children_of(pid: int) -> list[int]:

@@ -2,97 +2,35 @@
 
 from collections.abc import Callable, Sequence
 
-from judge.sandbox.box import NO_FREEZER, Channel, EventSource, Nearby, Readings
-from judge.sandbox.machine.meters import Unmetered
+from judge.sandbox.box import Box, Channel, EventSource
 from judge.sandbox.machine.pipes import PipeSource, await_readable
+from judge.sandbox.machine.process_meter import IdleMeter
 
 
-class PersonBox(Unmetered):
+class PersonBox(Box):
     """A seat of a person's. `answers` is the reading end of the pipe; `left` raises what the end of it means.
 
-    The pipe outlives the box: a person plays game after game. Nothing runs here, so nothing is frozen or
-    killed; what the person is told is shown from the transcript.
+    The pipe outlives the box: a person plays game after game, and may think at any time. What the person is told is
+    shown from the transcript.
     """
 
     name = "person"
+    meter = IdleMeter()
 
     def __init__(self, answers: int, left: Callable[[], None]) -> None:
         self._answers = _Answers(answers, left)
 
     @property
     def sources(self) -> Sequence[EventSource]:
-        """What is typed."""
         return [self._answers]
-
-    @property
-    def stdin_fd(self) -> int:
-        """Nobody reads."""
-        return -1
 
     def prepare(self) -> None:
         """Forget what was typed before the game."""
         while await_readable(self._answers.fd, 0):
             self._answers.read()
 
-    def enter(self) -> None:
-        """Do nothing."""
-
-    def start(self) -> None:
-        """Do nothing."""
-
     def write(self, data: bytes) -> int:
-        """Take everything: it is shown from the transcript."""
         return len(data)
-
-    @property
-    def is_reused(self) -> bool:
-        """Never."""
-        return False
-
-    @property
-    def freezer(self) -> str:
-        """None: a person may think whenever it likes to."""
-        return NO_FREEZER
-
-    def freeze(self) -> None:
-        """Do nothing: a person may think at any time."""
-
-    def is_frozen(self) -> bool:
-        """There is nothing that runs."""
-        return True
-
-    def thaw(self) -> None:
-        """Do nothing."""
-
-    def is_held(self) -> bool | None:
-        """Not known."""
-        return None
-
-    def cpu_ns(self) -> int:
-        """Nothing runs."""
-        return 0
-
-    def readings(self) -> Readings:
-        """There is nothing to read."""
-        return Readings()
-
-    def nearby(self) -> Nearby:
-        """Nowhere that is looked at."""
-        return Nearby()
-
-    def kill(self) -> None:
-        """Do nothing."""
-
-    def is_gone(self) -> bool:
-        """There is nothing that runs."""
-        return True
-
-    def leave(self) -> float:
-        """Do nothing."""
-        return 0.0
-
-    def close(self) -> None:
-        """Do nothing: the pipe is its owner's."""
 
 
 class _Answers(PipeSource):
@@ -103,7 +41,6 @@ class _Answers(PipeSource):
         self._left = left
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """What is there now."""
         read = super().read()
         if self.ended:
             self._left()

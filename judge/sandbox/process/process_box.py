@@ -1,12 +1,11 @@
 """A box that isolates nothing: the agent is a plain process. Only for authors who try their own agent."""
 
 import os
-import resource
 import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,44 +14,39 @@ from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.sandbox.box import (
     NO_FREEZER,
+    Box,
     BoxPolicy,
     Channel,
     EventSource,
     FolderKind,
     Limits,
-    Nearby,
+    Meter,
     ProcessReport,
-    Readings,
     Tenant,
 )
 from judge.sandbox.folders import DIRECTORIES
 from judge.sandbox.layout import PROGRAM, command_in_box, environment
 from judge.sandbox.machine.owner import MARK, kill_marked, make_directory, remove_directory
 from judge.sandbox.machine.pipes import PipeSource, write_some
-from judge.sandbox.machine.procfs import BUSY_STATES, children_of, memory_bytes, resident_bytes, stat_fields
+from judge.sandbox.machine.process_meter import IdleMeter, ProcessMeter
 
 log = get_logger()
 
-LOOK_S = 0.005
-"""How often it is looked whether a killed process has ended."""
-
-TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+POLL_INTERVAL_S = 0.005
+"""How often it is checked whether a killed process has ended."""
 
 
-class ProcessBox:
+class ProcessBox(Box):
     """A box made of a session of processes. Limits are not enforced; freezing stops the process group only."""
 
     name = "process"
 
-    def __init__(self, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> None:
+    def __init__(self, tenant: Tenant, _limits: Limits, policy: BoxPolicy) -> None:
         self._tenant = _on_this_host(tenant)
-        self._limits = limits
         self._policy = policy
         self._directory: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._usage: resource.struct_rusage | None = None
-        self._peak_seen = 0
-        """The largest memory that its first process was seen to have had, in bytes."""
+        self._meter: ProcessMeter | None = None
         self._fds: list[int] = []
         self._agent_fds: list[int] = []
         self._stdin = -1
@@ -62,7 +56,6 @@ class ProcessBox:
     # --- before the agent runs --------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Make the agent's folders and pipes."""
         log.warning(
             "no isolation, no quota on its folders: this agent can do whatever you can", agent=self._tenant.name
         )
@@ -97,18 +90,13 @@ class ProcessBox:
         os.set_blocking(ours, False)
         return ours
 
-    def enter(self) -> None:
-        """Do nothing: a process has no cores of its own."""
-
     # --- while it runs ----------------------------------------------------------------------------
 
     @property
     def sources(self) -> Sequence[EventSource]:
-        """The agent's streams, and the reports on its process."""
         return [*self._streams, *([self._reports] if self._reports else [])]
 
     def start(self) -> None:
-        """Start the process in a session of its own."""
         if not (self._directory and self._reports):
             raise HostError(f"The box of the agent {self._tenant.name} was not prepared")
         home = str(self._directory / DIRECTORIES[FolderKind.TEMPORARY])
@@ -128,6 +116,7 @@ class ProcessBox:
         except OSError as error:
             self._reports.say(ProcessReport("exec-failed", error.errno or 0))
         else:
+            self._meter = ProcessMeter(self._process.pid)
             self._reports.say(ProcessReport("started"))
             self._reports.watch(self._process.pid)
         finally:
@@ -135,84 +124,39 @@ class ProcessBox:
                 os.close(self._agent_fds.pop())
 
     def write(self, data: bytes) -> int:
-        """Write to the agent's stdin without blocking; see `Box`."""
-        self._look_at_memory()
+        self._note_peak()
         return write_some(self._stdin, data)
 
     @property
     def stdin_fd(self) -> int:
-        """What to poll for room to write; -1 when nobody reads any more."""
         return self._stdin
 
     @property
-    def is_reused(self) -> bool:
-        """Never."""
-        return False
+    def meter(self) -> Meter:
+        return self._meter or IdleMeter()
 
     @property
     def freezer(self) -> str:
-        """Signals, unless the policy never stops agents."""
         return NO_FREEZER if self._policy.freeze == NO_FREEZER else "signals"
 
     def freeze(self) -> None:
-        """Stop the agent's process group."""
-        self._look_at_memory()
+        self._note_peak()
         if self.freezer != NO_FREEZER:
             self._signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let the process group go on."""
         self._signal(signal.SIGCONT)
 
-    def is_held(self) -> bool | None:
-        """Not known: a process may also stop itself."""
-        return None
-
     def is_frozen(self) -> bool:
-        """Whether the processes of its group stand still (or wait for a vfork child that does)."""
-        if self.freezer == NO_FREEZER or not self._process or not self._runs:
+        """Whether the processes of its group are stopped (or wait for a vfork child that is)."""
+        if self.freezer == NO_FREEZER or not (self._process and self._meter and self._runs):
             return True
         group = str(self._process.pid)
-        return all(fields[0] in "TtDZX" for fields in self._family() if fields[2] == group)
-
-    def readings(self) -> Readings:
-        """What /proc says of the agent's first process; after its end, what it and its children used."""
-        self._look_at_memory()
-        peak = self._peak_seen
-        if self._usage and self._usage.ru_maxrss > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss:
-            # Less than that says nothing: a child begins with the peak of the judge that it was started from.
-            peak = max(peak, self._usage.ru_maxrss * 1024)
-        return Readings(memory_peak_bytes=peak or None, cpu_ns=self.cpu_ns())
-
-    def memory_bytes(self) -> int | None:
-        """Memory of the agent's first process, its program included; None if it is gone."""
-        return resident_bytes(self._process.pid) if self._process else None
-
-    def cpu_ns(self) -> int | None:
-        """CPU time of the agent's processes, but of orphans; counted in ticks while they run."""
-        if self._usage:
-            return round((self._usage.ru_utime + self._usage.ru_stime) * 1e9)
-        return sum(sum(map(int, fields[11:15])) for fields in self._family()) * TICK_NS
-
-    def waited_ns(self) -> int | None:
-        """Not known."""
-        return None
-
-    def is_busy(self) -> bool:
-        """Whether one of its processes runs, is ready to run, or waits for a disk: by their first threads."""
-        return any(fields[0] in BUSY_STATES for fields in self._family())
-
-    def pressure_ns(self, *, of_any: bool = False) -> int | None:  # noqa: ARG002
-        """Not known."""
-        return None
-
-    def nearby(self) -> Nearby:
-        """Nowhere that is looked at."""
-        return Nearby()
+        return all(fields[0] in "TtDZX" for fields in self._meter.family() if fields[2] == group)
 
     def kill(self) -> None:
         """Kill the process group, and processes that have left it but not its environment."""
-        self._look_at_memory()
+        self._note_peak()
         self._signal(signal.SIGKILL)
         if self._directory:
             kill_marked(self._directory)
@@ -220,19 +164,16 @@ class ProcessBox:
     # --- at its end -------------------------------------------------------------------------------
 
     def is_gone(self) -> bool:
-        """Whether its first process and the descendants of that have ended."""
-        return not self._runs or all(fields[0] in "ZX" for fields in self._family())
+        return not (self._meter and self._runs) or all(fields[0] in "ZX" for fields in self._meter.family())
 
     def leave(self) -> float:
-        """Kill everything, and wait for its end."""
         self.kill()
         began = time.monotonic()
         while not self.is_gone():
-            time.sleep(LOOK_S)
+            time.sleep(POLL_INTERVAL_S)
         return time.monotonic() - began
 
     def close(self) -> None:
-        """Kill everything, and remove the agent's folders; never raises."""
         self.kill()
         if self._runs:
             self.reap(block=True)
@@ -250,13 +191,14 @@ class ProcessBox:
 
     def reap(self, *, block: bool = False) -> ProcessReport | None:
         """Take the wait status of the agent's process, if there is one, and kill what it leaves behind."""
-        if not self._process or not self._runs:
+        if not (self._process and self._meter and self._runs):
             return None
         end = os.WEXITED | os.WNOWAIT | (0 if block else os.WNOHANG)
         if not os.waitid(os.P_PID, self._process.pid, end):
             return None
         self.kill()  # before it is reaped: until then the number of its group is nobody else's
-        _, status, self._usage = os.wait4(self._process.pid, 0)
+        _, status, usage = os.wait4(self._process.pid, 0)
+        self._meter.end(usage)
         self._process.returncode = code = os.waitstatus_to_exitcode(status)
         self._stdin = -1
         return ProcessReport("exited", code) if code >= 0 else ProcessReport("signalled", -code)
@@ -282,18 +224,9 @@ class ProcessBox:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
 
-    def _family(self) -> Iterator[list[str]]:
-        """The fields of /proc/PID/stat, from the state on, of the agent's first process and its descendants."""
-        pids = [self._process.pid] if self._process else []
-        while pids:
-            pid = pids.pop()
-            with suppress(OSError):
-                yield stat_fields(pid)
-                pids += children_of(pid)
-
-    def _look_at_memory(self) -> None:
-        if self._process and self._runs:
-            self._peak_seen = max(self._peak_seen, memory_bytes(self._process.pid))
+    def _note_peak(self) -> None:
+        if self._meter:
+            self._meter.note_peak()
 
 
 class ReportSource:

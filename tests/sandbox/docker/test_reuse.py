@@ -114,7 +114,7 @@ def test_its_counters_are_those_of_its_own_game(lodge: Lodge) -> None:
     second = begin(lodge)
     finish(second)
     third = begin(lodge)
-    peak = third.box.readings().memory_peak_bytes
+    peak = third.box.meter.readings().memory_peak_bytes
 
     assert third.box.is_reused
     assert third.cpu_ns() < used

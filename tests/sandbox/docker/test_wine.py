@@ -140,7 +140,7 @@ def test_wine_takes_little_of_the_memory(windows: Windows, width: int) -> None:
     guest = windows(width=width)
     said(guest, "hello")
 
-    assert (guest.box.readings().memory_peak_bytes or 0) < WINE_BYTES
+    assert (guest.box.meter.readings().memory_peak_bytes or 0) < WINE_BYTES
 
 
 @of_width(*WIDTHS)
@@ -151,7 +151,7 @@ def test_the_cap_holds_for_the_program_and_wine_together(windows: Windows, width
     guest.tell(f"fill {SMALL.cap_bytes >> 20}")
 
     assert guest.end() != ProcessReport("exited", 0)
-    readings = guest.box.readings()
+    readings = guest.box.meter.readings()
     assert readings.oom_kills
     assert readings.memory_cap_bytes == SMALL.cap_bytes
 

@@ -208,7 +208,7 @@ class Pausing(Engine):
         ("auto", {"freezer"}, freezer.FileFreezer),
         ("auto", set(), freezer.EnginePause),
         ("engine", {"", "freezer"}, freezer.EnginePause),
-        ("none", {"", "freezer"}, freezer.NoFreezer),
+        ("none", {"", "freezer"}, freezer.Freezer),
     ],
 )
 def test_the_first_freezer_that_a_host_has_is_taken(tmp_path: Path, wish: str, has: set[str], kind: type) -> None:
@@ -217,7 +217,7 @@ def test_the_first_freezer_that_a_host_has_is_taken(tmp_path: Path, wish: str, h
         write(directory, cgroup__freeze="0\n", cgroup__events="frozen 0\n", freezer__state="THAWED\n")
     engine = Pausing()
     chosen = freezer.choose_freezer(wish, directories, engine, ID)
-    assert isinstance(chosen, kind)
+    assert kind is type(chosen)
     tried = [f"pause {ID}", f"unpause {ID}"] if kind is freezer.EnginePause else []
     assert tried == engine.asked
     chosen.close()
