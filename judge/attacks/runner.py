@@ -27,7 +27,7 @@ from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.archive import EMPTY, Archive
 from judge.sandbox.box import Box, FolderKind
 from judge.sandbox.docker import seccomp
-from judge.sandbox.docker.container import KEPT
+from judge.sandbox.docker.kept import KEPT
 from judge.sandbox.docker.renewal import Renewal
 from judge.sandbox.host_activity.core_use import CoreUse
 from judge.sandbox.machine.owner import owned_directory

@@ -39,8 +39,8 @@ class WeakBox(DockerBox):
         self._names = names
         self.variety = (weaken, *sorted(names.items()))
 
-    def _config(self, image: RuntimeImage, pipes: Path | None) -> Config:
-        config = super()._config(image, pipes)
+    def _config(self, image: RuntimeImage, profile: str, pipes: Path | None) -> Config:
+        config = super()._config(image, profile, pipes)
         self._weaken(config, self._names)
         return config
 

@@ -270,6 +270,10 @@ class Meter:
         """
         return None
 
+    def restart(self) -> None:
+        """Count from now on, as in a new box. Raises OSError where this is impossible."""
+        raise OSError("its counters cannot be restarted")
+
     def close(self) -> None:
         """Close its files."""
 

@@ -26,7 +26,7 @@ from judge.referee.policy import Policy, load_policy
 from judge.referee.spec import MatchSpec, RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.sandbox.box import Box
-from judge.sandbox.docker.container import KEPT
+from judge.sandbox.docker.kept import KEPT
 from judge.sandbox.machine.owner import owned_directory
 from judge.terminal.output import note
 from scripts.benchmarks.against import compare, read_figures, show_changes

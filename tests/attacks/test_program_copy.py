@@ -18,7 +18,7 @@ from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
 from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant
-from judge.sandbox.docker.container import KEPT
+from judge.sandbox.docker.kept import KEPT
 from judge.sandbox.docker.renewal import Renewal
 from judge.sandbox.layout import PROGRAM
 from judge.sandbox.machine.owner import Owner, directories

@@ -16,7 +16,7 @@ from judge.referee.play import play
 from judge.referee.policy import load_policy, policy_names
 from judge.referee.spec import MatchRecord, MatchSpec, RecordFile
 from judge.referee.verify import verify
-from judge.sandbox.docker.container import KEPT
+from judge.sandbox.docker.kept import KEPT
 from judge.sandbox.machine.owner import Owner
 
 SMALL = ("game.options.width=5", "game.options.height=5")

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
-from judge.sandbox.docker.container import KEPT, Container, KeptContainers
+from judge.sandbox.docker.kept import KEPT, KeptContainers
 from judge.sandbox.docker.renewal import Renewal
 
 GAMES = 10
 
 OWNERS: dict[str, Any] = {
-    "_clean": Container,
+    "_clean": Renewal,
     "_renew": Renewal,
     "_give_memory_back": Renewal,
     "prove": Renewal,

@@ -1,94 +1,245 @@
-"""A container and what the judge holds of it, which may outlive a game; and those that are kept for their agents.
+"""A container, and everything that the judge has open of it."""
 
-A container is kept only for the agent that it was made for. At the end of a game it is renewed and proved clean
-(`judge.sandbox.docker.renewal`). It waits on its parking cores and is checked again before the next game. Kept
-containers belong to this process and end with it; after a kill the reaper removes them.
-"""
-
-import os
-from collections import OrderedDict
-from collections.abc import Hashable, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cache
-from multiprocessing.util import Finalize
+from datetime import datetime
 from pathlib import Path
-from threading import Lock
-from typing import NamedTuple
 
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
+from judge.sandbox.box import BoxPolicy, Channel, Meter, ProcessReport, Readings, Tenant
 from judge.sandbox.docker.attach import AttachStream
-from judge.sandbox.docker.engine import Engine
-from judge.sandbox.docker.freezer import EnginePause, Freezer
+from judge.sandbox.docker.engine import Engine, EngineRefusalError
+from judge.sandbox.docker.freezer import EnginePause, Freezer, choose_freezer
 from judge.sandbox.docker.program_copy import ProgramCopy
-from judge.sandbox.docker.renewal import Renewal, UncleanError
-from judge.sandbox.host_activity.interference import FirstProcess
+from judge.sandbox.host_activity.interference import FirstProcess, is_ordered_frozen, release
+from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.owner import remove_directory
 from judge.sandbox.machine.users import User
 
 log = get_logger()
 
-MOST_KEPT = 4
-"""So many containers are kept by a process: two for each seat of its games. The one that waits longest goes first."""
-
-END_S = 1.0
+END_TIMEOUT_S = 1.0
 """How long a killed container is waited for before the Engine is asked to kill it too."""
 
-CLEAN_S = 5.0
-"""How long PID 1 may take to leave nothing."""
+POLL_INTERVAL_S = 0.05
+"""How often the Engine is asked whether a killed container has ended."""
+
+LOG_INTERVAL_S = 10.0
+"""How often it is logged that a killed container has not ended."""
+
+SIGKILLED = 137
+"""The Engine's exit code of a PID 1 that was killed."""
+
+EVENT_DELAY_S = 0.5
+"""Time after the end of a container until the Engine has recorded who killed it."""
+
+OOM_TIMEOUT_S = 10.0
+"""How long the Engine may take to report lack of memory, on a busy host too, if no kill of the container is known."""
+
+OnEnd = Callable[[], Sequence[tuple[Channel, bytes]]]
 
 
-@dataclass(slots=True)
+class EngineMeter(Meter):
+    """A container's counters where only the Engine can read them: up to two seconds, so not for every turn."""
+
+    def __init__(self, engine: Engine, container: str) -> None:
+        super().__init__()
+        self._engine = engine
+        self._container = container
+        self._last = Readings()
+
+    def _read(self) -> Readings:
+        with suppress(EngineRefusalError):
+            counters = self._engine.counters(self._container)
+            if memory := counters.get("memory_stats"):
+                now = datetime.fromisoformat(counters["read"]).timestamp()
+                # its `OOMKilled` says nothing before the container has ended
+                kills = self._engine.count_events(self._container, "oom", now)
+                cpu_ns = counters["cpu_stats"]["cpu_usage"]["total_usage"]
+                self._last = Readings(memory.get("max_usage"), memory.get("limit"), kills, cpu_ns)
+        return self._last
+
+
 class Container:
-    """A container, from its creation to its end; what is not there yet is None or empty."""
+    """A container, from its creation to its removal. It may outlive the game that it was made for.
 
-    engine: Engine | None = None
-    id: str = ""
-    user: User | None = None
-    """Claimed for as long as the container lasts; None if its agent's folders have an owner already."""
-    directory: Path | None = None
-    """Its named pipes, its account files and its program."""
-    program: ProgramCopy | None = None
-    """Its own copy of the agent's files; None: it uses the staged ones."""
-    stream: AttachStream | None = None
-    first: FirstProcess | None = None
-    groups: Mapping[str, Path] = field(default_factory=dict)
-    freezer: Freezer = field(default_factory=Freezer)
-    renewal: Renewal | None = None
-    """How it is made as new after a game; None: it serves one game."""
-    is_reused: bool = False
-    """Whether it has served a game of its agent before."""
+    Without `id` there is no container yet, or no longer; then nothing runs, and methods do nothing.
+    """
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether there is none, or none any more."""
-        return not self.id
+    def __init__(self, tenant: Tenant, engine: Engine | None = None) -> None:
+        self.tenant = tenant
+        """The agent, in its present or its last game."""
+        self.engine = engine
+        self.id = ""
+        self.user: User | None = None
+        """Claimed for as long as the container lasts; None if its agent's folders have an owner already."""
+        self.directory: Path | None = None
+        """Its named pipes, its account files and its program."""
+        self.program: ProgramCopy | None = None
+        """Its own copy of the agent's files; None: it uses the staged ones."""
+        self.stream: AttachStream | None = None
+        self.first: FirstProcess | None = None
+        """Its PID 1; None if judge and Engine share no kernel."""
+        self.groups: Mapping[str, Path] = {}
+        self.freezer = Freezer()
+        self.meter = Meter()
+        self.oom: cgroup.OomSource | None = None
+        self.is_reused = False
+        """Whether it has served a game of its agent before."""
+        self.is_killed = False
+        self._is_thawed = True
 
-    def begin(self, tmpfs: Mapping[str, str], kind: type[Renewal] = Renewal) -> None:
-        """Before the first game: make ready for being renewed. Raises UncleanError where that cannot be."""
-        if self.first is None or not self.groups:
-            raise UncleanError("judge and Engine share no kernel")
-        if isinstance(self.freezer, EnginePause):
-            raise UncleanError("this judge may not write the files of its cgroups")
-        self._clean()
-        renewal = kind(self.first.pid, self.first.fd, self.groups, tmpfs, self.program)
-        renewal.begin()
-        self.renewal = renewal
+    def __str__(self) -> str:
+        where = f"container {self.id[:12]}" if self.id else "no container yet"
+        return f"{where}, agent {self.tenant.name}, match {self.tenant.match_id} seat {self.tenant.seat}"
 
-    def renew(self) -> None:
-        """After a game: undo what it could have left, and prove it. Raises UncleanError, HostError."""
-        if self.renewal is None:
-            raise UncleanError("it serves one game")
-        self._clean()
-        self.renewal.renew()
+    def start(
+        self, engine: Engine, policy: BoxPolicy, on_report: Callable[[bytes], ProcessReport], on_end: OnEnd,
+        on_first_end: OnEnd,
+    ) -> None:  # fmt: skip
+        """Start PID 1, find out what this user may do with the container, and choose freezer and meter."""
+        self.stream = AttachStream(engine.attach(self.id), on_report, on_end)
+        engine.start(self.id)
+        state = engine.state(self.id)
+        if not state["Running"]:
+            raise HostError(f"PID 1 ended at once, with code {state['ExitCode']}: rebuild the image ({self})")
+        pid = int(state["Pid"])
+        with suppress(OSError, ValueError):
+            self.first = FirstProcess(pid, on_first_end)
+        groups = cgroup.find_cgroups(pid, self.id) if self.first else None
+        if groups is None:
+            if self.first:
+                self.first.close()
+                self.first = None
+            if policy.transport == "pipes":
+                raise HostError(f"Judge and Engine share no kernel, so box.transport pipes cannot work ({self})")
+        self.groups = groups or {}
+        if groups:
+            self.meter = cgroup.CgroupMeter(groups)
+            self.oom = cgroup.OomSource.open(groups)
+        else:
+            self.meter = EngineMeter(engine, self.id)
+            if groups is not None:
+                cgroup.tell_hidden()
+        self.freezer = choose_freezer(policy.freeze, self.groups, engine, self.id)
 
-    def _clean(self) -> None:
-        if self.stream is None or not self.stream.clean(CLEAN_S):
-            raise UncleanError("PID 1 does not say that nothing is left")
+    def restart_counters(self) -> None:
+        """Count from now on, as in a new container. Raises OSError where the kernel cannot do this."""
+        self.meter.restart()
+        if self.oom:
+            self.oom.close()
+        self.oom = cgroup.OomSource.open(self.groups)
 
-    def close(self, name: str) -> None:
-        """Remove it, and close every file; never raises. `name` is for the log."""
+    def move(self, cores: Sequence[int]) -> None:
+        """Move it to other processors."""
+        if self.engine and not cgroup.move_to_cores(self.groups, cores):
+            self.engine.move(self.id, cores)
+
+    # --- freezing ---------------------------------------------------------------------------------
+
+    def freeze(self) -> None:
+        """Freeze the whole container, including PID 1, which therefore reports nothing until the thaw."""
+        self._is_thawed = False
+        self.freezer.freeze()
+
+    def thaw(self) -> None:
+        """Let it continue."""
+        self.freezer.thaw()
+        self._is_thawed = True
+
+    def is_held(self) -> bool | None:
+        """See `Box`."""
+        if not self.engine or not self.id:
+            return None
+        if self._is_thawed and is_ordered_frozen(self.groups):
+            return True
+        with suppress(HostError):
+            if not self.groups or isinstance(self.freezer, EnginePause):
+                return self._is_thawed and bool(self.engine.state(self.id)["Paused"])
+            return self.engine.count_events(self.id, "pause", time.time()) > 0
+        return None
+
+    # --- its end ----------------------------------------------------------------------------------
+
+    def kill(self) -> None:
+        """Kill everything in it. PID 1 cannot be asked to do it: the agent may send it the same signal."""
+        if self.is_killed or not self.id:
+            return
+        self.thaw()
+        self.is_killed = True
+        if not (self.first and self.first.kill()):  # at once; the Engine would wait for its end
+            self._kill_by_engine()
+
+    def _kill_by_engine(self) -> None:
+        """Also one that is paused. Not running any more, or in a call that nothing interrupts, is a refusal."""
+        if not (self.engine and self.stream):
+            return
+        with ThreadPoolExecutor(1) as pool:
+            killing = pool.submit(self.engine.kill, self.id)
+            self.stream.take_in(killing)
+            try:
+                killing.result()
+            except EngineRefusalError as error:
+                log.debug("the Engine did not kill a box", box=str(self), error=str(error))
+
+    def is_gone(self) -> bool:
+        """Whether its PID 1 has ended: the kernel ends that when everything else in the container has."""
+        if not self.engine or not self.id:
+            return True
+        if self.first:
+            return not self.first.is_running()
+        try:
+            return not self.engine.state(self.id)["Running"]
+        except EngineRefusalError:
+            return True
+
+    def end(self) -> None:
+        """Kill it, even if another program froze it, and wait until its processes are gone.
+
+        A process may be in a call that nothing interrupts: until that returns, it is logged now and then.
+        """
+        began = logged = time.monotonic()
+        self.kill()
+        self.thaw()
+        release(self.groups)
+        while not self.is_gone():
+            if time.monotonic() - logged > LOG_INTERVAL_S:
+                logged = time.monotonic()
+                log.warning(
+                    "the slot stays closed: a box runs on after it was killed",
+                    box=str(self),
+                    seconds=round(logged - began),
+                )
+                self._kill_by_engine()
+            if self.first:
+                self.first.await_end(LOG_INTERVAL_S)
+            else:
+                time.sleep(POLL_INTERVAL_S)
+
+    def died_of_memory(self) -> bool:
+        """Whether the kernel killed PID 1 for memory; False if this can no longer be known.
+
+        Only the kernel, short of memory, and a process outside can kill PID 1. The agent causes the first: one that is
+        smaller than PID 1 and uses memory that no process owns. It must not gain by this.
+        """
+        deadline = time.monotonic() + OOM_TIMEOUT_S
+        with suppress(HostError):
+            if self.engine:
+                self.engine.wait(self.id)
+                while not (state := self.engine.state(self.id)).get("OOMKilled"):
+                    recorded = datetime.fromisoformat(state["FinishedAt"]).timestamp() + EVENT_DELAY_S
+                    if state["ExitCode"] != SIGKILLED or self.engine.count_events(self.id, "kill", recorded):
+                        return False  # it ended by itself, or another process killed it
+                    if time.monotonic() > deadline:
+                        return False
+                return True
+        return False
+
+    def close(self) -> None:
+        """Remove it, and close every file; never raises."""
         with suppress(HostError):
             self.freezer.thaw()
         self.freezer.close()
@@ -96,117 +247,27 @@ class Container:
         if self.stream:
             self.stream.close()  # first: the Engine waits until somebody takes what a container has written
         if self.engine and self.id:
-            self._end(self.engine)
+            # End what runs, if this user may, and let the Engine take note: else it executes runc to kill the dead.
+            if self.first and self.first.kill():
+                self.first.await_end(END_TIMEOUT_S)
+                if not self.first.is_running():
+                    with suppress(HostError):
+                        self.engine.wait(self.id)
             try:
                 self.engine.remove(self.id)
             except HostError as error:
-                log.warning("box left behind for the reaper", box=name, error=str(error))
+                log.warning("box left behind for the reaper", box=str(self), error=str(error))
             self.id = ""
-        if self.first:
-            self.first.close()
-            self.first = None
+        self.meter.close()
+        self.meter = Meter()
+        for part in (self.oom, self.first, self.user, self.engine):
+            if part:
+                part.close()
+        self.oom = self.first = self.user = self.engine = None
         self.drop_directory()
-        if self.user:
-            self.user.close()
-            self.user = None
-        if self.engine:
-            self.engine.close()
-            self.engine = None
-
-    def _end(self, engine: Engine) -> None:
-        """End what runs, if this user may, and let the Engine take note: else it executes runc to kill the dead."""
-        if self.first and self.first.kill():
-            self.first.await_end(END_S)
-            if not self.first.is_running():
-                with suppress(HostError):
-                    engine.wait(self.id)
 
     def drop_directory(self) -> None:
         """Remove its directory, if there is one."""
         if self.directory:
             remove_directory(self.directory)
             self.directory = self.program = None
-
-
-class Whose(NamedTuple):
-    """The agent that a container is kept for."""
-
-    digest: str
-    made_with: Hashable
-    """What else is in the container's configuration, but for what is a game's own."""
-
-
-class KeptContainers:
-    """The containers of this process that wait for the next game of their agents; for several threads."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._waiting: OrderedDict[tuple[Whose, str], Container] = OrderedDict()
-        self._owner = 0
-        """The process that closes them when it ends."""
-
-    def put(self, whose: Whose, container: Container) -> None:
-        """Keep a container that was renewed for a game of the same agent; the one that waits longest may go."""
-        with self._lock:
-            if self._owner != os.getpid():
-                self._owner = os.getpid()
-                Finalize(None, self.close, exitpriority=0)  # at the end of a worker process too
-            self._waiting[whose, container.id] = container
-            gone = [self._waiting.popitem(last=False)[1] for _ in range(len(self._waiting) - MOST_KEPT)]
-        for each in gone:
-            each.close(f"container {each.id[:12]}")
-
-    def take(self, whose: Whose) -> Container | None:
-        """The agent's container that was used last, in which nobody has run anything since; None if there is none."""
-        while (container := self._pop(whose)) is not None:
-            try:
-                container.renewal.prove_alone()  # type: ignore[union-attr]  # it was renewed
-            except (UncleanError, OSError) as error:
-                tell_thrown_away(f"container {container.id[:12]}", str(error))
-                container.close(f"container {container.id[:12]}")
-            else:
-                container.is_reused = True
-                return container
-        return None
-
-    def _pop(self, whose: Whose) -> Container | None:
-        with self._lock:
-            found = next((key for key in reversed(self._waiting) if key[0] == whose), None)
-            return None if found is None else self._waiting.pop(found)
-
-    def all(self) -> Sequence[Container]:
-        """Those that wait now."""
-        with self._lock:
-            return tuple(self._waiting.values())
-
-    def close(self, but_of: str = "") -> None:
-        """Remove all but those of the agent with this digest; never raises."""
-        with self._lock:
-            keys = [key for key in self._waiting if not but_of or key[0].digest != but_of]
-            gone = [self._waiting.pop(key) for key in keys]
-        for each in gone:
-            each.close(f"container {each.id[:12]}")
-
-
-def tell_thrown_away(box: str, why: str) -> None:
-    """Log that a container gets no further game, and why."""
-    log.warning("a box that cannot be proved clean is thrown away; the next game gets a fresh one", box=box, why=why)
-
-
-@cache
-def tell_shared_files() -> None:
-    """Log once that boxes do not have their own copies of their agents' files."""
-    log.warning(
-        "the Engine does not see TMPDIR: all games of an agent share its files, so an agent can pass numbers from game "
-        "to game; set TMPDIR to a directory that the Engine sees"
-    )
-
-
-@cache
-def tell_no_effect(why: str) -> None:
-    """Log, once a reason, that boxes cannot be kept although the policy says so."""
-    log.warning("box.reuse has no effect: each game has a fresh box", why=why)
-
-
-KEPT = KeptContainers()
-"""Those of this process."""

@@ -27,12 +27,17 @@ from threading import Lock
 from typing import Any
 
 from judge.sandbox.docker import inside
+from judge.sandbox.docker.container import Container
+from judge.sandbox.docker.freezer import EnginePause
 from judge.sandbox.docker.program_copy import ProgramCopy
-from judge.sandbox.host_activity.interference import is_ordered_frozen
+from judge.sandbox.host_activity.interference import FirstProcess, is_ordered_frozen
 from judge.sandbox.layout import PROGRAM
 from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
 from judge.sandbox.machine.pipes import CHUNK, await_readable
 from judge.sandbox.machine.procfs import stat_fields, status_fields
+
+CLEAN_TIMEOUT_S = 5.0
+"""How long PID 1 may take to leave nothing."""
 
 PATIENCE_S = 5.0
 """How long the helper may take for an answer."""
@@ -140,10 +145,7 @@ def _helper_of(_process: int) -> NamespaceHelper:
 class Renewal:
     """What is renewed of one container, and how it was before its first game."""
 
-    pid: int
-    """Of its PID 1, whose handle is `handle`."""
-    handle: int
-    groups: Mapping[str, Path]
+    container: Container
     tmpfs: Mapping[str, str]
     """The file systems that the agent may write to: mount options by path."""
     program: ProgramCopy | None = None
@@ -154,7 +156,17 @@ class Renewal:
     """The files of the cgroups' limits, by what the agent sees them as."""
 
     def begin(self) -> None:
-        """Hide what cannot be renewed, renew the rest, and remember how it is; PID 1 waits. Raises UncleanError."""
+        """Before the first game: hide what cannot be renewed, renew the rest, and remember how it is.
+
+        Raises UncleanError, and OSError where counters cannot be restarted.
+        """
+        if self.container.directory is None:
+            raise UncleanError("no named pipes reach it")
+        if not self.container.groups:
+            raise UncleanError("judge and Engine share no kernel")
+        if isinstance(self.container.freezer, EnginePause):
+            raise UncleanError("this judge may not write the files of its cgroups")
+        self._clean()
         self._prove_apart()
         made = self._file_systems()
         self._renew(self._shown())
@@ -162,9 +174,11 @@ class Renewal:
             raise UncleanError(f"file systems of the same options are other ones: {made} and {now}")
         self._before = self._look()
         self._memory_bytes = self._used_bytes()
+        self.container.restart_counters()
 
     def renew(self) -> None:
-        """Make all as new after a game, when PID 1 has cleaned; raises UncleanError."""
+        """After a game: undo what it could have left, and prove it. Raises UncleanError, HostError."""
+        self._clean()
         self.prove_alone()
         if self.program is not None:
             self.program.make()
@@ -184,22 +198,33 @@ class Renewal:
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
+    @property
+    def _first(self) -> FirstProcess:
+        if self.container.first is None:
+            raise UncleanError("judge and Engine share no kernel")
+        return self.container.first
+
+    def _clean(self) -> None:
+        """Have PID 1 end every other process and leave the agent's folders."""
+        if self.container.stream is None or not self.container.stream.clean(CLEAN_TIMEOUT_S):
+            raise UncleanError("PID 1 does not say that nothing is left")
+
     def _prove_apart(self) -> None:
         """Its namespaces are its own: what is done in them is not done to this host."""
         for name in NAMESPACES:
-            if _namespace(self.pid, name) == _namespace("self", name):
+            if _namespace(self._first.pid, name) == _namespace("self", name):
                 raise UncleanError(f"it has no {name} namespace of its own")
 
     def _file_systems(self) -> Mapping[str, str]:
         """What is mounted where the agent may write: type, source and options of the file system."""
         found = {}
-        for line in _text(f"/proc/{self.pid}/mountinfo").splitlines():
+        for line in _text(f"/proc/{self._first.pid}/mountinfo").splitlines():
             mount, _, system = line.partition(" - ")
             found[mount.split(" ")[4]] = system
         return {path: found.get(path, "") for path in self.tmpfs}
 
     def _renew(self, hide: Mapping[str, str] | None) -> None:
-        helper().ask(self.handle, self._request(hide))
+        helper().ask(self._first.fd, self._request(hide))
 
     def _request(self, hide: Mapping[str, str] | None) -> dict[str, Any]:
         """What the helper is asked for; see `judge.sandbox.docker.inside`."""
@@ -208,17 +233,17 @@ class Renewal:
 
     def prove_alone(self) -> None:
         """PID 1 is there, alone, has one thread, and nobody stops it."""
-        if await_readable(self.handle, 0):
+        if await_readable(self._first.fd, 0):
             raise UncleanError("its PID 1 has ended")
-        if is_ordered_frozen(self.groups):
+        if is_ordered_frozen(self.container.groups):
             raise UncleanError("somebody has frozen it")
-        for hierarchy in {"pids", "memory", UNIFIED} & self.groups.keys():
+        for hierarchy in {"pids", "memory", UNIFIED} & self.container.groups.keys():
             for name in ("cgroup.procs", "cgroup.threads" if hierarchy == UNIFIED else "tasks"):
-                found = _text(f"{self.groups[hierarchy]}/{name}").split()
-                if found != [str(self.pid)]:
+                found = _text(f"{self.container.groups[hierarchy]}/{name}").split()
+                if found != [str(self._first.pid)]:
                     raise UncleanError(f"there are other processes: {name} of {hierarchy or 'cgroup'} has {found[:5]}")
         with suppress(FileNotFoundError):
-            if _text(f"{self.groups.get('pids', self.groups.get(UNIFIED))}/pids.current") != "1":
+            if _text(f"{self.container.groups.get('pids', self.container.groups.get(UNIFIED))}/pids.current") != "1":
                 raise UncleanError("there are processes that have ended and are not gone")
 
     def _look(self) -> Mapping[str, str]:
@@ -229,10 +254,10 @@ class Renewal:
             raise UncleanError(f"its state cannot be read: {error}") from None
 
     def _seen(self) -> Iterator[tuple[str, str]]:
-        process = f"/proc/{self.pid}"
-        status = status_fields(self.pid)
+        process = f"/proc/{self._first.pid}"
+        status = status_fields(self._first.pid)
         yield from ((f"{name} of PID 1", status.get(name, "")) for name in STATUS)
-        stat = stat_fields(self.pid)
+        stat = stat_fields(self._first.pid)
         yield from ((f"{name} of PID 1", stat[place]) for name, place in STAT.items())
         for name in FILES:
             with suppress(FileNotFoundError):
@@ -250,29 +275,34 @@ class Renewal:
 
     def _shown(self) -> Mapping[str, str]:
         """The limits of the cgroups, by their paths under the directory of all cgroups."""
-        points = parse_mounts(_text(f"/proc/{self.pid}/mountinfo"))
+        points = parse_mounts(_text(f"/proc/{self._first.pid}/mountinfo"))
         self._limits = {
-            str((points[hierarchy][1] / name).relative_to(inside.CGROUPS)): str(self.groups[hierarchy] / name)
+            str((points[hierarchy][1] / name).relative_to(inside.CGROUPS)): str(self.container.groups[hierarchy] / name)
             for hierarchy, names in SHOWN.items()
-            if hierarchy in self.groups and hierarchy in points and points[hierarchy][1].is_relative_to(inside.CGROUPS)
+            if hierarchy in self.container.groups
+            and hierarchy in points
+            and points[hierarchy][1].is_relative_to(inside.CGROUPS)
             for name in names
-            if (self.groups[hierarchy] / name).exists()
+            if (self.container.groups[hierarchy] / name).exists()
         }
         return {name: _text(path) + "\n" for name, path in self._limits.items()}
 
     def _used_bytes(self) -> int:
-        return int(_text(str(self._memory("memory.usage_in_bytes", "memory.current"))))
+        used = self.container.meter.memory_bytes()
+        if used is None:
+            raise UncleanError("its memory cannot be read")
+        return used
 
     def _give_memory_back(self) -> None:
         """Have the kernel drop what the former game has left in memory, such as pages of files, if it is much."""
+        groups = self.container.groups
+        is_v1 = "memory" in groups
+        drop = groups["memory"] / "memory.force_empty" if is_v1 else groups[UNIFIED] / "memory.reclaim"
         deadline = time.monotonic() + FREED_S
         while (more := self._used_bytes() - self._memory_bytes) > ROOM_BYTES and time.monotonic() < deadline:
             with suppress(OSError):  # it says so where it could not drop all of it; what is left is counted
-                self._memory("memory.force_empty", "memory.reclaim").write_text(str(more), encoding="ascii")
+                drop.write_text(str(more), encoding="ascii")
             time.sleep(FREED_LOOK_S)
-
-    def _memory(self, of_v1: str, of_v2: str) -> Path:
-        return self.groups["memory"] / of_v1 if "memory" in self.groups else self.groups[UNIFIED] / of_v2
 
 
 def _text(path: str) -> str:

@@ -222,19 +222,21 @@ class CgroupMeter(Meter):
         self._pressure, self._pressure_of_any = Pressure(pressures), Pressure(pressures, SOME)
 
     def restart(self) -> None:
-        """Count from now on, as in a new container. Raises OSError where the kernel cannot forget a peak."""
         if self._is_v1:
             (self._memory / "memory.max_usage_in_bytes").write_text("0", encoding="ascii")
         else:  # each open file of a peak has its own, since it was written to
             fd = os.open(self._memory / "memory.peak", os.O_RDWR)
-            self._fds.append(fd)
             try:
                 os.write(fd, b"0")
+                os.dup2(fd, self._peak.fd, inheritable=False)  # type: ignore[union-attr]  # it is of the same file
             except OSError as error:
                 if error.errno != errno.EINVAL:
                     raise
                 raise OSError("with cgroup v2 no kernel before Linux 6.12 can forget a peak of memory") from None
-            self._peak = Counter(fd)
+            finally:
+                os.close(fd)
+        if self._peak:
+            self._peak.value = None
         for counter in (
             self._kills,
             self._ooms,

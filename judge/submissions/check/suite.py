@@ -17,7 +17,7 @@ from judge.protocols.checks import ASKED, CHECKS, Check
 from judge.referee.play import Slot
 from judge.referee.policy import Policy
 from judge.sandbox.box import BoxKind
-from judge.sandbox.docker.container import KEPT
+from judge.sandbox.docker.kept import KEPT
 from judge.submissions.check.diagnosis import diagnose
 from judge.submissions.check.interview import (
     answers_of,

@@ -18,9 +18,9 @@ from structlog.testing import capture_logs
 from judge.base.worker_processes import Worker
 from judge.sandbox import BoxPolicy, Limits
 from judge.sandbox.box import FolderKind
-from judge.sandbox.docker.container import KEPT, MOST_KEPT, tell_no_effect
 from judge.sandbox.docker.docker_box import DockerBox
 from judge.sandbox.docker.engine import Engine
+from judge.sandbox.docker.kept import KEPT, MAX_IDLE_CONTAINERS, log_no_effect
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.docker.renewal import helper
 from judge.sandbox.machine.cgroup import UNIFIED, find_cgroups
@@ -229,7 +229,7 @@ def await_second_process(container: str) -> None:
 
 @of(GROUP)
 def test_who_is_not_root_has_a_fresh_box_for_each_game_and_the_log_says_why(lodge: Lodge) -> None:
-    tell_no_effect.cache_clear()
+    log_no_effect.cache_clear()
     with capture_logs() as logs:
         for _ in range(2):
             finish(begin(lodge))
@@ -240,11 +240,11 @@ def test_who_is_not_root_has_a_fresh_box_for_each_game_and_the_log_says_why(lodg
 
 
 def test_few_boxes_are_kept_and_the_oldest_goes_first(lodge: Lodge) -> None:
-    for number in range(MOST_KEPT + 1):
+    for number in range(MAX_IDLE_CONTAINERS + 1):
         finish(begin(lodge, digest=str(number)))
 
-    assert MOST_KEPT == len(own_containers())
-    assert [False, True] == [begin(lodge, digest=digest).box.is_reused for digest in ("0", str(MOST_KEPT))]
+    assert MAX_IDLE_CONTAINERS == len(own_containers())
+    assert [False, True] == [begin(lodge, digest=digest).box.is_reused for digest in ("0", str(MAX_IDLE_CONTAINERS))]
 
 
 STEPS = ("_clean", "_renew", "_give_memory_back", "prove", "put", "waiting")

@@ -1,0 +1,191 @@
+"""Containers that wait for the next game of their agents.
+
+A container is kept only for the agent that it was made for. At the end of a game it is renewed and proved clean
+(`judge.sandbox.docker.renewal`). It waits on its parking cores and is checked again before the next game. Kept
+containers belong to this process and end with it; after a kill the reaper removes them.
+"""
+
+import os
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cache
+from multiprocessing.util import Finalize
+from threading import Lock
+from typing import NamedTuple
+
+from judge.base.errors import HostError
+from judge.base.logs import get_logger
+from judge.sandbox.box import BoxPolicy, Limits, Tenant
+from judge.sandbox.docker.container import Container
+from judge.sandbox.docker.renewal import Renewal, UncleanError, helper
+
+log = get_logger()
+
+MAX_IDLE_CONTAINERS = 4
+"""Maximum number of containers that wait in a process: two for each seat of its games. The oldest is removed first."""
+
+CHECKED_PROFILE = "native"
+"""Under this seccomp profile everything that a game can leave behind is checked. No other container is kept."""
+
+
+class ContainerKey(NamedTuple):
+    """The agent that a container is kept for."""
+
+    digest: str
+    made_with: Hashable
+    """What else is in the container's configuration, without what belongs to one game."""
+
+
+class KeptContainers:
+    """The containers of this process that wait for the next game of their agents; for several threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._waiting: OrderedDict[tuple[ContainerKey, str], Renewal] = OrderedDict()
+        self._owner = 0
+        """The process that closes them when it ends."""
+
+    def put(self, key: ContainerKey, renewal: Renewal) -> None:
+        """Keep a container that was renewed; if there are too many, remove the oldest."""
+        with self._lock:
+            if self._owner != os.getpid():
+                self._owner = os.getpid()
+                Finalize(None, self.close, exitpriority=0)  # at the end of a worker process too
+            self._waiting[key, renewal.container.id] = renewal
+            surplus = len(self._waiting) - MAX_IDLE_CONTAINERS
+            removed = [self._waiting.popitem(last=False)[1] for _ in range(surplus)]
+        for each in removed:
+            each.container.close()
+
+    def take(self, key: ContainerKey) -> Renewal | None:
+        """The agent's container that was used last, in which nothing has run since; None if there is none."""
+        while (renewal := self._pop(key)) is not None:
+            try:
+                renewal.prove_alone()
+                renewal.container.restart_counters()
+            except (UncleanError, OSError) as error:
+                log_unclean(renewal.container, error)
+                renewal.container.close()
+            else:
+                renewal.container.is_reused = True
+                return renewal
+        return None
+
+    def _pop(self, key: ContainerKey) -> Renewal | None:
+        with self._lock:
+            found = next((each for each in reversed(self._waiting) if each[0] == key), None)
+            return None if found is None else self._waiting.pop(found)
+
+    def all(self) -> Sequence[Container]:
+        """Those that wait now."""
+        with self._lock:
+            return tuple(renewal.container for renewal in self._waiting.values())
+
+    def close(self, but_of: str = "") -> None:
+        """Remove all but those of the agent with this digest; never raises."""
+        with self._lock:
+            keys = [key for key in self._waiting if not but_of or key[0].digest != but_of]
+            removed = [self._waiting.pop(key) for key in keys]
+        for each in removed:
+            each.container.close()
+
+
+KEPT = KeptContainers()
+"""Those of this process."""
+
+
+class Reuse:
+    """Whether the container of one box is kept: `take` or `begin` before the game, `keep` after it."""
+
+    def __init__(
+        self, tenant: Tenant, limits: Limits, policy: BoxPolicy, kind: type[Renewal], variety: Hashable
+    ) -> None:
+        self._runtime = tenant.runtime
+        self._policy = policy
+        self._kind = kind
+        self._renewal: Renewal | None = None
+        """Of the box's container, if it may be kept."""
+        agent = (tenant.name, tenant.program, tenant.command, tenant.runtime, tenant.environment)
+        made_with = (*agent, policy.model_dump_json(), limits.model_dump_json(), kind, variety)
+        self._key = ContainerKey(tenant.digest, made_with)
+        self._is_wanted = policy.reuse != "never" and bool(tenant.digest)
+        if self._is_wanted:
+            try:
+                _refuse_impossible(tenant, policy)
+            except UncleanError as error:
+                self._refuse(str(error))
+
+    def _refuse(self, reason: str) -> None:
+        self._is_wanted = False
+        if self._policy.reuse == "agent":
+            log_no_effect(reason)
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether the box's container may be kept after the game."""
+        return self._renewal is not None
+
+    def take(self) -> Container | None:
+        """The agent's container of a former game."""
+        self._renewal = KEPT.take(self._key) if self._is_wanted else None
+        return self._renewal.container if self._renewal else None
+
+    def begin(self, container: Container, profile: str, tmpfs: Mapping[str, str]) -> bool:
+        """Prepare a new container for being kept, if it may be; False if this failed and it can serve no game."""
+        if self._is_wanted and profile != CHECKED_PROFILE:
+            self._refuse(f"the seccomp profile {profile} of {self._runtime} allows more than is undone")
+        if not self._is_wanted:
+            return True
+        renewal = self._kind(container, tmpfs, container.program)
+        try:
+            renewal.begin()
+        except (UncleanError, OSError) as error:
+            self._refuse(str(error))
+            return False
+        self._renewal = renewal
+        return True
+
+    def keep(self, *, is_at_rest: bool) -> bool:
+        """Whether the container was proved to be as new, and waits for the agent's next game."""
+        renewal, self._renewal = self._renewal, None
+        if renewal is None:
+            return False
+        if not is_at_rest:
+            if self._policy.reuse == "agent":
+                log.info("a box whose agent did not end by itself serves no other game", box=str(renewal.container))
+            return False
+        try:
+            if renewal.container.meter.readings().oom_kills:
+                raise UncleanError("it ran out of memory")
+            renewal.renew()
+        except (UncleanError, HostError, OSError) as error:
+            log_unclean(renewal.container, error)
+            return False
+        KEPT.put(self._key, renewal)
+        return True
+
+
+def _refuse_impossible(tenant: Tenant, policy: BoxPolicy) -> None:
+    """Raise UncleanError if no container of this agent can be kept."""
+    helper()
+    if tenant.folders:
+        raise UncleanError("a game with kept folders has new volumes, and a container cannot be given others")
+    if policy.transport == "attach":
+        raise UncleanError("PID 1 hears the agent's input and the judge's words in one stream (box.transport)")
+    if policy.runtime not in ("", "runc"):
+        raise UncleanError(f"what the Engine's runtime {policy.runtime} leaves is not known (box.runtime)")
+
+
+def log_unclean(container: Container, error: Exception) -> None:
+    """Log that a container serves no further game, and why."""
+    log.warning(
+        "a box that cannot be proved clean is thrown away; the next game gets a fresh one",
+        box=str(container),
+        why=str(error),
+    )
+
+
+@cache
+def log_no_effect(why: str) -> None:
+    """Log, once for each reason, that boxes cannot be kept although the policy says so."""
+    log.warning("box.reuse has no effect: each game has a fresh box", why=why)
