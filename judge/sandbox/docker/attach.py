@@ -103,11 +103,9 @@ class AttachStream:
         self.ended = False
 
     def say_pipes(self) -> None:
-        """Tell PID 1 to use the named pipes."""
         self._say(b"P")
 
     def say_attach(self) -> None:
-        """Tell PID 1 to use the attach stream."""
         self._mark = EndMark()
         self._say(b"A" + self._mark.mark)
 

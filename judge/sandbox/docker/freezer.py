@@ -47,18 +47,6 @@ class FileFreezer(Freezer):
         self._freeze, self._thaw = words
         self._sign = sign
 
-    @classmethod
-    def unified(cls, directory: Path) -> "FileFreezer":
-        """The freezer of the unified hierarchy, which hosts with v1 controllers often have as well."""
-        order, state = directory / "cgroup.freeze", directory / "cgroup.events"
-        return cls("unified", order, (b"1", b"0"), state, b"frozen 1")
-
-    @classmethod
-    def v1(cls, directory: Path) -> "FileFreezer":
-        """The v1 freezer: slower, and a loop of vfork keeps it from ever reaching FROZEN."""
-        state = directory / "freezer.state"
-        return cls("v1", state, (b"FROZEN", b"THAWED"), state, b"FROZEN")
-
     def freeze(self) -> None:
         self._write(self._freeze)
 
@@ -101,7 +89,7 @@ class EnginePause(Freezer):
         return self
 
     def freeze(self) -> None:
-        """Stop everything; it stands still on return, unless it is in a call that nothing interrupts."""
+        """Everything is stopped on return, unless it is in a call that nothing interrupts."""
         self._is_wanted = True
         self.is_frozen()
 
@@ -135,16 +123,25 @@ class EnginePause(Freezer):
             return False
 
 
+FILES = {
+    "unified": (UNIFIED, "cgroup.freeze", (b"1", b"0"), "cgroup.events", b"frozen 1"),
+    "v1": ("freezer", "freezer.state", (b"FROZEN", b"THAWED"), "freezer.state", b"FROZEN"),
+}
+"""For each freezer of the kernel its hierarchy, then the arguments of `FileFreezer`.
+
+Hosts with v1 controllers often have the unified hierarchy as well. The freezer of v1 is slower, and a loop of vfork
+keeps it from ever reaching FROZEN.
+"""
+
+
 def choose_freezer(wish: str, directories: Mapping[str, Path], engine: Engine, container: str) -> Freezer:
     """The freezer that a policy wants: for `auto` the first that this host lets us use."""
     if wish == NO_FREEZER:
         return Freezer()
-    if wish in ("auto", "unified") and UNIFIED in directories:
-        with suppress(OSError):
-            return FileFreezer.unified(directories[UNIFIED])
-    if wish in ("auto", "v1") and "freezer" in directories:
-        with suppress(OSError):
-            return FileFreezer.v1(directories["freezer"])
+    for name, (hierarchy, order, words, state, sign) in FILES.items():
+        if wish in ("auto", name) and hierarchy in directories:
+            with suppress(OSError):
+                return FileFreezer(name, directories[hierarchy] / order, words, directories[hierarchy] / state, sign)
     if wish in ("auto", "engine"):
         return EnginePause(engine, container).prove()
     raise HostError(f"This host has no {wish} freezer that this user may write: set box.freeze to auto")

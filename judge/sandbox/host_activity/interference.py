@@ -38,15 +38,12 @@ class FirstProcess:
         self.on_end = on_end
 
     def is_running(self) -> bool:
-        """Whether it has not ended yet."""
         return not await_readable(self.fd, 0)
 
     def await_end(self, span_s: float) -> None:
-        """Wait for its end, for so long at most."""
         await_readable(self.fd, span_s)
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """Its end; nothing before that."""
         if self.ended or self.is_running():
             return ()
         self.ended = True
@@ -71,7 +68,6 @@ class FirstProcess:
             os.sched_setaffinity(self.pid, range(os.sysconf("SC_NPROCESSORS_CONF")))
 
     def close(self) -> None:
-        """Close the handle."""
         os.close(self.fd)
 
 

@@ -140,7 +140,6 @@ class Pressure:
         return sum(values) if values else None
 
     def close(self) -> None:
-        """Close the files."""
         while self.counters:
             os.close(self.counters.pop().fd)
 
@@ -171,7 +170,6 @@ class Threads:
         return any(self._state(thread) in BUSY_STATES for thread in threads)
 
     def close(self) -> None:
-        """Close the files."""
         while self._states:
             os.close(self._states.popitem()[1])
 
@@ -283,7 +281,6 @@ class CgroupMeter(Meter):
         return peak > cap - NEAR_CAP if self._is_v1 and peak is not None and cap is not None else None
 
     def close(self) -> None:
-        """Close the files."""
         if self._threads:
             self._threads.close()
         self._pressure.close()
@@ -361,7 +358,6 @@ class OomSource:
         return ((Channel.OOM, b""),) if grown else ()
 
     def close(self) -> None:
-        """Close the files."""
         self.ended = True
         for fd in {self.fd, self._kills.fd, *(counter.fd for counter in self._use)}:
             os.close(fd)

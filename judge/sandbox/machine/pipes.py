@@ -68,11 +68,9 @@ class NamedPipes:
 
     @property
     def stdin_fd(self) -> int:
-        """What to poll for room to write; -1 when nobody reads."""
         return self._stdin
 
     def write(self, data: bytes) -> int:
-        """The number of bytes taken; 0 when the pipe is full, -1 when nobody reads."""
         return write_some(self._stdin, data)
 
     def settle(self) -> None:

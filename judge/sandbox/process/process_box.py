@@ -245,7 +245,6 @@ class ReportSource:
         self.ended = False
 
     def say(self, report: ProcessReport) -> None:
-        """Have a report read next."""
         self._reports.append(report)
         os.eventfd_write(self._waiting, 1)
 
@@ -268,7 +267,6 @@ class ReportSource:
         return events
 
     def close(self) -> None:
-        """Close the descriptors."""
         self.ended = True
         if self._pidfd >= 0:
             os.close(self._pidfd)

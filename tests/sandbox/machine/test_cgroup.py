@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import HostError
-from judge.sandbox.box import Readings
+from judge.sandbox.box import Meter, Readings
 from judge.sandbox.docker import freezer
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.machine import cgroup
@@ -166,6 +166,53 @@ def test_a_meter_of_a_hybrid_host_reads_v1(tmp_path: Path) -> None:
     assert meter.readings() == Readings(5000, 9000, 1, 123456789, reached_cap=True)
     assert meter.memory_bytes() == 3000
     meter.close()
+
+
+V1_FILES = {
+    "peak": "memory__max_usage_in_bytes", "kills": "memory__oom_control", "cpu": "cpuacct__usage", "cpu_text": "{}\n"
+}  # fmt: skip
+V2_FILES = {"peak": "memory__peak", "kills": "memory__events", "cpu": "cpu__stat", "cpu_text": "usage_usec {}\n"}
+
+
+@pytest.mark.parametrize(
+    ("hierarchies", "files", "unit_ns"), [(("memory", "cpuacct"), V1_FILES, 1), (("",), V2_FILES, 1000)]
+)
+def test_each_game_of_a_kept_container_is_counted_from_zero(
+    tmp_path: Path, hierarchies: tuple[str, ...], files: dict[str, str], unit_ns: int
+) -> None:
+    def play(peak: int, kills: int, cpu: int) -> None:
+        texts = {"peak": f"{peak}\n", "kills": f"oom_kill {kills}\n", "cpu": files["cpu_text"].format(cpu)}
+        write(tmp_path, **{files[name]: text for name, text in texts.items()})
+
+    play(9000, 1, 50)
+    with closing(CgroupMeter(dict.fromkeys(hierarchies, tmp_path))) as meter:
+        open_files = len(list(Path("/proc/self/fd").iterdir()))
+        seen = []
+        for game in (1, 2):
+            meter.readings()
+            meter.restart()
+            play(5000 // game, 1 + game, 50 + 70 * game)
+            read = meter.readings()
+            seen.append((read.memory_peak_bytes, read.oom_kills, read.cpu_ns))
+
+        assert [(5000, 1, 70 * unit_ns), (2500, 1, 70 * unit_ns)] == seen
+        assert open_files == len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_a_meter_without_a_cgroup_says_that_it_cannot_be_restarted() -> None:
+    with pytest.raises(OSError, match="cannot be restarted"):
+        Meter().restart()
+
+
+@pytest.mark.parametrize(("kills", "peak"), [(0, 9000), (2, 5000)])
+def test_a_kill_for_memory_that_the_cgroup_did_not_count_is_in_the_readings(
+    tmp_path: Path, kills: int, peak: int
+) -> None:
+    directory = write(tmp_path, memory__peak="5000\n", memory__max="9000\n", memory__events=f"oom_kill {kills}\n")
+    with closing(CgroupMeter({"": directory})) as meter:
+        meter.exhausted_cap = 9000
+
+        assert (peak, kills or 1) == (meter.readings().memory_peak_bytes, meter.readings().oom_kills)
 
 
 def test_a_counter_keeps_its_value_when_its_file_has_gone(tmp_path: Path) -> None:
