@@ -44,7 +44,10 @@ _MOVES = ("BEGIN", "TURN", "BOARD")
 """Commands that are answered by column and row."""
 _NO_LINE_END = 'end each answer with a line end, and flush it: print(move, flush=True), printf("...\\n"), println'
 _SIGNAL = re.compile(r"^was ended by signal (\d+)")
-_NOT_PERMITTED = re.compile(r"Operation not permitted|\bEPERM\b|SocketException|Address family not supported")
+_NOT_PERMITTED = re.compile(
+    r"Operation not permitted|\bEPERM\b|SocketException|Address family not supported"
+    r"|Function not implemented|\bENOSYS\b"
+)
 _ENDED = "read the next command after each answer, in a loop, and end only when the judge says so or the input is over"
 _PLACE = re.compile(r'File ".*", line \d+')
 _MAX_LAST_LINES = 6

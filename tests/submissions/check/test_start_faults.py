@@ -159,6 +159,12 @@ shutil.copy("/bin/true", "/tmp/inner")
 os.chmod("/tmp/inner", 0o755)
 os.execv("/tmp/inner", ["inner"])
 """
+TIMER = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.timerfd_create(1, 0) < 0:
+    raise OSError("timerfd_create: " + os.strerror(ctypes.get_errno()))
+"""
 AGENTS: dict[str, tuple[dict[str, bytes | str], str, str]] = {
     "python": ({"main.py": BRAIN.format(answer='text + "\\n"', move="7,7")}, '["python", "main.py"]', "say python3"),
     "threads": ({"main.py": THREADS}, '["python3", "main.py"]', "more than the 64 processes and threads"),
@@ -180,6 +186,12 @@ AGENTS: dict[str, tuple[dict[str, bytes | str], str, str]] = {
         '["python3", "main.py"]',
         "a box denies some calls",
     ),
+    "memfd": (
+        {"main.py": "import os; os.memfd_create('x')"},
+        '["python3", "main.py"]',
+        "a box denies some calls",
+    ),
+    "timers": ({"main.py": TIMER}, '["python3", "main.py"]', "a container has no timerfd"),
 }
 
 
