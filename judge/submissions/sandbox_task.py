@@ -22,7 +22,13 @@ from judge.submissions.path_checks import PathChecker, RefusedError
 
 PYTHON = "/usr/bin/python3"
 HERE = Path(__file__).parent
-SHARED = ("bookkeeping.py", "text.py", "tree_tar.py", "submissions/path_checks.py", "submissions/python_syntax.py")
+SHARED = (
+    "base/bookkeeping.py",
+    "base/text.py",
+    "base/tree_tar.py",
+    "submissions/path_checks.py",
+    "submissions/python_syntax.py",
+)
 """The modules of the package that programs in a box import."""
 INPUT = "input"
 """What the program's input is called, a file or a directory, in the directory that it sees."""

@@ -2,6 +2,7 @@
 
 import io
 import random
+import re
 import stat
 import tarfile
 from contextlib import suppress
@@ -12,7 +13,7 @@ import pytest
 from judge.attacks.uploads import special, tarred
 from judge.submissions.limits import TreeLimits
 from judge.submissions.path_checks import RefusedError
-from judge.submissions.sandbox_task import receive_tree
+from judge.submissions.sandbox_task import HERE, SHARED, receive_tree
 from judge.submissions.unpack import root_of
 
 LIMITS = TreeLimits(total_bytes=10_000, file_bytes=8_000, entries=10)
@@ -95,3 +96,17 @@ def test_an_archive_that_is_one_directory_counts_as_that(tmp_path: Path) -> None
     tree = received(gnu(("bot/in/a", b""), ("__MACOSX/._a", b""), (".DS_Store", b"")), tmp_path)
 
     assert tree / "bot" / "in" == root_of(tree)
+
+
+@pytest.mark.parametrize("program", ["unpack_in_box.py", "build_in_box.py"])
+def test_a_program_in_a_box_finds_every_module_of_ours_that_it_imports(program: str) -> None:
+    pending = [HERE / program]
+    found: set[str] = set()
+    while pending:
+        text = pending.pop().read_text(encoding="utf-8")
+        names = {f"{name.replace('.', '/')}.py" for name in re.findall(r"(?m)^from judge\.([\w.]+) import", text)}
+        pending += [HERE.parent / name for name in names - found]
+        found |= names
+
+    assert found
+    assert found <= set(SHARED)
