@@ -349,10 +349,6 @@ def imported_modules(path: Path, names: set[str]) -> set[str]:
     return found & names
 
 
-KNOWN_CIRCLES = {("judge.protocols.gomocup", "judge.protocols.gomocup_former")}
-"""A module and a subclass of its own class, which it makes for older records."""
-
-
 def test_no_modules_import_each_other_in_a_circle() -> None:
     """Imports in functions count: they only hide a circle."""
     of_path = {
@@ -360,8 +356,6 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     }
     names = set(of_path.values())
     left = {name: imported_modules(path, names) - {name} for path, name in of_path.items()}
-    for name, other in KNOWN_CIRCLES:
-        left[name].remove(other)
     # Modules that import none of those that are left are in no circle, nor are those that none of them imports.
     while free := {name for name, imports in left.items() if not imports & left.keys()}:
         left = {name: imports for name, imports in left.items() if name not in free}

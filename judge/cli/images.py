@@ -82,7 +82,7 @@ QUOTED = re.compile(r'"([^"\n]{1,300})"|\'([^\'\n]{1,300})\'')
 """Strings of a TOML file."""
 IN_JSON = re.compile(r'"runtimes?": ?(?:"([^"]{1,300})"|(\{[^}]{1,20000}\}))|(sha256:[0-9a-f]{64})')
 """Runtimes and images in a record or an export."""
-KINDS = ('"judge-record-1"', '"judge-record-2"', '"judge-record-3"', '"judge-contest-1"')
+KINDS = ('"judge-record-2"', '"judge-record-3"', '"judge-contest-1"')
 """How a record or an export begins."""
 HEAD_CHARACTERS = 1 << 20
 """The first part of a record, which contains its spec."""

@@ -1,5 +1,7 @@
 """The protocols that are installed, by the name that a policy or an agent gives."""
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from judge.base.errors import InputError
@@ -12,8 +14,8 @@ from judge.protocols.types import AgentProtocol
 PERSON = "person"
 """The protocol of a person, and the runtime of whoever speaks it: a seat with it was a person's."""
 
-NEWEST = 1 << 30
-"""No record has a newer format."""
+FormerBuilds = Mapping[Callable[..., AgentProtocol], Callable[..., AgentProtocol]]
+"""By the `build` of a protocol's entry, what builds the protocol of older records."""
 
 PROTOCOLS = Registry("judge.protocols", "protocol", ProtocolEntry)
 
@@ -24,23 +26,25 @@ def protocol_entry(name: str) -> ProtocolEntry:
 
 
 def new_protocol(
-    name: str, options: dict[str, Any], game: GameRules | None = None, record_format: int = NEWEST
+    name: str,
+    options: dict[str, Any],
+    game: GameRules | None = None,
+    former: FormerBuilds = MappingProxyType({}),
 ) -> AgentProtocol:
-    """A protocol at the start of its conversation; `game` is needed where a person speaks it.
-
-    `record_format`: act as the judge did that wrote records of this format.
+    """A protocol at the start of its conversation. `game` is required if people speak it.
 
     Raises InputError for an option that does not fit, and for a game that a person cannot play.
     """
     entry = protocol_entry(name)
     chosen = parse(entry.options, options, f"protocol {name}")
+    build = former.get(entry.build, entry.build)
     if not entry.is_for_people:
-        return entry.build_of(record_format)(chosen)
+        return build(chosen)
     words = None if game is None else game.person()
     if words is None:
         which = "without a game" if game is None else f"{game.name}: its entry has no words for a person"
         raise InputError(f"a person cannot play {which}; choose agents for both seats")
-    return entry.build_of(record_format)(chosen, words)
+    return build(chosen, words)
 
 
 def not_carried(name: str, game: GameRules) -> str:

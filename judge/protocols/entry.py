@@ -35,15 +35,8 @@ class ProtocolEntry:
     """Whether a person speaks it, in the words that the game's entry has (`GameRules.person`)."""
     in_contest: Mapping[str, Any] = field(default_factory=dict)
     """Options that a contest's games have where neither the policy nor the agent chooses them."""
-    build_former: Mapping[int, Callable[..., AgentProtocol]] = field(default_factory=dict)
-    """How to replay a record that is no newer than a format (its number), where the protocol acted otherwise then."""
     against_person: Mapping[str, int] = field(default_factory=dict)
     """Options of an agent's seat where a person sits opposite."""
     checks: tuple[Check, ...] = CHECKS
     """What `judge check` tries of an agent that speaks it, in the order of the report. Beside `CHECKS` these are the
     checks that the questions of its games name, and those of `judge.protocols.checks` that it has words for."""
-
-    def build_of(self, record_format: int) -> Callable[..., AgentProtocol]:
-        """What builds the protocol for a record of this format."""
-        former = [number for number in self.build_former if record_format <= number]
-        return self.build_former[min(former)] if former else self.build

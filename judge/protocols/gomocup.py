@@ -521,18 +521,11 @@ STEPS: dict[GomocupPhase, dict[GomocupWord, Callable[[Gomocup, bytes], Sequence[
 """What to do with a word in a phase; every other word is set aside."""
 
 
-def _former(options: GomocupOptions) -> Gomocup:
-    from judge.protocols.gomocup_former import FormerGomocup  # here: it is a subclass
-
-    return FormerGomocup(options)
-
-
 ENTRY = ProtocolEntry(
     GomocupOptions,
     Gomocup,
     is_private,
     objection,
-    build_former={2: _former},
     games=("gomoku",),
     in_contest={"game_type": TOURNAMENT},
     # Gomoku AI protocol, INFO game_type: 0, the opponent is human.

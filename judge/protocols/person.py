@@ -12,7 +12,6 @@ asked again: nobody loses by a typing error. A protocol knows no rules; the proc
 Unless the option `clock` is set a person plays without a clock: the wait is one of its own, which nobody pays for.
 """
 
-import sys
 from collections.abc import Sequence
 from enum import StrEnum
 
@@ -125,9 +124,4 @@ def _say(text: str) -> Write:
     return Write(f"{text}\n".encode())
 
 
-def _with_any_complaints(options: PersonOptions, words: PersonWords) -> Person:
-    """As judges up to record format 2 answered unreadable lines."""
-    return Person(options, words, sys.maxsize)
-
-
-ENTRY = ProtocolEntry(PersonOptions, Person, build_former={2: _with_any_complaints}, is_for_people=True)
+ENTRY = ProtocolEntry(PersonOptions, Person, is_for_people=True)

@@ -25,7 +25,7 @@ from judge.tournament.points import Points, points_table
 from judge.tournament.results import without
 from judge.tournament.schedule import Table, ToCome, Tournament
 from judge.tournament.snapshot import Snapshot, SnapshotEntry
-from judge.tournament.standings import TableLine, Values
+from judge.tournament.standings import TableLine
 
 OPEN = (MatchState.PENDING, MatchState.RUNNING, MatchState.HELD)
 """The states of a match that may still be played."""
@@ -254,10 +254,6 @@ class PublishedContest:
     def table(self) -> Table:
         """Standings and crosstable."""
         return self.tournament.table(self.tournament.played(self.pairings, self.results), self.out)
-
-    def former_values(self) -> Values:
-        """What judge 0.1.0 wrote of the criteria of the standings."""
-        return self.tournament.former_values(self.tournament.played(self.pairings, self.results), self.out)
 
     @cached_property
     def stages(self) -> Mapping[str, str]:

@@ -28,9 +28,6 @@ LONGEST_CELL = 10_000
 CRITERION = "compared:NAME"
 """The column of each criterion of the ranking, after the other columns of the standings."""
 
-FORMER_CRITERION = "criterion:NAME"
-"""The same in exports of judge 0.1.0, which compared all agents at once there."""
-
 FORMULA = frozenset("=+-@＝＋－＠")  # noqa: RUF001 some spreadsheets take the wide ones too
 """How a formula begins. What follows a tab or a line end may be one too, but `plain_text` makes those spaces."""
 
@@ -216,8 +213,8 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
 """The columns of each table: the head of its CSV in this order, and the keys of its JSON."""
 
 
-def tables(contest: PublishedContest, *, has_former_criteria: bool = False) -> Mapping[str, bytes]:
-    """Every file of the folder `data`, by its name; with `FORMER_CRITERION` to compare an export that has it."""
+def tables(contest: PublishedContest) -> Mapping[str, bytes]:
+    """Every file of the folder `data`, by its name."""
     files: dict[str, bytes] = {}
     rows_by_table: dict[str, Sequence[_Row]] = {
         "standings": [_standing(contest, line) for line in contest.table.lines],
@@ -243,12 +240,10 @@ def tables(contest: PublishedContest, *, has_former_criteria: bool = False) -> M
         columns = [column for column in COLUMNS[name] if column != CRITERION]
         values = [{column: getattr(row, column) for column in columns} for row in rows]
         if name == "standings":
-            head = FORMER_CRITERION if has_former_criteria else CRITERION
-            criteria = [head.replace("NAME", criterion) for criterion in contest.table.ranking]
+            criteria = [CRITERION.replace("NAME", criterion) for criterion in contest.table.ranking]
             columns += criteria
-            former = contest.former_values() if has_former_criteria else {}
             for row, line in zip(values, contest.table.lines, strict=True):
-                row |= zip(criteria, former.get(line.agent, line.values), strict=True)
+                row |= zip(criteria, line.values, strict=True)
         files[f"{name}.csv"] = write_csv(columns, values)
         files[f"{name}.json"] = write_json(values)
     agents = [line.agent for line in contest.table.lines]

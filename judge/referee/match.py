@@ -9,6 +9,7 @@ until something makes an answer impossible. What then is judged by the blame tab
 """
 
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from judge.base.errors import HostError
 from judge.games.types import NATURE, SEATS, End, Event, Game, Reply, Request, Verdict, faults_of
@@ -44,20 +45,8 @@ from judge.referee.wire import Happening, Measured, RanOn, Wire
 LOOK_GRACE_NS = 5_000_000
 """How late an answer may be read: the judge needs a moment to wake up at the deadline, and another to read."""
 
-_LOOKS = 1000
-"""How often the judge reads before a request, 16 KiB of a pipe each time: more than the pipes of still seats hold."""
-
 REPORT_GRACE_NS = 2_000_000_000
 """How long PID 1's word is waited for after an end of file, and the end of file after PID 1's word."""
-
-RECORD_FORMAT = 3
-"""The number of the record format that this judge writes. Decisions that changed are kept for replays of older records:
-
-1. judge 0.1.0: an agent is told the time left when it was asked, until it has answered; a replaced process has no
-   time to end.
-2. Both seats are told goodbye at once; an answer counts whenever it is read; reasons quote no notation.
-   For protocols see `ProtocolEntry.build_former`.
-"""
 
 _FAULT_OF_WAIT = {
     Verdict.START_TIME: Cause.START_TIME,
@@ -69,6 +58,9 @@ _FAULT_OF_WAIT = {
 class Referee:
     """Plays one game to its end. `play` may be called once."""
 
+    max_looks: ClassVar[int] = 1000
+    """Maximum number of reads before a request, 16 KiB of a pipe each: more than the pipes of stopped seats contain."""
+
     def __init__(
         self,
         game: Game,
@@ -79,10 +71,7 @@ class Referee:
         bounds: BytesPolicy,
         chance: Callable[[Request], Reply],
         watch: Callable[[Ply], None] | None = None,
-        *,
-        record_format: int = RECORD_FORMAT,
     ) -> None:
-        """`record_format`: decide as the judge did that wrote records of this format, because one is replayed."""
         self.game = game
         self.sides = [
             Side(protocol, SeatClock(clock), opening, bounds.least_bytes)
@@ -100,7 +89,6 @@ class Referee:
         self._still_ns, self._ran_on_ns = clock.still_ms * MS, clock.ran_on_ms * MS
         self._chance = chance
         self._watch = watch
-        self._format = record_format
 
     def play(self) -> End | Void:
         """Play the whole game. Raises HostError if the host fails before its end; the caller makes that a void.
@@ -110,9 +98,7 @@ class Referee:
         while (end := self.game.end) is None:
             try:
                 if self._unopened:
-                    self._await_still(1 - self._unopened[0])
-                    if self._format > 2:
-                        self._look()
+                    self._prepare_start(self._unopened[0])
                     self._open(self._unopened.pop(0))
                 else:
                     self._step()
@@ -173,13 +159,15 @@ class Referee:
         if not isinstance(end, Answer):
             raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
         side.turn_bytes = 0
-        if self._format < 3:
-            end.reply.spoken = ""
         ply = Ply(seat, end.reply.said, talk.charged_ns, talk.search, talk.memory_bytes)
         self.plies.append(ply)
         if self._watch is not None:
             self._watch(ply)
         return end.reply
+
+    def _prepare_start(self, seat: int) -> None:
+        self._await_still(1 - seat)
+        self._look()
 
     def _open(self, seat: int) -> None:
         side = self.sides[seat]
@@ -205,7 +193,7 @@ class Referee:
 
     def _look(self) -> None:
         """Hear all that the seats have said, so that none of it is read in the time of the one that is asked next."""
-        for _ in range(_LOOKS if self._format > 2 else 1):
+        for _ in range(self.max_looks):
             seen = self._wire.look()
             if not seen:
                 return
@@ -256,10 +244,9 @@ class Referee:
         """Tell both seats goodbye and let them end: one after the other, so that neither takes time from the other."""
         for seat in SEATS:
             self._charge_stopped(seat, NATURE)
-        living = [seat for seat in SEATS if self.sides[seat].is_living]
-        if self._format < 3:
-            self._await_ends(living, max([0, *map(self._say_goodbye, living)]))
-            return
+        self._close_seats([seat for seat in SEATS if self.sides[seat].is_living])
+
+    def _close_seats(self, living: Sequence[int]) -> None:
         for seat in living:
             if self.sides[seat].is_out:  # and may run since
                 self._wire.freeze(seat)
@@ -304,8 +291,7 @@ class Referee:
         """
         side = self.sides[seat]
         talk.settle(side.clock, now)
-        if self._format > 1:
-            self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
+        self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
         side.renew()
         talk.since, talk.wait = self._wire.respawn(seat), None
         return talk.since
@@ -325,8 +311,6 @@ class Referee:
         """
         side = self.sides[seat]
         talk = Dialogue()
-        if self._format == 1 and isinstance(stimulus, Ask):
-            talk.asked = stimulus.clock
         end = self._carry_out(seat, side.protocol.feed(stimulus), talk)
         if end is None:
             talk.since = self._wire.thaw(seat) if started is None else started
@@ -375,7 +359,7 @@ class Referee:
 
     def _latest(self, talk: Dialogue) -> int:
         """Until when what has arrived is read, though the deadline is over."""
-        return talk.over_at + (LOOK_GRACE_NS + talk.overslept_ns if self._format > 2 else 0)
+        return talk.over_at + LOOK_GRACE_NS + talk.overslept_ns
 
     def _judge_lateness(self, seat: int, talk: Dialogue, now: int) -> bool:
         """Whether it is unknown if bytes that are read `now` were written in time; FaultError if they were not.
@@ -384,7 +368,7 @@ class Referee:
         were not if the agent has had all its time since, even if it could not run while the judge did not. In between
         nobody knows. An agent that keeps the judge busy at the deadline is late.
         """
-        if self._format < 3 or talk.deadline.missed is None:
+        if talk.deadline.missed is None:
             return False
         if now <= talk.deadline.ns + LOOK_GRACE_NS + talk.overslept_ns:
             return False

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from judge.base.errors import HostError, InputError
-from judge.referee.spec import MatchRecord
 from judge.referee.transcript import Entry, EntryKind, decode_memory
 from judge.referee.wire import Happening, Measured, RanOn, StoppedCpu
 
@@ -24,30 +23,14 @@ _SEEN = frozenset(
 """The kinds that come from outside; all others are actions of the referee."""
 
 
-class DepartureError(InputError):
-    """The referee would do something else than the record says."""
-
-
-FIRST_JUDGE = (
-    "judge 0.1.0 made this record, and what it said to its agents differs from what this judge would say: "
-    "read and verify the record with judge 0.1.0 (commit 08c8ff3)"
-)
-
-
 @contextmanager
-def replaying(record: MatchRecord) -> Iterator[None]:
-    """Around all that reads the transcript of a record: whatever a forged one makes the judge stumble over is an
-    InputError.
+def replaying() -> Iterator[None]:
+    """Context manager around code that reads a transcript. Raises InputError for whatever a forged one breaks.
 
-    A transcript that this judge wrote has seats, words and lengths that fit; one from elsewhere may have anything.
+    A transcript that judge wrote has matching seats, words and lengths. Any other one may contain anything.
     """
     try:
         yield
-    except DepartureError as error:
-        # In the opening by swap2 the first judge took other lines for the answer of an agent that has no SWAP2BOARD.
-        if record.format == "judge-record-1":
-            raise InputError(f"{FIRST_JUDGE}; {error}") from None
-        raise
     except (LookupError, TypeError, ValueError, RuntimeError, struct.error) as error:
         raise InputError(f"the transcript is none that a judge writes: {error!r:.200}") from error
     except HostError as error:
@@ -161,7 +144,7 @@ class ReplayWire:
 
     def _take(self) -> Entry:
         if not self._has(self._next):
-            raise DepartureError("the record departs from the rules: it ends where the game goes on")
+            raise InputError("the record departs from the rules: it ends where the game goes on")
         self._next += 1
         entry = self._entries[self._next - 1]
         if entry.kind is EntryKind.FAILED:
@@ -176,8 +159,8 @@ class ReplayWire:
             )
         return entry
 
-    def _departs(self, how: str) -> DepartureError:
-        return DepartureError(f"the record departs from the rules at entry {self._next - 1}: {how}")
+    def _departs(self, how: str) -> InputError:
+        return InputError(f"the record departs from the rules at entry {self._next - 1}: {how}")
 
 
 def rejoined(entries: Sequence[Entry]) -> list[Entry]:

@@ -6,19 +6,20 @@ from types import MappingProxyType
 from judge.base.errors import InputError
 from judge.games import GAMES, new_game
 from judge.games.types import SEATS, Chance, Drawn, Game, Reply, Request, decided
-from judge.protocols import new_protocol, not_carried, protocol_entry
+from judge.protocols import FormerBuilds, new_protocol, not_carried, protocol_entry
 from judge.protocols.types import AgentProtocol, Open, ToldLimits
-from judge.referee.match import RECORD_FORMAT, Referee
+from judge.referee.former import FORMER_FORMAT, FORMER_PROTOCOLS, FormerReferee
+from judge.referee.match import Referee
 from judge.referee.policy import Policy
 from judge.referee.seeds import Seed, numbers
 from judge.referee.side import Ply
-from judge.referee.spec import MatchRecord, MatchSpec, SeatSpec
+from judge.referee.spec import RECORD_FORMAT, MatchRecord, MatchSpec, SeatSpec
 from judge.referee.wire import Wire
 from judge.sandbox import persistent_path
 
 
 def build_replay(record: MatchRecord, wire: Wire, watch: Callable[[Ply], None] | None = None) -> Referee:
-    """The referee of a record, which says what the judge said that made it."""
+    """The referee of a record, which decides as the judge that wrote the record."""
     return build_referee(record.spec, wire, watch, record_format=record.format_number)
 
 
@@ -36,8 +37,9 @@ def build_referee(
     `folders` has the path of a seat's persistent folder where it is not the usual one.
     """
     game = game or new_game(spec.policy.game.name, spec.game_options())
-    protocols = [_protocol(spec, seat, game, record_format) for seat in SEATS]
-    return Referee(
+    is_former = record_format == FORMER_FORMAT
+    protocols = [_protocol(spec, seat, game, FORMER_PROTOCOLS if is_former else {}) for seat in SEATS]
+    return (FormerReferee if is_former else Referee)(
         game,
         protocols,
         [_opening(spec, seat, game, folders.get(seat)) for seat in SEATS],
@@ -46,7 +48,6 @@ def build_referee(
         spec.policy.bytes,
         nature(spec.seed),
         watch,
-        record_format=record_format,
     )
 
 
@@ -54,7 +55,7 @@ def check_playable(spec: MatchSpec) -> None:
     """Raise InputError if the spec cannot be played, before anything is prepared for it."""
     game = new_game(spec.policy.game.name, spec.game_options())
     for seat in SEATS:
-        _protocol(spec, seat, game)
+        _protocol(spec, seat, game, {})
 
 
 def in_contest(seat: SeatSpec, policy: Policy) -> SeatSpec:
@@ -77,7 +78,7 @@ def nature(seed: Seed) -> Callable[[Request], Reply]:
     return answer
 
 
-def _protocol(spec: MatchSpec, seat: int, game: Game, record_format: int = RECORD_FORMAT) -> AgentProtocol:
+def _protocol(spec: MatchSpec, seat: int, game: Game, former: FormerBuilds) -> AgentProtocol:
     choice = spec.seats[seat]
     options = spec.policy.protocol.get(choice.protocol, {}) | choice.protocol_options
     rules = GAMES.entry(spec.policy.game.name)
@@ -86,7 +87,7 @@ def _protocol(spec: MatchSpec, seat: int, game: Game, record_format: int = RECOR
             f"{choice.name} speaks {choice.protocol}, which {why} (policy {spec.policy.name}); "
             "choose another policy or agent"
         )
-    protocol = new_protocol(choice.protocol, options, rules, record_format)
+    protocol = new_protocol(choice.protocol, options, rules, former)
     unspoken = (game.requests | game.events) - protocol.speaks - {Chance}
     if unspoken:
         names = ", ".join(sorted(kind.__name__ for kind in unspoken))

@@ -122,8 +122,6 @@ class Dialogue:
     """How long before the deadline the protocol is to be woken."""
     alarm_ns: int | None = None
     """When the protocol is to be woken, independent of the deadline."""
-    asked: Clock | None = None
-    """What was left when the request was made, if the agent is told this until it answers."""
     search: dict[str, str] = field(default_factory=dict)
     """What the agent reported of its search: the latest value of each keyword."""
     paused_ns: int = 0
@@ -163,8 +161,8 @@ class Dialogue:
         return now - self.since - self.paused_ns - self.overslept_ns
 
     def shown(self, clock: SeatClock, now: int) -> Clock:
-        """What the agent is told that is left `now`; the wait that goes on is charged later."""
-        return self.asked or clock.shown(self.wait, self.elapsed_ns(now))
+        """The time left that the agent is sent `now`. The current wait is charged later."""
+        return clock.shown(self.wait, self.elapsed_ns(now))
 
     def settle(self, clock: SeatClock, now: int) -> None:
         """Charge the wait up to `now`."""

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from judge.base.durable_files import read_bounded, write_durably
 from judge.base.parsing import parse_json
@@ -22,6 +22,13 @@ from judge.referee.seeds import Seed
 from judge.referee.transcript import SealedTranscript, withhold
 from judge.sandbox.box import BoxKind as BoxKind
 from judge.sandbox.box import FolderKind
+
+RECORD_FORMAT = 3
+"""The number of the record format that this version writes."""
+
+WRITTEN_BY_FIRST_VERSION = (
+    "judge 0.1.0 (commit 08c8ff3) wrote this, and this version cannot read it; use judge 0.1.0 (commit 08c8ff3)"
+)
 
 _DIGEST = "^[0-9a-f]{64}$"
 
@@ -75,7 +82,7 @@ class MatchSpec(_Value):
     """The number of the match in its pairing, from 0."""
     box: BoxKind = "docker"
     scheduled_as: str | None = Field(default=None, pattern="^[0-9a-z]{1,64}$")
-    """The match's id in the schedule of its contest; None: it has no schedule, or judge 0.1.0 played it."""
+    """The match's id in the schedule of its contest; None without a schedule."""
 
     @property
     def id(self) -> str:
@@ -162,14 +169,14 @@ class Placement(_Value):
     slot_cores: tuple[int, ...]
     freezer: str = ""
     host: str = ""
-    """The name of the machine, in a cluster that of its worker; empty in records of judge 0.1.0."""
+    """The name of the machine, in a cluster that of its worker."""
 
 
 class MatchRecord(_Value):
     """A played game. `winner` is a seat, or None for a draw or a void."""
 
-    format: Literal["judge-record-1", "judge-record-2", "judge-record-3"] = "judge-record-3"
-    """What each older format decided otherwise: `judge.referee.match.RECORD_FORMAT`."""
+    format: Literal["judge-record-2", "judge-record-3"] = "judge-record-3"
+    """`judge.referee.former` replays records of format 2."""
     judge: str
     """Version of the judge."""
     id: str
@@ -192,6 +199,13 @@ class MatchRecord(_Value):
     judge_late_ms: float = 0.0
     """How late the judge itself was at most: for so long it did not look at its agents, or overslept a deadline."""
     transcript_sha256: str
+
+    @field_validator("format", mode="before")
+    @classmethod
+    def _is_readable(cls, value: object) -> object:
+        if value == "judge-record-1":
+            raise ValueError(WRITTEN_BY_FIRST_VERSION)
+        return value
 
     @property
     def format_number(self) -> int:

@@ -12,11 +12,11 @@ from typing import ClassVar
 
 from judge.games.types import SEATS, Event, Game, Request
 from judge.protocols.types import AgentProtocol, Ask, Clock, Effect, Note, Search, Stimulus, Tell
-from judge.referee.match import RECORD_FORMAT, Referee
+from judge.referee.match import Referee
 from judge.referee.replay import ReplayWire
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
-from judge.referee.spec import MatchSpec
+from judge.referee.spec import RECORD_FORMAT, MatchSpec
 from judge.referee.transcript import Entry
 
 KEPT_MESSAGES = 50

@@ -34,7 +34,7 @@ def verify(file: RecordFile) -> Verified:
             problems.append(f"seat {seat}: the record calls it {ended.name!r:.100}, the spec {begun.name!r:.100}")
     problems += _folder_problems(record)
     try:
-        with replaying(file.record):
+        with replaying():
             problems += _replay(file)
     except InputError as error:
         problems.append(str(error))

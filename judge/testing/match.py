@@ -3,10 +3,10 @@
 from judge.games.types import End, Verdict
 from judge.referee.blame import Void
 from judge.referee.make_record import plies_of, verdict_of, winner_of
-from judge.referee.match import RECORD_FORMAT, Referee
+from judge.referee.match import Referee
 from judge.referee.replay import ReplayWire
 from judge.referee.setup import build_referee
-from judge.referee.spec import MatchSpec, SeatSpec
+from judge.referee.spec import RECORD_FORMAT, MatchSpec, SeatSpec
 from judge.referee.transcript import seal, unseal
 from judge.testing.world import World
 

@@ -20,7 +20,7 @@ from judge.tournament.points import Scoring, points_table, score
 from judge.tournament.results import PlayedPairing, failure_shares, without
 from judge.tournament.seeds import commitment_to, contest_key, game_seed
 from judge.tournament.snapshot import Snapshot
-from judge.tournament.standings import TableLine, Values, compared_at_once, records_of, standings
+from judge.tournament.standings import TableLine, records_of, standings
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,11 +210,6 @@ class Tournament:
         lines = standings(tiers, records, form.compared(entries, played))
         cells = crosstable([line.agent for line in lines], counted)
         return Table(tuple(form.ranking), tuple(lines), tuple(map(tuple, cells)))
-
-    def former_values(self, played: Sequence[PlayedPairing], out: Collection[str] = ()) -> Values:
-        """What judge 0.1.0 wrote of the criteria, in place of those of `table`."""
-        agents = [entry.id for entry in self.entries(out)]
-        return compared_at_once(agents, records_of(agents, without(played, out)), self.snapshot.format.ranking)
 
     def failed(self, results: Sequence[ResultRow], out: Collection[str] = ()) -> Mapping[str, float]:
         """The agents to be disqualified because they fail too often, with their shares; none of them is `out` yet."""

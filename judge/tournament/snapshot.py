@@ -15,7 +15,7 @@ from judge.base.parsing import parse_json
 from judge.catalog.entry import Opening
 from judge.referee.policy import Policy
 from judge.referee.seeds import Key, Seed, numbers
-from judge.referee.spec import BoxKind, SeatSpec
+from judge.referee.spec import WRITTEN_BY_FIRST_VERSION, BoxKind, SeatSpec
 from judge.tournament.formats import AnyFormat
 from judge.tournament.points import Duel
 from judge.tournament.seeds import Freeze
@@ -141,8 +141,11 @@ class Snapshot(_Value):
 
 
 def read_snapshot(document: str) -> Snapshot:
-    """The document of a store or an export. Raises InputError if it is not one."""
-    return parse_json(Snapshot, document, "not a contest of this judge")
+    """The document of a store or an export. Raises InputError if it is not one that this version reads."""
+    snapshot = parse_json(Snapshot, document, "not a contest of this judge")
+    if "freeze" not in snapshot.model_fields_set:
+        raise InputError(WRITTEN_BY_FIRST_VERSION)
+    return snapshot
 
 
 def terms_digest(document: str) -> str:

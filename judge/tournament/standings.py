@@ -215,12 +215,6 @@ def compared(agents: Iterable[str], records: Records, ranking: Ranking) -> Value
     return values
 
 
-def compared_at_once(agents: Sequence[str], records: Records, ranking: Ranking) -> Values:
-    """The same, each criterion asked among all agents: the columns of the standings of judge 0.1.0."""
-    asked = [CRITERIA[name].values(records, agents) for name in ranking]
-    return {agent: tuple(_rounded(each[agent]) for each in asked) for agent in agents}
-
-
 def _equal(values: Values) -> Tiers:
     """Those that have the same values, together, in the order of their ids."""
     together: dict[tuple[float, ...], list[str]] = {}

@@ -26,7 +26,7 @@ from judge.publish.joined import JOINED, FormerContest
 from judge.publish.load import CHANCE, LARGEST_TABLE, load_export
 from judge.publish.manifest import ManifestCheck, check_manifest, file_names
 from judge.publish.model import OPEN, PublishedContest, PublishedMatch, chance_words
-from judge.publish.tables import CERTIFICATE, FORMER_CRITERION, HISTORIES, README, tables, write_csv, write_rows
+from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables, write_csv, write_rows
 from judge.statistics.fairness import FairnessTest
 from judge.store.types import AttemptState
 from judge.tournament.seeds import Freeze
@@ -139,7 +139,7 @@ def verify_export(
         if given is not None:
             problems += ["the export has no log"] if log is None else receipt_problems(log, given, manifest.key)
     except (InputError, ValueError, LookupError) as error:
-        return VerificationReport(manifest, [*manifest.problems, f"not an export that a judge wrote: {error}"])
+        return VerificationReport(manifest, [*manifest.problems, f"not an export that can be checked: {error}"])
     return VerificationReport(
         manifest=manifest,
         problems=[*manifest.problems, *problems],
@@ -293,7 +293,7 @@ def _table_problems(directory: Path, contest: PublishedContest) -> Iterator[str]
     for name in HISTORIES if contest.joined is None else ():
         if os.path.lexists(directory / "data" / name):
             yield f"data/{name}: there is no {JOINED} that it follows from"
-    computed = tables(contest, has_former_criteria=_has_former_criteria(directory))
+    computed = tables(contest)
     for name, expected in computed.items():
         if name == README or (name in CERTIFICATE and not _has_certificate(directory)):
             continue
@@ -325,16 +325,8 @@ def _csv_of(directory: Path, name: str, computed: Mapping[str, bytes]) -> bytes:
 
 
 def _has_certificate(directory: Path) -> bool:
-    """Whether the export has a fairness certificate; an export of judge 0.1.0 has none."""
+    """Whether the export has a fairness certificate."""
     return any(os.path.lexists(directory / "data" / name) for name in CERTIFICATE)
-
-
-def _has_former_criteria(directory: Path) -> bool:
-    try:
-        table = read_bounded(directory / "data" / "standings.csv", LARGEST_TABLE)
-    except InputError:
-        return False  # which is a problem of its own
-    return FORMER_CRITERION.removesuffix("NAME").encode() in table.partition(b"\n")[0]
 
 
 def difference(name: str, table: bytes, expected: bytes) -> str:

@@ -121,7 +121,7 @@ def _chance_problem(spec: MatchSpec, job: RecordJob) -> str:
 
 
 def _attempt_problems(record: MatchRecord, job: RecordJob) -> Iterator[str]:
-    if record.spec.scheduled_as not in (None, job.match_id):  # None: judge 0.1.0 had no such field
+    if record.spec.scheduled_as != job.match_id:
         yield f"of match {record.id}, the tables name {job.match_id}"
     if record.attempt != job.attempt:
         yield f"of attempt {record.attempt}, the tables name {job.attempt}"
@@ -194,11 +194,10 @@ def void_problems(file: RecordFile) -> Iterator[str]:
         return  # which `verify` has found
     end = None
     try:
-        with replaying(record):
+        with replaying():
             end = referee.play()
     except InputError as error:
-        is_departure = not wire.is_cut_off and record.format != "judge-record-1"
-        if is_departure and referee.game.end is None:
+        if not wire.is_cut_off and referee.game.end is None:
             yield f"called void, and its transcript goes on where a judge would not: {error}"
     # The last answer may have come when the host failed, and is no ply then.
     said, replayed = ([(ply.seat, ply.said) for ply in plies] for plies in (record.plies, referee.plies))

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from judge.games.gomoku.requests import Placed, PlaceStone
-from judge.protocols import new_protocol
+from judge.protocols import FormerBuilds, new_protocol
 from judge.protocols.gomocup import Gomocup
 from judge.protocols.gomocup_words import GomocupOptions, is_private, parse_about
 from judge.protocols.types import Answer, Ask, Bytes, Clock, Close, Note, Open, ToldLimits, Write
+from judge.referee.former import FORMER_PROTOCOLS
 from judge.testing import Conversation
 
 INFOS = """
@@ -237,10 +238,12 @@ def test_a_suggestion_that_is_no_square_is_unreadable() -> None:
     thinking().goes("< SUGGEST here\n= unreadable SUGGEST here")
 
 
-@pytest.mark.parametrize(("record_format", "answered"), [(3, 2), (2, 50), (1, 50)])
-def test_two_suggestions_of_a_request_are_answered_and_the_rest_is_set_aside(record_format: int, answered: int) -> None:
-    """However many come, the judge does not write more often. Records of older formats have an answer to each."""
-    protocol = new_protocol("gomocup", {}, None, record_format)
+@pytest.mark.parametrize(("former", "answered"), [({}, 2), (FORMER_PROTOCOLS, 50)])
+def test_two_suggestions_of_a_request_are_answered_and_the_rest_is_set_aside(
+    former: FormerBuilds, answered: int
+) -> None:
+    """However many come, the judge does not write more often. Records of format 2 have an answer to each."""
+    protocol = new_protocol("gomocup", {}, None, former)
     protocol.feed(Open(0, FREESTYLE_20, ("one", "two"), ToldLimits(5000, 120000, 367001600)))
     protocol.feed(Bytes(b"OK\r\nname=x\r\n", Clock(5000, 90000)))
     stones: tuple[Placed, ...]

@@ -4,7 +4,6 @@ import hashlib
 import itertools
 import json
 import re
-import tarfile
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -12,30 +11,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import update
 
 from judge.base.errors import InputError
 from judge.contest.contest import Contest
-from judge.contest.plan import load_plan
 from judge.export.export import publish
 from judge.matches import MatchState
 from judge.publish.manifest import write_manifest
 from judge.referee.seeds import derived
 from judge.referee.spec import MatchSpec, read_record
-from judge.site.match_files import read_stored
 from judge.store.contests import Store
-from judge.store.tables import attempts
 from judge.tournament.seeds import commitment_to, contest_key, game_seed
 from judge.transparency.keys import make_key
 from judge.verify.export import VerificationReport, verify_export
 from tests.contest.cups import CHANCE
-from tests.publish.cups import STRONG_TO_WEAK, Cup, play, player, voided
+from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public
 
 NAME = "spring-cup"
 KEY = contest_key(CHANCE, NAME)
-
-KEPT = Path(__file__).parents[1] / "contest/kept"
 
 
 def published(contest: Contest, folder: Path) -> Public:
@@ -344,60 +337,3 @@ def test_a_store_without_its_secret_is_refused(tmp_path: Path, way: str) -> None
         with pytest.raises(InputError, match="the secret of"):
             Contest(store, cup.planned)
     cup.close()
-
-
-# --- contests of before ----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def old(tmp_path: Path) -> Path:
-    """A contest that was begun by the first judge, three of six games played and one void, and its export of then."""
-    with tarfile.open(KEPT / "before-secrets.tgz") as archive:
-        archive.extractall(tmp_path, filter="data")
-    return tmp_path
-
-
-def test_an_export_of_before_there_were_secrets_verifies(old: Path) -> None:
-    # Its void was a finished game, which no judge calls void; so the record is cut off, as a host's failure does.
-    void = old / "published/records/00002.attempt-1.json"
-    assert any("called void" in problem for problem in verify_export(old / "published", None).problems)
-    void.write_bytes(voided(read_record(void)).to_json(as_read=True))
-    write_manifest(old / "published", NAME, make_key(old / "organiser.key"))
-    report = verify_export(old / "published", None)
-
-    assert [] == list(report.problems)
-    assert (3, 1, 4) == (report.replayed, report.uncounted, report.unfinished)
-
-
-def test_a_store_of_before_there_were_secrets_goes_on_and_verifies(old: Path) -> None:
-    """Its chance stays as it was: from the seed of its file, and every attempt of a game has the same."""
-    planned = load_plan(old / "cup")
-    cast = {name: player(name, 0.95) for name in ("anna", "bert", "carl")}
-    with closing(Store(planned.store_url)) as store:
-        contest = Contest(store, planned)
-        assert (2024, None, None) == (
-            contest.snapshot.seed,
-            contest.snapshot.commitment,
-            contest.secret,
-        )
-        ids = [match.id for match in store.matches(NAME)]
-        (fake,) = [each for each in store.attempts(NAME) if each.state == "void"]
-        assert fake.record is not None
-        true = contest.files.put(voided(read_stored(planned.files, fake.record)).to_json(as_read=True))
-        with store._engine.begin() as connection:
-            of_fake = (attempts.c.match == fake.match, attempts.c.number == fake.number)
-            connection.execute(update(attempts).where(*of_fake).values(record=true))
-        play(contest, cast, void=[5])
-        public = published(contest, old)
-        assert ids == [match.id for match in store.matches(NAME)]
-    report = verify_export(public.directory, public.public_key)
-
-    assert [] == list(report.problems)
-    assert report.is_over
-    assert 8 == report.replayed
-    records = public.directory / "records"
-    one, other = (read_record(records / f"00005{end}.json") for end in ("", ".attempt-1"))
-    assert isinstance(one.record.spec.seed, int)
-    assert one.record.spec.seed == other.record.spec.seed
-    words = "fixed by the organiser: seed 2024"
-    assert words in (public.directory / "index.html").read_text()

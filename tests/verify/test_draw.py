@@ -11,6 +11,7 @@ from judge.base.errors import InputError
 from judge.cli.contest.admin import announce
 from judge.cli.contest.tables import log
 from judge.contest.plan import load_plan
+from judge.referee.spec import WRITTEN_BY_FIRST_VERSION
 from judge.store.contests import Store
 from judge.store.submission_types import Allowance, Came, Upload
 from judge.store.submissions import Register
@@ -81,6 +82,14 @@ def test_a_draw_that_was_chosen_is_found(forgery: str, logged_copy: Public) -> N
 
     assert problem in verify_export(logged_copy.directory, logged_copy.public_key).problems
     assert problem in problems_by_node(logged_copy.directory, logged_copy.public_key)
+
+
+def test_an_export_of_the_first_version_is_refused_with_the_version_that_reads_it(logged_copy: Public) -> None:
+    in_document(logged_copy, lambda each: each.pop("freeze"))
+
+    (problem,) = verify_export(logged_copy.directory, logged_copy.public_key).problems
+    assert f"not an export that can be checked: {WRITTEN_BY_FIRST_VERSION}" == problem
+    assert [problem] == problems_by_node(logged_copy.directory, logged_copy.public_key)
 
 
 def test_an_entry_that_passed_and_was_dropped_is_found(

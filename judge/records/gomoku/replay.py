@@ -34,7 +34,7 @@ def replay_gomoku(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
 
     InputError for a record of another game, or one that departs from the rules.
     """
-    with replaying(file.record):
+    with replaying():
         return _replay(file)
 
 

@@ -9,6 +9,8 @@
 "use strict";
 (() => {
   const MANIFEST = "manifest.json", SIGNATURE = "manifest.sig", KEY = "organiser.pem";
+  const WRITTEN_BY_FIRST_VERSION =
+    "judge 0.1.0 (commit 08c8ff3) wrote this, and this version cannot read it; use judge 0.1.0 (commit 08c8ff3)";
   const DOCUMENT = "contest.json", CHANCE = "chance.json", CHECKPOINT = "log/checkpoint";
   const TABLES = ["standings", "crosstable", "pairs", "games", "pairings", "disqualified", "attempts", "journal"];
   const MOST_PROBLEMS = 50;
@@ -387,9 +389,7 @@
   /** The columns of a table with their types: `t` text, `i` integer, `f` float, with `?` if null is possible. */
   function columnsOf(name, rows, { format: { ranking } }) {
     const columns = COLUMNS[name].split(" ").map((column) => column.split(":")).map(([key, type = "t"]) => [key, type]);
-    const isFormer = name === "standings" && Object.keys(rows[0] ?? {}).some((key) => key.startsWith("criterion:"));
-    const head = isFormer ? "criterion" : "compared";
-    return name === "standings" ? [...columns, ...ranking.map((each) => [`${head}:${each}`, "f?"])] : columns;
+    return name === "standings" ? [...columns, ...ranking.map((each) => [`compared:${each}`, "f?"])] : columns;
   }
 
   const isType = {
@@ -592,9 +592,7 @@
       const place = right.size + 1;
       for (const { agent } of tier) right.set(agent, place);
     }
-    const isFormer = known.some((each) => tables.standings.some((row) => Object.hasOwn(row, `criterion:${each}`)));
-    if (isFormer) report.unchecked.push("the criteria of the standings: judge 0.1.0 compared all agents at once");
-    else report.compare("criteria of standings.json", tables.standings, lines.map(({ values }) => values), CRITERIA_SLACK);
+    report.compare("criteria of standings.json", tables.standings, lines.map(({ values }) => values), CRITERIA_SLACK);
     if (known.length < ranking.length) return void report.unchecked.push("the places: they need ratings");
     const places = tables.standings.map((row) => row.place);
     report.compare("places of standings.json", places, lines.map((line) => right.get(line.agent)));
@@ -1078,6 +1076,7 @@
       const it = { files, read, report, key: rawKey(pem ?? (await read(KEY, LARGEST_CHECKPOINT))), tables: {} };
       await checkFiles(it);
       it.contest = parse(await read(DOCUMENT, LARGEST_DOCUMENT), DOCUMENT);
+      if (!Object.hasOwn(it.contest, "freeze")) throw new Error(WRITTEN_BY_FIRST_VERSION);
       report.compare(`${MANIFEST}, contest`, report.contest, it.contest.name);
       for (const name of Object.keys(COLUMNS)) it.tables[name] = await readTable(it, name);
       it.tables.crosstable = await readCrosstable(it);

@@ -1,17 +1,52 @@
-"""The Gomocup conversation as judges held it up to record format 2, to replay their records."""
+"""Record format 2: the decisions of the judges that wrote it, to replay their records.
+
+referee   both seats are told goodbye at once; one read before a request; an answer counts whenever it is read;
+          a reason quotes no notation of the answer
+gomocup   answers every SUGGEST; doubts only an ERROR to the first move; keeps no keyword of a refusal
+person    complains about every unreadable line
+"""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from judge.base.text import decode
-from judge.games.types import Reply, ReplyKind
+from judge.games.types import Reply, ReplyKind, Request
+from judge.protocols import FormerBuilds
 from judge.protocols.gomocup import STEPS, Gomocup, GomocupPhase
 from judge.protocols.gomocup_words import GomocupOptions, GomocupWord
+from judge.protocols.person import Person
 from judge.protocols.types import Answer, Effect
+from judge.referee.match import Referee
+from judge.referee.side import Dialogue
+
+FORMER_FORMAT = 2
+
+
+class FormerReferee(Referee):
+    """Decides as the judges that wrote records of format 2."""
+
+    max_looks = 1
+
+    def _prepare_start(self, seat: int) -> None:
+        self._await_still(1 - seat)
+
+    def _ask(self, request: Request) -> Reply:
+        reply = super()._ask(request)
+        reply.spoken = ""
+        return reply
+
+    def _close_seats(self, living: Sequence[int]) -> None:
+        self._await_ends(living, max([0, *map(self._say_goodbye, living)]))
+
+    def _latest(self, talk: Dialogue) -> int:
+        return talk.over_at
+
+    def _judge_lateness(self, seat: int, talk: Dialogue, now: int) -> bool:  # noqa: ARG002
+        return False
 
 
 class FormerGomocup(Gomocup):
-    """Answers every SUGGEST, doubts only an ERROR to the first move, and keeps no keyword of a refusal."""
+    """Talks to a brain as the judges that wrote records of format 2."""
 
     def __init__(self, options: GomocupOptions) -> None:
         super().__init__(options, sys.maxsize)
@@ -61,4 +96,9 @@ _FORMER_STEPS: Mapping[GomocupPhase, Mapping[GomocupWord, Callable[..., Sequence
         GomocupWord.ERROR: FormerGomocup._move_failed,
         GomocupWord.UNKNOWN: FormerGomocup._move_unknown,
     },
+}
+
+FORMER_PROTOCOLS: FormerBuilds = {
+    Gomocup: FormerGomocup,
+    Person: lambda options, words: Person(options, words, sys.maxsize),
 }
