@@ -35,7 +35,6 @@ from judge.translations.sentences import SENTENCE
 
 ROOT = Path(__file__).parents[1]
 CATALOGUES = ROOT / "judge/translations"
-TEMPLATES = ROOT / "judge/site/templates"
 
 WORDS = {
     None: [text for criterion in CRITERIA.values() for text in (criterion.head, criterion.meaning)],
@@ -69,7 +68,7 @@ def messages() -> Iterator[Message]:
             yield from _extracted(extract_python, source, {})
         if b"sentence(" in source:
             yield from (Message(text, SENTENCE) for text in _sentences(ast.parse(source)))
-    for path in sorted(TEMPLATES.glob("*.html")):
+    for path in sorted((ROOT / "judge").rglob("templates/*.html")):
         yield from _extracted(babel_extract, path.read_bytes(), {"trimmed": "true", "newstyle_gettext": "true"})
     for context, words in WORDS.items():
         yield from (Message(str(word), context) for word in words)

@@ -221,6 +221,21 @@ def test_a_package_inside_a_package_does_not_import_these_neighbours(folder: str
         assert not {name for name in imported_names(path) if name.startswith(BORDERS[folder])}, path
 
 
+def test_templates_are_in_the_package_that_renders_them() -> None:
+    """A module or another template of the package names each."""
+    unnamed = set()
+    for folder in (ROOT / "judge").rglob("templates"):
+        found = {path: path.read_text() for path in folder.iterdir()}
+        trees = [module_tree(path) for path in folder.parent.glob("*.py")]
+        named = {node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+        for template in found:
+            others = (text for path, text in found.items() if path != template)
+            if not named & {template.name, template.stem} and not any(f'"{template.name}"' in text for text in others):
+                unnamed.add(template)
+
+    assert set() == unnamed
+
+
 def test_the_referee_names_no_game_and_no_protocol() -> None:
     """What carries every game may know none of them."""
     text = (ROOT / "judge/referee/match.py").read_text().lower()

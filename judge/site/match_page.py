@@ -17,7 +17,7 @@ from judge.referee.spec import MatchRecord
 from judge.referee.verdict_help import fix_of
 from judge.render.card import draw_card
 from judge.render.svg_player import write_film
-from judge.site.pages import PagePlace, picture, render, short_name
+from judge.site.pages import HERE, PagePlace, picture, render, short_name
 from judge.site.plots import plots_of
 from judge.translations.language import Language
 
@@ -74,9 +74,10 @@ def match_page(
     place: PagePlace,
     template: str = TEMPLATE,
     more: Mapping[str, Any] = NOTHING,
+    package: str = HERE,
 ) -> bytes:
     """The page of a match that was replayed from its public record."""
-    return next(match_pages(replay, record, context, [place], template, more))
+    return next(match_pages(replay, record, context, [place], template, more, package))
 
 
 def match_pages(
@@ -86,10 +87,11 @@ def match_pages(
     places: Sequence[PagePlace],
     template: str = TEMPLATE,
     more: Mapping[str, Any] = NOTHING,
+    package: str = HERE,
 ) -> Iterator[bytes]:
     """The page at each of these places; what has no language is made once for all.
 
-    `template` extends that of the page and shows `more` values.
+    `template`, of a package, extends that of the page and shows `more` values.
     """
     names = (short_name(record.seats[0].name), short_name(record.seats[1].name))
     figures = [search_figures(step.search, step.messages, step.ms) for step in replay.steps]
@@ -124,7 +126,7 @@ def match_pages(
             "facts": _facts(record, context.match, language),
             "seats": [_seat(record, seat, language) for seat in SEATS],
         }
-        yield render(template, place, {**values, **in_language, **more}, context.stream)
+        yield render(template, place, {**values, **in_language, **more}, context.stream, package)
 
 
 def _token_words(token: Token, view: BoardView, language: Language) -> str:

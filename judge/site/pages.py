@@ -10,7 +10,7 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from judge.base.text import duration, number, plain_text, points_text
@@ -48,9 +48,13 @@ AUTHOR_POLICY = LIVE_POLICY.replace("form-action 'none'", "form-action 'self'")
 """What a page for an author may load and send: to its own site."""
 
 
-def asset(name: str) -> bytes:
-    """One of `ASSETS`."""
-    return files(__package__).joinpath("templates", name).read_bytes()
+HERE = __package__
+"""The package with the templates that all pages share."""
+
+
+def asset(name: str, package: str = HERE) -> bytes:
+    """A file among the templates of a package, such as one of `ASSETS`."""
+    return files(package).joinpath("templates", name).read_bytes()
 
 
 @dataclass(frozen=True)
@@ -98,9 +102,9 @@ class PagePlace:
 
 
 @cache
-def _environment(language: Language) -> Environment:
+def _environment(language: Language, package: str) -> Environment:
     environment = Environment(
-        loader=PackageLoader("judge.site"),
+        loader=ChoiceLoader([PackageLoader(name) for name in (package, HERE)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -159,12 +163,14 @@ def _print(value: object) -> object:
     return plain_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def render(template: str, place: PagePlace, values: Mapping[str, Any], stream: Stream | None = None) -> bytes:
-    """A page; with a `stream` it goes on by itself."""
+def render(
+    template: str, place: PagePlace, values: Mapping[str, Any], stream: Stream | None = None, package: str = HERE
+) -> bytes:
+    """Render a template of a package, which may extend those of this one. With a `stream` the page updates itself."""
     live: Mapping[str, Any] = (
         {} if stream is None else {"stream": stream, "policy": LIVE_POLICY, "has_authors": stream.has_authors}
     )
-    page = _environment(place.language).get_template(template)
+    page = _environment(place.language, package).get_template(template)
     return page.render(place=place, root=place.root, top=place.top, **values, **live).encode()
 
 

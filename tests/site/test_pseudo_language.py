@@ -104,7 +104,11 @@ def written(language: Language, cup: Cup, tmp_path_factory: pytest.TempPathFacto
     pages["live.html"] = running.all(live, 1, 2, here).data
     here = PagePlace("games/00002.html", language, [language])
     pages["games/00002.html"] = running.one(live.games[2], live, 1, here).data
-    for path, data in {**pages, **{name: asset(name) for name in (*ASSETS, "live.js")}}.items():
+    for path, data in {
+        **pages,
+        **{name: asset(name) for name in ASSETS},
+        "live.js": asset("live.js", "judge.web.live"),
+    }.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(data)
     return folder

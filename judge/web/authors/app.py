@@ -6,7 +6,6 @@ missing, wrong or another author's.
 
 import re
 from collections.abc import Callable, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +18,7 @@ from judge.base.errors import InputError
 from judge.contest.hosts import ContestHost
 from judge.notices.targets import parse_target
 from judge.notices.webhook import new_secret
-from judge.site.pages import AUTHOR_POLICY, PagePlace, render
+from judge.site.pages import AUTHOR_POLICY, PagePlace, asset, render
 from judge.store.submission_types import NotNowError, Submission, TooMuchError, UnknownSubmissionError
 from judge.submissions.service import AGENT_NAME, FILENAME, FILENAME_CHARACTERS
 from judge.tournament.snapshot import Snapshot, read_snapshot
@@ -219,11 +218,15 @@ def _page(template: str, desk: Desk, place: PagePlace, values: dict[str, Any], s
         "policy": AUTHOR_POLICY,
         "folder": f"{place.root}{FOLDER}/",
     }
-    return Response(render(template, place, {**common, **values}), status, media_type="text/html; charset=utf-8")
+    return Response(
+        render(template, place, {**common, **values}, package=__package__),
+        status,
+        media_type="text/html; charset=utf-8",
+    )
 
 
 def _script() -> bytes:
-    return files("judge.site").joinpath("templates", SCRIPT).read_bytes()
+    return asset(SCRIPT, __package__)
 
 
 def _download(data: bytes, kind: str, name: str) -> Response:

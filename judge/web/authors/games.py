@@ -114,7 +114,7 @@ def page_of(
         "own": [_private_values(file, seat) for seat in seats],
         "faults": _faults(file, seats, context.match.record_path),
     }
-    return match_page(steps_of(public), public.record, context, place, template, values)
+    return match_page(steps_of(public), public.record, context, place, template, values, __package__)
 
 
 def _private_values(file: RecordFile, seat: int) -> Mapping[str, Any]:

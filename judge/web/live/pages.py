@@ -111,7 +111,7 @@ class LivePages:
         """The file at a path from the top of the site, None if there is none; `version` is that of the contest."""
         with self._lock:
             if path == SCRIPT or path in ASSETS:
-                return LivePage(asset(path), kind_of(path))
+                return _asset(path)
             place = self.place(path)
             if place.path.startswith("games/"):
                 return self._match(place, live, version)
@@ -310,12 +310,17 @@ def waiting_page(
 ) -> LivePage | None:
     """A page or a file of a contest that has not begun, with its moments; None if there is none."""
     if path == WAITING_SCRIPT or path in ASSETS:
-        return LivePage(asset(path), kind_of(path))
+        return _asset(path)
     place = PagePlace.of_file(path, languages(CODES))
     if place.path not in NAVIGATION:
         return None
     values = {"here": "", "contest_name": contest, "has_authors": has_authors, "moments": moments}
-    return LivePage(render("waiting.html", place, {**values, "policy": LIVE_POLICY}), kind_of(path))
+    data = render("waiting.html", place, {**values, "policy": LIVE_POLICY}, package=__package__)
+    return LivePage(data, kind_of(path))
+
+
+def _asset(name: str) -> LivePage:
+    return LivePage(asset(name) if name in ASSETS else asset(name, __package__), kind_of(name))
 
 
 def log_page(log: SignedLog, path: str) -> LivePage | None:
@@ -362,4 +367,4 @@ def _verify(contest: PublishedContest, place: PagePlace, has_log: bool, folder: 
         "has_log": has_log,
         "witnessed": [path.removeprefix(WITNESSED) for path in witnessed_files(folder)],
     }
-    return render("verify_live.html", place, values, contest.stream)
+    return render("verify_live.html", place, values, contest.stream, __package__)

@@ -120,7 +120,7 @@ class RunningPages:
             "hosts": self._hosts(),
             "final": final,
         }
-        return render("live.html", place, values, self._stream(live))
+        return render("live.html", place, values, self._stream(live), __package__)
 
     def _one_running(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> bytes:
         values = {
@@ -129,7 +129,7 @@ class RunningPages:
             "game": {**self._shown(game, live, place.language), **self._whole(game, place.language)},
             "viewers": viewers,
         }
-        return render("live_game.html", place, values, self._stream(live))
+        return render("live_game.html", place, values, self._stream(live), __package__)
 
     def _card(self, game: LiveGame, live: Live, least: int, language: Language) -> Mapping[str, Any]:
         """What the page of all games shows of one; nothing of it where it has begun before event `least`."""

@@ -103,7 +103,7 @@ class _Pages:
             "visitor": visitor,
             "may_act": visitor is not None and visitor.may_act,
         }
-        data = render(template, place, {**common, **values})
+        data = render(template, place, {**common, **values}, package=__package__)
         return Response(data, status, media_type="text/html; charset=utf-8")
 
     def sign_in(self, request: Request, status: int) -> Response:

@@ -15,7 +15,7 @@ from judge.web.live.paint import Painter
 from judge.web.live.running_pages import NEW_EVENTS, RunningPages
 from tests.records import recorded
 
-FIXED = sum(len(asset(name)) for name in (STYLE, "live.js"))
+FIXED = len(asset(STYLE)) + len(asset("live.js", "judge.web.live"))
 
 
 @pytest.mark.parametrize("family", ["board", "chess", "stratego"])
