@@ -1,4 +1,4 @@
-"""The house: imports point one way, and nothing speaks of where it was written."""
+"""Structure of the code: imports point one way, and nothing mentions where it was written."""
 
 import ast
 import re
@@ -87,11 +87,11 @@ def module_tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
-def room_of(path: Path) -> str:
+def package_of(path: Path) -> str:
     return path.relative_to(ROOT / "judge").parts[0].removesuffix(".py")
 
 
-def imported_rooms(path: Path) -> Iterator[str]:
+def imported_packages(path: Path) -> Iterator[str]:
     for node in ast.walk(module_tree(path)):
         names = []
         if isinstance(node, ast.Import):
@@ -104,27 +104,29 @@ def imported_rooms(path: Path) -> Iterator[str]:
                 yield parts[1]
 
 
-def test_a_room_knows_only_the_rooms_below_it() -> None:
-    rooms = {path: room_of(path) for path in modules() if room_of(path) != "__init__"}
-    too_many = {path: set(imported_rooms(path)) - {room, *MAY_IMPORT[room]} for path, room in rooms.items()}
+def test_a_package_imports_only_packages_below_it() -> None:
+    packages = {path: package_of(path) for path in modules() if package_of(path) != "__init__"}
+    too_many = {
+        path: set(imported_packages(path)) - {package, *MAY_IMPORT[package]} for path, package in packages.items()
+    }
 
     assert {} == {path: names for path, names in too_many.items() if names}
 
 
-@pytest.mark.parametrize("room", sorted(MAY_IMPORT))
-def test_a_room_imports_every_room_that_it_may(room: str) -> None:
-    imported = {name for path in modules() if room_of(path) == room for name in imported_rooms(path)}
+@pytest.mark.parametrize("package", sorted(MAY_IMPORT))
+def test_a_package_imports_every_package_that_it_may(package: str) -> None:
+    imported = {name for path in modules() if package_of(path) == package for name in imported_packages(path)}
 
-    assert imported - {room} == MAY_IMPORT[room]
+    assert imported - {package} == MAY_IMPORT[package]
 
 
 def test_nothing_imports_what_is_there_for_tests() -> None:
-    assert [] == [room for room, rooms in MAY_IMPORT.items() if "testing" in rooms]
+    assert [] == [package for package, packages in MAY_IMPORT.items() if "testing" in packages]
 
 
-def test_no_rooms_import_each_other_in_a_circle() -> None:
+def test_no_packages_import_each_other_in_a_circle() -> None:
     below: set[str] = set()
-    while free := {room for room, rooms in MAY_IMPORT.items() if rooms <= below} - below:
+    while free := {package for package, packages in MAY_IMPORT.items() if packages <= below} - below:
         below |= free
 
     assert set(MAY_IMPORT) == below
@@ -143,8 +145,8 @@ def test_each_of_these_has_one_home() -> None:
         "get_close_matches": "base/text",
     }
     for word, home in homes.items():
-        rooms = [path for path in modules() if word in path.read_text()]
-        assert [ROOT / f"judge/{home}.py"] == rooms, word
+        users = [path for path in modules() if word in path.read_text()]
+        assert [ROOT / f"judge/{home}.py"] == users, word
 
 
 def imported_names(path: Path) -> set[str]:
@@ -252,7 +254,7 @@ def test_verdicts_on_agents_and_voids_come_from_the_blame_table_and_the_games() 
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
                 name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
                 if name in makers:
-                    is_game = room_of(path) == "games"
+                    is_game = package_of(path) == "games"
                     makers[name].add("games" if is_game else str(path.relative_to(ROOT / "judge")))
 
     assert makers == {
