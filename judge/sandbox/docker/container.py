@@ -97,9 +97,13 @@ class Container:
         return f"{where}, agent {self.tenant.name}, match {self.tenant.match_id} seat {self.tenant.seat}"
 
     def start(
-        self, engine: Engine, policy: BoxPolicy, on_report: Callable[[bytes], ProcessReport], on_end: OnEnd,
+        self,
+        engine: Engine,
+        policy: BoxPolicy,
+        on_report: Callable[[bytes], ProcessReport],
+        on_end: OnEnd,
         on_first_end: OnEnd,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Start PID 1, find out what this user may do with the container, and choose freezer and meter."""
         self.stream = AttachStream(engine.attach(self.id), on_report, on_end)
         engine.start(self.id)
@@ -260,11 +264,11 @@ class Container:
             self.id = ""
         self.meter.close()
         self.meter = Meter()
+        self.drop_directory()  # before its user is free
         for part in (self.oom, self.first, self.user, self.engine):
             if part:
                 part.close()
         self.oom = self.first = self.user = self.engine = None
-        self.drop_directory()
 
     def drop_directory(self) -> None:
         """Remove its directory, if there is one."""
