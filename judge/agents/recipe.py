@@ -7,10 +7,12 @@ any of them. What is played must be there afterwards; where nobody says what tha
 import json
 import platform
 import re
-from collections.abc import Callable, Iterator, Sequence
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -22,81 +24,49 @@ from judge.base.text import quote
 from judge.base.toml_files import parse as parse_toml
 from judge.sandbox.layout import HOME, PROGRAM, SCRATCH
 
-Kind = Literal[
-    "c",
-    "c++",
-    "clang",
-    "rust",
-    "java",
-    "python",
-    "make",
-    "cmake",
-    "cargo",
-    "go",
-    "maven",
-    "pascal",
-    "c#",
-    "javascript",
-]
-
 AT = f"{HOME}/tree"
 """Where sources are built: always there, for compilers write where they were into what they make."""
-_BASE = ("-O2", "-static")
-"""Static, so that a program runs in any image."""
-_ENDINGS: dict[Kind, tuple[str, ...]] = {
-    "c++": (".cpp", ".cc", ".cxx"),
-    "c": (".c",),
-    "rust": (".rs",),
-    "java": (".java",),
-    "go": (".go",),
-    "pascal": (".pas", ".pp", ".dpr", ".lpr"),
-    "c#": (".cs",),
-    "python": (".py",),
-    "javascript": (".js", ".mjs"),
-}
-_RANKS: tuple[tuple[Kind, ...], ...] = (
-    ("c++", "c", "rust", "java"),
-    ("go", "pascal", "c#"),
-    ("python",),
-    ("javascript",),
-)
-"""Beside a program of an earlier rank, sources of a later one are its tools."""
-_OTHER_ENDINGS = {
-    "F#": (".fs", ".fsproj"),
-    "Visual Basic": (".vb", ".vbproj"),
-    "Fortran": (".f", ".for", ".f77", ".f90", ".f95"),
-    "Haskell": (".hs",),
-    "TypeScript": (".ts",),
-    "Kotlin": (".kt",),
-    "Scala": (".scala",),
-    "Swift": (".swift",),
-    "OCaml": (".ml",),
-    "Nim": (".nim",),
-    "Zig": (".zig",),
-    "D": (".d",),
-    "Lua": (".lua",),
-    "Ruby": (".rb",),
-    "Perl": (".pl",),
-    "Julia": (".jl",),
-}
-"""Languages whose sources are known and not built."""
-MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-_MARKS: dict[str, Kind] = {
-    **dict.fromkeys(MAKEFILES, "make"),
-    "CMakeLists.txt": "cmake",
-    "Cargo.toml": "cargo",
-    "go.mod": "go",
-    "pom.xml": "maven",
-}
-"""Files at the top of a tree that tell how it is built, the first of them before the others."""
-NOT_BUILT = f"no source that is built here ({', '.join(get_args(Kind))}): send a program instead"
+
+
+class SourceLanguage(BaseModel):
+    """How the sources of a language are built; `languages.toml` describes the keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    endings: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    rank: int = 0
+    marks: tuple[str, ...] = ()
+    mains: tuple[str, ...] = ()
+    begins: str = ""
+    commands: tuple[tuple[str, ...], ...] = ()
+    runtime: str = "native"
+    start: tuple[str, ...] = ("./{program}",)
+    program_ending: str = ""
+
+
+class _Languages(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    built: dict[str, SourceLanguage]
+    not_built: dict[str, tuple[str, ...]]
+
+
+_LANGUAGES = _Languages.model_validate(tomllib.loads(Path(__file__).with_name("languages.toml").read_text()))
+LANGUAGES = _LANGUAGES.built
+MAKEFILES = LANGUAGES["make"].marks
+
+if TYPE_CHECKING:
+    Kind = str
+else:
+    Kind = Literal[tuple(LANGUAGES)]
+
+NOT_BUILT = f"no source that is built here ({', '.join(LANGUAGES)}): send a program instead"
 """The refusal of a language that is not built."""
 _MAX_READ_BYTES = 1 << 20
 """How much of a file is searched."""
 _MAX_SEARCHED_BYTES = 8 << 20
 """How much of all files together is searched for the one in which a program begins."""
-_PYTHON_SYNTAX = f"{PROGRAM}/judge/submissions/python_syntax.py"
-"""Checks the syntax of a Python program where sources are built."""
 SIDE_FOLDERS = frozenset(
     {
         *("test", "tests", "testing", "unittest", "unittests", "spec", "bench", "benchmark", "benchmarks", "perf"),
@@ -105,14 +75,11 @@ SIDE_FOLDERS = frozenset(
     }
 )
 """Names in lower case of folders whose sources are left out where the build fails with them."""
-_BUILT_AT = "2023-11-14T22:13:20Z"
 _MAIN = re.compile(r"\bstatic\s+(?:final\s+)?void\s+main\s*\(")
 _CRATES = ("dependencies", "build-dependencies", "dev-dependencies")
 _CALLS_CARGO = re.compile(r"(?m)^(?:\t.*|[ \t]*\w+[ \t]*[:?]{0,2}=[ \t]*)\bcargo\b")
 """In a Makefile: a line of commands, or a variable such as `CARGO = cargo`, by which the lines of commands call it."""
-_PASCAL_PROGRAM = re.compile(r"(?im)^[ \t]*program[ \t]+\w+")
 _GO_REQUIRES = re.compile(r"(?m)^[ \t]*require\b")
-_C_MAIN = re.compile(r"(?m)^[ \t]*(?:[A-Za-z_]\w*[ \t*]+){0,4}main[ \t]*\(")
 _EXECUTABLE = re.compile(r"(?i)\badd_executable\s*\(\s*([\w.$\{\}-]+)")
 _PROJECT_NAME = re.compile(r"\$\{(?:CMAKE_)?PROJECT_NAME\}")
 _PROJECT = re.compile(r"(?i)\bproject\s*\(\s*([\w.-]+)")
@@ -164,7 +131,8 @@ class Sources:
 
     def files(self, kind: Kind) -> list[str]:
         """The sources of a kind, as words of a command, in order of name."""
-        found = (path for path in own_paths(self.tree) if path.suffix.lower() in _ENDINGS[kind])
+        endings = LANGUAGES[kind].endings
+        found = (path for path in own_paths(self.tree) if path.suffix.lower() in endings)
         return sorted(f"./{path.relative_to(self.tree).as_posix()}" for path in found if path.is_file())
 
     @property
@@ -194,15 +162,14 @@ class Sources:
 
 def is_built(name: str) -> bool:
     """Whether a file of this name is something that builds begin with."""
-    endings = [ending for own in _ENDINGS.values() for ending in own]
-    return name in _MARKS or Path(name).suffix.lower() in endings
+    return any(name in each.marks or Path(name).suffix.lower() in each.endings for each in LANGUAGES.values())
 
 
 def language_of(source: Path) -> str:
     """The languages of a file, or of a directory's files, that are not built here; empty where there are none."""
     paths = own_paths(source) if source.is_dir() else iter([source])
     endings = {path.suffix.lower() for path in paths}
-    return " and ".join(name for name, own in _OTHER_ENDINGS.items() if endings & {*own})
+    return " and ".join(name for name, own in _LANGUAGES.not_built.items() if endings & {*own})
 
 
 def recipe_for(sources: Sources) -> BuildRecipe | None:
@@ -212,7 +179,7 @@ def recipe_for(sources: Sources) -> BuildRecipe | None:
     kind = (sources.table.kind if sources.table else None) or _kind_of(sources)
     if sources.table is not None and kind is None:
         raise InputError(f"[build] of agent.toml: there is {NOT_BUILT}")
-    return _RECIPES[kind](sources) if kind else None
+    return _RULES.get(kind, partial(_build, kind=kind))(sources) if kind else None
 
 
 def _is_missing(sources: Sources) -> bool:
@@ -235,18 +202,22 @@ def _lacks_class(sources: Sources) -> bool:
 
 
 def _kind_of(sources: Sources) -> Kind | None:
-    marked = {kind: name for name, kind in reversed(_MARKS.items()) if (sources.tree / name).is_file()}
+    marked = {
+        kind: mark
+        for kind, language in LANGUAGES.items()
+        for mark in reversed(language.marks)
+        if (sources.tree / mark).is_file()
+    }
     if "cargo" in marked and "make" in marked and _CALLS_CARGO.search(_read(sources.tree / marked["make"])):
         return "cargo"  # which knows more of it, and make's image has no cargo
     if marked:
-        return [*marked][-1]
-    by_kind = {kind: sources.files(kind) for kind in _ENDINGS}
+        return next(iter(marked))
+    by_kind = {kind: sources.files(kind) for kind in LANGUAGES}
     if any(not _is_aside(file) for files in by_kind.values() for file in files):
         by_kind = {kind: [file for file in files if not _is_aside(file)] for kind, files in by_kind.items()}
-    for rank in _RANKS:
-        found = [kind for kind in rank if by_kind[kind]]
-        if "c++" in found and "c" in found:
-            found.remove("c")  # one program of both
+    for rank in sorted({language.rank for language in LANGUAGES.values()} - {0}):
+        found = [kind for kind, language in LANGUAGES.items() if language.rank == rank and by_kind[kind]]
+        found = [kind for kind in found if not any(kind in LANGUAGES[other].also for other in found)]
         at_top = [kind for kind in found if any(file.count("/") == 1 for file in by_kind[kind])]
         found = at_top if len(at_top) == 1 else found
         if len(found) > 1:
@@ -264,7 +235,7 @@ def _is_aside(file: str) -> bool:
     return not SIDE_FOLDERS.isdisjoint(part.lower() for part in file.split("/")[1:-1])
 
 
-def _selections(sources: Sources, files: Sequence[str], begins: re.Pattern[str]) -> Iterator[list[str]]:
+def _selections(sources: Sources, files: Sequence[str], begins: str) -> Iterator[Sequence[str]]:
     """Fewer and fewer of the sources: without folders of tests and tools, then with one that begins a program.
 
     Many programs have tests and tools beside them, each with its own `main`. Which one plays is said by its name, or by
@@ -273,7 +244,7 @@ def _selections(sources: Sources, files: Sequence[str], begins: re.Pattern[str])
     own = [file for file in files if not _is_aside(file)] or list(files)
     if len(own) < len(files):
         yield own
-    starts = [file for file, text in _texts(sources, own) if begins.search(text)]
+    starts = [file for file, text in _texts(sources, own) if re.search(begins, text)] if begins else []
     if len(starts) > 1 and (main := _likeliest(sources, starts)):
         yield [file for file in own if file == main or file not in starts]
 
@@ -299,47 +270,65 @@ def _texts(sources: Sources, files: Sequence[str]) -> Iterator[tuple[str, str]]:
         yield file, text
 
 
-# --- the kinds ------------------------------------------------------------------------------------
+# --- builds -------------------------------------------------------------------------------------------------------
 
 
-def _c(sources: Sources) -> BuildRecipe:
-    command = ("gcc", *_BASE, *sources.flags, "-o", f"./{sources.program}")
-    return _compiled(sources, "c", command, _needed(sources, "c"), ("-lm", "-pthread"))
-
-
-def _cpp(sources: Sources) -> BuildRecipe:
-    """One program of C++ and C files: gcc goes by their endings, g++ would take all for C++."""
-    command = ("gcc", *_BASE, *sources.flags, "-o", f"./{sources.program}")
-    files = (*_needed(sources, "c++"), *sources.files("c"))
-    return _compiled(sources, "c++", command, files, ("-lstdc++", "-lm", "-pthread"))
-
-
-def _clang(sources: Sources) -> BuildRecipe:
-    """As C++, by a newer compiler."""
-    files = (*sources.files("c++"), *sources.files("c")) or _needed(sources, "c++")
-    command = ("clang", *_BASE, *sources.flags, "-o", f"./{sources.program}")
-    return _compiled(sources, "clang", command, files, ("-lstdc++", "-lm", "-pthread"))
-
-
-def _compiled(
-    sources: Sources, kind: Kind, command: tuple[str, ...], files: Sequence[str], libraries: tuple[str, ...]
+def _build(
+    sources: Sources, kind: Kind, files: Sequence[str] | None = None, main: str = "", **values: str | Sequence[str]
 ) -> BuildRecipe:
-    """A native program of all sources, or of fewer where that fails."""
-    recipe = _native(sources, kind, (*command, *files, *libraries))
-    fewer = _selections(sources, files, _C_MAIN)
-    return replace(recipe, fallbacks=tuple(((*command, *some, *libraries),) for some in fewer))
+    """The commands of a language, with `files` and `values` in place of their names in braces."""
+    language = LANGUAGES[kind]
+    if files is None:
+        files = _needed(sources, kind)
+        if language.mains:
+            main = _main(sources, kind, files, is_needed=not sources.command)
+    known = {"flags": sources.flags, "program": _program(sources, language), "main": main, **_PLACES, **values}
+
+    def commands(some: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        return tuple(_filled(words, {**known, "files": some}) for words in language.commands)
+
+    fewer = (
+        _selections(sources, files, language.begins) if any("{files}" in words for words in language.commands) else ()
+    )
+    manifest = sources.manifest(language.runtime, *_filled(language.start, known)) if language.start else ""
+    return BuildRecipe(kind, commands(files), manifest, tuple(map(commands, fewer)))
+
+
+_PLACES = {"scratch": SCRATCH, "tree": AT, "judge": f"{PROGRAM}/judge"}
+
+
+def _filled(words: Sequence[str], values: Mapping[str, str | Sequence[str]]) -> tuple[str, ...]:
+    filled: list[str] = []
+    for word in words:
+        value = values.get(word[1:-1])
+        filled += [word.format_map(values)] if value is None or isinstance(value, str) else value
+    return tuple(filled)
+
+
+def _program(sources: Sources, language: SourceLanguage) -> str:
+    """Where the program is to be, relative to the tree."""
+    runner = language.start[:-1]
+    words = sources.command[len(runner) :]
+    if sources.command[: len(runner)] == runner and words and (runner or words[0].startswith("./")):
+        return words[0].removeprefix("./")
+    return f"{sources.name}{language.program_ending}"
+
+
+def _main(sources: Sources, kind: Kind, files: Sequence[str], *, is_needed: bool) -> str:
+    """The file in which the program begins. InputError if it is needed and unclear."""
+    mains = LANGUAGES[kind].mains
+    usual = [name for name in mains if (sources.tree / name).is_file()]
+    main = sources.main or next(iter([*usual, *(files if len(files) == 1 else [])]), "")
+    if not main and is_needed:
+        raise InputError(f'{mains[0]} is missing: say in agent.toml where it begins, [build] main = "…"')
+    return _inside(sources, main) if main else ""
 
 
 def _cmake(sources: Sources) -> BuildRecipe:
-    """Its programs come to the top of the tree, where the one that plays is looked for."""
-    _marked(sources, "cmake", "CMakeLists.txt")
-    scratch = f"{SCRATCH}/build"
-    options = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_EXE_LINKER_FLAGS=-static", "-DBUILD_TESTING=OFF")
-    configure = ("cmake", "-S", ".", "-B", scratch, *options, f"-DCMAKE_RUNTIME_OUTPUT_DIRECTORY={AT}", *sources.flags)
-    text = _read(sources.tree / "CMakeLists.txt")
-    program = sources.main or _cmake_program(text)
-    manifest = sources.manifest("native", f"./{program}") if program else ""
-    return BuildRecipe("cmake", (configure, ("cmake", "--build", scratch)), manifest)
+    _needed(sources, "cmake")
+    program = sources.main or _cmake_program(_read(sources.tree / "CMakeLists.txt"))
+    recipe = _build(sources, "cmake", (), program)
+    return recipe if program else replace(recipe, manifest="")
 
 
 def _cmake_program(text: str) -> str:
@@ -354,9 +343,8 @@ def _go(sources: Sources) -> BuildRecipe:
     is_module = (sources.tree / "go.mod").is_file()
     if is_module and _GO_REQUIRES.search(_read(sources.tree / "go.mod")) and not _has_vendor(sources):
         raise InputError("go.mod requires modules, and there is no network: run `go mod vendor`, and send vendor/ too")
-    what = [f"./{sources.main.removeprefix('./')}" if sources.main else "."] if is_module else _go_files(sources)
-    options = ("-buildvcs=false", "-ldflags=-s -w")
-    return _native(sources, "go", ("go", "build", *options, *sources.flags, "-o", f"./{sources.program}", *what))
+    package = f"./{sources.main.removeprefix('./')}" if sources.main else "."
+    return _build(sources, "go", [package] if is_module else _go_files(sources))
 
 
 def _go_files(sources: Sources) -> list[str]:
@@ -366,12 +354,8 @@ def _go_files(sources: Sources) -> list[str]:
 
 
 def _cargo(sources: Sources) -> BuildRecipe:
-    """A package with its crates in vendor/; the program is copied out of Cargo's own directory.
-
-    Cargo is told the machine that it builds for, although that is its own: only then are the options for the program
-    not used for build scripts and macros, which cannot be static.
-    """
-    _marked(sources, "cargo", "Cargo.toml")
+    """A package with its crates in vendor/. The program is copied out of Cargo's directory."""
+    _needed(sources, "cargo")
     cargo = _cargo_file(sources.tree)
     package = cargo.get("package")
     if not isinstance(package, dict):
@@ -386,14 +370,12 @@ def _cargo(sources: Sources) -> BuildRecipe:
         raise InputError(
             f'Cargo.toml, package.name {quote(name, 40)}: name the program, [build] main = "…" in agent.toml'
         )
-    config: tuple[str, ...] = ()
-    if _has_vendor(sources):
-        config = ("--config", 'source.crates-io.replace-with="sent"', "--config", 'source.sent.directory="vendor"')
-    scratch, target = f"{SCRATCH}/target", f"{platform.machine()}-unknown-linux-gnu"
-    where = ("--target", target, "--target-dir", scratch)
-    build = ("cargo", "build", "--release", "--offline", "--bin", name, *where, *config, *sources.flags)
-    commands = (build, ("cp", f"{scratch}/{target}/release/{name}", f"./{sources.program}"))
-    return BuildRecipe("cargo", commands, sources.manifest("native", f"./{sources.program}"))
+    vendor = (
+        ("--config", 'source.crates-io.replace-with="sent"', "--config", 'source.sent.directory="vendor"')
+        if _has_vendor(sources)
+        else ()
+    )
+    return _build(sources, "cargo", (), name, vendor=vendor, target=f"{platform.machine()}-unknown-linux-gnu")
 
 
 def _has_far_crates(cargo: dict[str, Any]) -> bool:
@@ -417,49 +399,18 @@ def _has_vendor(sources: Sources) -> bool:
 
 def _pascal(sources: Sources) -> BuildRecipe:
     files = _needed(sources, "pascal")
-    programs = [file for file, text in _texts(sources, files) if _PASCAL_PROGRAM.search(text)]
+    programs = [file for file, text in _texts(sources, files) if re.search(LANGUAGES["pascal"].begins, text)]
     programs = [file for file in programs if not _is_aside(file)] or programs
     main = sources.main or (_likeliest(sources, programs) if programs else "")
     if not main:
         raise InputError(f'{len(programs)} files begin a program: say which in agent.toml, [build] main = "…"')
-    options = ("-O2", "-Xs", f"-FU{SCRATCH}", f"-o./{sources.program}")
-    return _native(sources, "pascal", ("fpc", *options, *sources.flags, f"./{_inside(sources, main)}"))
-
-
-def _c_sharp(sources: Sources) -> BuildRecipe:
-    files = _needed(sources, "c#")
-    named = sources.command[1] if sources.command[:1] == ("mono",) and len(sources.command) > 1 else ""
-    program = named.removeprefix("./") or f"{sources.name}.exe"
-    command = ("mcs", "-optimize+", *sources.flags, f"-out:./{program}")
-    own = [file for file in files if not _is_aside(file)]
-    fallbacks = (((*command, *own),),) if own and len(own) < len(files) else ()
-    return BuildRecipe("c#", ((*command, *files),), sources.manifest("mono", "mono", program), fallbacks)
-
-
-def _javascript(sources: Sources) -> BuildRecipe:
-    """Nothing is made."""
-    files = _needed(sources, "javascript")
-    usual = [name for name in ("main.js", "index.js") if (sources.tree / name).is_file()]
-    only = [files[0].removeprefix("./")] if len(files) == 1 else []
-    main = sources.main or next(iter([*usual, *only]), "")
-    if not main and not sources.command:
-        raise InputError('main.js is missing: say in agent.toml where it begins, [build] main = "…"')
-    manifest = sources.manifest("node", "node", _inside(sources, main)) if main else ""
-    return BuildRecipe("javascript", (), manifest)
+    return _build(sources, "pascal", (), _inside(sources, main))
 
 
 def _rust(sources: Sources) -> BuildRecipe:
     edition = _edition(sources.tree)
-    usual = [name for name in ("src/main.rs", "main.rs") if (sources.tree / name).is_file()]
     files = _needed(sources, "rust")
-    only = [files[0].removeprefix("./")] if len(files) == 1 else []
-    main = sources.main or next(iter([*usual, *only]), "")
-    if not main:
-        raise InputError('src/main.rs is missing: say in agent.toml where it begins, [build] main = "…"')
-    static = ("-C", "target-feature=+crt-static", "-C", "strip=symbols")
-    options = ("--edition", edition, "-C", "opt-level=3", *static)
-    output = ("-o", f"./{sources.program}", f"./{_inside(sources, main)}")
-    return _native(sources, "rust", ("rustc", *options, *sources.flags, *output))
+    return _build(sources, "rust", (), _main(sources, "rust", files, is_needed=True), edition=edition)
 
 
 def _edition(tree: Path) -> str:
@@ -496,31 +447,19 @@ def _java(sources: Sources) -> BuildRecipe:
     resources = [_MAIN_RESOURCES] if (sources.tree / _MAIN_RESOURCES).is_dir() else []
     path = ":".join([".", *resources, *jars])
     needs = ("-cp", path) if jars else ("-proc:none",)
-    flags = ("-encoding", "UTF-8", *needs, "-g:none", "-d", ".")
     main = sources.main or ("" if sources.command else _main_class(sources, files))
-    command = ("javac", *flags, *sources.flags)
-    own = [file for file in files if not _is_aside(file)]
-    fallbacks = (((*command, *own),),) if own and len(own) < len(files) else ()
-    return BuildRecipe("java", ((*command, *files),), sources.manifest("java", "java", "-cp", path, main), fallbacks)
+    return _build(sources, "java", files, main, needs=needs, path=path)
 
 
 def _maven(sources: Sources) -> BuildRecipe:
     """A project of one module: its classes play, with the libraries that they need, which Maven copies beside them."""
-    _marked(sources, "maven", "pom.xml")
+    _needed(sources, "maven")
     files = [file for file in sources.files("java") if file.startswith(f"./{_MAIN_JAVA}/")]
     main = sources.main or ("" if sources.command else _main_class(sources, files))
-    one_time = (
-        f"-Dproject.build.outputTimestamp={_BUILT_AT}"  # of all that is in a .jar, so that same sources make same bytes
-    )
-    mvn = ("mvn", "--quiet", "-Dmaven.test.skip=true", one_time, *sources.flags)
-    package, path = (*mvn, "package"), "./target/classes"
-    if "<dependency>" not in _read(sources.tree / "pom.xml"):
-        return BuildRecipe("maven", (package,), sources.manifest("java", "java", "-cp", path, main))
-    libraries = "target/dependency"
-    copy = (*mvn, "dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={libraries}")
-    there = (("mkdir", "-p", libraries), ("cp", "pom.xml", libraries))  # so that the folder is never missing, nor empty
-    command = ("java", "-cp", f"{path}:{libraries}/*", main)
-    return BuildRecipe("maven", (package, copy, *there), sources.manifest("java", *command))
+    has_libraries = "<dependency>" in _read(sources.tree / "pom.xml")
+    path = "./target/classes:target/dependency/*" if has_libraries else "./target/classes"
+    recipe = _build(sources, "maven", (), main, path=path)
+    return recipe if has_libraries else replace(recipe, commands=recipe.commands[:1])
 
 
 def _jars(tree: Path) -> list[str]:
@@ -543,68 +482,46 @@ def _main_class(sources: Sources, files: list[str]) -> str:
 
 
 def _python(sources: Sources) -> BuildRecipe:
-    """Nothing is made; but an error of syntax is told now, with its line, in what the program itself consists of."""
+    """Only the syntax of the program's own files is checked."""
     files = _needed(sources, "python")
     files = [file for file in files if not _is_aside(file)] or files
-    usual = [name for name in ("main.py", "__main__.py") if (sources.tree / name).is_file()]
-    only = [files[0].removeprefix("./")] if len(files) == 1 else []
-    main = sources.main or next(iter([*usual, *only]), "")
-    if not main and not sources.command:
-        raise InputError('main.py is missing: say in agent.toml where it begins, [build] main = "…"')
-    if main and (words := python_words(sources.tree / _inside(sources, main)))[0] == "python2":
-        # No compiler for it is here; what it is worth, the check will tell.
-        manifest = sources.manifest("python2", *words, _inside(sources, main))
-        return BuildRecipe("python", (), manifest)
-    manifest = sources.manifest("python", "python3", _inside(sources, main)) if main else ""
-    started = main or next((word for word in sources.command[1:] if f"./{word.removeprefix('./')}" in files), "")
-    check = (("python3", "-I", _PYTHON_SYNTAX, started.removeprefix("./")),) if started else ()
-    return BuildRecipe("python", check, manifest)
+    main = _main(sources, "python", files, is_needed=not sources.command)
+    if main and (words := python_words(sources.tree / main))[0] == "python2":
+        # No image has a compiler of Python 2.
+        return BuildRecipe("python", (), sources.manifest("python2", *words, main))
+    begins = main or next((word for word in sources.command[1:] if f"./{word.removeprefix('./')}" in files), "")
+    recipe = _build(sources, "python", (), begins.removeprefix("./"))
+    return recipe if begins else replace(recipe, commands=())
 
 
-def _make(sources: Sources) -> BuildRecipe:
-    if not any((sources.tree / name).is_file() for name in MAKEFILES):
-        raise InputError(f'agent.toml: build.kind = "make", but there is no {MAKEFILES[-1]} at the top')
-    return BuildRecipe("make", (("make", *sources.flags),))
-
-
-_RECIPES: dict[Kind, Callable[[Sources], BuildRecipe]] = {
-    "c": _c,
-    "c++": _cpp,
+_RULES: dict[Kind, Callable[[Sources], BuildRecipe]] = {
     "rust": _rust,
     "java": _java,
-    "maven": _maven,
     "python": _python,
-    "make": _make,
-    "clang": _clang,
     "cmake": _cmake,
     "cargo": _cargo,
     "go": _go,
+    "maven": _maven,
     "pascal": _pascal,
-    "c#": _c_sharp,
-    "javascript": _javascript,
 }
-
-
-def _native(sources: Sources, kind: Kind, command: tuple[str, ...]) -> BuildRecipe:
-    return BuildRecipe(kind, (command,), sources.manifest("native", f"./{sources.program}"))
-
-
-def _marked(sources: Sources, kind: Kind, name: str) -> None:
-    if not (sources.tree / name).is_file():
-        raise InputError(f'agent.toml: build.kind = "{kind}", but there is no {name} at the top')
+"""Languages whose commands depend on what is in their files."""
 
 
 def _needed(sources: Sources, kind: Kind) -> list[str]:
-    files = sources.files(kind)
-    if not files:
-        endings = " or ".join(_ENDINGS[kind])
+    """The sources of a language. InputError without any, and without its mark if it is chosen by that alone."""
+    language = LANGUAGES[kind]
+    required = (kind,) if language.endings else language.also
+    if required and not any(map(sources.files, required)):
+        endings = " or ".join(ending for own in required for ending in LANGUAGES[own].endings)
         raise InputError(f'agent.toml: build.kind = "{kind}", but there is no file that ends in {endings}')
-    return files
+    if not required and not any((sources.tree / mark).is_file() for mark in language.marks):
+        raise InputError(f'agent.toml: build.kind = "{kind}", but there is no {language.marks[-1]} at the top')
+    return [file for own in (kind, *language.also) for file in sources.files(own)]
 
 
 def _inside(sources: Sources, main: str) -> str:
     """`main`, as a file of the tree."""
-    names = {file.removeprefix("./") for kind in _ENDINGS for file in sources.files(kind)}
+    names = {file.removeprefix("./") for kind in LANGUAGES for file in sources.files(kind)}
     if main.removeprefix("./") not in names:
         raise InputError(f"agent.toml: build.main = {quote(main, 80)} is no source file of the tree")
     return main.removeprefix("./")
