@@ -19,8 +19,17 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from judge.agents.gomocup_archives import PREFIX, brain_name, choose_executable, own_name
-from judge.agents.pe_format import is_dotnet, is_windows_program, width_of
-from judge.agents.programs import ProgramKind, first_line, is_lfs_pointer, kind_of, playable, python_words
+from judge.agents.programs import (
+    ProgramKind,
+    first_line,
+    is_dotnet,
+    is_lfs_pointer,
+    is_windows_program,
+    kind_of,
+    playable,
+    python_words,
+    width_of,
+)
 from judge.agents.recipe import NOT_BUILT, BuildTable, language_of
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_directory, is_file

@@ -1,13 +1,187 @@
-"""Tells programs from other files by their first bytes, not by their names."""
+"""Recognises programs by their first bytes, and reads what they need from their headers.
 
+ELF (System V ABI): the header has the machine, PT_INTERP in the table of program headers the loader.
+PE (Microsoft, "PE Format"): byte 60 has the place of the PE header with the machine and the kind of file; the optional
+header after it has the subsystem and the table of directories.
+"""
+
+import platform
 import re
+import struct
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
-from judge.agents.pe_format import is_dll, is_windows_program
+from judge.base.errors import InputError
+from judge.base.text import printable
 
 _ELF = b"\x7fELF"
+ELF_MACHINES = {
+    0x03: "x86 of 32 bits",
+    0x08: "MIPS",
+    0x14: "PowerPC",
+    0x15: "PowerPC of 64 bits",
+    0x16: "s390x",
+    0x28: "ARM of 32 bits",
+    0x3E: "x86-64",
+    0xB7: "ARM of 64 bits",
+    0xF3: "RISC-V",
+    0x102: "LoongArch",
+}
+"""Values of e_machine."""
+_THIS = {"x86_64": 0x3E, "aarch64": 0xB7, "riscv64": 0xF3, "s390x": 0x16, "ppc64le": 0x15, "loongarch64": 0x102}
+_RELOCATABLE, _CORE = 1, 4
+_PT_INTERP = 3
+_MAX_HEADERS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ElfProgram:
+    """The header of a program. `loader` is the path of its dynamic loader; empty for a static program."""
+
+    machine: str
+    is_of_this_host: bool
+    is_object: bool
+    loader: str
+
+
+def read_elf(path: Path) -> ElfProgram | None:
+    """The header of an ELF file; None for another file or a damaged one."""
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(64)
+            if head[:4] != _ELF:
+                return None
+            order = "<" if head[5] == 1 else ">"
+            kind, machine = struct.unpack_from(f"{order}HH", head, 16)
+            is_64 = head[4] == 2
+            if is_64:
+                (at,), (size, count) = (
+                    struct.unpack_from(f"{order}Q", head, 32),
+                    struct.unpack_from(f"{order}HH", head, 54),
+                )
+            else:
+                (at,), (size, count) = (
+                    struct.unpack_from(f"{order}I", head, 28),
+                    struct.unpack_from(f"{order}HH", head, 42),
+                )
+            loader = ""
+            for number in range(min(count, _MAX_HEADERS)):
+                stream.seek(at + number * size)
+                entry = stream.read(56 if is_64 else 32)
+                (entry_kind,) = struct.unpack_from(f"{order}I", entry)
+                if entry_kind == _PT_INTERP:
+                    offset, length = (
+                        struct.unpack_from(f"{order}Q16xQ", entry, 8)
+                        if is_64
+                        else struct.unpack_from(f"{order}I8xI", entry, 4)
+                    )
+                    stream.seek(offset)
+                    loader = stream.read(min(length, 256)).rstrip(b"\0").decode("utf-8", "replace")
+    except (OSError, struct.error, IndexError, ValueError, OverflowError):
+        return None
+    name = ELF_MACHINES.get(machine, f"the machine {machine}")
+    is_object = kind in (_RELOCATABLE, _CORE)
+    return ElfProgram(name, machine == _THIS.get(platform.machine()), is_object, printable(loader, 100))
+
+
+PE_WIDTHS = {0x014C: 32, 0x8664: 64}
+"""The machines that the runtime has, and their width in bits."""
+_OTHERS = {0x01C4: "32-bit ARM", 0xAA64: "ARM64", 0x0200: "Itanium"}
+_PE = b"PE\0\0"
+_IS_DLL = 0x2000
+_GUI, _CONSOLE = 2, 3
+_RUNTIME_DIRECTORY = 14
+"""The entry of a table of directories that only a .NET program has."""
+
+
+def is_windows_program(path: Path) -> bool:
+    """Whether a file begins as programs for DOS and Windows do."""
+    with path.open("rb") as stream:
+        return stream.read(2) == b"MZ"
+
+
+def is_dll(path: Path) -> bool:
+    """Whether a file that begins as a Windows program is a library; False for a damaged one."""
+    try:
+        _, _, kind = _fields(_header(path))
+    except (struct.error, OSError):
+        return False
+    return bool(kind & _IS_DLL)
+
+
+def has_window(path: Path) -> bool:
+    """Whether a program is linked as one with windows: it may have no console, so nothing that it can print to."""
+    try:
+        header = _header(path)
+        return header[:4] == _PE and struct.unpack_from("<H", header, 24 + 68)[0] == _GUI
+    except (struct.error, OSError):
+        return False
+
+
+def is_dotnet(path: Path) -> bool:
+    """Whether a Windows program is one for .NET, which Mono runs; False for a damaged one."""
+    try:
+        header = _header(path)
+        return header[:4] == _PE and _has_runtime(header[24:])
+    except (struct.error, OSError):
+        return False
+
+
+def width_of(path: Path) -> int:
+    """32 or 64, the bits of a Windows program; InputError with the fix for one that the runtime cannot run."""
+    try:
+        return _width(path)
+    except (struct.error, OSError):
+        raise InputError(f"{path} is cut off or damaged: its header is not whole") from None
+
+
+def _header(path: Path) -> bytes:
+    """The PE header and what follows it; raises struct.error for a file that is too short to have one."""
+    with path.open("rb") as stream:
+        head = stream.read(64)
+        stream.seek(struct.unpack_from("<I", head, 60)[0])
+        return stream.read(4096)
+
+
+def _fields(header: bytes) -> tuple[int, int, int]:
+    """The machine, the size of the optional header, and what kind of file it is."""
+    machine, size, kind = struct.unpack_from("<H14xHH", header, 4)
+    return machine, size, kind
+
+
+def _width(path: Path) -> int:
+    header = _header(path)
+    if header[:4] != _PE:
+        raise InputError(f"{path} is a program for DOS or for 16-bit Windows: compile it for 32 or 64 bits")
+    machine, size, kind = _fields(header)
+    if machine not in PE_WIDTHS:
+        name = _OTHERS.get(machine, f"the machine 0x{machine:04x}")
+        raise InputError(f"{path} is a Windows program for {name}: compile it for x86 or x86-64")
+    if kind & _IS_DLL:
+        raise InputError(f"{path} is a DLL: name the program that uses it")
+    _refuse_unfit(path, header[24 : 24 + size])
+    return PE_WIDTHS[machine]
+
+
+def _refuse_unfit(path: Path, optional: bytes) -> None:
+    """Refuse by the optional header, which is 16 bytes longer in programs of 64 bits (magic 0x20b)."""
+    if _has_runtime(optional):
+        raise InputError(f'{path} is a .NET program, and the wine runtime has no .NET: say runtime = "mono"')
+    subsystem = struct.unpack_from("<H", optional, 68)[0]
+    if subsystem not in (_GUI, _CONSOLE):
+        raise InputError(f"{path} is no console program but for subsystem {subsystem} of Windows")
+
+
+def _has_runtime(optional: bytes) -> bool:
+    magic = struct.unpack_from("<H", optional)[0]
+    count_at = 108 if magic == 0x20B else 92
+    count = struct.unpack_from("<I", optional, count_at)[0]
+    entry = count_at + 4 + 8 * _RUNTIME_DIRECTORY
+    return count > _RUNTIME_DIRECTORY and bool(struct.unpack_from("<I", optional, entry)[0])
+
+
 _NOT_RUN = (b"\x01\x00", b"\x00\x01", b"\x04\x00", b"\x00\x04")
 """What the header of an ELF file says of object files and core dumps, in either order of bytes."""
 

@@ -1,17 +1,194 @@
-"""Five in a row: its entry among the games."""
+"""Five in a row: its entry among the games, the words for a person, and the questions of `judge check`.
 
-from collections.abc import Mapping
+A person types a square as on the board (`h8`) or as programs write it (`7,7`).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from judge.catalog.entry import GameEntry, Openings, Partner, Questions
+from judge.base.text import quote
+from judge.catalog.entry import GameEntry, Openings, Partner, Question, Questions
+from judge.games import GameRules
 from judge.games.gomoku import Gomoku
-from judge.games.person import PersonWords
-from judge.games.types import Game
+from judge.games.gomoku.positions import Position, positions, squares_of
+from judge.games.gomoku.requests import (
+    COLOURS,
+    AnswerSwap,
+    ChooseFifth,
+    ColoursSettled,
+    LayStones,
+    OfferFifths,
+    PlaceStone,
+    Square,
+    Stone,
+    StonePlaced,
+    Stones,
+    StonesRequest,
+    Swap,
+    square_at,
+    square_name,
+)
+from judge.games.person import PersonWords, UnclearError
+from judge.games.types import Decision, Event, Game, Reply, Request, decided
 from judge.records.formats import FileFormats
 from judge.records.managers import ContestManager
 from judge.records.steps import Stepped
 from judge.records.views import BoardView
 from judge.referee.spec import RecordFile
+
+_SQUARE = re.compile(r"[\s;]*(?:([a-zA-Z]{1,2}[0-9]{1,2})|([0-9]{1,3})\s*[,\s]\s*([0-9]{1,3}))[\s;]*")
+
+
+class GomokuWords(PersonWords):
+    """The words of all rules and openings of five in a row."""
+
+    speaks = frozenset(
+        {PlaceStone, LayStones, AnswerSwap, OfferFifths, ChooseFifth, StonePlaced, ColoursSettled},
+    )
+
+    def question(self, request: Request, typed: int = 0) -> str:  # noqa: ARG002 answers are sent one by one
+        """Stones, colours and offers."""
+        match request:
+            case PlaceStone(colour=colour):
+                return f"place a {COLOURS[colour]} stone"
+            case LayStones(count=count):
+                return f"lay the first {count} stones, black and white in turn"
+            case AnswerSwap(adds=adds):
+                more = f", or place {adds} stones and let the other choose" if adds else ""
+                return f"swap (play black), or place a white stone (play white){more}"
+            case OfferFifths(count=count, offered=offered):
+                return f"offer {count - len(offered)} squares for black's fifth stone"
+            case ChooseFifth():
+                return "choose one of the squares that black offers"
+            case _:
+                raise TypeError(f"a person has no words for {request!r}")
+
+    def tips(self, request: Request) -> Sequence[str]:
+        """One square or several."""
+        match request:
+            case LayStones() | OfferFifths():
+                return ("squares: h8 i9 j7",)
+            case AnswerSwap(adds=adds):
+                return ("swap", "or a square: h8 or 7,7", *([f"or {adds} squares: h8 i9"] if adds else []))
+            case _:
+                return ("a square: h8 or 7,7",)
+
+    def tell(self, event: Event, names: tuple[str, str]) -> str:
+        """Stones and colours."""
+        match event:
+            case StonePlaced(x=x, y=y, colour=colour):
+                return f"{COLOURS[colour]} {square_name(x, y)}"
+            case ColoursSettled(black=black):
+                return f"{names[black]} plays black"
+            case _:
+                raise TypeError(f"a person has no words for {event!r}")
+
+    def read(self, request: Request, text: str) -> Reply:
+        """Squares are said as `7,7`."""
+        if isinstance(request, AnswerSwap) and text.lower() == "swap":
+            return decided(Swap(), "SWAP")
+        squares = _squares(text)
+        said = " ".join(f"{x},{y}" for x, y in squares)
+        is_one = len(squares) == 1 and not isinstance(request, LayStones)
+        return decided(Stone(*squares[0]) if is_one else Stones(squares), said)
+
+    def squares(self, request: Request) -> int:
+        """The stones to lay, or the offers that are missing."""
+        match request:
+            case LayStones(count=count):
+                return count
+            case OfferFifths(count=count, offered=offered):
+                return count - len(offered)
+            case _:
+                return 1
+
+    def square(self, x: int, y: int) -> str:
+        """By its name."""
+        return square_name(x, y)
+
+
+def _squares(text: str) -> tuple[Square, ...]:
+    squares, at = [], 0
+    while at < len(text):
+        match = _SQUARE.match(text, at)
+        if match is None:
+            raise UnclearError(f"{quote(text)} is no square: type h8 or 7,7")
+        squares.append(square_at(match[1].lower()) if match[1] else (int(match[2]), int(match[3])))
+        at = match.end()
+    if not squares:
+        raise UnclearError("type a square: h8 or 7,7")
+    return tuple(squares)
+
+
+PLAIN = {"swap": "none", "fifths": 1}
+"""Options of a game without an opening stage."""
+
+
+def questions(rules: GameRules, options: Mapping[str, Any]) -> Questions:
+    """The commands first, then the positions."""
+    game = rules.new({**options, **PLAIN}).describe()
+    width, height = game["width"], game["height"]
+    asked = [
+        Question("begin", "an empty board", seat=0, turns=2),
+        Question("turn", "the opponent began", seat=1),
+    ]
+    asked += [_question(position, width, height) for position in positions(game["rule"], width, height)]
+    middle = squares_of("h8h9i9g7j8f8k9i8h7h6i10", width, height)
+    return Questions(asked, answer_harmlessly, name_stone, PLAIN, Question("stop", opening=middle))
+
+
+def _question(position: Position, width: int, height: int) -> Question:
+    """One turn where the answer is forced, or in an opening, about which many think as long as they may; else two."""
+    stones, answers = (squares_of(text, width, height) for text in (position.stones, position.answers))
+    turns = 1 if answers or len(stones) <= OPENED else 2
+    wanted = tuple(Stone(*at) for at in answers)
+    return Question(position.check, position.what or position.stones, stones, turns=turns, answers=wanted)
+
+
+def name_stone(decision: Decision) -> str:
+    """A stone by its square; nothing for other decisions."""
+    return square_name(decision.x, decision.y) if isinstance(decision, Stone) else ""
+
+
+def answer_harmlessly(request: Request) -> Reply:
+    """A harmless, legal answer: the middle of the board in the opening, away from the other stones later."""
+    match request:
+        case PlaceStone() | AnswerSwap():
+            return decided(Stone(*_free(request)[0]))
+        case LayStones(count=count):
+            return decided(Stones(tuple(_free(request)[:count])))
+        case OfferFifths(free=free):
+            return decided(Stone(*free[0]))
+        case ChooseFifth(offers=offers):
+            return decided(Stone(*offers[0]))
+        case _:
+            raise TypeError(f"the interviewer cannot answer {request!r}")
+
+
+OPENED = 5
+"""The stones after which no opening stage goes on."""
+APART = 3
+"""So far from every other stone the interviewer plays later: it makes no threat there, and no foul."""
+
+
+def _free(request: StonesRequest) -> list[Square]:
+    """Free squares, the best first: nearest to the middle, and later on away from the stones."""
+    taken = {(x, y) for x, y, _ in request.stones}
+    squares = [(x, y) for y in range(request.height) for x in range(request.width) if (x, y) not in taken]
+    middle = request.width // 2, request.height // 2
+    is_late = len(taken) >= OPENED
+
+    def badness(at: Square) -> tuple[bool, int]:
+        return is_late and any(_distance(at, stone) < APART for stone in taken), _distance(at, middle)
+
+    return sorted(squares, key=badness)
+
+
+def _distance(one: Square, other: Square) -> int:
+    """In steps of a king."""
+    return max(abs(one[0] - other[0]), abs(one[1] - other[1]))
+
 
 if TYPE_CHECKING:
     from judge.records.gomoku.record import FiveRecord
@@ -73,7 +250,7 @@ class GomokuEntry(GameEntry):
 
     def read_log(self, data: bytes, source: str) -> Stepped:
         """Of a file that holds many games the first one."""
-        from judge.records.gomoku.steps import first_game
+        from judge.records.gomoku.view import first_game
 
         return first_game(data, source)
 
@@ -91,14 +268,10 @@ class GomokuEntry(GameEntry):
 
     def person(self) -> PersonWords:
         """All its requests and events."""
-        from judge.catalog.gomoku_person import GomokuWords
-
         return GomokuWords()
 
     def questions(self, options: Mapping[str, Any]) -> Questions:
         """Commands and positions with a forced answer."""
-        from judge.catalog.gomoku_check_questions import questions
-
         return questions(self, options)
 
 

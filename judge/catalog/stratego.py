@@ -1,17 +1,136 @@
-"""Stratego: its entry among the games."""
+"""Stratego: its entry among the games, and the words for a person.
+
+A person types set-ups by rows. A half-move is typed as `3 6 UP 2`, in any case of letters, or as `3 6 3 4`.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from judge.base.text import quote
 from judge.catalog.entry import GameEntry, Partner, ResultWord, ResultWords
-from judge.games.person import PersonWords
+from judge.games.person import PersonWords, UnclearError
 from judge.games.stratego import Stratego
-from judge.games.types import SEATS, Game
+from judge.games.stratego.types import (
+    COLOURS,
+    NO_MOVE,
+    RED,
+    SETUP_ROWS,
+    SIZE,
+    Confirmed,
+    Direction,
+    HalfMove,
+    Move,
+    SetUpRow,
+    SetupRow,
+    Started,
+    read_reply,
+    write_move,
+)
+from judge.games.types import SEATS, Event, Game, Reply, Request, decided
 from judge.records.formats import FileFormat, FileFormats
 from judge.records.steps import Stepped
 from judge.records.views import BoardView
+
+PIECES = "F 1 2 33 444 5555 6666 7777 88888 99999999 s BBBBBB"
+"""A whole army: flag, ranks, spy, bombs."""
+
+READY_SETUP = ("FB9B4596B9", "BB67859589", "7B48365978", "9612s79384")
+"""A whole army, its flag in a corner of the last row; a side that owns the lower rows has it upside down."""
+
+_FROM_TO = re.compile(r"([0-9])[\s,]+([0-9])[\s,]+([0-9])[\s,]+([0-9])")
+
+
+class StrategoWords(PersonWords):
+    """The words of a set-up and of half-moves."""
+
+    speaks = frozenset({SetupRow, HalfMove, Started, Confirmed})
+
+    def question(self, request: Request, typed: int = 0) -> str:
+        """The row that is typed next, or a half-move."""
+        match request:
+            case SetupRow(row=row):
+                return f"set up row {row + typed + 1} of {SETUP_ROWS}, from the top"
+            case HalfMove(seat=seat, turn=turn):
+                return f"turn {turn}: move a {COLOURS[seat]} piece"
+            case _:
+                raise TypeError(f"a person has no words for {request!r}")
+
+    def tips(self, request: Request) -> Sequence[str]:
+        """Rows, or half-moves."""
+        if isinstance(request, SetupRow):
+            return (f"{SIZE} pieces: FB99444321", f"all in all {PIECES}", "or auto for a whole set-up")
+        return ("X Y DIRECTION: 3 6 UP", "a scout farther: 3 6 UP 4", "or from to: 3 6 3 5")
+
+    def tell(self, event: Event, names: tuple[str, str]) -> str:  # noqa: ARG002 sides have colours
+        """Half-moves with their outcomes."""
+        match event:
+            case Started():
+                return "both sides are set up"
+            case Confirmed(seat=seat, text=text):
+                return f"{COLOURS[seat]} {text}"
+            case _:
+                raise TypeError(f"a person has no words for {event!r}")
+
+    def read(self, request: Request, text: str) -> Reply:
+        """A row or a half-move."""
+        return _read_row(text) if isinstance(request, SetupRow) else _read_half_move(text)
+
+    def lines(self, request: Request, text: str) -> Sequence[str]:
+        """`auto` is a whole set-up."""
+        if not isinstance(request, SetupRow) or text.strip().lower() != "auto":
+            return (text,)
+        return (READY_SETUP if request.seat == RED else READY_SETUP[::-1])[request.row :]
+
+    def together(self, request: Request) -> int:
+        """The rules judge a set-up when its last row is there."""
+        return SETUP_ROWS - request.row if isinstance(request, SetupRow) else 1
+
+    def squares(self, request: Request) -> int:
+        """A half-move goes from one square to another."""
+        return 0 if isinstance(request, SetupRow) else 2
+
+    def strict(self, game: Game) -> Game:
+        """An illegal or unreadable move ends the game."""
+        if not isinstance(game, Stratego):
+            raise TypeError(f"not a game of Stratego: {game!r}")
+        strict = {"tolerate_illegal": False, "tolerate_unreadable": False}
+        game.options = game.options.model_copy(update=strict)
+        return game
+
+
+def _read_row(text: str) -> Reply:
+    """The spy is a small letter, flag and bombs are capitals, whatever was typed."""
+    row = text.replace(" ", "").upper().replace("S", "s")
+    if len(row) != SIZE:
+        raise UnclearError(f"{quote(text)} has {len(row)} pieces: a row has {SIZE}")
+    return decided(SetUpRow(row), row)
+
+
+def _read_half_move(text: str) -> Reply:
+    squares = _FROM_TO.fullmatch(text)
+    if squares is not None:
+        move = _between(*map(int, squares.groups()))
+        return decided(move, write_move(move))
+    reply = read_reply(text.upper().replace(",", " "))
+    match reply.decision:
+        case Move() as move:
+            return decided(move, write_move(move))
+        case None:
+            raise UnclearError(f"{quote(text)} is no move: type X Y DIRECTION, such as 3 6 UP")
+        case decision:
+            return decided(decision, NO_MOVE)
+
+
+def _between(x: int, y: int, x2: int, y2: int) -> Move:
+    """The move from one square to another in its row or column; raises UnclearError if there is none."""
+    if (x == x2) == (y == y2):
+        raise UnclearError(f"from {x} {y} no piece moves to {x2} {y2}")
+    if x == x2:
+        return Move(x, y, Direction.DOWN if y2 > y else Direction.UP, abs(y2 - y))
+    return Move(x, y, Direction.RIGHT if x2 > x else Direction.LEFT, abs(x2 - x))
+
 
 _LOG = re.compile(rb"\S+ (RED|BLUE) SETUP|An illegal setup|Controller for Player")
 
@@ -61,14 +180,14 @@ class StrategoEntry(GameEntry):
     def read_log(self, data: bytes, source: str) -> Stepped:
         """The game by the first rule set that the log does not contradict."""
         from judge.records.stratego.log import read_log
-        from judge.records.stratego.steps import stratego_steps
+        from judge.records.stratego.view import stratego_steps
 
         return stratego_steps(read_log(data, source))
 
     def replay_log(self, data: bytes, source: str) -> str:
         """The rule set and the result line."""
         from judge.records.stratego.log import read_log
-        from judge.records.stratego.steps import rules_of
+        from judge.records.stratego.view import rules_of
 
         log = read_log(data, source)
         rules, game = rules_of(log)
@@ -89,8 +208,6 @@ class StrategoEntry(GameEntry):
 
     def person(self) -> PersonWords:
         """All its requests and events."""
-        from judge.catalog.stratego_person import StrategoWords
-
         return StrategoWords()
 
 

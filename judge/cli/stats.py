@@ -11,7 +11,7 @@ from rich.text import Text
 from judge.base.errors import InputError
 from judge.base.text import printable
 from judge.cli.options import JsonOption
-from judge.publish.former import load_any
+from judge.publish.load import load_any
 from judge.statistics.candidates import Candidate, compare_candidates
 from judge.statistics.cycles import RatingsCheck, check_ratings
 from judge.statistics.joined_ratings import JoinedRatings, Version, join_contests

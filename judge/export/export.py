@@ -16,9 +16,8 @@ from judge.base.errors import HostError, InputError
 from judge.base.worker_processes import in_parallel
 from judge.contest.contest import Contest
 from judge.matches import GameConditions
-from judge.publish.former import read_joined
 from judge.publish.joined import JOINED
-from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store
+from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, read_joined
 from judge.publish.manifest import write_manifest
 from judge.publish.model import PublishedContest, PublishedMatch
 from judge.publish.tables import tables

@@ -24,8 +24,7 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.games.stratego.notation import read_reply
-from judge.games.stratego.types import COLOURS, Confirmed, HalfMove, SetUpRow, SetupRow, Started, one_word
+from judge.games.stratego.types import COLOURS, Confirmed, HalfMove, SetUpRow, SetupRow, Started, one_word, read_reply
 from judge.games.types import Event, Reply, Request, decided
 from judge.protocols.entry import ProtocolEntry
 from judge.protocols.lines import LineReader

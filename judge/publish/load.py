@@ -1,13 +1,16 @@
-"""A published contest from a store, and from an export.
+"""A published contest from a store or an export, and the former contests that a contest.toml joins with it.
 
 A store is trusted. Of an export that is verified only this is read: the snapshot, the pairings, the journal, the
 organiser's decisions, and the states of matches. `judge.verify.export` replays the records and computes
 everything else again.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import astuple, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,15 +18,20 @@ from pydantic import BaseModel, ConfigDict
 
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
-from judge.base.parsing import parse_foreign, refuse_ambiguous
-from judge.contest.contest import Contest
+from judge.base.parsing import parse, parse_foreign, refuse_ambiguous
+from judge.base.text import quote
+from judge.contest.contest import Contest, has_begun, open_store
+from judge.contest.plan import Planned, load_plan
 from judge.games.types import Verdict
-from judge.matches import Pairing, ResultRow
-from judge.publish.joined import JOINED, LARGEST_JOINED, Joined
+from judge.matches import GameConditions, Pairing, ResultRow
+from judge.publish.joined import JOINED, LARGEST_JOINED, FormerContest, Joined
+from judge.publish.manifest import LARGEST_MANIFEST, MANIFEST
 from judge.publish.model import PublishedContest, PublishedMatch, UncountedAttempt
 from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
 from judge.referee.seeds import Key
+from judge.referee.spec import MatchRecord
 from judge.store.types import JournalLine
+from judge.tournament.comparable import policy_difference
 from judge.tournament.schedule import Tournament
 from judge.tournament.seeds import commitment_to
 from judge.tournament.snapshot import Snapshot, read_snapshot
@@ -229,3 +237,59 @@ def _read_table(directory: Path, name: str, kind: type[Row]) -> list[Row]:
     path = directory / "data" / f"{name}.json"
     data = read_bounded(path, LARGEST_TABLE)
     return parse_foreign(list[kind], data, f"{path}: not a table of an export")  # type: ignore[valid-type]
+
+
+def conditions_of(record: MatchRecord) -> GameConditions:
+    """Where and when a match was played. Raises InputError if the record's time is none."""
+    place = record.placement
+    try:
+        began = datetime.fromisoformat(record.started_at)
+        slot = ",".join(map(str, place.slot_cores))
+        return GameConditions(place.host, slot, began.timestamp(), record.seconds, f"{began.hour:02d}")
+    except (ValueError, OverflowError):
+        raise InputError(f"started_at {quote(record.started_at)} is no time") from None
+
+
+def load_any(path: Path) -> PublishedContest:
+    """The contest of a contest.toml, of its folder, or of an export, whose tables are taken as they are.
+
+    Raises InputError if it has not begun, or if a file is not what an export has there.
+    """
+    if (path / DOCUMENT).is_file():
+        return load_claimed(path)
+    planned = load_plan(path)
+    if not planned.has_no_store:
+        with closing(open_store(planned)) as store:
+            if has_begun(store, planned):
+                return load_store(Contest(store, planned))
+    raise planned.not_begun()
+
+
+def read_joined(planned: Planned) -> Joined | None:
+    """What [ratings] of a contest.toml joins; None if it joins nothing.
+
+    Raises InputError if a contest cannot be read, or is of another game.
+    """
+    chosen = planned.plan.ratings
+    if not chosen.with_:
+        return None
+    contests = [_former(planned, planned.folder / name) for name in chosen.with_]
+    return parse(Joined, {"anchors": chosen.anchors, "contests": contests}, f"{planned.path}: [ratings]")
+
+
+def _former(planned: Planned, path: Path) -> FormerContest:
+    contest = load_any(path)
+    game, own = contest.snapshot.policy.game.name, planned.policy.game.name
+    if game != own:
+        raise InputError(f"{planned.path}: [ratings] with: {path} is of {game}: strength at it is none at {own}")
+    if what := policy_difference(contest.snapshot.policy, planned.policy):
+        raise InputError(
+            f"{planned.path}: [ratings] with: {path} has other rules or another clock ({what}), so strength there is "
+            "another strength; leave it out"
+        )
+    if contest.name == planned.name:
+        raise InputError(f"{planned.path}: [ratings] with: {path} is of a contest of the same name; leave it out")
+    manifest = None
+    if (path / DOCUMENT).is_file():
+        manifest = hashlib.sha256(read_bounded(path / MANIFEST, LARGEST_MANIFEST)).hexdigest()
+    return FormerContest.of(contest.as_rated, manifest)

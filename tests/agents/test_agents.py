@@ -7,7 +7,7 @@ import pytest
 from judge.agents.agents import program_digest, stage_agent
 from judge.base.errors import InputError
 from judge.referee.policy import load_policy
-from judge.submissions.build import recipe_of
+from judge.submissions.trees import recipe_of
 
 
 @pytest.fixture

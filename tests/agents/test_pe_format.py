@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import stage_agent
-from judge.agents.pe_format import has_window, width_of
+from judge.agents.programs import has_window, width_of
 from judge.base.errors import InputError
 from judge.referee.policy import load_policy
 

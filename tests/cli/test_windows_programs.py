@@ -16,7 +16,7 @@ from typing import TypeVar
 import pytest
 
 from judge.agents.agents import stage_agent
-from judge.agents.pe_format import has_window, is_dotnet, width_of
+from judge.agents.programs import has_window, is_dotnet, width_of
 from judge.base.errors import InputError
 from judge.host.build_images import build_images
 from tests.cli.conftest import QUICK, Judge

@@ -3,8 +3,7 @@
 from typing import Any
 
 from judge.games.stratego import Stratego
-from judge.games.stratego.notation import read_reply
-from judge.games.stratego.types import Confirmed, SetUpRow
+from judge.games.stratego.types import Confirmed, SetUpRow, read_reply
 from judge.games.types import AgentFault, Drawn, Event, RuleResult, Verdict, decided
 
 FULL_RED = ("FB8sB479B8", "BB31555583", "6724898974", "967B669999")

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.games.stratego.notation import INT_MAX, INT_MIN, read_reply, write_move
-from judge.games.stratego.types import Direction, Move, NoMove
+from judge.games.stratego.types import INT_MAX, INT_MIN, Direction, Move, NoMove, read_reply, write_move
 from judge.games.types import ReplyKind, decided
 
 DOWN = Direction.DOWN

@@ -13,8 +13,8 @@ from judge.base.errors import InputError
 from judge.cli.contest.plan import plan as judge_plan
 from judge.cli.contest.publish import verify
 from judge.export.export import publish
-from judge.publish.former import load_any, read_joined
 from judge.publish.joined import JOINED
+from judge.publish.load import load_any, read_joined
 from judge.publish.tables import COLUMNS
 from judge.statistics.joined_ratings import join_contests
 from judge.transparency.keys import make_key

@@ -9,7 +9,7 @@ from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.contest.estimate import ContestEstimate, estimate_contest
 from judge.contest.executor import slots_on_host
 from judge.contest.plan import Planned, load_plan
-from judge.publish.former import read_joined
+from judge.publish.load import read_joined
 
 EXAMPLES = "Example: judge contest plan cup/contest.toml"
 

@@ -20,7 +20,6 @@ from typing import Any, ClassVar, Self
 
 from judge.base.text import quote, sentence
 from judge.games.stratego.board import Clash, StrategoBoard, clash_of
-from judge.games.stratego.notation import write_move
 from judge.games.stratego.options import StrategoOptions, read_options
 from judge.games.stratego.setup import SetupPhase
 from judge.games.stratego.types import (
@@ -38,6 +37,7 @@ from judge.games.stratego.types import (
     Started,
     no_decision,
     one_word,
+    write_move,
 )
 from judge.games.types import (
     NATURE,

@@ -1,7 +1,11 @@
-"""The picture of a game of Quantum Chess."""
+"""Pictures of a game of Quantum Chess, and its steps in a log of UCC's manager."""
 
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.board import SIZE, UNKNOWN, Piece
+from judge.games.types import NATURE
+from judge.records.quantum_chess.log import QchessLog
+from judge.records.quantum_chess.replay import replay_qchess_log
+from judge.records.steps import LogSteps, Stepped
 from judge.records.views import BoardView, Face, Surface, Token
 
 
@@ -22,3 +26,21 @@ def _piece(piece: Piece, shows_all: bool) -> Token:
         return Token(piece.colour, faces=faces[:1], shows=0)
     shows = None if piece.current is None else piece.index
     return Token(piece.colour, faces=faces, shows=shows)
+
+
+def qchess_steps(log: QchessLog) -> Stepped:
+    """The game, played again; InputError where the log contradicts the rules."""
+    replayed = replay_qchess_log(log)
+    game = QuantumChess(replayed.game.options)
+    steps = LogSteps(chess_view)
+    for answered in replayed.answers:
+        if answered.seat == NATURE:
+            game.apply(answered.reply)
+            steps.see_effect(game)
+            continue
+        steps.begin(game)
+        game.apply(answered.reply)
+        steps.add(game, answered.seat, answered.reply.said)
+    steps.begin(game)
+    result = replayed.game.result(log.names) or "unfinished"
+    return Stepped("quantum-chess", log.names, steps.steps, result)

@@ -10,8 +10,7 @@ from judge.base.errors import InputError
 from judge.base.text import quote
 from judge.games.stratego import RULES, Stratego, StrategoOptions
 from judge.games.stratego.game import SURRENDERED, UNINTELLIGIBLE
-from judge.games.stratego.notation import read_reply
-from judge.games.stratego.types import Move, NoMove, SetUpRow, SetupRow
+from judge.games.stratego.types import Move, NoMove, SetUpRow, SetupRow, read_reply
 from judge.games.types import NATURE, AgentFault, Drawn, Reply, ReplyKind, Verdict, decided
 from judge.records.stratego.log import SHORT, HalfMoveLine, StrategoLog, one_printable_line, read_result, write_log
 from judge.referee.setup import nature

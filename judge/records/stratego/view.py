@@ -1,10 +1,14 @@
-"""The picture of a game of Stratego."""
+"""Pictures of a game of Stratego, and its steps and rules in a log of a UCC contest's manager."""
 
 from functools import lru_cache
 
+from judge.base.errors import InputError
 from judge.games.stratego import Stratego
 from judge.games.stratego.types import COLOURS, SIZE
-from judge.games.types import SEATS
+from judge.games.types import NATURE, SEATS, AgentFault
+from judge.records.steps import LogSteps, Stepped
+from judge.records.stratego.log import StrategoLog
+from judge.records.stratego.replay import log_answers, replay_stratego_log, stratego_options
 from judge.records.views import BoardView, Face, Square, Surface, Token
 
 _EMPTY, _LAKE, _ENEMY = ".", "+", "#"
@@ -39,3 +43,37 @@ def stratego_view(game: Stratego, seat: int | None = None) -> BoardView:
 @lru_cache(maxsize=256)
 def _soldier(seat: int, letter: str) -> Token:
     return Token(seat, faces=(Face(letter, is_hidden=True),), shows=0)
+
+
+RULE_SETS = ("stratego-2012", "stratego-2011", "stratego-seed")
+
+
+def rules_of(log: StrategoLog) -> tuple[str, Stratego]:
+    """The first rule set that does not contradict the log, which does not say by which it was played, and the game."""
+    objections = []
+    for rules in RULE_SETS:
+        try:
+            return rules, replay_stratego_log(log, stratego_options(log, rules))
+        except InputError as error:
+            objections.append(error)
+    raise objections[0]
+
+
+def stratego_steps(log: StrategoLog) -> Stepped:
+    """The game, played again; InputError where the log contradicts every rule set."""
+    rules, _ = rules_of(log)
+    game = Stratego(stratego_options(log, rules))
+    steps = LogSteps(stratego_view)
+    steps.begin(game)
+    for answer in log_answers(log, game):
+        seat = game.pending().seat
+        if isinstance(answer, AgentFault):
+            game.forfeit(answer)
+        elif seat == NATURE:
+            game.apply(answer)
+            steps.see_effect(game)
+        else:
+            game.apply(answer)
+            steps.add(game, seat, answer.said)
+    result = game.result(log.names) if game.end else "unfinished"
+    return Stepped(rules, log.names, steps.steps, result)

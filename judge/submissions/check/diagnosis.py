@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from judge.agents.agents import MONO
-from judge.agents.pe_format import is_dll, is_dotnet
-from judge.agents.programs import first_line
+from judge.agents.programs import first_line, is_dll, is_dotnet
 from judge.base.durable_files import is_directory, is_file
 from judge.base.text import decode, printable
 from judge.games.types import Verdict

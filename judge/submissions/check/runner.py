@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.agents.agents import WINE, Agent, stage_agent
-from judge.agents.pe_format import has_window
+from judge.agents.programs import has_window
 from judge.base.errors import HostError, InputError, JudgeError
 from judge.base.text import decode
 from judge.catalog import game_entry

@@ -5,8 +5,7 @@ import platform
 import re
 from pathlib import Path, PurePosixPath
 
-from judge.agents.elf_format import read_elf
-from judge.agents.programs import MAX_LFS_POINTER_BYTES, first_line, is_lfs_pointer
+from judge.agents.programs import MAX_LFS_POINTER_BYTES, first_line, is_lfs_pointer, read_elf
 from judge.agents.recipe import MAKEFILES, is_built
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_file

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from judge.matches import GameConditions
-from judge.publish.conditions import conditions_of
+from judge.publish.load import conditions_of
 from judge.publish.model import PublishedContest, PublishedMatch
 from judge.site.match_files import read_stored
 from judge.statistics.fairness import FairnessTest

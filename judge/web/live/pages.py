@@ -22,9 +22,8 @@ from judge.contest.contest import Contest, open_store
 from judge.contest.hosts import ContestHost, contest_hosts
 from judge.contest.plan import Planned
 from judge.contest.window_keeper import FileWindows
-from judge.publish.former import read_joined
 from judge.publish.joined import JOINED, Joined
-from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store
+from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, read_joined
 from judge.publish.model import PublishedContest, PublishedMatch, Stream
 from judge.publish.tables import CERTIFICATE, certificate_files, tables
 from judge.referee.spec import public_part

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from judge.base.errors import InputError
 from judge.base.text import one_line
 from judge.catalog.files import read_games
-from judge.records.gomoku.formats import GOMOKU_FORMATS
-from judge.records.gomoku.rec import SIDE
+from judge.records.gomoku.formats import GOMOKU_FORMATS, SIDE
 from judge.records.gomoku.record import FiveRecord
 from tests.examples import examples
 from tests.records.games import (

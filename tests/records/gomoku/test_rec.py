@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from judge.base.errors import InputError
-from judge.records.gomoku.rec import looks_like_rec, read_rec, write_rec
+from judge.records.gomoku.formats import looks_like_rec, read_rec, write_rec
 from judge.records.gomoku.record import FiveRecord
 
 GAME = FiveRecord(

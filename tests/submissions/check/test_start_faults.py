@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import stage_agent
-from judge.agents.elf_format import read_elf
+from judge.agents.programs import read_elf
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot
