@@ -13,6 +13,7 @@ MODULES = (
     "protocols/gomocup_board",
     "protocols/lines",
     "referee/clock",
+    "referee/former",
     "referee/live_wire",
     "referee/match",
     "referee/side",

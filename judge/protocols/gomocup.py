@@ -147,7 +147,6 @@ class Gomocup:
         self._answers_info = False
         """Whether it has answered an INFO line."""
         self._said = ""
-        """The line that it said last."""
         self._rest = b""
         """What follows the keyword in that line."""
         self._complaint = ""
@@ -244,12 +243,10 @@ class Gomocup:
 
     @property
     def _own(self) -> int:
-        """The colour that the brain is to place."""
         return (self._request.colour + len(self._laid)) & 1
 
     @property
     def _opening(self) -> int:
-        """How many of the stones are no moves."""
         return self._request.opening + len(self._laid)
 
     def _put_position(self) -> list[Effect]:
