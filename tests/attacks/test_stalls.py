@@ -21,7 +21,7 @@ import pytest
 
 from judge.attacks.attack import Attack
 from judge.attacks.programs import build_attacks
-from judge.attacks.stalls import BY_STALLS, NEARLY
+from judge.attacks.resources import BY_STALLS, NEARLY
 from judge.attacks.weak_box import Config, WeakBox
 from judge.games.types import Verdict
 from judge.host.build_images import build_images

@@ -1,0 +1,296 @@
+"""Attacks by processes (A7, A8, C), on the memory cap (B), on the opponent's time (O) and by stalls of an agent (V11).
+
+The programs are processes.c, memory.c, calls.c and stalls.c of images/attacks. In O the attacker answers in time, by
+system calls that nothing interrupts; its opponent must not lose, be blamed or be charged for it.
+"""
+
+from dataclasses import replace
+
+from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected, Observed, Opponent
+from judge.attacks.cpu import FARMED, LATE, SPAN, TURN, patient
+from judge.attacks.fixtures import bystanders, hoarder
+from judge.attacks.weak_box import (
+    allowing,
+    as_the_hoarder,
+    both,
+    unfiltered,
+    with_core_dumps,
+    with_more_groups,
+    with_new_privileges,
+    with_writable_proc,
+)
+from judge.games.types import Verdict
+from judge.referee.transcript import EntryKind
+from judge.referee.wire import RanOn
+
+LEFT = Expected(verdict=Verdict.CRASH, because="exited with code 3")
+OUTLIVED = Control(off="the agent is a shell, which waits for what it started", in_shell="{}; sleep 30")
+ROOMY = {"limits": {"processes": 400}}
+MANY = "200"
+NONE = frozenset({"NONE"})
+INSIDES = ("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "mem", "environ", "stderr", "root")
+
+BY_PROCESSES = (
+    Attack(
+        id="A7", title="ends, and a child plays on", program="processes", words=("child-plays-on",),
+        danger="nobody would know which process a verdict is about", expected=LEFT, control=OUTLIVED,
+    ),
+    Attack(
+        id="A8", title="ends, and a daemon plays on", program="processes", words=("daemon-plays-on",),
+        danger="processes would be left on the host", expected=LEFT, control=OUTLIVED,
+    ),
+    Attack(
+        id="C1", title="starts many processes", program="processes", words=("fork", "4000"),
+        danger="an agent could use up the host's processes",
+        expected=Expected(denied=("fork",), by=frozenset({"EAGAIN"})),
+        control=Control(
+            off="the limit: it is 400", policy=ROOMY, words=("fork", MANY), expected=Expected(got=("fork",))
+        ),
+    ),
+    Attack(
+        id="C1.bomb", title="starts processes that start processes", program="processes", words=("bomb",),
+        danger="an agent could use up the host's processes", policy=TURN, expected=replace(LATE, did={"processes": 5}),
+        control="it would be a danger to the host",
+    ),
+    Attack(
+        id="C2", title="starts many threads", program="processes", words=("threads", "4000"),
+        danger="an agent could use up the host's processes",
+        expected=Expected(denied=("thread",), by=frozenset({"EAGAIN"})),
+        control=Control(
+            off="the limit: it is 400", policy=ROOMY, words=("threads", MANY), expected=Expected(got=("thread",))
+        ),
+    ),
+    Attack(
+        id="C4", title="kills all that it can, and the judge by its number", program="processes",
+        words=("kill", "{judge}"), danger="an agent could end the contest",
+        expected=Expected(denied=("judge",), by=frozenset({"ESRCH"}), did={"killed": 1}),
+        control="without a world of its own it would kill others on the host", scene=bystanders,
+    ),
+    Attack(
+        id="C5", title="looks into PID 1", program="processes", words=("look-into", "1"),
+        danger="an agent could forge the report of its own end",
+        expected=Expected(denied=INSIDES, by=NOT_PERMITTED | {"ESRCH", "ENOENT"}),
+        control=Control(
+            off="it is a child of its own, no call is filtered, and /proc can be written",
+            words=("look-into", "child"), weaken=both(unfiltered, with_writable_proc),
+            expected=Expected(got=INSIDES),
+        ),
+    ),
+    Attack(
+        id="C6", title="runs a program as another user", program="processes", words=("setuid",),
+        danger="an agent could become root in its box, the first half of a way out",
+        expected=Expected(denied=("setuid-file", "setuid", "new-privileges"), by=NOT_PERMITTED | NONE),
+        control=Control(
+            off="no-new-privileges", weaken=with_new_privileges,
+            expected=Expected(denied=("setuid-file", "setuid"), by=NOT_PERMITTED | NONE, got=("new-privileges",)),
+        ),
+    ),
+    Attack(
+        id="C7", title="has groups left over from the judge", program="processes", words=("groups",),
+        danger="an agent could read what is for a group of the host's",
+        expected=Expected(denied=("group", "setgroups"), by=NOT_PERMITTED | NONE),
+        control=Control(
+            off="the empty list of groups", weaken=with_more_groups,
+            expected=Expected(got=("group",), denied=("setgroups",)),
+        ),
+    ),
+    Attack(
+        id="C8", title="leaves core dumps", program="processes", words=("core",),
+        danger="an agent could fill the disk, or have the host's crash handler run on its memory",
+        expected=Expected(denied=("core-limit", "core"), by=NOT_PERMITTED | NONE),
+        control=Control(off="the limit of core dumps", weaken=with_core_dumps, expected=Expected(got=("core-limit",))),
+    ),
+    Attack(
+        id="C9", title="has all signals and pipes of the user that it was in another game", program="processes",
+        words=("probe",), scene=hoarder,
+        danger="an agent could break the programs of other games: signals and pipes are counted by user",
+        expected=Expected(got=("signals", "pipe")),
+        control=Control(
+            off="a user of its own for each box", weaken=as_the_hoarder,
+            expected=Expected(denied=("signals", "pipe"), by=frozenset({"EAGAIN", "ENOSPC"})),
+        ),
+    ),
+    Attack(
+        id="I4", title="plays like any other, beside a process and a box that look like its own", program="processes",
+        words=("kill", "{judge}"), danger="ending one game would end others", scene=bystanders,
+        expected=Expected(denied=("judge",), by=frozenset({"ESRCH"})),
+        control=BY_ITSELF + "the judge ends boxes by their ids only",
+    ),
+)  # fmt: skip
+
+SMALL = {"limits": {"memory_bytes": 64 << 20}}
+OVER = "200"
+"""MiB, more than the small cap and the writable directories together."""
+SPIKE = 48
+
+LARGE = Control(off="the cap: it is 512 MiB", policy={"limits": {"memory_bytes": 512 << 20}})
+SPREAD = "an agent could use up the host's memory, and others would die for it"
+
+
+def _peak_is_the_cap(seen: Observed) -> str:
+    evidence = seen.record.seats[0].evidence
+    peak, cap = (0, 0) if evidence is None else (evidence.memory_peak_bytes, evidence.memory_cap_bytes)
+    if not peak or not cap:
+        return "peak or cap are not in the evidence"
+    return "" if 0.8 * cap < peak <= cap else f"the peak {peak} is not at the cap {cap}"
+
+
+def _spike_is_seen(seen: Observed) -> str:
+    peak = seen.record.seats[0].memory_peak_bytes or 0
+    return "" if peak >= SPIKE << 20 else f"the record has a peak of {peak} bytes only"
+
+
+OVER_THE_CAP = Expected(verdict=Verdict.MEMORY, because="cap of", proof=_peak_is_the_cap)
+
+ON_MEMORY = (
+    Attack(
+        id="B1", title="takes memory", program="memory", words=("eat", OVER),
+        danger=SPREAD, policy=SMALL, expected=OVER_THE_CAP, control=LARGE,
+    ),
+    Attack(
+        id="B3", title="splits it over sixteen children", program="memory", words=("children", OVER),
+        danger=SPREAD, policy=SMALL, expected=OVER_THE_CAP, control=LARGE,
+    ),
+    Attack(
+        id="B4", title="takes memory that belongs to no process", program="memory", words=("shared", OVER),
+        danger=SPREAD, policy=SMALL, expected=OVER_THE_CAP, control=LARGE,
+    ),
+    Attack(
+        id="B9", title="has the kernel swap out what it takes", program="memory", words=("swap", OVER),
+        danger="an agent could use more than others, and slow the host for all", policy=SMALL,
+        expected=replace(OVER_THE_CAP, denied=("pageout",)), engine_allows=("pageout",),
+        control=replace(
+            LARGE, off="the cap, and the denial of swapping out", weaken=allowing("madvise"),
+            expected=Expected(got=("pageout",)),
+        ),
+    ),
+    Attack(
+        id="B10", title="has a child killed for it and lives on", program="memory", words=("victim", OVER),
+        danger="an agent could overrun its memory as often as it likes", policy=SMALL, expected=OVER_THE_CAP,
+        control=LARGE,
+    ),
+    Attack(
+        id="B12", title="takes memory for a moment only", program="memory", words=("spike", str(SPIKE)),
+        danger="the memory in a record would mean nothing", expected=Expected(proof=_spike_is_seen),
+        control=BY_ITSELF + "the kernel keeps the peak",
+    ),
+)  # fmt: skip
+
+LONGEST = ("page-table", "511")
+"""Most of a second on the host that this was written on; no filter can tell it from a small one."""
+
+ROBBED = "an honest agent would lose by the time that its opponent took"
+LONG_MS = 50
+"""A part of such a call, also on a host that is ten times as fast."""
+STRICT = {"clock": {"still_ms": LONG_MS}}
+"""Who runs on for so long loses."""
+
+RAN_ON = Expected(verdict=Verdict.TURN_TIME, because="did not stand still when its turn was over")
+THINKS_MS = 200
+NOBODY_WAITS = {"clock": {"still_ms": 1, "ran_on_ms": 10**6, "turn_ms": THINKS_MS}}
+"""The opponent, which thinks for two thirds of what it has, shares its core with the call."""
+
+
+def _is_charged(seen: Observed) -> str:
+    """The attacker pays for the processor time that it ran on with; its opponent has none to pay for."""
+    used_ms = [0.0, 0.0]
+    for entry in seen.entries:
+        if entry.kind is EntryKind.RAN_ON:
+            used_ms[entry.seat] += (RanOn.decode(entry.data).cpu_ns or 0) / 1e6
+    attacker, opponent = used_ms
+    if attacker < LONG_MS or opponent > attacker / 2:
+        return f"it ran on for {attacker:.0f} ms, and its opponent for {opponent:.0f} ms"
+    charged = seen.record.seats[0].charged_ms
+    return "" if charged >= attacker else f"it was charged {charged:.0f} of {attacker:.0f} ms"
+
+
+def _box_outlived_the_game(seen: Observed) -> str:
+    lingered = seen.record.seats[0].lingered_ms
+    return "" if lingered > 0 else "its box was gone before it was left"
+
+
+ON_THE_OPPONENT = (
+    Attack(
+        id="O1", title="makes a long system call behind its answer", program="calls", words=("in-the-turn", *LONGEST),
+        danger=ROBBED, policy=STRICT, opponent=Opponent("work", THINKS_MS), expected=RAN_ON,
+        control=Control(
+            off="waiting until it stands still", policy=NOBODY_WAITS,
+            expected=Expected(verdict=Verdict.TURN_TIME, against_opponent=True, because="did not answer"),
+        ),
+    ),
+    Attack(
+        id="O1.charged", title="makes a long system call behind its answer, shorter than is waited for",
+        program="calls", words=("in-the-turn", *LONGEST), danger=ROBBED, policy={"clock": {"still_ms": 60000}},
+        expected=Expected(proof=_is_charged), control=BY_ITSELF + "O1 shows who loses where nobody waits",
+    ),
+    Attack(
+        id="O2", title="makes a long system call in its opponent's start-up", program="calls",
+        words=("in-the-start", *LONGEST), danger=ROBBED, policy=STRICT, expected=RAN_ON,
+        control=BY_ITSELF + "its opponent is not started before it stands still",
+    ),
+    Attack(
+        id="O3", title="makes a long system call when the game is over, so that it cannot be killed", program="calls",
+        words=("at-the-end", *LONGEST), danger="an agent could turn a lost game into a void, and stop a contest",
+        policy={"clock": {"close_ms": 1}}, expected=Expected(proof=_box_outlived_the_game),
+        control=BY_ITSELF + "a verdict stands before a box is closed",
+    ),
+    Attack(
+        id="O4.mincore", title="asks of terabytes which pages are in memory, behind its answer", program="calls",
+        words=("in-the-turn", "mincore", "20"), danger=ROBBED, engine_allows=("mincore",),
+        expected=Expected(denied=("mincore",)),
+        control=Control(
+            off="the filter of system calls, and the limit of address space", weaken=unfiltered,
+            policy={"limits": {"address_bytes": 0}}, expected=replace(RAN_ON, got=("mincore",)),
+        ),
+    ),
+    Attack(
+        id="O4.engine", title="makes the Engine's pause fail, behind its answer", program="calls",
+        words=("in-the-turn", "mincore", "40"), danger="an agent could make a game void in the middle",
+        policy={"box": {"freeze": "engine"}}, engine_allows=("mincore",), is_quick=False,
+        expected=Expected(denied=("mincore",)),
+        control=Control(
+            off="the filter of system calls, and the limit of address space", weaken=unfiltered,
+            policy={"limits": {"address_bytes": 0}}, expected=replace(RAN_ON, got=("mincore",)),
+        ),
+    ),
+    Attack(
+        id="O4.populate", title="maps tens of gigabytes of zeros, behind its answer", program="calls",
+        words=("in-the-turn", "populate", "20"), danger=ROBBED, engine_allows=("populate",),
+        expected=Expected(denied=("populate",), by=NOT_PERMITTED | {"EINVAL"}),
+        control=Control(
+            off="the filter of system calls, and the limit of address space", weaken=unfiltered,
+            policy={"clock": {"still_ms": 200}, "limits": {"address_bytes": 0}},
+            expected=replace(RAN_ON, got=("populate",)),
+        ),
+    ),
+)  # fmt: skip
+
+SMALL_AND_SLOW = {**TURN, **SMALL}
+NEARLY = "89"
+"""MiB, nearly what a small box may have with its writable directories."""
+JUST_LATE = "{just_late}"
+"""A span that is longer than the turn, too; the control plays a whole game of such turns."""
+
+
+def _attack(mode: str, title: str, *words: str) -> Attack:
+    return Attack(
+        id=f"V11.{mode}",
+        title=title,
+        program="stalls",
+        words=(mode, SPAN, *words),
+        danger=FARMED,
+        policy=SMALL_AND_SLOW if words else TURN,
+        earns_void=True,
+        expected=LATE,
+        control=replace(patient(rounds=1), words=(mode, JUST_LATE, *words)),
+    )
+
+
+BY_STALLS = (
+    _attack("thrash", "fills its memory and reads files for which no room is left", NEARLY),
+    _attack("reads", "has eight processes read the disk, past the memory"),
+    _attack("faults", "has eight processes take memory and give it back"),
+    _attack("vforks", "has eight processes vfork in a loop"),
+    _attack("threads", "has eight processes make threads"),
+    _attack("syncs", "has eight processes write files and sync them"),
+)
