@@ -12,11 +12,10 @@ from typing import Any
 from judge.attacks.service_attack import Result
 from judge.attacks.weak_command import weak_command
 from judge.sandbox.box import BoxPolicy
+from judge.submissions.intake import IntakeLimits, UnpackLimits
 from judge.submissions.limited_process import limited_process
-from judge.submissions.limits import IntakeLimits, UnpackLimits
 from judge.submissions.path_checks import RefusedError
-from judge.submissions.sandbox_task import TaskHost
-from judge.submissions.unpack import unpack_upload
+from judge.submissions.trees import TaskHost, unpack_upload
 
 MB = 1 << 20
 

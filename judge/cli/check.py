@@ -12,7 +12,7 @@ from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, co
 from judge.referee.policy import load_policy
 from judge.sandbox.machine.owner import owned_directory
 from judge.submissions.check import Grade, OverlongError, examine
-from judge.submissions.limits import IntakeLimits
+from judge.submissions.intake import IntakeLimits
 from judge.terminal.check_display import CheckDisplay
 from judge.terminal.output import fail, print_json
 

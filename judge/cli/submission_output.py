@@ -1,9 +1,8 @@
 """The lines that commands print of a submission: what was received, its steps, its state and its findings."""
 
 from judge.base.text import printable
-from judge.store.submission_types import State, ToldStep
+from judge.store.submission_types import State, UploadStep
 from judge.submissions.check import CheckReport, Grade
-from judge.submissions.pipeline import UploadStep
 from judge.terminal.output import SENTENCE_CHARACTERS, finding_lines
 
 
@@ -12,7 +11,7 @@ def received_line(number: int, filename: str, size: int, digest: str) -> str:
     return f"submission {number}: {printable(filename)}, {size} bytes, SHA-256 {printable(digest[:16])}"
 
 
-def step_line(step: UploadStep | ToldStep) -> str:
+def step_line(step: UploadStep) -> str:
     """A step of the processing on one line."""
     grade = "ok" if step.ok else "FAIL"
     text = printable(step.text, SENTENCE_CHARACTERS)

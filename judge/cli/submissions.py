@@ -28,8 +28,7 @@ from judge.store.orders import OrganiserOrder
 from judge.store.submission_types import ENTERS, Submission
 from judge.store.submissions import Register
 from judge.store.tokens import Tokens, checked_author
-from judge.submissions.decisions import decide, state_line
-from judge.submissions.service import IntakeDirectory, process_taken, working
+from judge.submissions.service import IntakeDirectory, decide, process_taken, state_line, working
 from judge.terminal.output import SENTENCE_CHARACTERS, note, print_json
 
 app = typer.Typer(help="Show and decide the submissions of a contest, and give authors tokens.", no_args_is_help=True)

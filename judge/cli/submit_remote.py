@@ -20,7 +20,7 @@ from judge.base.errors import HostError, InputError
 from judge.base.parsing import parse_json
 from judge.base.text import printable
 from judge.cli.submission_output import print_findings, print_state, received_line, step_line
-from judge.store.submission_types import ENTERS, State, ToldStep
+from judge.store.submission_types import ENTERS, State, UploadStep
 from judge.submissions.check import CheckReport
 from judge.terminal.output import note, print_json
 from judge.transparency.receipt import Receipt
@@ -241,7 +241,7 @@ def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dic
             told = ()  # it is processed again
         if not as_json:
             for step in now.steps[len(told) :]:
-                print(step_line(ToldStep(0, step.stage, step.ok, step.text, step.seconds)), flush=True)
+                print(step_line(UploadStep(step.stage, step.ok, step.text, step.seconds)), flush=True)
             if not now.is_over and now.why not in ("", waits_for):
                 note(f"judge: it waits: {printable(now.why, 400)}")
                 waits_for = now.why

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, Row, Select, func, select
 from judge.matches import Match, ResultRow, result_row
 from judge.store.connection import connect
 from judge.store.queries import RESULT_COLUMNS, attempt_of
-from judge.store.submission_types import ENTERS, Change, State, Submission, ToldStep, UnknownSubmissionError
+from judge.store.submission_types import ENTERS, Change, State, Submission, UnknownSubmissionError, UploadStep
 from judge.store.tables import (
     attempts,
     contests,
@@ -84,7 +84,7 @@ class RegisterReader:
             found = {State(state): count for state, count in connection.execute(query.group_by(submissions.c.state))}
         return {state: found.get(state, 0) for state in State}
 
-    def steps(self, number: int) -> list[ToldStep]:
+    def steps(self, number: int) -> list[UploadStep]:
         """The steps of all attempts, in order."""
         query = (
             select(submission_steps)
@@ -93,7 +93,7 @@ class RegisterReader:
         )
         with self._engine.connect() as connection:
             return [
-                ToldStep(row.attempt, row.stage, row.ok, row.text, row.seconds) for row in connection.execute(query)
+                UploadStep(row.stage, row.ok, row.text, row.seconds, row.attempt) for row in connection.execute(query)
             ]
 
     def journal(self, number: int) -> list[Change]:

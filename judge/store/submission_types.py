@@ -76,7 +76,7 @@ class Allowance:
 
 
 @dataclass(frozen=True, slots=True)
-class Came:
+class ProcessingResult:
     """The result of processing: passed if `refusal` is empty. Log and report are digests of files on disk."""
 
     refusal: str
@@ -88,14 +88,15 @@ class Came:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldStep:
-    """A step of the processing."""
+class UploadStep:
+    """A stage of the processing: whether it succeeded, and a sentence about it, safe to show."""
 
-    attempt: int
     stage: str
     ok: bool
     text: str
     seconds: float
+    attempt: int = 0
+    """The attempt that the register has it under."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,14 +23,14 @@ from judge.store.submission_queries import RegisterReader, stamp, submission_of
 from judge.store.submission_types import (
     ENTERS,
     Allowance,
-    Came,
     NameTakenError,
     NotNowError,
+    ProcessingResult,
     State,
     Submission,
-    ToldStep,
     TooMuchError,
     Upload,
+    UploadStep,
 )
 from judge.store.tables import submission_journal, submission_steps, submissions
 
@@ -193,7 +193,7 @@ class Register(RegisterReader):
         )
         return {row[0]: row[1] for row in connection.execute(query)}
 
-    def step(self, number: int, step: ToldStep) -> None:
+    def step(self, number: int, step: UploadStep) -> None:
         """Keep a step of the current attempt; one of another attempt is left out."""
         with self._writing() as connection:
             row = self._row(connection, number)
@@ -216,7 +216,7 @@ class Register(RegisterReader):
                 )
             )
 
-    def finish(self, number: int, attempt: int, came: Came, practice: int = 0) -> Submission:
+    def finish(self, number: int, attempt: int, came: ProcessingResult, practice: int = 0) -> Submission:
         """Record that a submission passed, as the next version of its name, or was refused. Changes nothing if the
         attempt is not current. What passed plays so many `practice` games."""
         with self._writing() as connection:

@@ -32,7 +32,7 @@ def shown(name: str) -> str:
 
 @dataclass(frozen=True)
 class Bounds:
-    """How large a tree may be: see `judge.submissions.limits.TreeLimits`."""
+    """How large a tree may be: see `judge.submissions.intake.TreeLimits`."""
 
     total_bytes: int
     file_bytes: int

@@ -1,8 +1,8 @@
 """From an upload to an agent that passed the gate, or to one sentence that says why not; a failed host says nothing.
 
     received    its size, its digest, its name
-    unpacked    a tree of files, read in a box (`judge.submissions.unpack`)
-    built       a tree that can be played, built in a box where it is sources (`judge.submissions.build`)
+    unpacked    a tree of files, read in a box (`judge.submissions.trees`)
+    built       a tree that can be played, built in a box where it is sources (`judge.submissions.trees`)
     staged      read-only, by the digest of its files (`judge.agents.store`)
     checked     examined under the contest's policy (`judge.submissions.check`)
 
@@ -47,12 +47,13 @@ from judge.referee.spec import MatchSpec
 from judge.sandbox.docker import images
 from judge.sandbox.machine.owner import owned_directory
 from judge.sandbox.runtimes import image_that_builds
-from judge.submissions import build, unpack
+from judge.store.submission_types import UploadStep
+from judge.submissions import trees
 from judge.submissions.check import CheckReport, Grade, OverlongError, examine
+from judge.submissions.intake import IntakeLimits
 from judge.submissions.limited_process import LimitedProcess, limited_process
-from judge.submissions.limits import IntakeLimits
 from judge.submissions.path_checks import RefusedError, shown
-from judge.submissions.sandbox_task import TaskHost
+from judge.submissions.trees import TaskHost
 
 REFUSAL_CHARACTERS = 600
 _PARTNERS = ("native",)
@@ -67,16 +68,6 @@ class Stage(StrEnum):
     BUILT = "built"
     STAGED = "staged"
     CHECKED = "checked"
-
-
-@dataclass(frozen=True, slots=True)
-class UploadStep:
-    """One stage: whether it went well, and a sentence about it, safe to show."""
-
-    stage: Stage
-    ok: bool
-    text: str
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +210,7 @@ class _UploadPipeline:
                 raise InputError(f"the name {job.name!r}: A-Z, a-z, 0-9, dash, underscore and dot, at most 64")
             with job.upload.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
-            filename = unpack.name_of(job.filename)
+            filename = trees.name_of(job.filename)
             self._note_origin(upload=digest, filename=printable(filename, 300))
             words.append(f"{shown(filename)}, {size} bytes, SHA-256 {digest[:16]}")
 
@@ -228,17 +219,17 @@ class _UploadPipeline:
         with self._step(Stage.UNPACKED) as words:
             target = self.room / "unpacked" / self._upload_name
             target.parent.mkdir()
-            if unpack.is_archive(self.job.filename):
-                self.need(unpack.IMAGE)
-                self._note_origin(unpacker=images.image_content(unpack.IMAGE))
+            if trees.is_archive(self.job.filename):
+                self.need(trees.IMAGE)
+                self._note_origin(unpacker=images.image_content(trees.IMAGE))
             with self._task_host() as host:
-                words.append(unpack.unpack_upload(self.job.upload, self.job.filename, target, self.limits, host))
-            return self.reader.run(_agent_folder, unpack.root_of(target), self.job.name or self._upload_name)
+                words.append(trees.unpack_upload(self.job.upload, self.job.filename, target, self.limits, host))
+            return self.reader.run(_agent_folder, trees.root_of(target), self.job.name or self._upload_name)
 
     def _build(self, tree: Path) -> Path:
         """The tree that is played: the one that was sent, if there is nothing to build."""
         with self._step(Stage.BUILT, tree) as words:
-            recipe = self.reader.run(build.recipe_of, tree, self._upload_name)
+            recipe = self.reader.run(trees.recipe_of, tree, self._upload_name)
             if recipe is None:
                 words.append("there is nothing to build")
                 return tree
@@ -248,7 +239,7 @@ class _UploadPipeline:
             target = self.room / "built" / tree.name
             target.parent.mkdir()
             with self._task_host() as host:
-                built = build.build_tree(tree, recipe, target, self.limits, host)
+                built = trees.build_tree(tree, recipe, target, self.limits, host)
             self.outcome = replace(self.outcome, log=built.log)
             if built.failure:
                 raise RefusedError(built.failure)
@@ -376,7 +367,7 @@ class _UploadPipeline:
     @property
     def _upload_name(self) -> str:
         """The agent's name if its files have none."""
-        stem = unpack.stem_of(self.job.filename)
+        stem = trees.stem_of(self.job.filename)
         return fit_name(brain_name(stem) if stem.startswith(PREFIX) else stem)
 
 

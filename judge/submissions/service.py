@@ -8,25 +8,26 @@ FOLDER/agents/DIGEST        the agents made of them
 import json
 import re
 import secrets
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from judge.agents.agents import Agent, AgentManifest
 from judge.base.errors import HostError, InputError, NotReadyError
 from judge.base.locks import lock, try_lock
-from judge.base.text import is_printable
+from judge.base.text import is_printable, printable
 from judge.referee.policy import Policy
 from judge.sandbox.machine import core_locks
 from judge.store.files import Files
 from judge.store.incoming import Incoming
 from judge.store.notices import Notices
+from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.practice_games import PracticeGames
-from judge.store.submission_types import Came, Submission, ToldStep, Upload
+from judge.store.submission_types import ProcessingResult, Submission, Upload, UploadStep
 from judge.store.submissions import Register
 from judge.submissions.intake import IntakePolicy
-from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutcome, UploadStep
+from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutcome
 from judge.submissions.windows import Windows
 
 FILENAME_CHARACTERS = 255
@@ -157,7 +158,7 @@ def process_taken(
     """
 
     def keep(step: UploadStep) -> None:
-        register.step(taken.id, ToldStep(taken.attempt, str(step.stage), step.ok, step.text, step.seconds))
+        register.step(taken.id, replace(step, stage=str(step.stage), attempt=taken.attempt))
         tell(step)
 
     def failed(why: str) -> Submission:
@@ -172,7 +173,7 @@ def process_taken(
         outcome = process(job, keep)
         return register.finish(taken.id, taken.attempt, _kept(directory.files, outcome), practice)
     except InputError as error:
-        return register.finish(taken.id, taken.attempt, Came(str(error), "", *[None] * 4))
+        return register.finish(taken.id, taken.attempt, ProcessingResult(str(error), "", *[None] * 4))
     except NotReadyError as error:
         # Nothing was tried yet: it waits until the organiser has brought what is missing.
         return register.postpone(taken.id, taken.attempt, str(error), directory.intake.again_s)
@@ -188,10 +189,10 @@ def process_taken(
         raise
 
 
-def _kept(files: Files, outcome: UploadOutcome) -> Came:
+def _kept(files: Files, outcome: UploadOutcome) -> ProcessingResult:
     """The entry of the register for an outcome; its texts go to the disk."""
     agent, report = outcome.agent, outcome.report
-    return Came(
+    return ProcessingResult(
         refusal=outcome.refusal,
         name="" if agent is None else agent.manifest.name,
         digest=None if agent is None else agent.digest,
@@ -290,3 +291,31 @@ def _mark(directory: IntakeDirectory, worker: str) -> Path:
     if not re.fullmatch(r"[0-9a-f]{32}", worker):
         raise ValueError(f"not a worker's name: {worker[:80]!r}")
     return directory.uploads / "workers" / worker
+
+
+Decision = Callable[[Register, int, str, str], Submission]
+
+DECISIONS: Mapping[str, Decision] = {
+    "approve": Register.approve,
+    "refuse": Register.refuse,
+    "withdraw": Register.withdraw,
+    "retry": Register.retry,
+}
+"""What may be decided, by the action of its order; the target is the number of a submission."""
+
+
+def decide(register: Register, order: OrganiserOrder) -> DoneOrder:
+    """Carry out a decision. Raises as the method of the register that does it, and then nothing has changed."""
+    number = int(order.target)
+
+    def do(inner: Register) -> str:
+        return state_line(DECISIONS[order.action](inner, number, order.who, order.why))
+
+    return register.carry_out(order, do)
+
+
+def state_line(submission: Submission) -> str:
+    """A submission and its state: `submission 3, five version 2: approved`."""
+    version = f" version {submission.version}" if submission.version else ""
+    name = printable(submission.name) or "no name yet"
+    return f"submission {submission.id}, {name}{version}: {submission.state.value}"

@@ -1,26 +1,45 @@
-"""A program of ours runs in a box with a stranger's file, and writes a tree of files.
+"""From an upload to a tree of files that can be played: archives are unpacked and sources are built in a box.
 
-It sees one directory, read-only at /agent: the program as `__main__.py`, the modules that it shares with us, its job,
-and the input. Nothing of the judge's own directories is in it.
+A program of this package (`unpack_in_box`, `build_in_box`) runs in the box. It sees one directory, read-only at /agent:
+itself as `__main__.py`, the modules of the package that it imports, its job, and its input.
 """
 
 import json
+import re
 import shutil
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from judge.agents.agents import (
+    INFO,
+    MANIFEST,
+    brains_of,
+    info_words,
+    manifest_text,
+    read_sent_manifest,
+    refuse_misnamed_manifest,
+)
+from judge.agents.recipe import AT, BuildRecipe, Sources, recipe_for
+from judge.base.bookkeeping import is_bookkeeping
 from judge.base.errors import HostError
+from judge.base.text import SENTENCE_CHARACTERS, decode, printable
 from judge.base.tree_tar import TreeError, TreeMember, unpack_stream
-from judge.sandbox.box import BoxPolicy, Limits
-from judge.sandbox.docker.run_in_box import Command, CommandResult, run_in_box
+from judge.sandbox.box import BoxPolicy, ProcessReport
+from judge.sandbox.docker.run_in_box import Command, CommandEnd, CommandResult, run_in_box
 from judge.sandbox.layout import PROGRAM
-from judge.submissions.limits import TreeLimits
-from judge.submissions.path_checks import PathChecker, RefusedError
+from judge.sandbox.runtimes import image_that_builds, recipes
+from judge.submissions.build_in_box import AGAIN, UNFIT
+from judge.submissions.complaints import advice, first_error
+from judge.submissions.intake import BuildLimits, IntakeLimits, TreeLimits
+from judge.submissions.path_checks import PathChecker, RefusedError, shown
+from judge.submissions.unpack_in_box import REFUSED
 
-PYTHON = "/usr/bin/python3"
+IN_BOX = ("/usr/bin/python3", "-I", PROGRAM, f"{PROGRAM}/job.json")
+"""The command of a program in a `task_directory`."""
 HERE = Path(__file__).parent
 SHARED = (
     "base/bookkeeping.py",
@@ -43,77 +62,47 @@ class TaskHost:
     room: Path
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxTask:
-    """A program of this directory, its job, its input, and what it may use."""
+@contextmanager
+def task_directory(program: str, job: Mapping[str, Any], source: Path, host: TaskHost) -> Iterator[Path]:
+    """A directory for a box: `program` of this package, its `job`, and its input, a file or a directory.
 
-    name: str
-    program: str
-    image: str
-    job: Mapping[str, Any]
-    input: Path
-    limits: Limits
-    seconds: float
-    stderr_bytes: int
-    log_bytes: int
-    environment: Mapping[str, str] = field(default_factory=dict)
-    runs_scratch: bool = False
-    """Whether what it writes to its scratch space may be run there."""
-
-
-def run_task(task: SandboxTask, host: TaskHost, target: Path, tree: TreeLimits) -> tuple[CommandResult, str]:
-    """Run a task; after a success the tree that it wrote is at `target`.
-
-    Returns the result, and why the tree is refused although the program ended well; empty if it is not. Raises
-    HostError if the host fails.
+    Raises HostError if the disk fails, also inside the context.
     """
     try:
-        with (
-            tempfile.TemporaryDirectory(prefix=f"{task.name}-", dir=host.room) as name,
-            tempfile.TemporaryFile(dir=host.room) as stream,
-        ):
+        with tempfile.TemporaryDirectory(dir=host.room) as name:
             directory = Path(name)
-            _prepare(task, directory)
-            command = Command(
-                name=task.name,
-                directory=directory,
-                command=(PYTHON, "-I", PROGRAM, f"{PROGRAM}/job.json"),
-                image=task.image,
-                limits=task.limits,
-                seconds=task.seconds,
-                output_bytes=tree.stream_bytes,
-                stderr_bytes=task.stderr_bytes,
-                log_bytes=task.log_bytes,
-                environment=tuple(task.environment.items()),
-                cores=host.cores,
-                runs_scratch=task.runs_scratch,
-            )
-            result = run_in_box(command, host.policy, stream)
+            for shared_name in SHARED:
+                shared = directory / "judge" / shared_name
+                shared.parent.mkdir(parents=True, exist_ok=True)
+                shared.write_bytes((HERE.parent / shared_name).read_bytes())
+            (directory / "__main__.py").write_bytes((HERE / program).read_bytes())
+            (directory / "job.json").write_text(json.dumps({**job, "input": f"{PROGRAM}/{INPUT}"}), encoding="utf-8")
+            if source.is_dir():
+                shutil.copytree(source, directory / INPUT)
+            else:
+                shutil.copyfile(source, directory / INPUT)
+            for path in (directory, *directory.rglob("*")):  # the judge may have any umask
+                path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+            yield directory
+    except OSError as error:
+        raise HostError(f"{host.room}: {error.strerror}: make room, or set TMPDIR") from error
+
+
+def run_task(command: Command, host: TaskHost, target: Path, tree: TreeLimits) -> tuple[CommandResult, str]:
+    """Run a command in a `task_directory`; after a success the tree that it wrote is at `target`.
+
+    Returns the result, and why the tree is refused although the program ended well; empty if it is not. Raises
+    HostError or OSError if the host fails.
+    """
+    with tempfile.TemporaryFile(dir=host.room) as stream:
+        result = run_in_box(command, host.policy, stream)
+        try:
             if result.is_success:
                 stream.seek(0)
                 receive_tree(stream, target, tree)
-    except RefusedError as error:
-        return result, str(error)
-    except OSError as error:
-        raise HostError(f"{host.room}: {error.strerror}: make room, or set TMPDIR") from error
+        except RefusedError as error:
+            return result, str(error)
     return result, ""
-
-
-def _prepare(task: SandboxTask, directory: Path) -> None:
-    """Fill the directory that the program sees."""
-    for name in SHARED:
-        shared = directory / "judge" / name
-        shared.parent.mkdir(parents=True, exist_ok=True)
-        shared.write_bytes((HERE.parent / name).read_bytes())
-    (directory / "__main__.py").write_bytes((HERE / task.program).read_bytes())
-    job = {**task.job, "input": f"{PROGRAM}/{INPUT}"}
-    (directory / "job.json").write_text(json.dumps(job), encoding="utf-8")
-    if task.input.is_dir():
-        shutil.copytree(task.input, directory / INPUT)
-    else:
-        shutil.copyfile(task.input, directory / INPUT)
-    for path in (directory, *directory.rglob("*")):  # the judge may have any umask
-        path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
 
 
 def receive_tree(stream: BinaryIO, target: Path, limits: TreeLimits) -> None:
@@ -132,3 +121,178 @@ def receive_tree(stream: BinaryIO, target: Path, limits: TreeLimits) -> None:
         unpack_stream(stream, target, path_of, limits.path_bytes)
     except TreeError as error:
         raise RefusedError(f"what came out of the box {error}") from None
+
+
+IMAGE = "unpacker"
+"""The image in which archives are read."""
+
+ARCHIVES = re.compile(r"(?i)\.(zip|tar|tar\.gz|tgz|tar\.xz|txz|tar\.zst|tzst)$")
+OTHER_ARCHIVES = re.compile(r"(?i)\.(7z|rar|gz|bz2|xz|zst|tbz2?|lzh?|lzma|arj|cab|iso|deb|rpm)$")
+
+
+def name_of(filename: str) -> str:
+    """What an upload is called, without the directories that some browsers send along; may be hostile still."""
+    return re.split(r"[/\\]", filename)[-1]
+
+
+def is_archive(filename: str) -> bool:
+    """Whether an upload of this name is unpacked."""
+    return ARCHIVES.search(name_of(filename)) is not None
+
+
+def stem_of(filename: str) -> str:
+    """An upload's name without its ending."""
+    name = name_of(filename)
+    return ARCHIVES.sub("", name) if is_archive(name) else Path(name).stem
+
+
+def unpack_upload(upload: Path, filename: str, target: Path, limits: IntakeLimits, host: TaskHost) -> str:
+    """Make the new directory `target` of an upload; returns a sentence of what it holds.
+
+    Raises RefusedError with a sentence that names the member, HostError where the host fails.
+    """
+    name = name_of(filename)
+    if is_archive(name):
+        return _unpack_archive(upload, target, limits, host)
+    if OTHER_ARCHIVES.search(name):
+        raise RefusedError(f"{shown(name)}: archives are .zip, .tar, .tar.gz, .tar.xz or .tar.zst")
+    PathChecker(limits.tree.bounds).file(name, upload.stat().st_size)
+    target.mkdir(mode=0o755)
+    shutil.copyfile(upload, target / name)
+    return f"one file, {shown(name)}"
+
+
+def root_of(tree: Path) -> Path:
+    """Where an agent begins in what was unpacked: inside of a directory that everything is in."""
+    inner = [path for path in tree.iterdir() if not is_bookkeeping(path.name)]
+    return root_of(inner[0]) if len(inner) == 1 and inner[0].is_dir() else tree
+
+
+def _unpack_archive(upload: Path, target: Path, limits: IntakeLimits, host: TaskHost) -> str:
+    job = {
+        "bounds": limits.tree.model_dump(),
+        "ratio": limits.unpack.ratio,
+        "ratio_from_bytes": limits.unpack.ratio_from_bytes,
+    }
+    with task_directory("unpack_in_box.py", job, upload, host) as directory:
+        command = Command(
+            name="unpack",
+            directory=directory,
+            command=IN_BOX,
+            image=IMAGE,
+            limits=limits.unpack.box(),
+            seconds=limits.unpack.seconds,
+            output_bytes=limits.tree.stream_bytes,
+            stderr_bytes=64 << 10,
+            log_bytes=4 << 10,
+            cores=host.cores,
+        )
+        result, refusal = run_task(command, host, target, limits.tree)
+    if not result.is_success:
+        refusal = _unpack_failure(result, limits)
+    if refusal:
+        raise RefusedError(refusal)
+    files = [path for path in target.rglob("*") if path.is_file()]
+    if not files:
+        raise RefusedError("it holds no files")
+    total = sum(path.stat().st_size for path in files)
+    note = printable(decode(result.stderr.first).strip(), SENTENCE_CHARACTERS)
+    return f"{len(files)} {'file' if len(files) == 1 else 'files'}, {total} bytes" + (f"; {note}" if note else "")
+
+
+def _unpack_failure(result: CommandResult, limits: IntakeLimits) -> str:
+    """One sentence on an archive that was not unpacked."""
+    match result.end:
+        case CommandEnd.TIME:
+            return f"it takes more than {limits.unpack.seconds:g} s to unpack"
+        case CommandEnd.MEMORY:
+            return f"it takes more than {limits.unpack.memory_bytes} bytes of memory to unpack"
+        case CommandEnd.OUTPUT:
+            return f"it becomes more than {limits.tree.total_bytes} bytes"
+    refusal = decode(result.stderr.first).strip()
+    if result.report.number == REFUSED and result.report.kind == "exited" and refusal:
+        return printable(refusal, SENTENCE_CHARACTERS)
+    return f"it cannot be read as an archive: what reads it {result.report.kind} {result.report.number}"
+
+
+EPOCH_S = 1700000000
+"""When everything is built, for those compilers that ask."""
+
+ENVIRONMENT = (("SOURCE_DATE_EPOCH", str(EPOCH_S)), ("PYTHONHASHSEED", "0"), ("TZ", "UTC"))
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """The log of a build, and why there is no tree; empty if there is one."""
+
+    log: str
+    failure: str = ""
+
+
+def recipe_of(tree: Path, upload_name: str) -> BuildRecipe | None:
+    """How a tree that was sent is built; None if it can be played as it is. InputError.
+
+    `upload_name` is the agent's name if its files have none.
+    """
+    refuse_misnamed_manifest(tree)
+    if (tree / MANIFEST).exists():
+        sent = read_sent_manifest(tree / MANIFEST)
+        name = sent.name or upload_name
+        return recipe_for(Sources(tree, name, sent.command, sent.build, frozenset(sent.model_fields_set)))
+    if (tree / INFO).is_file():
+        first, *words = info_words(tree / INFO)
+        return recipe_for(Sources(tree, upload_name, (f"./{first.removeprefix('./')}", *words)))
+    if brains_of(tree):
+        return None
+    return recipe_for(Sources(tree, upload_name))
+
+
+def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimits, host: TaskHost) -> Built:
+    """Make the new directory `target`: `tree` as the recipe's commands leave it. Raises HostError."""
+    image = image_that_builds(recipe.kind)
+    job = {"attempts": [recipe.commands, *recipe.fallbacks], "at": AT, "bounds": limits.tree.model_dump()}
+    with task_directory("build_in_box.py", job, tree, host) as directory:
+        command = Command(
+            name="build",
+            directory=directory,
+            command=IN_BOX,
+            image=image,
+            limits=limits.build.box(),
+            seconds=limits.build.seconds,
+            output_bytes=limits.tree.stream_bytes,
+            stderr_bytes=limits.build.log_bytes,
+            log_bytes=limits.build.kept_log_bytes,
+            environment=ENVIRONMENT,
+            cores=host.cores,
+            runs_scratch=recipes()[image].runs_built,
+        )
+        result, refusal = run_task(command, host, target, limits.tree)
+    log = str(result.stderr)
+    if not result.is_success:
+        return Built(log, _build_failure(result, log, limits.build, tree))
+    if refusal:
+        return Built(log, f"what the build left cannot be taken: {refusal}")
+    if recipe.manifest:
+        sent = tree / MANIFEST
+        rest = manifest_text(sent) if sent.exists() else ""
+        (target / MANIFEST).write_text(recipe.manifest + rest, encoding="utf-8")
+    return Built(log)
+
+
+def _build_failure(result: CommandResult, log: str, limits: BuildLimits, tree: Path) -> str:
+    """One sentence on a build that failed."""
+    match result.end:
+        case CommandEnd.TIME:
+            return f"the build took more than {limits.seconds:g} s"
+        case CommandEnd.MEMORY:
+            return f"the build took more memory than it may: {limits.box().cap_bytes} bytes, its files included"
+        case CommandEnd.OUTPUT:
+            return "the build left more than an agent may have"
+        case CommandEnd.STDERR:
+            return f"the build printed more than {limits.log_bytes} bytes"
+    report = result.report
+    log = log.rpartition(AGAIN)[2]
+    last = printable(log.rpartition("\n")[2], SENTENCE_CHARACTERS) or f"{report.kind} {report.number}"
+    if report == ProcessReport("exited", UNFIT):
+        return last
+    return "; ".join(part for part in (f"the build failed: {last}", first_error(log), advice(log, tree)) if part)

@@ -36,7 +36,7 @@ from judge.referee.spec import MatchSpec
 from judge.referee.transcript import unseal
 from judge.sandbox.machine.core_locks import VARIABLE as LOCKS
 from judge.sandbox.machine.core_locks import CoreLocks
-from judge.store.submission_types import Came, Upload
+from judge.store.submission_types import ProcessingResult, Upload
 from judge.store.tokens import Tokens
 from judge.submissions.service import IntakeDirectory
 from judge.terminal.output import note
@@ -288,7 +288,7 @@ def _refused(directory: IntakeDirectory) -> float:
     """Refuse a submission; when that was in the store, in seconds of Unix time."""
     with closing(directory.register()) as register:
         taken = register.receive(Upload("told", "", "a.zip", "a" * 64, 1), worker="bench")
-        register.finish(taken.id, taken.attempt, Came("it loses on time", "", None, None, None, None))
+        register.finish(taken.id, taken.attempt, ProcessingResult("it loses on time", "", None, None, None, None))
     return time.time()
 
 

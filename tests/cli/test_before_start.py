@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from judge.cli.submit import open_intake
-from judge.store.submission_types import Came, Upload
+from judge.store.submission_types import ProcessingResult, Upload
 from tests.cli.conftest import Judge
 
 PLAN = """
@@ -66,7 +66,7 @@ def test_status_names_entries_submissions_and_the_time_until_each_moment(judge: 
     with closing(open_intake(tmp_path / "cup").register()) as register:
         for name, refusal in (("five", ""), ("six", "it loses on time")):
             taken = register.receive(Upload("ada", name, "a.zip", "a" * 64, 1), worker="0" * 32)
-            register.finish(taken.id, taken.attempt, Came(refusal, name, "d" * 64, "{}", None, None))
+            register.finish(taken.id, taken.attempt, ProcessingResult(refusal, name, "d" * 64, "{}", None, None))
         register.receive(Upload("bob", "seven", "a.zip", "a" * 64, 1))
 
     status = judge("contest", "status", "cup")

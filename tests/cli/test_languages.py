@@ -16,9 +16,8 @@ from judge.sandbox.docker.images import missing_images
 from judge.sandbox.machine.owner import owned_directory
 from judge.sandbox.runtimes import image_that_builds
 from judge.sandbox.static_builds import compile_java
-from judge.submissions.build import build_tree, recipe_of
-from judge.submissions.limits import IntakeLimits
-from judge.submissions.sandbox_task import TaskHost
+from judge.submissions.intake import IntakeLimits
+from judge.submissions.trees import TaskHost, build_tree, recipe_of
 from tests.cli.conftest import Judge
 from tests.cli.test_windows_programs import launcher
 

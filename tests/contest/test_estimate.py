@@ -12,7 +12,7 @@ from judge.agents.store import AgentStore
 from judge.contest.entries import intake_directory
 from judge.contest.estimate import ContestEstimate, estimate_contest
 from judge.contest.plan import load_plan
-from judge.store.submission_types import Allowance, Came, Upload
+from judge.store.submission_types import Allowance, ProcessingResult, Upload
 
 pytestmark = pytest.mark.docker  # an estimate says which images are missing
 
@@ -48,7 +48,7 @@ def test_agents_of_which_no_passed_check_is_known_are_named(tmp_path: Path) -> N
         for name, refusal in (("good", ""), ("poor", "it is slow")):
             upload = Upload("ada", name, "a.zip", "a" * 64, 100)
             number = register.receive(upload, Allowance(), "w").id
-            register.finish(number, 1, Came(refusal, name, agent.digest, described, None, None))
+            register.finish(number, 1, ProcessingResult(refusal, name, agent.digest, described, None, None))
         register.approve(number, "organiser", "looks well")
 
     found = look(tmp_path, text, 1)

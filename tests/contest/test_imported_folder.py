@@ -16,7 +16,7 @@ from judge.contest.plan import load_plan
 from judge.records.gomoku.gomocup_tournament import read_tournament
 from judge.records.managers import ImportedAgent, ImportedContest
 from judge.sandbox.box import BoxPolicy
-from judge.submissions.sandbox_task import TaskHost
+from judge.submissions.trees import TaskHost
 from tests.records.gomoku.tournaments import write_tournament
 
 BRAIN = "#!/usr/bin/python3\nprint('OK')\n"
@@ -124,7 +124,7 @@ def test_the_command_says_what_to_do_next_and_what_has_no_equal(tmp_path: Path) 
 def test_archives_are_unpacked_in_a_box(tmp_path: Path) -> None:
     from judge.cli.host_setup import build_missing_image
     from judge.sandbox.machine.cores import whole_cores
-    from judge.submissions.unpack import IMAGE
+    from judge.submissions.trees import IMAGE
 
     build_missing_image(IMAGE)
     archives = {}

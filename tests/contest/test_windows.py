@@ -12,7 +12,7 @@ from judge.base.errors import InputError
 from judge.contest.contest import announce, open_store
 from judge.contest.plan import load_plan
 from judge.contest.window_keeper import WindowKeeper, remembered
-from judge.store.submission_types import Came, NotNowError, Upload
+from judge.store.submission_types import NotNowError, ProcessingResult, Upload
 from judge.store.submissions import Register
 from judge.submissions.windows import SubmissionGate
 from tests.contest.test_plan import HEAD, ROUND_ROBIN, plan
@@ -187,6 +187,6 @@ def test_the_start_waits_for_submissions_that_came_before_it(desk: Desk) -> None
     keeper.look()
     assert [] == desk.started
     desk.minute = 21
-    desk.register.finish(taken.id, taken.attempt, Came("it is slow", "five", None, None, "0" * 64, None))
+    desk.register.finish(taken.id, taken.attempt, ProcessingResult("it is slow", "five", None, None, "0" * 64, None))
     keeper.look()
     assert [21] == desk.started

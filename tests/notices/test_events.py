@@ -12,7 +12,7 @@ from judge.notices.policy import NoticePolicy
 from judge.notices.sender import NoticeSender
 from judge.notices.webhook import new_secret
 from judge.store.notices import Notices
-from judge.store.submission_types import Came, Upload
+from judge.store.submission_types import ProcessingResult, Upload
 from tests.broadcast.logs import accept, play_next
 from tests.notices.test_sender import ended, mail_server
 from tests.publish.cups import Cup
@@ -28,7 +28,7 @@ def test_authors_are_told_of_results_of_the_third_failure_and_of_a_disqualificat
             notices.derive()
             for author, agent in AUTHORS.items():
                 taken = register.receive(Upload(author, agent, "a.zip", "a" * 64, 1), worker="w")
-                register.finish(taken.id, taken.attempt, Came("", agent, None, "{}", None, None))
+                register.finish(taken.id, taken.attempt, ProcessingResult("", agent, None, "{}", None, None))
                 notices.set_webhook(author, "https://example.org/", new_secret())
 
             def told(author: str) -> list[str]:
@@ -60,7 +60,7 @@ def test_results_by_mail_come_together_at_the_end_of_a_round_or_after_a_while(tm
             notices.derive()
             for author, agent in AUTHORS.items():
                 taken = register.receive(Upload(author, agent, "a.zip", "a" * 64, 1), worker="w")
-                register.finish(taken.id, taken.attempt, Came("", agent, None, "{}", None, None))
+                register.finish(taken.id, taken.attempt, ProcessingResult("", agent, None, "{}", None, None))
             policy = NoticePolicy(
                 smtp=f"127.0.0.1:{port}", security="none", site="https://cup.example.org/", again_s=0.01
             )

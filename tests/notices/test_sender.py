@@ -22,7 +22,7 @@ from judge.notices.policy import NoticePolicy
 from judge.notices.sender import NoticeSender
 from judge.notices.webhook import new_secret
 from judge.store.notices import Notice, Notices
-from judge.store.submission_types import Came, Upload
+from judge.store.submission_types import ProcessingResult, Upload
 from judge.store.submissions import Register
 from tests.forked import ForkedProcess
 from tests.notices.receiving import ERROR, LOOPBACK, OK, receiving, says
@@ -45,7 +45,7 @@ def notices(store: str) -> Iterator[Notices]:
 def refuse(store: str, author: str, why: str = "it loses on time") -> None:
     with closing(Register(store, "cup")) as register:
         taken = register.receive(Upload(author, "", "a.zip", "a" * 64, 1), worker="w")
-        register.finish(taken.id, taken.attempt, Came(why, "", None, None, None, None))
+        register.finish(taken.id, taken.attempt, ProcessingResult(why, "", None, None, None, None))
 
 
 @contextmanager

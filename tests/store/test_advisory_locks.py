@@ -16,7 +16,7 @@ from judge.store.contests import Store
 from judge.store.notices import Notices
 from judge.store.orders import OrganiserOrder
 from judge.store.practice_games import PracticeGames
-from judge.store.submission_types import Came, Upload
+from judge.store.submission_types import ProcessingResult, Upload
 from judge.store.submissions import Register
 from judge.store.types import EntryRow
 
@@ -37,7 +37,7 @@ def write_all(url: str) -> None:
         taken = register.take("w")
         assert taken is not None
         assert number == taken.id
-        register.finish(number, taken.attempt, Came("", "five", "d" * 64, "{}", None, None), practice=1)
+        register.finish(number, taken.attempt, ProcessingResult("", "five", "d" * 64, "{}", None, None), practice=1)
         assert practice.take("w") is not None
         notices.set_webhook("ada", "https://example.org/", "secret")
         notices.derive()

@@ -16,15 +16,15 @@ from judge.store.files import Files
 from judge.store.submission_types import (
     ENTERS,
     Allowance,
-    Came,
     NameTakenError,
     NotNowError,
+    ProcessingResult,
     State,
     Submission,
-    ToldStep,
     TooMuchError,
     UnknownSubmissionError,
     Upload,
+    UploadStep,
 )
 from judge.store.submissions import Register
 from tests.examples import examples
@@ -59,12 +59,12 @@ def upload(author: str = "ada", name: str = "five", size: int = 100) -> Upload:
     return Upload(author, name, "five.zip", "a" * 64, size)
 
 
-def good(name: str = "five") -> Came:
-    return Came("", name, "d" * 64, '{"an": "agent"}', "b" * 64, "c" * 64)
+def good(name: str = "five") -> ProcessingResult:
+    return ProcessingResult("", name, "d" * 64, '{"an": "agent"}', "b" * 64, "c" * 64)
 
 
-def bad(name: str = "five", why: str = "it loses on time") -> Came:
-    return Came(why, name, "d" * 64, '{"an": "agent"}', "b" * 64, "c" * 64)
+def bad(name: str = "five", why: str = "it loses on time") -> ProcessingResult:
+    return ProcessingResult(why, name, "d" * 64, '{"an": "agent"}', "b" * 64, "c" * 64)
 
 
 def taken(register: Register, worker: str = "w") -> Submission:
@@ -73,7 +73,7 @@ def taken(register: Register, worker: str = "w") -> Submission:
     return found
 
 
-def through(register: Register, came: Came, author: str = "ada", name: str = "five") -> Submission:
+def through(register: Register, came: ProcessingResult, author: str = "ada", name: str = "five") -> Submission:
     """An upload from its receipt to its end."""
     number = register.receive(upload(author, name)).id
     found = register.take("w", number)
@@ -136,7 +136,7 @@ def test_a_refused_one_stays_in_quarantine_until_the_organiser_says_why_not(
 
 
 def test_what_came_to_no_agent_cannot_be_approved(register: Register) -> None:
-    refused = through(register, Came("it does not compile", "", None, None, "b" * 64, None))
+    refused = through(register, ProcessingResult("it does not compile", "", None, None, "b" * 64, None))
     with pytest.raises(NotNowError, match="no agent that could play: it does not compile"):
         register.approve(refused.id, "organiser", "please")
     passed = through(register, good())
@@ -242,7 +242,7 @@ def test_files_that_no_submission_names_are_removed_when_they_are_old(
     files = Files(tmp_path / "submissions")
     named, log, report, orphan = (files.put(word.encode()) for word in ("upload", "log", "report", "orphan"))
     work = register.receive(Upload("ada", "five", "five.zip", named, 6), worker="w")
-    register.finish(work.id, work.attempt, Came("", "five", "d" * 64, "{}", log, report))
+    register.finish(work.id, work.attempt, ProcessingResult("", "five", "d" * 64, "{}", log, report))
     past = clock() - timedelta(days=2)
     for digest in (named, log, report):
         os.utime(files.path(digest), (past.timestamp(), past.timestamp()))
@@ -277,14 +277,14 @@ def test_what_a_dead_worker_left_is_due_again_and_its_late_words_change_nothing(
 ) -> None:
     number = register.receive(upload()).id
     taken(register, "dead")
-    register.step(number, ToldStep(1, "received", True, "1 MiB", 0.1))
+    register.step(number, UploadStep("received", True, "1 MiB", 0.1, attempt=1))
     assert [] == register.give_back(lambda _number, _attempt, worker: worker != "dead", allowed=3)
     assert [number] == register.give_back(lambda _number, _attempt, worker: worker == "dead", allowed=3)
     assert 2 == taken(register, "alive").attempt
-    register.step(number, ToldStep(1, "built", True, "", 1.0))
+    register.step(number, UploadStep("built", True, "", 1.0, attempt=1))
     assert State.PROCESSING is register.finish(number, 1, bad()).state
     register.fail(number, 1, "late", allowed=3, again_s=0)
-    register.step(number, ToldStep(2, "received", True, "1 MiB", 0.1))
+    register.step(number, UploadStep("received", True, "1 MiB", 0.1, attempt=2))
     assert State.PASSED is register.finish(number, 2, good()).state
     assert [(1, "received"), (2, "received")] == [(step.attempt, step.stage) for step in register.steps(number)]
 

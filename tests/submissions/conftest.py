@@ -10,7 +10,7 @@ import pytest
 from judge.host.build_images import build_images
 from judge.sandbox import BoxPolicy
 from judge.sandbox.machine.owner import Owner, owned_directory
-from judge.submissions.sandbox_task import TaskHost
+from judge.submissions.trees import TaskHost
 
 
 @pytest.fixture(scope="session")

@@ -8,9 +8,8 @@ from judge.agents.agents import program_digest
 from judge.agents.recipe import Sources, recipe_for
 from judge.sandbox.docker.images import missing_images
 from judge.sandbox.runtimes import recipes
-from judge.submissions.build import Built, build_tree
-from judge.submissions.limits import BuildLimits, IntakeLimits
-from judge.submissions.sandbox_task import TaskHost
+from judge.submissions.intake import BuildLimits, IntakeLimits
+from judge.submissions.trees import Built, TaskHost, build_tree
 
 pytestmark = pytest.mark.docker
 
@@ -56,7 +55,7 @@ def test_without_the_right_to_run_what_was_built_no_script_runs(
 ) -> None:
     """The control: the right comes from the image's file, and from nothing else."""
     without = recipes() | {IMAGE: dataclasses.replace(recipes()[IMAGE], runs_built=False)}
-    monkeypatch.setattr("judge.submissions.build.recipes", lambda: without)
+    monkeypatch.setattr("judge.submissions.trees.recipes", lambda: without)
 
     come = built(task_host, "")
 

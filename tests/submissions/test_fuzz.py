@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.attacks.uploads import special, tarred
-from judge.submissions.limits import TreeLimits
+from judge.submissions.intake import TreeLimits
 from judge.submissions.path_checks import RefusedError
 from judge.submissions.python_syntax import main as check_python
-from judge.submissions.sandbox_task import receive_tree
+from judge.submissions.trees import receive_tree
 from judge.submissions.unpack_in_box import REFUSED, main
 from tests.examples import examples
 from tests.hostile import byte_changes, cost

@@ -7,9 +7,8 @@ import pytest
 from judge.agents.agents import program_digest
 from judge.agents.recipe import Sources, recipe_for
 from judge.sandbox.docker.images import missing_images
-from judge.submissions.build import Built, build_tree
-from judge.submissions.limits import IntakeLimits
-from judge.submissions.sandbox_task import TaskHost
+from judge.submissions.intake import IntakeLimits
+from judge.submissions.trees import Built, TaskHost, build_tree
 
 pytestmark = pytest.mark.docker
 

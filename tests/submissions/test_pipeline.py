@@ -27,9 +27,10 @@ from judge.referee.policy import Policy, load_policy
 from judge.sandbox.docker import images
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.owner import Fate, Owner, directories
+from judge.store.submission_types import UploadStep
 from judge.submissions.check import Grade
-from judge.submissions.limits import IntakeLimits
-from judge.submissions.pipeline import Stage, UploadJob, UploadOutcome, UploadStep, process_upload
+from judge.submissions.intake import IntakeLimits
+from judge.submissions.pipeline import Stage, UploadJob, UploadOutcome, process_upload
 from tests.agents.test_pe_format import program as windows_program
 from tests.patience import PATIENCE_S
 from tests.submissions.archives import Files, renamed, zipped

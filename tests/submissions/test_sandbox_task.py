@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from judge.attacks.uploads import special, tarred
-from judge.submissions.limits import TreeLimits
+from judge.submissions.intake import TreeLimits
 from judge.submissions.path_checks import RefusedError
-from judge.submissions.sandbox_task import HERE, SHARED, receive_tree
-from judge.submissions.unpack import root_of
+from judge.submissions.trees import HERE, SHARED, receive_tree, root_of
 
 LIMITS = TreeLimits(total_bytes=10_000, file_bytes=8_000, entries=10)
 

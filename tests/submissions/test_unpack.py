@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from judge.attacks.uploads import tarred
-from judge.submissions.limits import IntakeLimits, TreeLimits, UnpackLimits
+from judge.submissions.intake import IntakeLimits, TreeLimits, UnpackLimits
 from judge.submissions.path_checks import RefusedError
-from judge.submissions.sandbox_task import TaskHost
-from judge.submissions.unpack import is_archive, name_of, stem_of, unpack_upload
+from judge.submissions.trees import TaskHost, is_archive, name_of, stem_of, unpack_upload
 from tests.submissions import archives
 from tests.submissions.archives import zipped
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from judge.attacks.uploads import special, tarred
-from judge.submissions.limits import IntakeLimits, TreeLimits, UnpackLimits
+from judge.submissions.intake import IntakeLimits, TreeLimits, UnpackLimits
 from judge.submissions.path_checks import RefusedError
 from judge.submissions.unpack_in_box import MALFORMED, extract
 from tests.submissions import archives

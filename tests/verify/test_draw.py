@@ -13,7 +13,7 @@ from judge.cli.contest.tables import log
 from judge.contest.plan import load_plan
 from judge.referee.spec import WRITTEN_BY_FIRST_VERSION
 from judge.store.contests import Store
-from judge.store.submission_types import Allowance, Came, Upload
+from judge.store.submission_types import Allowance, ProcessingResult, Upload
 from judge.store.submissions import Register
 from judge.tournament.seeds import Freeze, commitment_to, contest_key
 from judge.transparency.checkpoint import read_checkpoint
@@ -103,7 +103,7 @@ def test_an_entry_that_passed_and_was_dropped_is_found(
                 upload = Upload("ada", name, "a.zip", "a" * 64, 100)
                 number = register.receive(upload, Allowance(), "w" if name else "").id
                 if name:
-                    register.finish(number, 1, Came(refusal, name, "d" * 64, "{}", None, None))
+                    register.finish(number, 1, ProcessingResult(refusal, name, "d" * 64, "{}", None, None))
             register.withdraw(4, "ada", "changed my mind")
             failed = register.receive(Upload("ada", "fred", "a.zip", "a" * 64, 100), Allowance(), "w").id
             register.fail(failed, 1, "the Engine was gone", 1, 1)

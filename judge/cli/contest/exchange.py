@@ -21,8 +21,8 @@ from judge.export.manager_files import finished_contest, planned_contest
 from judge.records.managers import DifferenceKind, ImportedAgent, ImportedContest
 from judge.sandbox.box import BoxPolicy
 from judge.sandbox.machine.owner import owned_directory
-from judge.submissions import unpack
-from judge.submissions.sandbox_task import TaskHost
+from judge.submissions import trees
+from judge.submissions.trees import TaskHost
 from judge.terminal.output import note, print_json
 
 EXAMPLES = {
@@ -88,7 +88,7 @@ def _host(contest: ImportedContest) -> Iterator[TaskHost]:
             yield TaskHost(policy, (), room)
             return
         clean_up()
-        build_missing_image(unpack.IMAGE)
+        build_missing_image(trees.IMAGE)
         with UploadHost(place_on_host(), tell_person).aside() as cores:
             yield TaskHost(policy, cores, room)
 

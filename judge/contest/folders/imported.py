@@ -17,10 +17,9 @@ from judge.base.toml_files import toml_quoted
 from judge.contest.plan import PLAN_FILE, load_plan
 from judge.records.managers import ImportedAgent, ImportedContest
 from judge.sandbox.machine.owner import owned_directory
-from judge.submissions.limits import IntakeLimits
+from judge.submissions.intake import IntakeLimits
 from judge.submissions.path_checks import RefusedError
-from judge.submissions.sandbox_task import TaskHost
-from judge.submissions.unpack import is_archive, root_of, unpack_upload
+from judge.submissions.trees import TaskHost, is_archive, root_of, unpack_upload
 
 OPENINGS, POLICY, PROGRAMS = "openings.txt", "policy.toml", "programs"
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judge.store.submission_types import ENTERS, State, Submission, ToldStep
+from judge.store.submission_types import ENTERS, State, Submission, UploadStep
 from judge.store.submissions import Register
 from judge.submissions.check import CheckReport, Finding, Grade
 from judge.submissions.pipeline import Stage
@@ -62,7 +62,7 @@ def _passes(findings: Sequence[Finding]) -> Sequence[Finding]:
     return [finding for finding in findings if finding.grade is Grade.PASS]
 
 
-def _stages(submission: Submission, steps: Sequence[ToldStep], now: str) -> Sequence[StageView]:
+def _stages(submission: Submission, steps: Sequence[UploadStep], now: str) -> Sequence[StageView]:
     """All stages: those that are over, the one that runs, by the mark `now`, and those to come."""
     told = {step.stage: step for step in steps}
     has_failed = any(not step.ok for step in steps)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from judge.matches import MatchState
 from judge.store.practice_games import PracticeGame
-from judge.store.submission_types import Change, State, Submission, ToldStep
+from judge.store.submission_types import Change, State, Submission, UploadStep
 from judge.transparency.receipt import Receipt
 from judge.web.kit.answers import JsonAnswer
 
@@ -142,7 +142,7 @@ def received(submission: Submission, receipt: Receipt | None) -> Received:
     return Received(**_fields(submission), receipt=receipt)
 
 
-def detail(submission: Submission, steps: list[ToldStep], journal: list[Change], receipt: Receipt | None) -> Detail:
+def detail(submission: Submission, steps: list[UploadStep], journal: list[Change], receipt: Receipt | None) -> Detail:
     """A submission with its steps and its journal, as its author sees them."""
     current = [step for step in steps if step.attempt == submission.attempt]
     return Detail(

@@ -12,7 +12,7 @@ from judge.contest.contest import Contest
 from judge.contest.orders import Effect, PlaceChange
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.submission_types import ENTERS, State, Submission
-from judge.submissions.decisions import decide
+from judge.submissions.service import decide
 from judge.transparency.log import KEY_FILE
 from judge.web.organisers.console import Console
 from judge.web.organisers.files import EXPORTS, PUBLISHED, export, publish_pages

@@ -16,7 +16,7 @@ from judge.matches import Match
 from judge.notices.webhook import new_secret
 from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
 from judge.store.practice_games import PracticeResult
-from judge.store.submission_types import Came, ToldStep, Upload
+from judge.store.submission_types import ProcessingResult, Upload, UploadStep
 from judge.store.tokens import Tokens
 from judge.submissions.check import CheckReport, Finding, Grade
 from judge.submissions.service import IntakeDirectory
@@ -184,7 +184,7 @@ def _practise(cup: Cup, directory: IntakeDirectory, author: str, agent: str) -> 
     with closing(directory.register()) as register, closing(directory.practice_games()) as games:
         upload = Upload(author, "", f"{mark(author)}.tar", directory.files.put(b"y"), 10)
         taken = register.receive(upload, worker="0" * 32)
-        register.finish(taken.id, taken.attempt, Came("", agent, None, "{}", None, None), practice=1)
+        register.finish(taken.id, taken.attempt, ProcessingResult("", agent, None, "{}", None, None), practice=1)
         game = games.take("0" * 32)
         assert game is not None
         seats = [
@@ -205,8 +205,8 @@ def _submit(directory: IntakeDirectory, author: str, agent: str) -> None:
     with closing(directory.register()) as register:
         digest = directory.files.put(words.encode())
         taken = register.receive(Upload(author, "", f"{words}.zip", digest, 10), worker="0" * 32)
-        register.step(taken.id, ToldStep(taken.attempt, "received", True, f"{words}, 10 bytes", 0.1))
-        register.step(taken.id, ToldStep(taken.attempt, "checked", False, f"it failed: {words}", 2.5))
+        register.step(taken.id, UploadStep("received", True, f"{words}, 10 bytes", 0.1, attempt=taken.attempt))
+        register.step(taken.id, UploadStep("checked", False, f"it failed: {words}", 2.5, attempt=taken.attempt))
         finding = Finding(check="time", tried="a turn", grade=Grade.FAIL, evidence=words, fix=f"think less, {words}")
         report = CheckReport(
             judge="0",
@@ -222,4 +222,6 @@ def _submit(directory: IntakeDirectory, author: str, agent: str) -> None:
             directory.files.put(f"cc {words}".encode()),
             directory.files.put(report.model_dump_json().encode()),
         )
-        register.finish(taken.id, taken.attempt, Came(f"it failed: {words}", agent, None, None, log, stored))
+        register.finish(
+            taken.id, taken.attempt, ProcessingResult(f"it failed: {words}", agent, None, None, log, stored)
+        )

@@ -15,8 +15,9 @@ from judge.agents.agents import Agent, AgentManifest
 from judge.base.errors import HostError
 from judge.base.locks import lock
 from judge.referee.policy import Policy
+from judge.store.submission_types import UploadStep
 from judge.submissions.check import CheckReport, Finding, Grade
-from judge.submissions.pipeline import OnStep, Stage, UploadJob, UploadOutcome, UploadStep
+from judge.submissions.pipeline import OnStep, Stage, UploadJob, UploadOutcome
 
 
 def process(job: UploadJob, tell: OnStep) -> UploadOutcome:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from judge.contest.entries import intake_directory
 from judge.contest.event_log.store_changes import stamp_of
 from judge.contest.plan import load_plan
-from judge.store.submission_types import Came, Upload
+from judge.store.submission_types import ProcessingResult, Upload
 from judge.store.tokens import TokenRole, Tokens
 from judge.submissions.service import IntakeDirectory
 from judge.transparency.keys import make_key
@@ -153,5 +153,5 @@ def submit(found: Office, name: str, refusal: str = "") -> int:
     with closing(found.directory.register()) as register:
         digest = found.directory.files.put(name.encode())
         taken = register.receive(Upload("ada", name, f"{name}.zip", digest, 10), worker="0" * 32)
-        register.finish(taken.id, taken.attempt, Came(refusal, name, "1" * 64, "{}", digest, None))
+        register.finish(taken.id, taken.attempt, ProcessingResult(refusal, name, "1" * 64, "{}", digest, None))
         return taken.id
