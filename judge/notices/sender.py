@@ -147,7 +147,8 @@ class NoticeSender:
             self._failed(together, "the judge failed")
 
     def _failed(self, together: Sequence[Notice], why: str) -> str:
-        states = [self._notices.failed(each.id, why, self._policy.tries, self._policy.again_s) for each in together]
+        limits = (self._policy.tries, self._policy.again_s)
+        states = [self._notices.fail(each.id, None, why, *limits).state for each in together]
         return states[0]
 
     def _carry(self, notice: Notice, together: Sequence[Notice]) -> None:

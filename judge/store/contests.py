@@ -8,8 +8,7 @@ Every method is one transaction, and its changes are on disk when it returns.
 import hashlib
 import heapq
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from copy import copy
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from itertools import takewhile
 from operator import attrgetter
@@ -21,10 +20,10 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.matches import Match, MatchState, Outcome, Pairing, schedule_digest
-from judge.store.journal import now, tell
+from judge.store.database import columns_of, value_of
 from judge.store.lease import Lease
 from judge.store.orders import DoneOrder, OrganiserOrder, once
-from judge.store.queries import Reader, announced_row, contest_row, match_of, pairing_rows
+from judge.store.queries import Reader, announced_row, contest_row, pairings_of
 from judge.store.tables import attempts, contests, entries, files, journal, matches, pairings, results
 from judge.store.types import ANNOUNCED, FROZEN, AttemptState, EntryRow, FileKind
 
@@ -50,18 +49,11 @@ class Store(Reader):
         alone, and returns what was done. Raises what it raises, and then nothing has changed."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
-            inner = copy(self)
-            inner._connection = connection
-            return once(connection, contest, order, lambda: do(inner))
+            inner = self._inside(connection)
+            return once(connection, contest, order, self._stamp(), lambda: do(inner))
 
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        """One transaction: that of the order which is carried out, if there is one."""
-        if self._connection is not None:
-            yield self._connection
-            return
-        with self._lease.writing() if self._lease else self._engine.begin() as connection:
-            yield connection
+    def _begin(self) -> AbstractContextManager[Connection]:
+        return self._lease.writing() if self._lease else super()._begin()
 
     # --- the files of a contest --------------------------------------------------------------------------------------
 
@@ -86,15 +78,15 @@ class Store(Reader):
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is not None:
                 return
-            values = {"document": "", "created_at": now(), "state": ANNOUNCED, "secret": secret}
+            values = {"document": "", "created_at": self._stamp(), "state": ANNOUNCED, "secret": secret}
             connection.execute(insert(contests).values(name=name, **values))
-            tell(connection, name, ANNOUNCED, "", digest=commitment)
+            self._tell(connection, name, ANNOUNCED, "", digest=commitment)
 
     def announced_secret(self, name: str) -> str | None:
         """The secret of a contest that was announced; None if it was not, or if its seed is fixed."""
-        with self._connected() as connection:
+        with self._reading() as connection:
             row = announced_row(connection, name)
-            return None if row is None else row.secret
+        return None if row is None else row.secret
 
     def freeze(self, name: str, digest: str) -> int:
         """Tell who takes part, by a digest, before anything is drawn; the number of leaves up to there.
@@ -108,7 +100,7 @@ class Store(Reader):
             frozen = select(journal).where(journal.c.contest == name, journal.c.event == FROZEN)
             row = connection.execute(frozen.limit(1)).first()
             if row is None:
-                return (tell(connection, name, FROZEN, "", digest=digest) or 0) + 1
+                return (self._tell(connection, name, FROZEN, "", digest=digest) or 0) + 1
             if row.digest != digest:
                 raise InputError(
                     f"the entries of {name!r} were frozen as others ({row.at}), and whoever freezes them twice could "
@@ -121,7 +113,7 @@ class Store(Reader):
 
         `secret` is the secret of its chance, if the document has only a commitment to it.
         """
-        values = {"document": document, "created_at": now(), "state": "open", "secret": secret}
+        values = {"document": document, "created_at": self._stamp(), "state": "open", "secret": secret}
         with self._writing() as connection:
             announced = announced_row(connection, name, locked=True)
             if announced is None:
@@ -131,24 +123,22 @@ class Store(Reader):
             else:
                 raise InputError(f"there is a contest {name!r} already; go on with it or take another name")
             for entry in entered:
-                connection.execute(
-                    insert(entries).values(contest=name, name=entry.name, rank=entry.rank, entry=entry.entry)
-                )
+                connection.execute(insert(entries).values(contest=name, **asdict(entry)))
             digest = hashlib.sha256(f"{document}\n".encode()).hexdigest()
-            tell(connection, name, "created", f"{len(entered)} entries", digest=digest)
+            self._tell(connection, name, "created", f"{len(entered)} entries", digest=digest)
 
     def set_state(self, contest: str, state: str, why: str) -> None:
         """Open, pause or stop a contest: only an open one issues matches."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             connection.execute(update(contests).where(contests.c.name == contest).values(state=state))
-            tell(connection, contest, state, why)
+            self._tell(connection, contest, state, why)
 
     def remark(self, contest: str, event: str, text: str, match: str | None = None) -> None:
         """Write a line into the contest's log, of a match if one is given."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
-            tell(connection, contest, event, text, match)
+            self._tell(connection, contest, event, text, match)
 
     def tell_once(self, name: str, event: str, text: str, who: str) -> bool:
         """Write a line into the log of a contest that was announced, unless the last line of this event has the same
@@ -160,7 +150,7 @@ class Store(Reader):
             last = connection.execute(told.order_by(journal.c.id.desc()).limit(1)).first()
             if last is not None and last.text == text:
                 return False
-            tell(connection, name, event, text, who=who)
+            self._tell(connection, name, event, text, who=who)
             return True
 
     def disqualify(self, contest: str, agent: str, why: str) -> None:
@@ -173,13 +163,13 @@ class Store(Reader):
             if not changed.rowcount:
                 raise InputError(f"no agent {agent!r} takes part in {contest!r}")
             _cancel(connection, contest)
-            tell(connection, contest, "disqualified", f"{agent}: {why}")
+            self._tell(connection, contest, "disqualified", f"{agent}: {why}")
 
     def schedule(self, contest: str, new: Sequence[Match], pairs: Sequence[Pairing] = ()) -> None:
         """Add matches and the pairings that they are of; what is there already is left as it is."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
-            known = {(row.round, row.table) for row in pairing_rows(connection, contest)}
+            known = {(row.round, row.table) for row in connection.execute(pairings_of(contest))}
             pair_rows = [
                 {"contest": contest, **asdict(pair)} for pair in pairs if (pair.round, pair.table) not in known
             ]
@@ -190,7 +180,7 @@ class Store(Reader):
             if added:
                 connection.execute(insert(matches), [{"contest": contest, **asdict(match)} for match in added])
                 digest = schedule_digest(added)
-                tell(connection, contest, "scheduled", f"{len(added)} games", digest=digest)
+                self._tell(connection, contest, "scheduled", f"{len(added)} games", digest=digest)
 
     # --- issue, fix, roll back ---------------------------------------------------------------------------------------
 
@@ -225,19 +215,10 @@ class Store(Reader):
         connection.execute(
             update(matches).where(matches.c.id == row.id).values(state=MatchState.RUNNING, attempt=attempt)
         )
-        connection.execute(
-            insert(attempts).values(
-                match=row.id,
-                number=attempt,
-                state=AttemptState.RUNNING,
-                host=host,
-                slot=slot,
-                why="",
-                started_at=now(),
-            )
-        )
-        tell(connection, contest, "started", f"{row.first} - {row.second}", row.id, attempt)
-        return replace(match_of(row), state=MatchState.RUNNING, attempt=attempt)
+        values = {"match": row.id, "number": attempt, "state": AttemptState.RUNNING, "host": host, "slot": slot}
+        connection.execute(insert(attempts).values(**values, why="", started_at=self._stamp()))
+        self._tell(connection, contest, "started", f"{row.first} - {row.second}", row.id, attempt)
+        return replace(value_of(Match, row), state=MatchState.RUNNING, attempt=attempt)
 
     def played_by(self, match: str, attempt: int, host: str) -> None:
         """Say which machine played an attempt, if that was not known when it was issued."""
@@ -268,13 +249,8 @@ class Store(Reader):
                 insert(results).values(
                     match=match,
                     attempt=attempt,
-                    verdict=outcome.verdict,
-                    winner=outcome.winner,
-                    result=outcome.result,
-                    reason=outcome.reason,
-                    record=outcome.record,
-                    seconds=outcome.seconds,
-                    finished_at=now(),
+                    finished_at=self._stamp(),
+                    **columns_of(results, outcome),
                     **_seat_values(outcome),
                 )
             )
@@ -356,7 +332,7 @@ class Store(Reader):
                 held &= matches.c.id == match
             released = connection.execute(update(matches).where(held).values(state=MatchState.PENDING)).rowcount
             if released:
-                tell(connection, contest, "released", f"{released} games: {why}" if match is None else why, match)
+                self._tell(connection, contest, "released", f"{released} games: {why}" if match is None else why, match)
             return released
 
     def _end(
@@ -369,7 +345,7 @@ class Store(Reader):
         record: str | None,
         public: str | None = None,
     ) -> None:
-        values: dict[str, Any] = {"state": state, "why": why, "ended_at": now()}
+        values: dict[str, Any] = {"state": state, "why": why, "ended_at": self._stamp()}
         if record is not None:
             values["record"] = record
         changed = connection.execute(
@@ -377,7 +353,7 @@ class Store(Reader):
         )
         if not changed.rowcount:
             raise InputError(f"match {match.id} has no attempt {attempt}")
-        tell(connection, match.contest, state, why, match.id, attempt, public)
+        self._tell(connection, match.contest, state, why, match.id, attempt, public)
 
 
 def _match(connection: Connection, match: str) -> Row[Any]:

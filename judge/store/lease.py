@@ -16,8 +16,7 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from judge.base.errors import HostError, InputError, StoreLostError
-from judge.store.advisory_locks import AdvisoryLock
-from judge.store.connection import LOST_AFTER_S, store_lost
+from judge.store.database import LOST_AFTER_S, AdvisoryLock, store_lost
 
 _SETTINGS = {
     "tcp_keepalives_idle": LOST_AFTER_S // 3,

@@ -7,17 +7,16 @@ A notice has an id of its own, which a receiver gets again when it is sent again
 
 import json
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
 
 from judge.matches import MatchState
-from judge.store.advisory_locks import AdvisoryLock, lock_until_commit
-from judge.store.connection import connect, read_one_moment
-from judge.store.submission_queries import authors_of, stamp
+from judge.store.database import AdvisoryLock, lock_until_commit, value_of
+from judge.store.queue import Queue
+from judge.store.submission_queries import authors_of
 from judge.store.submission_types import State
 from judge.store.tables import (
     journal,
@@ -65,7 +64,7 @@ class Notice:
     text: str
     body: str
     state: str
-    tries: int
+    failures: int
     why: str
 
 
@@ -78,24 +77,20 @@ class _Event:
     details: Mapping[str, Any]
 
 
-class Notices:
-    """The notices of one contest. Safe to use from several processes at once."""
+class Notices(Queue[Notice]):
+    """The notices of one contest: a queue of which a single process sends the rows, so they are not taken."""
 
-    def __init__(self, url: str, contest: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        """Connect and migrate; InputError or HostError as `connect`."""
-        self._engine: Engine = connect(url)
-        self._contest = contest
-        self._now = now
-
-    def close(self) -> None:
-        """Let go of the database."""
-        self._engine.dispose()
+    table = notices
+    kind = Notice
+    waiting = running = retried = WAITING
+    given_up = GIVEN_UP
+    backoff = 3
 
     # --- targets -----------------------------------------------------------------------------------------------------
 
     def targets(self, author: str) -> NoticeTargets:
         """Where an author is told."""
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return self._targets(connection, author)
 
     def set_webhook(self, author: str, url: str, secret: str) -> None:
@@ -108,9 +103,8 @@ class Notices:
         self._set(author, MAIL, address, email=address)
 
     def _set(self, author: str, channel: str, target: str, **values: str) -> None:
-        with self._engine.begin() as connection:
-            before = self._targets(connection, author)
-            kept = {"webhook": before.webhook, "secret": before.secret, "email": before.email, **values}
+        with self._writing() as connection:
+            kept = {**asdict(self._targets(connection, author)), **values}
             own = (notice_targets.c.contest == self._contest, notice_targets.c.author == author)
             connection.execute(delete(notice_targets).where(*own))
             connection.execute(insert(notice_targets).values(contest=self._contest, author=author, **kept))
@@ -122,7 +116,7 @@ class Notices:
             )
             if target:
                 text = f"notices of {self._contest} for {author} come here from now on"
-                event = _Event(author, "test", stamp(self._now()), text, {"author": author})
+                event = _Event(author, "test", self._stamp(), text, {"author": author})
                 self._insert(connection, event, channel)
 
     def _targets(self, connection: Connection, author: str) -> NoticeTargets:
@@ -130,15 +124,16 @@ class Notices:
             notice_targets.c.contest == self._contest, notice_targets.c.author == author
         )
         row = connection.execute(query).first()
-        return NoticeTargets() if row is None else NoticeTargets(row.webhook, row.secret, row.email)
+        return NoticeTargets() if row is None else value_of(NoticeTargets, row)
 
     # --- what happened -----------------------------------------------------------------------------------------------
 
     def derive(self) -> int:
         """Add the notices of what has happened since the last time; how many. The first time nothing has happened."""
-        if not self._has_news():
-            return 0
-        with self._engine.begin() as connection:
+        with self._reading() as connection:
+            if not self._is_behind(connection):
+                return 0
+        with self._writing() as connection:
             lock_until_commit(connection, AdvisoryLock.NOTICES, self._contest)
             query = select(notice_readings).where(notice_readings.c.contest == self._contest)
             before = connection.execute(query).first()
@@ -158,12 +153,8 @@ class Notices:
             )
             return sum(self._add(connection, event) for event in (*events, *more))
 
-    def _has_news(self) -> bool:
-        """Whether there is something to read; a look does not keep the contest's judge from writing."""
-        with self._engine.connect() as connected:
-            return self._is_behind(read_one_moment(connected))
-
     def _is_behind(self, connection: Connection) -> bool:
+        """Whether the journals have lines that were not read."""
         query = select(notice_readings).where(notice_readings.c.contest == self._contest)
         before = connection.execute(query).first()
         if before is None:
@@ -288,9 +279,7 @@ class Notices:
                 text=event.text,
                 body=json.dumps({"type": event.kind, "timestamp": event.at, "data": data}),
                 state=WAITING,
-                tries=0,
-                due_at=stamp(self._now()),
-                why="",
+                due_at=self._stamp(),
             )
         )
 
@@ -302,26 +291,20 @@ class Notices:
         Results by e-mail wait until the first of them is `digest_s` seconds old, or no game is left to play (of the
         round, where the next one is not drawn yet); `digest` has those that are sent together.
         """
-        now = self._now()
-        is_due: tuple[ColumnElement[bool], ...] = (
-            notices.c.contest == self._contest,
-            notices.c.state == WAITING,
-            notices.c.due_at <= stamp(now),
-        )
         found = []
-        with self._engine.connect() as connected:
-            connection = read_one_moment(connected)
+        with self._reading() as connection:
+            due = self._all().where(self._is_due())
             if digest_s and (self._has_games_left(connection) or self._is_behind(connection)):
-                is_ripe = notices.c.at <= stamp(now - timedelta(seconds=digest_s))
-                is_due += (or_(notices.c.channel != MAIL, notices.c.kind != RESULT, is_ripe),)
-            waiting = connection.execute(select(notices.c.author, notices.c.channel).where(*is_due).distinct()).all()
-            for author, channel in waiting:
+                is_ripe = notices.c.at <= self._in(-digest_s)
+                due = due.where(or_(notices.c.channel != MAIL, notices.c.kind != RESULT, is_ripe))
+            keys = due.with_only_columns(notices.c.author, notices.c.channel).distinct()
+            for author, channel in connection.execute(keys).all():
                 if (author, channel) in busy:
                     continue
-                own = select(notices).where(*is_due, notices.c.author == author, notices.c.channel == channel)
+                own = due.where(notices.c.author == author, notices.c.channel == channel)
                 row = connection.execute(own.order_by(notices.c.due_at, notices.c.id).limit(1)).first()
                 if row is not None:
-                    found.append(_notice_of(row))
+                    found.append(value_of(Notice, row))
         return found
 
     def _has_games_left(self, connection: Connection) -> bool:
@@ -333,58 +316,31 @@ class Notices:
         """The notices that are sent in one mail with this one, the oldest first: of a result all results that wait."""
         if notice.channel != MAIL or notice.kind != RESULT:
             return [notice]
-        query = select(notices).where(
-            notices.c.contest == self._contest,
+        query = self._all().where(
             notices.c.author == notice.author,
             notices.c.channel == MAIL,
             notices.c.kind == RESULT,
             notices.c.state == WAITING,
         )
-        with self._engine.connect() as connection:
-            rows = connection.execute(query.order_by(notices.c.at, notices.c.id).limit(MAX_DIGEST)).all()
-        return [_notice_of(row) for row in rows]
+        rows = self._rows(query.order_by(notices.c.at, notices.c.id).limit(MAX_DIGEST))
+        return [value_of(Notice, row) for row in rows]
 
     def sent(self, notice: str) -> None:
-        """It was taken."""
-        self._change(notice, state=SENT, why="")
-
-    def failed(self, notice: str, why: str, tries: int, again_s: float) -> str:
-        """It was not taken: due again in `again_s` seconds, then three times as long, or given up after so many
-        tries. The new state."""
-        with self._engine.begin() as connection:
-            query = select(notices).where(notices.c.contest == self._contest, notices.c.id == notice)
-            row = connection.execute(query).one()
-            state = GIVEN_UP if row.tries + 1 >= tries else WAITING
-            due = stamp(self._now() + timedelta(seconds=again_s * 3**row.tries))
-            connection.execute(
-                update(notices)
-                .where(notices.c.id == notice, notices.c.state == WAITING)
-                .values(tries=row.tries + 1, state=state, why=why, due_at=due)
-            )
-        return state
+        """Record that the receiver has taken a notice."""
+        with self._writing() as connection:
+            self._change(connection, self._row(connection, notice), SENT, "")
 
     def try_again(self) -> None:
         """Make everything that waits due now, and also what was given up because of the organiser's mail server."""
-        with self._engine.begin() as connection:
-            ours, now = notices.c.contest == self._contest, stamp(self._now())
+        with self._writing() as connection:
+            ours, now = notices.c.contest == self._contest, self._stamp()
             connection.execute(update(notices).where(ours, notices.c.state == WAITING).values(due_at=now))
             by_host = (notices.c.state == GIVEN_UP, notices.c.why.startswith(MAIL_SERVER))
-            values = {"state": WAITING, "tries": 0, "due_at": now}
+            values = {"state": WAITING, "failures": 0, "due_at": now}
             connection.execute(update(notices).where(ours, *by_host).values(values))
 
     def of(self, author: str, limit: int) -> list[Notice]:
         """The last notices to an author, newest first."""
-        query = select(notices).where(notices.c.contest == self._contest, notices.c.author == author)
-        with self._engine.connect() as connection:
-            rows = connection.execute(query.order_by(notices.c.at.desc(), notices.c.id).limit(limit))
-            return [_notice_of(row) for row in rows]
-
-    def _change(self, notice: str, **values: Any) -> None:
-        with self._engine.begin() as connection:
-            connection.execute(
-                update(notices).where(notices.c.contest == self._contest, notices.c.id == notice).values(values)
-            )
-
-
-def _notice_of(row: Row[Any]) -> Notice:
-    return Notice(**{field: getattr(row, field) for field in Notice.__dataclass_fields__})
+        query = self._all().where(notices.c.author == author)
+        rows = self._rows(query.order_by(notices.c.at.desc(), notices.c.id).limit(limit))
+        return [value_of(Notice, row) for row in rows]

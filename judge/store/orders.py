@@ -6,13 +6,13 @@ after a kill at any moment there are both or none; the same id again changes not
 
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
 from judge.base.errors import InputError
-from judge.store.connection import connect
-from judge.store.journal import now
+from judge.store.database import ContestDatabase, value_of
 from judge.store.tables import journal, orders
 
 
@@ -46,9 +46,9 @@ def new_order_id() -> str:
     return secrets.token_hex(16)
 
 
-def once(connection: Connection, contest: str, order: OrganiserOrder, do: Callable[[], str]) -> DoneOrder:
-    """Carry out an order with `do`, which returns what was done, unless that has happened; inside a transaction in
-    which nobody else writes to the contest.
+def once(connection: Connection, contest: str, order: OrganiserOrder, at: str, do: Callable[[], str]) -> DoneOrder:
+    """Carry out an order at a time with `do`, which returns what was done, unless that has happened; inside a
+    transaction in which no other process writes to the contest.
 
     Raises InputError if another order has its id, and what `do` raises; the caller ends the transaction then.
     """
@@ -63,19 +63,7 @@ def once(connection: Connection, contest: str, order: OrganiserOrder, do: Callab
     done = do()
     told = (journal.c.contest == contest, journal.c.id > before)
     connection.execute(update(journal).where(*told).values(who=order.who))
-    at = now()
-    connection.execute(
-        insert(orders).values(
-            contest=contest,
-            id=order.id,
-            at=at,
-            who=order.who,
-            action=order.action,
-            target=order.target,
-            why=order.why,
-            done=done,
-        )
-    )
+    connection.execute(insert(orders).values(contest=contest, at=at, done=done, **asdict(order)))
     return DoneOrder(order, at, done)
 
 
@@ -85,37 +73,24 @@ def done_order(connection: Connection, contest: str, number: str) -> DoneOrder |
     return None if row is None else _of(row)
 
 
-class Orders:
+class Orders(ContestDatabase):
     """The orders of one contest, to be read, and those that change no table of the contest."""
-
-    def __init__(self, url: str, contest: str) -> None:
-        """Connect and migrate; InputError or HostError as `connect`."""
-        self._engine: Engine = connect(url)
-        self._contest = contest
-
-    def close(self) -> None:
-        """Let go of the database."""
-        self._engine.dispose()
 
     def get(self, number: str) -> DoneOrder | None:
         """The order of an id; None if it was not carried out."""
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return done_order(connection, self._contest, number)
 
     def latest(self, limit: int) -> list[DoneOrder]:
         """The last orders, newest first."""
         query = select(orders).where(orders.c.contest == self._contest)
-        with self._engine.connect() as connection:
-            rows = connection.execute(query.order_by(orders.c.at.desc(), orders.c.id).limit(limit))
-            return [_of(row) for row in rows]
+        return [_of(row) for row in self._rows(query.order_by(orders.c.at.desc(), orders.c.id).limit(limit))]
 
     def note(self, order: OrganiserOrder, done: str) -> DoneOrder:
-        """Note an order whose effects are files, after they are on disk; once."""
-        with self._engine.begin() as connection:
-            return once(connection, self._contest, order, lambda: done)
+        """Record an order whose effects are files, after they are on disk; once."""
+        with self._writing() as connection:
+            return once(connection, self._contest, order, self._stamp(), lambda: done)
 
 
-def _of(row: Row[tuple[object, ...]]) -> DoneOrder:
-    values = row._mapping
-    order = OrganiserOrder(values["who"], values["action"], values["target"], values["why"], values["id"])
-    return DoneOrder(order, values["at"], values["done"])
+def _of(row: Row[Any]) -> DoneOrder:
+    return DoneOrder(value_of(OrganiserOrder, row), row.at, row.done)

@@ -1,25 +1,24 @@
-"""The register of submissions: what came in from whom, how far it got, and what may play; no row is ever removed.
+"""The register of submissions: their authors, their processing, and which of them may play. No row is ever removed.
 
-A submission is taken up by a worker as an attempt; only the current attempt can tell steps and come to an end, so that
-a worker that was given up changes nothing when it comes back. Every change of a state stands in the journal with who,
-when and why. Every method is one transaction, and what it says has happened is on disk.
+Submissions are a queue (`judge.store.queue`). Every change of a state is in a journal with actor, time and reason.
+Every method is one transaction, and its changes are on disk when it returns.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from copy import copy
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, func, insert, or_, select
 
-from judge.store.advisory_locks import AdvisoryLock, lock_until_commit
+from judge.store.database import AdvisoryLock, columns_of, count, lock_until_commit, stamp, value_of
 from judge.store.files import Files
-from judge.store.journal import tell
 from judge.store.orders import DoneOrder, OrganiserOrder, once
 from judge.store.practice_games import add_practice_games
 from judge.store.queries import announced_row
-from judge.store.submission_queries import RegisterReader, stamp, submission_of
+from judge.store.queue import Queue
+from judge.store.submission_queries import RegisterReader
 from judge.store.submission_types import (
     ENTERS,
     Allowance,
@@ -43,14 +42,21 @@ _LOGGED = (State.PASSED, State.REFUSED, State.APPROVED, State.WITHDRAWN, State.F
 _UNDERWAY = (State.RECEIVED, State.PROCESSING)
 
 
-class Register(RegisterReader):
+class Register(RegisterReader, Queue[Submission]):
     """The submissions of one contest in a database. Safe to use from several processes at once."""
+
+    table = submissions
+    kind = Submission
+    waiting, running = State.RECEIVED, State.PROCESSING
+    retried = given_up = State.FAILED
+    backoff = 2
+    lost = "the judge that processed it was gone"
 
     # --- what comes in -----------------------------------------------------------------------------------------------
 
     def may_receive(self, author: str, name: str, size: int, allowance: Allowance) -> None:
         """Check whether an upload would be received now, before its bytes are stored. Raises as `receive`."""
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             self._check_allowance(connection, author, size, allowance)
             self._check_name(connection, author, name)
 
@@ -71,26 +77,13 @@ class Register(RegisterReader):
             self._check_name(connection, upload.author, upload.name)
             number = connection.execute(
                 insert(submissions)
-                .values(
-                    contest=self._contest,
-                    author=upload.author,
-                    name=upload.name,
-                    filename=upload.filename,
-                    upload=upload.upload,
-                    size=upload.size,
-                    received_at=self._stamp(),
-                    state=State.RECEIVED,
-                    why="",
-                    attempt=0,
-                    failures=0,
-                    worker="",
-                )
+                .values(**asdict(upload), contest=self._contest, received_at=self._stamp(), state=State.RECEIVED)
                 .returning(submissions.c.id)
             ).scalar_one()
-            self._tell(connection, number, upload.author, State.RECEIVED, "")
+            self._add_change(connection, number, upload.author, State.RECEIVED, "")
             self._log(connection, State.RECEIVED, f"submission {number}", upload.upload)
             row = self._row(connection, number)
-            received = self._taken(connection, row, worker) if worker else submission_of(row)
+            received = self._take(connection, row, worker) if worker else value_of(Submission, row)
             keep()
             return received
 
@@ -113,7 +106,7 @@ class Register(RegisterReader):
         mine = self._of(author)
         if allowance.uploads_per_hour:
             since = stamp(self._now() - _HOUR)
-            recent = _count(connection, mine.where(submissions.c.received_at > since))
+            recent = count(connection, mine.where(submissions.c.received_at > since))
             if recent >= allowance.uploads_per_hour:
                 raise TooMuchError(
                     f"{recent} uploads in the last hour, and no more are taken: come back later",
@@ -121,12 +114,12 @@ class Register(RegisterReader):
                 )
         is_retried = (submissions.c.state == State.FAILED) & submissions.c.due_at.is_not(None)
         underway = or_(submissions.c.state.in_(_UNDERWAY), is_retried)
-        if allowance.waiting and _count(connection, mine.where(underway)) >= allowance.waiting:
+        if allowance.waiting and count(connection, mine.where(underway)) >= allowance.waiting:
             raise TooMuchError(
                 f"{allowance.waiting} of your submissions wait already: see what comes of them first", 60
             )
         everybody = self._all().where(underway)
-        if allowance.waiting_of_all and _count(connection, everybody) >= allowance.waiting_of_all:
+        if allowance.waiting_of_all and count(connection, everybody) >= allowance.waiting_of_all:
             raise TooMuchError("too many submissions wait already: come back later", 300)
         kept = connection.scalar(
             select(func.coalesce(func.sum(submissions.c.size), 0)).where(
@@ -149,7 +142,7 @@ class Register(RegisterReader):
             submissions.c.author != author,
             submissions.c.state.in_(ENTERS),
         )
-        return bool(name) and _count(connection, query) > 0
+        return bool(name) and count(connection, query) > 0
 
     # --- processing --------------------------------------------------------------------------------------------------
 
@@ -160,24 +153,14 @@ class Register(RegisterReader):
         author are processed in their order and one at a time. `only` names the submission to take, in any order.
         """
         with self._writing() as connection:
-            is_due = submissions.c.due_at <= self._stamp()
-            due = or_(
-                (submissions.c.state == State.RECEIVED) & (submissions.c.due_at.is_(None) | is_due),
-                (submissions.c.state == State.FAILED) & is_due,
-            )
-            query = self._all().where(due).order_by(submissions.c.id)
+            query = self._all().where(self._is_due()).order_by(submissions.c.id)
             if only is not None:
                 query = query.where(submissions.c.id == only)
             rows = connection.execute(query).all()
             if only is None and rows:
                 busy, begun = self._busy_authors(connection), self._last_begun(connection)
                 rows = sorted((row for row in rows if row.author not in busy), key=lambda row: begun.get(row.author, 0))
-            return self._taken(connection, rows[0], worker) if rows else None
-
-    def _taken(self, connection: Connection, row: Row[Any], worker: str) -> Submission:
-        values = {"attempt": row.attempt + 1, "worker": worker, "due_at": None}
-        self._change(connection, row, JUDGE, State.PROCESSING, "", **values)
-        return submission_of(self._row(connection, row.id))
+            return self._take(connection, rows[0], worker) if rows else None
 
     def _busy_authors(self, connection: Connection) -> set[str]:
         processing = self._all().where(submissions.c.state == State.PROCESSING)
@@ -196,54 +179,30 @@ class Register(RegisterReader):
     def step(self, number: int, step: UploadStep) -> None:
         """Keep a step of the current attempt; one of another attempt is left out."""
         with self._writing() as connection:
-            row = self._row(connection, number)
-            if row.state != State.PROCESSING or row.attempt != step.attempt:
+            if self._current(connection, number, step.attempt) is None:
                 return
-            told = connection.scalar(
-                select(func.count())
-                .select_from(submission_steps)
-                .where(submission_steps.c.submission == number, submission_steps.c.attempt == step.attempt)
-            )
-            connection.execute(
-                insert(submission_steps).values(
-                    submission=number,
-                    attempt=step.attempt,
-                    number=told,
-                    stage=step.stage,
-                    ok=step.ok,
-                    text=step.text,
-                    seconds=step.seconds,
-                )
-            )
+            of_attempt = (submission_steps.c.submission == number, submission_steps.c.attempt == step.attempt)
+            order = count(connection, select(submission_steps).where(*of_attempt))
+            connection.execute(insert(submission_steps).values(submission=number, number=order, **asdict(step)))
 
     def finish(self, number: int, attempt: int, came: ProcessingResult, practice: int = 0) -> Submission:
         """Record that a submission passed, as the next version of its name, or was refused. Changes nothing if the
         attempt is not current. What passed plays so many `practice` games."""
         with self._writing() as connection:
-            row = self._row(connection, number)
-            if row.state != State.PROCESSING or row.attempt != attempt:
-                return submission_of(row)
-            refusal = came.refusal
+            row = self._current(connection, number, attempt)
+            if row is None:
+                return self._value(connection, number)
+            refusal, name = came.refusal, came.name or row.name
             if not refusal and self._is_anothers(connection, row.author, came.name):
                 refusal = f"an agent of another author is called {came.name!r} already: choose another name"
-            self._change(
-                connection,
-                row,
-                JUDGE,
-                State.REFUSED if refusal else State.PASSED,
-                refusal or self._replaces(connection, row, came.name),
-                name=came.name or row.name,
-                version=self._next_version(connection, row, came.name or row.name),
-                failures=0,
-                digest=came.digest,
-                agent=came.agent,
-                log=came.log,
-                report=came.report,
-            )
+            values = columns_of(submissions, came) | {"name": name, "failures": 0}
+            values["version"] = self._next_version(connection, row, name)
+            state = State.REFUSED if refusal else State.PASSED
+            self._change(connection, row, state, refusal or self._replaces(connection, row, came.name), **values)
             finished = self._row(connection, number)
             if not refusal:
                 add_practice_games(connection, finished, practice, self._stamp(), by_author=False)
-            return submission_of(finished)
+            return value_of(Submission, finished)
 
     def _replaces(self, connection: Connection, row: Row[Any], name: str) -> str:
         """A note about an agent that replaces an earlier one; empty if it is the first of its name."""
@@ -269,57 +228,6 @@ class Register(RegisterReader):
         )
         return (connection.scalar(query) or 0) + 1
 
-    def fail(self, number: int, attempt: int, why: str, allowed: int, again_s: float) -> Submission:
-        """The host failed: due again in `again_s` seconds, then twice as long, at most `allowed` times in a row."""
-        with self._writing() as connection:
-            row = self._row(connection, number)
-            if row.state == State.PROCESSING and row.attempt == attempt:
-                self._fail(connection, row, why, allowed, again_s)
-            return submission_of(self._row(connection, number))
-
-    def _fail(self, connection: Connection, row: Row[Any], why: str, allowed: int, again_s: float) -> None:
-        failures = row.failures + 1
-        due = self._now() + timedelta(seconds=again_s * 2**row.failures)
-        self._change(
-            connection,
-            row,
-            JUDGE,
-            State.FAILED,
-            why,
-            failures=failures,
-            due_at=stamp(due) if failures < allowed else None,
-        )
-
-    def release(self, number: int, attempt: int, why: str) -> Submission:
-        """Whoever processes it was asked to end: it is due again, and nothing counts as a failure."""
-        with self._writing() as connection:
-            row = self._row(connection, number)
-            if row.state == State.PROCESSING and row.attempt == attempt:
-                self._change(connection, row, JUDGE, State.RECEIVED, why)
-            return submission_of(self._row(connection, number))
-
-    def postpone(self, number: int, attempt: int, why: str, again_s: float) -> Submission:
-        """The host lacks something: it waits as it was received, due again in `again_s` seconds, without end."""
-        with self._writing() as connection:
-            row = self._row(connection, number)
-            if row.state == State.PROCESSING and row.attempt == attempt:
-                due = stamp(self._now() + timedelta(seconds=again_s))
-                self._change(connection, row, JUDGE, State.RECEIVED, why, due_at=due)
-            return submission_of(self._row(connection, number))
-
-    def give_back(self, is_lost: Callable[[int, int, str], bool], allowed: int) -> list[int]:
-        """What nobody processes any more, as `is_lost` tells of a number, its attempt and its worker, is due again at
-        once: the numbers.
-
-        One that takes its worker along `allowed` times in a row is left to the organiser.
-        """
-        with self._writing() as connection:
-            processing = self._all().where(submissions.c.state == State.PROCESSING)
-            lost = [row for row in connection.execute(processing) if is_lost(row.id, row.attempt, row.worker)]
-            for row in lost:
-                self._fail(connection, row, "the judge that processed it was gone", allowed, 0)
-            return [row.id for row in lost]
-
     # --- what people decide ------------------------------------------------------------------------------------------
 
     def carry_out(self, order: OrganiserOrder, do: Callable[["Register"], str]) -> DoneOrder:
@@ -328,9 +236,8 @@ class Register(RegisterReader):
         with self._writing() as connection:
             # Its journal is locked before lines are added to it.
             announced_row(connection, self._contest, locked=True)
-            inner = copy(self)
-            inner._connection = connection
-            return once(connection, self._contest, order, lambda: do(inner))
+            inner = self._inside(connection)
+            return once(connection, self._contest, order, self._stamp(), lambda: do(inner))
 
     def withdraw(self, number: int, who: str, why: str, author: str | None = None) -> Submission:
         """It will not be an entry; what is being processed comes to nothing. Twice is once.
@@ -340,8 +247,8 @@ class Register(RegisterReader):
         with self._writing() as connection:
             row = self._row(connection, number, author)
             if row.state != State.WITHDRAWN:
-                self._change(connection, row, who, State.WITHDRAWN, why, due_at=None)
-            return submission_of(self._row(connection, number))
+                self._change(connection, row, State.WITHDRAWN, why, who=who, due_at=None)
+            return self._value(connection, number)
 
     def approve(self, number: int, who: str, why: str) -> Submission:
         """The organiser overrules the gate; NotNowError unless an agent was built and refused."""
@@ -352,8 +259,8 @@ class Register(RegisterReader):
             if row.agent is None:
                 raise NotNowError(f"submission {number} came to no agent that could play: {row.why}")
             self._check_name(connection, row.author, row.name)
-            self._change(connection, row, who, State.APPROVED, why)
-            return submission_of(self._row(connection, number))
+            self._change(connection, row, State.APPROVED, why, who=who)
+            return self._value(connection, number)
 
     def refuse(self, number: int, who: str, why: str) -> Submission:
         """The organiser refuses one that would play; NotNowError for any other. Its author sees the reason."""
@@ -361,8 +268,8 @@ class Register(RegisterReader):
             row = self._row(connection, number)
             if row.state not in ENTERS:
                 raise NotNowError(f"submission {number} is {row.state}: only one that would play is refused")
-            self._change(connection, row, who, State.REFUSED, why)
-            return submission_of(self._row(connection, number))
+            self._change(connection, row, State.REFUSED, why, who=who)
+            return self._value(connection, number)
 
     def retry(self, number: int, who: str, why: str) -> Submission:
         """Process a failed or refused one again, with nothing held against it; NotNowError for any other."""
@@ -370,40 +277,34 @@ class Register(RegisterReader):
             row = self._row(connection, number)
             if row.state not in (State.FAILED, State.REFUSED, State.RECEIVED):
                 raise NotNowError(f"submission {number} is {row.state}: only a failed or refused one is tried again")
-            self._change(connection, row, who, State.RECEIVED, why, failures=0, due_at=None)
-            return submission_of(self._row(connection, number))
+            self._change(connection, row, State.RECEIVED, why, who=who, failures=0, due_at=None)
+            return self._value(connection, number)
 
     # --- rows ---------------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        """One transaction: that of the order which is carried out, if there is one."""
-        if self._connection is not None:
-            yield self._connection
-            return
-        with self._engine.begin() as connection:
+    def _begin(self) -> Iterator[Connection]:
+        with super()._begin() as connection:
             # What is counted stays true until what follows from it is written. SQLite has one writer anyway.
             lock_until_commit(connection, AdvisoryLock.REGISTER, self._contest)
             yield connection
 
-    def _change(self, connection: Connection, row: Row[Any], who: str, state: State, why: str, **values: Any) -> None:
-        connection.execute(update(submissions).where(submissions.c.id == row.id).values(state=state, why=why, **values))
-        self._tell(connection, row.id, who, state, why)
+    def _change(
+        self, connection: Connection, row: Row[Any], state: str, why: str, *, who: str = JUDGE, **values: Any
+    ) -> None:
+        super()._change(connection, row, state, why, **values)
+        self._add_change(connection, row.id, who, state, why)
         if state in _LOGGED:
             changed = self._row(connection, row.id)
             named = f": {changed.name}" if changed.name else ""
             self._log(connection, state, f"submission {row.id}{named}", changed.digest)
 
-    def _log(self, connection: Connection, state: State, text: str, digest: str | None) -> None:
+    def _log(self, connection: Connection, state: str, text: str, digest: str | None) -> None:
         """Add a leaf to the contest's log, if it has one. Neither authors nor reasons are public."""
         if announced_row(connection, self._contest, locked=True) is not None:
-            tell(connection, self._contest, state, text, digest=digest)
+            self._tell(connection, self._contest, state, text, digest=digest)
 
-    def _tell(self, connection: Connection, number: int, who: str, state: State, why: str) -> None:
+    def _add_change(self, connection: Connection, number: int, who: str, state: str, why: str) -> None:
         connection.execute(
             insert(submission_journal).values(submission=number, at=self._stamp(), who=who, state=state, why=why)
         )
-
-
-def _count(connection: Connection, query: Select[Any]) -> int:
-    return connection.scalar(select(func.count()).select_from(query.subquery())) or 0

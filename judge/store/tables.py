@@ -1,4 +1,4 @@
-"""The tables of the store, as SQLAlchemy sees them; `migrations/` makes them and changes them.
+"""The tables of the store. A new store is created from them; `migrations/` upgrades an older one.
 
 contests    a contest, and the document that says all that decides it; one that was only announced has none yet
 entries     the agents that take part, frozen at the start
@@ -22,10 +22,14 @@ notice_readings        how far the journals were read for notices
 notices                what is told to an author, at one target each: waiting -> sent, or given up
 """
 
+from enum import StrEnum
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Enum,
     Float,
     ForeignKey,
     ForeignKeyConstraint,
@@ -39,7 +43,32 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
+from judge.matches import MatchState
+from judge.store.submission_types import State
+from judge.store.types import AttemptState, FileKind
+
 metadata = MetaData()
+
+
+def _word(kind: type[StrEnum]) -> Enum:
+    """The type of a column of words: text in the database, a member of `kind` in Python."""
+    return Enum(kind, native_enum=False, length=16, values_callable=lambda words: [word.value for word in words])
+
+
+def _id() -> Column[int]:
+    return Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
+
+
+def _queue_columns() -> tuple[Column[Any], ...]:
+    """The columns of a queue (`judge.store.queue`), in addition to `state`."""
+    return (
+        Column("why", Text, nullable=False, default=""),
+        # Failures in a row.
+        Column("failures", Integer, nullable=False, default=0),
+        # A row that waits is due then; without a time it is due at once.
+        Column("due_at", String(32)),
+    )
+
 
 contests = Table(
     "contests",
@@ -86,7 +115,7 @@ matches = Table(
     Column("first", String(128), nullable=False),
     Column("second", String(128), nullable=False),
     Column("spec", Text, nullable=False),
-    Column("state", String(16), nullable=False),
+    Column("state", _word(MatchState), nullable=False),
     Column("attempt", Integer, nullable=False),
     Column("why", Text, nullable=False),
     UniqueConstraint("contest", "number"),
@@ -101,7 +130,7 @@ attempts = Table(
     metadata,
     Column("match", ForeignKey("matches.id"), primary_key=True),
     Column("number", Integer, primary_key=True),
-    Column("state", String(16), nullable=False),
+    Column("state", _word(AttemptState), nullable=False),
     Column("host", String(128), nullable=False),
     # Of the host's cores; empty if it was not known when the attempt began.
     Column("slot", String(128), nullable=False, server_default=""),
@@ -137,7 +166,7 @@ files = Table(
     metadata,
     # No foreign key: agents are kept before their contest is created.
     Column("contest", String(128), primary_key=True),
-    Column("kind", String(16), primary_key=True),
+    Column("kind", _word(FileKind), primary_key=True),
     Column("digest", String(64), primary_key=True),
     Column("data", LargeBinary, nullable=False),
 )
@@ -145,7 +174,7 @@ files = Table(
 journal = Table(
     "journal",
     metadata,
-    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    _id(),
     Column("contest", ForeignKey("contests.name"), nullable=False, index=True),
     Column("at", String(32), nullable=False),
     Column("event", String(32), nullable=False),
@@ -164,7 +193,7 @@ journal = Table(
 submissions = Table(
     "submissions",
     metadata,
-    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    _id(),
     # No foreign key: a contest is created when its entries are frozen, long after the first upload.
     Column("contest", String(128), nullable=False, index=True),
     Column("author", String(128), nullable=False),
@@ -174,12 +203,10 @@ submissions = Table(
     Column("upload", String(64), nullable=False),
     Column("size", BigInteger, nullable=False),
     Column("received_at", String(32), nullable=False),
-    Column("state", String(16), nullable=False, index=True),
-    Column("why", Text, nullable=False),
-    Column("attempt", Integer, nullable=False),
-    Column("failures", Integer, nullable=False),
-    Column("due_at", String(32)),
-    Column("worker", String(64), nullable=False),
+    Column("state", _word(State), nullable=False, index=True),
+    *_queue_columns(),
+    Column("attempt", Integer, nullable=False, default=0),
+    Column("worker", String(64), nullable=False, default=""),
     Column("digest", String(64)),
     Column("agent", Text),
     Column("log", String(64)),
@@ -201,11 +228,11 @@ submission_steps = Table(
 submission_journal = Table(
     "submission_journal",
     metadata,
-    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    _id(),
     Column("submission", ForeignKey("submissions.id"), nullable=False, index=True),
     Column("at", String(32), nullable=False),
     Column("who", String(128), nullable=False),
-    Column("state", String(16), nullable=False),
+    Column("state", _word(State), nullable=False),
     Column("why", Text, nullable=False),
 )
 
@@ -240,7 +267,7 @@ orders = Table(
 practice_games = Table(
     "practice_games",
     metadata,
-    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    _id(),
     Column("contest", String(128), nullable=False, index=True),
     Column("submission", ForeignKey("submissions.id"), nullable=False, index=True),
     Column("author", String(128), nullable=False),
@@ -248,17 +275,17 @@ practice_games = Table(
     # Asked for by the author, or played because the submission passed.
     Column("by_author", Boolean, nullable=False),
     Column("asked_at", String(32), nullable=False),
-    Column("state", String(16), nullable=False, index=True),
-    Column("attempt", Integer, nullable=False),
-    Column("failures", Integer, nullable=False),
-    Column("worker", String(64), nullable=False),
-    Column("why", Text, nullable=False),
+    Column("state", _word(MatchState), nullable=False, index=True),
+    *_queue_columns(),
+    Column("attempt", Integer, nullable=False, default=0),
+    Column("worker", String(64), nullable=False, default=""),
     Column("agent", String(128), nullable=False),
-    Column("opponent", String(128), nullable=False),
-    Column("seat", Integer, nullable=False),
-    Column("verdict", String(16), nullable=False),
+    # Of this and the columns after it the values are known at the end of the game.
+    Column("opponent", String(128), nullable=False, default=""),
+    Column("seat", Integer, nullable=False, default=0),
+    Column("verdict", String(16), nullable=False, default=""),
     Column("winner", Integer),
-    Column("reason", Text, nullable=False),
+    Column("reason", Text, nullable=False, default=""),
     Column("record", String(64)),
     Column("seconds", Float),
     Column("ended_at", String(32)),
@@ -297,7 +324,5 @@ notices = Table(
     Column("text", Text, nullable=False),
     Column("body", Text, nullable=False),
     Column("state", String(16), nullable=False, index=True),
-    Column("tries", Integer, nullable=False),
-    Column("due_at", String(32), nullable=False),
-    Column("why", Text, nullable=False),
+    *_queue_columns(),
 )

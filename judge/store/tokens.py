@@ -7,16 +7,15 @@ protect.
 import hashlib
 import hmac
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Any
 
-from sqlalchemy import Engine, insert, select, update
+from sqlalchemy import Row, insert, select, update
 
 from judge.base.errors import InputError
 from judge.base.text import is_printable
-from judge.store.connection import connect
+from judge.store.database import ContestDatabase
 from judge.store.tables import tokens
 
 PREFIX = "judge-"
@@ -52,18 +51,8 @@ class TokenHolder:
     made_by: str
 
 
-class Tokens:
+class Tokens(ContestDatabase):
     """The tokens of one contest. Safe to use from several processes at once."""
-
-    def __init__(self, url: str, contest: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        """Connect and migrate; InputError or HostError as `connect`."""
-        self._engine: Engine = connect(url)
-        self._contest = contest
-        self._now = now
-
-    def close(self) -> None:
-        """Let go of the database."""
-        self._engine.dispose()
 
     def make(self, author: str, who: str, role: TokenRole = TokenRole.AUTHOR) -> str:
         """A new token for an author or an organiser, beside those that hold already; it can be had only now.
@@ -71,7 +60,7 @@ class Tokens:
         checked_author(author)
         token = PREFIX + secrets.token_urlsafe(ENTROPY_BYTES)
         values = {"contest": self._contest, "author": author, "role": role}
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             connection.execute(insert(tokens).values(hash=_hash(token), made_at=self._stamp(), made_by=who, **values))
         return token
 
@@ -84,7 +73,7 @@ class Tokens:
         return self._revoke(name, who, ORGANISER_ROLES)
 
     def _revoke(self, name: str, who: str, roles: tuple[TokenRole, ...]) -> int:
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             done = connection.execute(
                 update(tokens)
                 .where(
@@ -115,25 +104,19 @@ class Tokens:
         query = select(tokens).where(
             tokens.c.contest == self._contest, tokens.c.role.in_(ORGANISER_ROLES), tokens.c.revoked_at.is_(None)
         )
-        with self._engine.connect() as connection:
-            rows = connection.execute(query.order_by(tokens.c.made_at, tokens.c.author)).all()
-        return [TokenHolder(row.author, TokenRole(row.role), row.made_at, row.made_by) for row in rows]
+        return [_holder_of(row) for row in self._rows(query.order_by(tokens.c.made_at, tokens.c.author))]
 
     def _holder(self, token: str) -> TokenHolder | None:
         wanted = _hash(token)
         query = select(tokens).where(
             tokens.c.hash == wanted, tokens.c.contest == self._contest, tokens.c.revoked_at.is_(None)
         )
-        with self._engine.connect() as connection:
-            row = connection.execute(query).first()
+        row = self._first(query)
         # The database looked for the hash as fast as it could; what an attacker could learn of it opens nothing.
         is_known = hmac.compare_digest(_NO_HASH if row is None else row.hash, wanted)
         if row is None or not is_known:
             return None
-        return TokenHolder(row.author, TokenRole(row.role), row.made_at, row.made_by)
-
-    def _stamp(self) -> str:
-        return self._now().isoformat(timespec="milliseconds")
+        return _holder_of(row)
 
 
 def checked_author(author: str) -> str:
@@ -146,3 +129,7 @@ def checked_author(author: str) -> str:
 
 def _hash(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def _holder_of(row: Row[Any]) -> TokenHolder:
+    return TokenHolder(row.author, TokenRole(row.role), row.made_at, row.made_by)

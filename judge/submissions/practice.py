@@ -64,7 +64,7 @@ def play_next(
             why = f"{error.filename or directory.folder}: {error.strerror}"
             games.fail(taken.id, taken.attempt, why, directory.intake.tries)
         except (SystemExit, KeyboardInterrupt):
-            games.give_up_slot(taken.id, taken.attempt)
+            games.release(taken.id, taken.attempt, "it waits for a free slot")
             raise
         return taken
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from judge.agents.agents import Agent, AgentManifest
 from judge.base.errors import HostError, InputError, NotReadyError
@@ -24,6 +25,7 @@ from judge.store.incoming import Incoming
 from judge.store.notices import Notices
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.practice_games import PracticeGames
+from judge.store.queue import Queue
 from judge.store.submission_types import ProcessingResult, Submission, Upload, UploadStep
 from judge.store.submissions import Register
 from judge.submissions.intake import IntakePolicy
@@ -176,7 +178,7 @@ def process_taken(
         return register.finish(taken.id, taken.attempt, ProcessingResult(str(error), "", *[None] * 4))
     except NotReadyError as error:
         # Nothing was tried yet: it waits until the organiser has brought what is missing.
-        return register.postpone(taken.id, taken.attempt, str(error), directory.intake.again_s)
+        return register.release(taken.id, taken.attempt, str(error), directory.intake.again_s)
     except HostError as error:
         return failed(str(error))
     except OSError as error:
@@ -273,18 +275,18 @@ def is_in_the_way(pid: int) -> bool:
 
 
 def requeue_lost(
-    directory: IntakeDirectory, register: Register, worker: str, running: Collection[tuple[int, int]] = ()
+    directory: IntakeDirectory, queue: Queue[Any], worker: str = "", running: Collection[tuple[int, int]] = ()
 ) -> Sequence[int]:
-    """Queue again the submissions that nobody processes any more; their numbers.
+    """Queue again the rows that no worker processes any more; their numbers.
 
-    Those are the submissions of workers that are gone, and those that `worker` has by the register but that are not
-    among its `running` ones, as (number, attempt): the database failed when it took one, or when its end was written.
+    Those are the rows of workers that are gone, and those that `worker` has by the queue but that are not among its
+    `running` ones, as (number, attempt): the database failed when it took one, or when its end was written.
     """
 
     def is_lost(number: int, attempt: int, taken_by: str) -> bool:
         return (number, attempt) not in running if taken_by == worker else is_worker_gone(directory, taken_by)
 
-    return register.give_back(is_lost, directory.intake.tries)
+    return queue.give_back(is_lost, directory.intake.tries)
 
 
 def _mark(directory: IntakeDirectory, worker: str) -> Path:

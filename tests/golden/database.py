@@ -1,4 +1,4 @@
-"""The database schema of a new store, which is the same after all migrations."""
+"""The database schema of a new store; an upgraded store has the same columns."""
 
 import sqlite3
 from contextlib import closing
@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from judge.store.connection import connect
+from judge.store.database import connect
 from judge.store.tables import metadata
 
 

@@ -70,7 +70,7 @@ def test_a_notice_is_sent_again_with_its_id_until_it_is_taken(notices: Notices, 
         ended(notices, "ada", 1)
         refuse(store, "ada")
         found = ended(notices, "ada", 2)
-    assert [("test", "sent", 0), ("refused", "sent", 2)] == [(each.kind, each.state, each.tries) for each in found]
+    assert [("test", "sent", 0), ("refused", "sent", 2)] == [(each.kind, each.state, each.failures) for each in found]
     first, *others = receiver.ids()
     assert first != others[0]
     assert 1 == len(set(others))
@@ -102,7 +102,7 @@ def test_a_notice_is_given_up_in_sight_of_its_author(notices: Notices, tmp_path:
     with receiving(says(ERROR)) as receiver, sending(notices, tmp_path, tries=3):
         notices.set_webhook("ada", receiver.url, new_secret())
         (found,) = ended(notices, "ada", 1)
-    assert ("given up", 3, "the receiver answered 500") == (found.state, found.tries, found.why)
+    assert ("given up", 3, "the receiver answered 500") == (found.state, found.failures, found.why)
     assert 3 == len(receiver.requests)
 
 
@@ -212,7 +212,7 @@ def test_mail_waits_for_a_server_that_the_file_names_later(notices: Notices, sto
         refuse(store, "ada")
         notices.set_webhook("bob", receiver.url, new_secret())
         ended(notices, "bob", 1)
-        assert [("waiting", 0)] * 2 == [(each.state, each.tries) for each in notices.of("ada", 10)]
+        assert [("waiting", 0)] * 2 == [(each.state, each.failures) for each in notices.of("ada", 10)]
         rewrite(plan, "[intake.notices]\nsmtp = 5\n")  # a mistake changes nothing
         notices.set_webhook("eve", receiver.url, new_secret())
         ended(notices, "eve", 1)
@@ -245,7 +245,7 @@ def test_what_waits_is_tried_at_once_after_a_restart(notices: Notices, store: st
     with receiving(says(ERROR, OK)) as receiver:
         with sending(notices, tmp_path, again_s=10_000, tries=5):
             notices.set_webhook("ada", receiver.url, new_secret())
-            while not notices.of("ada", 10) or not notices.of("ada", 10)[0].tries:
+            while not notices.of("ada", 10) or not notices.of("ada", 10)[0].failures:
                 time.sleep(LOOK_S)
         with sending(notices, tmp_path, again_s=10_000, tries=5):
             assert {"sent"} == {each.state for each in ended(notices, "ada", 1)}

@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import Connection, create_engine, text
 
 from judge.base.errors import StoreBusyError, StoreLostError
-from judge.store import advisory_locks, connection, submissions
-from judge.store.advisory_locks import AdvisoryLock
+from judge.store import database, submissions
 from judge.store.contests import Store
+from judge.store.database import AdvisoryLock
 from judge.store.notices import Notices
 from judge.store.orders import OrganiserOrder
 from judge.store.practice_games import PracticeGames
@@ -84,8 +84,8 @@ def test_a_contest_that_runs_keeps_no_write_of_the_service_waiting(cup: str) -> 
 def test_with_one_key_for_both_a_contest_that_runs_blocks_every_upload(
     cup: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(advisory_locks, "LOCK_TIMEOUT_S", 1)
-    lock = advisory_locks.lock_until_commit
+    monkeypatch.setattr(database, "LOCK_TIMEOUT_S", 1)
+    lock = database.lock_until_commit
     monkeypatch.setattr(submissions, "lock_until_commit", lambda at, _, name: lock(at, AdvisoryLock.LEASE, name))
     with closing(Store(cup)) as store, store.lease(NAME, "judge on one"), pytest.raises(StoreBusyError):
         write_all(cup)
@@ -140,8 +140,8 @@ def closed(opened: T, do: Callable[[T], object]) -> object:
 @pytest.mark.parametrize("wait", WAITS)
 def test_a_wait_for_a_lock_ends_with_an_error(cup: str, wait: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lock, write = WAITS[wait]
-    monkeypatch.setattr(advisory_locks, "LOCK_TIMEOUT_S", 1)
-    monkeypatch.setattr(advisory_locks, "MIGRATION_TIMEOUT_S", 1)
+    monkeypatch.setattr(database, "LOCK_TIMEOUT_S", 1)
+    monkeypatch.setattr(database, "MIGRATION_TIMEOUT_S", 1)
     with session(cup) as other:
         other.execute(text(lock))
         with pytest.raises(StoreBusyError, match="the store is busy: another process keeps it locked"):
@@ -153,7 +153,7 @@ def test_a_wait_for_a_lock_ends_with_an_error(cup: str, wait: str, monkeypatch: 
 @on_postgresql
 def test_without_a_limit_the_same_wait_has_no_end(cup: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lock, write = WAITS["register"]
-    monkeypatch.setattr(connection, "limit_lock_waits", lambda _: None)
+    monkeypatch.setattr(database, "_set_up_postgresql", lambda *_: None)
     with session(cup) as other, session(cup) as watching:
         other.execute(text(lock))
         waiting = threading.Thread(target=write, args=(cup,), daemon=True)
@@ -170,7 +170,7 @@ def test_without_a_limit_the_same_wait_has_no_end(cup: str, monkeypatch: pytest.
 
 
 def test_a_wait_for_sqlite_ends_with_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "SQLITE_LOCK_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(database, "SQLITE_LOCK_TIMEOUT_S", 0.1)
     url = f"sqlite:///{tmp_path / 'cup.db'}"
     with closing(Register(url, NAME)) as register, session(url) as other:
         other.exec_driver_sql("BEGIN IMMEDIATE")

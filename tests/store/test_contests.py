@@ -13,13 +13,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy import event, text
 
 from judge.base.errors import HostError, InputError
 from judge.matches import Match, MatchState, Outcome, SeatOutcome, schedule_digest
-from judge.store.connection import connect, migrate
 from judge.store.contests import Store
-from judge.store.tables import metadata
+from judge.store.database import connect
 from judge.store.types import AttemptState, EntryRow
 from tests.examples import examples
 
@@ -317,51 +316,6 @@ def test_everything_is_there_after_a_new_start(store: Store, url: str) -> None:
     assert 1 == again.roll_back("cup", "new start")
     assert 3 == again.counts("cup")[MatchState.PENDING]
     again.close()
-
-
-def test_the_migrations_make_the_tables_that_a_new_store_has(url: str) -> None:
-    connect(url).dispose()
-    engine = create_engine(url)
-    new = schema(engine)
-    with engine.begin() as connection:
-        metadata.drop_all(connection)
-        connection.execute(text("DROP TABLE alembic_version"))
-        migrate(connection)
-
-    assert {*(table.name for table in metadata.sorted_tables), "alembic_version"} == set(new)
-    assert new == schema(engine)
-    engine.dispose()
-
-
-def schema(engine: Engine | Connection) -> dict[str, Any]:
-    """Of every table the columns, keys, indexes and unique constraints, as the database knows them.
-
-    Their names and the width of whole numbers in SQLite, which stores all alike, are left out.
-    """
-    found = inspect(engine)
-    tables: dict[str, Any] = {}
-    for table in found.get_table_names():
-        tables[table] = (
-            {
-                column["name"]: (
-                    str(column["type"]).replace("BIGINT", "INTEGER" if is_sqlite(engine) else "BIGINT"),
-                    column["nullable"],
-                )
-                for column in found.get_columns(table)
-            },
-            found.get_pk_constraint(table)["constrained_columns"],
-            sorted(
-                (key["constrained_columns"], key["referred_table"], key["referred_columns"])
-                for key in found.get_foreign_keys(table)
-            ),
-            sorted((index["name"] or "", index["column_names"], index["unique"]) for index in found.get_indexes(table)),
-            sorted(unique["column_names"] for unique in found.get_unique_constraints(table)),
-        )
-    return tables
-
-
-def is_sqlite(engine: Engine | Connection) -> bool:
-    return engine.dialect.name == "sqlite"
 
 
 def test_a_store_with_its_secret_is_no_business_of_other_users(tmp_path: Path) -> None:

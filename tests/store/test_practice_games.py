@@ -70,10 +70,10 @@ def test_the_first_games_of_all_come_before_the_second_ones(register: Register, 
 def test_only_the_current_attempt_comes_to_an_end(register: Register, games: PracticeGames) -> None:
     passed(register, practice=1)
     late = taken(games)
-    assert [late.id] == games.give_back(lambda worker: worker == WORKER, 3)
+    assert [late.id] == games.give_back(lambda _number, _attempt, worker: worker == WORKER, 3)
     again = taken(games, "2" * 32)
     games.finish(late.id, late.attempt, RESULT)
-    games.give_up_slot(late.id, late.attempt)
+    games.release(late.id, late.attempt, "late")
 
     assert MatchState.RUNNING is games.get(late.id, "ada").state
     games.finish(again.id, again.attempt, RESULT)
@@ -88,7 +88,7 @@ def test_a_game_that_takes_its_worker_along_is_held_and_one_that_gave_up_its_slo
     passed(register, practice=1)
     for _ in range(5):
         game = taken(games)
-        games.give_up_slot(game.id, game.attempt)
+        games.release(game.id, game.attempt, "it waits")
     for _ in range(2):
         game = taken(games)
         games.fail(game.id, game.attempt, "no Engine", 2)

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from judge.base.errors import HostError, InputError
-from judge.store import connection
+from judge.store import database
 from judge.store.contests import Store
 from judge.store.types import EntryRow
 
@@ -72,7 +72,7 @@ def test_a_store_that_cannot_be_written_is_read(place: Path) -> None:
 
 
 def test_without_that_it_is_not(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "only_reads", lambda _path: False)
+    monkeypatch.setattr(database, "only_reads", lambda _path: False)
 
     if (place / "contest.db-shm").exists():
         pytest.skip("this process, which writes it, has its lock")

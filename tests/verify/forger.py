@@ -91,7 +91,7 @@ def steady_clock() -> Iterator[None]:
         moment += timedelta(seconds=1)
         return moment.isoformat(timespec="milliseconds")
 
-    with patch("judge.store.journal.now", now), patch("judge.store.contests.now", now):
+    with patch("judge.store.database.Database._stamp", lambda _: now()):
         yield
 
 

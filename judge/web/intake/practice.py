@@ -17,7 +17,7 @@ from judge.base.scheduling import go_behind_games
 from judge.base.worker_processes import Worker, kill, wait
 from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.submissions.practice import PracticeHost, play_next
-from judge.submissions.service import IntakeDirectory, is_in_the_way, is_worker_gone, working
+from judge.submissions.service import IntakeDirectory, is_in_the_way, requeue_lost, working
 from judge.web.intake.workers import GONE_S, prepare
 
 LOOK_S = 0.1
@@ -91,7 +91,7 @@ class PracticePlayers:
         days = self._directory.intake.practice_days
         if forgotten := self._games.forget_records(days, self._directory.practice_records.remove):
             log.info("the records of practice games were removed", games=forgotten)
-        for number in self._games.give_back(lambda name: is_worker_gone(self._directory, name), self._tries):
+        for number in requeue_lost(self._directory, self._games):
             log.warning("the process that played it is gone; it is played again", practice_game=number)
 
     def _settle(self, worker: Worker[PracticeGame | None]) -> PracticeGame | None:
@@ -115,10 +115,6 @@ class PracticePlayers:
                 self._running.discard(worker)
                 log.info("a practice game gave up its slot")
                 self._sweep()
-
-    @property
-    def _tries(self) -> int:
-        return self._directory.intake.tries
 
 
 def play_job(directory: IntakeDirectory, host: PracticeHost) -> PracticeGame | None:

@@ -163,7 +163,7 @@ class LosesDatabase(Register):
             self._lose("take", is_written=True)
         return taken
 
-    def fail(self, number: int, attempt: int, why: str, allowed: int, again_s: float) -> Submission:
+    def fail(self, number: int, attempt: int | None, why: str, allowed: int, again_s: float = 0) -> Submission:
         self._lose("fail", is_written=False)
         failed = super().fail(number, attempt, why, allowed, again_s)
         self._lose("fail", is_written=True)

@@ -1,0 +1,385 @@
+"""The database of contests: engine, clock, transactions, locks and schema, on SQLite or PostgreSQL."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from copy import copy
+from dataclasses import fields
+from datetime import UTC, datetime
+from enum import IntEnum, unique
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Self, TypeVar, TypeVarTuple
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    ExceptionContext,
+    MetaData,
+    Row,
+    Select,
+    String,
+    Table,
+    create_engine,
+    event,
+    func,
+    insert,
+    inspect,
+    make_url,
+    select,
+    text,
+)
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.pool import NullPool
+
+from judge.base.errors import HostError, InputError, StoreBusyError, StoreLostError
+from judge.store.read_only import only_reads, reader_of
+from judge.store.tables import journal, metadata
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Value = TypeVar("Value", bound="DataclassInstance")
+Columns = TypeVarTuple("Columns")
+
+LOST_AFTER_S = 30
+"""Maximum time after which the client and PostgreSQL notice that the other is lost."""
+
+LOCK_TIMEOUT_S = 10
+"""Maximum wait of a PostgreSQL transaction for a lock that another session has. Transactions take milliseconds."""
+
+SQLITE_LOCK_TIMEOUT_S = 60.0
+"""Maximum wait of an SQLite transaction. SQLite has one writer at a time."""
+
+MIGRATION_TIMEOUT_S = 600
+"""Maximum wait for another process that migrates the database."""
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+_LIBPQ_SETTINGS = {
+    "connect_timeout": LOST_AFTER_S // 3,
+    "keepalives_idle": LOST_AFTER_S // 3,
+    "keepalives_interval": LOST_AFTER_S // 6,
+    "keepalives_count": 4,
+    "tcp_user_timeout": LOST_AFTER_S * 1000,
+}
+"""Without them libpq would wait for a quarter of an hour for a server that is cut off."""
+
+_READS = "judge_reads"
+_LOCK_NOT_AVAILABLE = "55P03"
+"""PostgreSQL's code after `lock_timeout`."""
+_SQLITE_BUSY = 5
+"""SQLite's code after `busy_timeout`."""
+
+_VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
+"""The revision of the schema, as alembic stores it."""
+
+_migrating = Lock()
+"""alembic has global state: one thread at a time."""
+
+
+@unique
+class AdvisoryLock(IntEnum):
+    """The first key of each of PostgreSQL's advisory locks; the second key is a hash of the contest's name.
+
+    The locks of a database share one space of numbers. SQLite has one writer at a time and needs none.
+    """
+
+    MIGRATION = 5003112
+    """A process migrates the database. This key is used alone, because the lock is for all contests."""
+    LEASE = 5003113
+    """A process runs the contest; see `judge.store.lease`."""
+    NOTICES = 5003114
+    """A process derives the notices to authors."""
+    REGISTER = 5003115
+    """A process writes to the register of submissions."""
+
+
+class Database:
+    """A database of contests. Safe to use from several processes at once."""
+
+    def __init__(self, url: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        """Connect and migrate. Raises as `connect`."""
+        self._engine: Engine = connect(url)
+        self._connection: Connection | None = None
+        self._now = now
+
+    def close(self) -> None:
+        """Close the connections to the database."""
+        self._engine.dispose()
+
+    @contextmanager
+    def moment(self) -> Iterator[Self]:
+        """This database at one moment, while others write."""
+        with self._reading() as connection:
+            yield self._inside(connection)
+
+    def _inside(self, connection: Connection) -> Self:
+        """This database inside a transaction of the caller."""
+        inner = copy(self)
+        inner._connection = connection
+        return inner
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """A transaction that only reads. It sees one moment, waits for no writer, and keeps no writer waiting."""
+        if self._connection is not None:
+            yield self._connection
+            return
+        with store_lost("contests"), self._engine.connect() as connection:
+            if connection.dialect.name == "postgresql":
+                yield connection.execution_options(isolation_level="REPEATABLE READ")
+            else:
+                yield connection.execution_options(**{_READS: True})
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """A transaction that writes: that of the caller, if this database is inside one."""
+        if self._connection is not None:
+            yield self._connection
+            return
+        with self._begin() as connection:
+            yield connection
+
+    def _begin(self) -> AbstractContextManager[Connection]:
+        return self._engine.begin()
+
+    def _rows(self, query: "Select[*Columns]") -> "Sequence[Row[*Columns]]":
+        with self._reading() as connection:
+            return connection.execute(query).all()
+
+    def _first(self, query: "Select[*Columns]") -> "Row[*Columns] | None":
+        with self._reading() as connection:
+            return connection.execute(query).first()
+
+    def _stamp(self) -> str:
+        return stamp(self._now())
+
+    def _tell(
+        self,
+        connection: Connection,
+        contest: str,
+        event: str,
+        text: str,
+        match: str | None = None,
+        attempt: int | None = None,
+        digest: str | None = None,
+        who: str | None = None,
+    ) -> int | None:
+        """Add a line to a contest's journal; the number of its leaf. The contest's row is locked (`announced_row`).
+
+        None if the contest was begun by a judge without logs: a log that lacks the beginning would prove nothing.
+        """
+        lines = select(journal.c.number).where(journal.c.contest == contest).order_by(journal.c.id.desc())
+        last = connection.execute(lines.limit(1)).first()
+        number = 0 if last is None else None if last.number is None else last.number + 1
+        place = {"contest": contest, "match": match, "attempt": attempt, "number": number}
+        connection.execute(
+            insert(journal).values(**place, at=self._stamp(), event=event, text=text, digest=digest, who=who)
+        )
+        return number
+
+
+class ContestDatabase(Database):
+    """A part of the database for one contest."""
+
+    def __init__(self, url: str, contest: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        """Connect and migrate. Raises as `connect`."""
+        super().__init__(url, now)
+        self._contest = contest
+
+
+def stamp(time: datetime) -> str:
+    """A time as the tables store it. These texts sort like their times."""
+    return time.isoformat(timespec="milliseconds")
+
+
+def value_of(kind: type[Value], row: Row[Any]) -> Value:
+    """A row as a dataclass. Its fields are named like columns."""
+    columns = row._mapping
+    return kind(**{field.name: columns[field.name] for field in fields(kind)})
+
+
+def columns_of(table: Table, value: "DataclassInstance") -> dict[str, Any]:
+    """The fields of a dataclass that are columns of a table."""
+    return {field.name: getattr(value, field.name) for field in fields(value) if field.name in table.c}
+
+
+def count(connection: Connection, query: Select[Any]) -> int:
+    """The number of rows of a query."""
+    return connection.scalar(select(func.count()).select_from(query.subquery())) or 0
+
+
+def connect(url: str) -> Engine:
+    """An engine for `url` (`sqlite:///round.db`, `postgresql+psycopg://...`), its tables created or migrated.
+
+    Raises InputError for an unusable URL or schema, StoreLostError if the database cannot be reached, HostError if it
+    cannot be used.
+    """
+    try:
+        parsed = make_url(url)
+        if parsed.get_backend_name() not in ("sqlite", "postgresql"):
+            raise InputError(f"store {url}: it is sqlite:///FILE or postgresql+psycopg://…")
+        is_elsewhere = parsed.get_backend_name() == "postgresql"
+        given = {name: value for name, value in _LIBPQ_SETTINGS.items() if name not in parsed.query}
+        if not is_elsewhere and parsed.database and only_reads(path := Path(parsed.database)):
+            return _only_reading(create_engine(parsed, creator=reader_of(path), poolclass=NullPool))
+        engine = create_engine(parsed, connect_args=given if is_elsewhere else {})
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+        raise InputError(f"store {url}: {error}") from None
+    if is_elsewhere:
+        event.listen(engine, "connect", _set_up_postgresql)
+    else:
+        _restrict_to_owner(parsed.database)
+        event.listen(engine, "connect", _set_up_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    event.listen(engine, "handle_error", _raise_busy)
+    try:
+        with store_lost("contests"):
+            _migrate(engine)
+    except DBAPIError as error:
+        engine.dispose()
+        raise HostError(f"store {parsed.render_as_string()}: {error.orig}") from None
+    except (HostError, InputError):
+        engine.dispose()
+        raise
+    return engine
+
+
+@contextmanager
+def store_lost(what: str) -> Iterator[None]:
+    """Raises StoreLostError where the connection to the store of `what` breaks, or none can be made."""
+    try:
+        yield
+    except DBAPIError as error:
+        # SQLite's errors have no such code; 57P are those of a server that is just being stopped or started.
+        code = getattr(error.orig, "sqlstate", "")
+        if error.connection_invalidated or code is None or code.startswith("57P"):
+            raise StoreLostError(f"the store of {what} is lost: {error.orig}") from None
+        raise
+
+
+def lock_until_commit(connection: Connection, lock: AdvisoryLock, contest: str) -> None:
+    """Wait for a lock that the transaction's end releases. Raises StoreBusyError. SQLite: does nothing."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(lock, func.hashtext(contest))))
+
+
+def _only_reading(engine: Engine) -> Engine:
+    """An engine of an SQLite database that this process cannot write."""
+    event.listen(engine, "connect", _set_up_reading)
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+    where = f"store {engine.url.render_as_string()}"
+    try:
+        with engine.begin() as connection:
+            if _revision(connection) != _revisions()[-1]:
+                raise InputError(
+                    f"{where}: it can only be read here, and another judge made it: open it once with this judge "
+                    "where it can be written, which migrates it"
+                )
+    except DBAPIError as error:
+        raise HostError(f"{where}: {error.orig}") from None
+    return engine
+
+
+def _set_up_reading(connection: Any, _record: object) -> None:
+    connection.isolation_level = None
+    connection.execute("PRAGMA query_only=ON")
+
+
+def _set_up_sqlite(connection: Any, _record: object) -> None:
+    # The driver would begin transactions deferred, and two writers could deadlock.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in (
+        "journal_mode=WAL",
+        # A result that was accepted survives a power cut.
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        f"busy_timeout={SQLITE_LOCK_TIMEOUT_S * 1000:.0f}",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    reads = connection.get_execution_options().get(_READS, False)
+    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+
+def _set_up_postgresql(connection: Any, _record: object) -> None:
+    # Outside a transaction: a rollback would undo the setting.
+    before, connection.autocommit = connection.autocommit, True
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET lock_timeout = '{LOCK_TIMEOUT_S}s'")
+    connection.autocommit = before
+
+
+def _raise_busy(context: ExceptionContext) -> None:
+    error = context.original_exception
+    is_busy = getattr(error, "sqlstate", None) == _LOCK_NOT_AVAILABLE
+    # The low byte is the primary code.
+    is_busy |= getattr(error, "sqlite_errorcode", 0) & 0xFF == _SQLITE_BUSY
+    if is_busy:
+        raise StoreBusyError(
+            "the store is busy: another process keeps it locked, and nothing was written; "
+            "try again, and look for a judge that hangs"
+        ) from error
+
+
+def _restrict_to_owner(database: str | None) -> None:
+    """Let only its owner read a new file, and only its group an existing one: it has the contest's secret. Files that
+    SQLite adds get the same mode."""
+    if not database or database == ":memory:":
+        return
+    path = Path(database)
+    with suppress(OSError):  # the database reports why it cannot be opened; another user's file keeps its mode
+        if not path.exists():
+            path.touch(mode=0o600)
+        for file in (path, *(Path(f"{path}-{end}") for end in ("wal", "shm", "journal"))):
+            if file.exists() and file.stat().st_mode & 0o007:
+                file.chmod(file.stat().st_mode & 0o770)
+
+
+def _migrate(engine: Engine) -> None:
+    """Create the tables of a new database, or migrate those of an older one."""
+    with _migrating, engine.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(text(f"SET LOCAL lock_timeout = '{MIGRATION_TIMEOUT_S}s'"))
+            connection.execute(select(func.pg_advisory_xact_lock(AdvisoryLock.MIGRATION)))
+        revision, revisions = _revision(connection), _revisions()
+        if revision is None:
+            metadata.create_all(connection, checkfirst=False)
+            _VERSION.create(connection)
+            connection.execute(insert(_VERSION).values(version_num=revisions[-1]))
+        elif revision not in revisions:
+            raise InputError(
+                f"store {engine.url.render_as_string()}: its schema is {revision}, and this judge opens "
+                f"{revisions[0]} to {revisions[-1]}: open an older store once with the judge of commit 3a6550ca, "
+                "a newer one with a newer judge"
+            )
+        elif revision != revisions[-1]:
+            _upgrade(connection)
+
+
+def _revision(connection: Connection) -> str | None:
+    """The revision of a database's schema; None if it is new."""
+    has_tables = inspect(connection).has_table(_VERSION.name)
+    return connection.scalar(select(_VERSION.c.version_num)) if has_tables else None
+
+
+def _revisions() -> list[str]:
+    """The revisions of the schema that can be opened. Each file name of a migration begins with one."""
+    return sorted(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("*.py"))
+
+
+def _upgrade(connection: Connection) -> None:
+    """Run the migrations that a database lacks, inside the connection's transaction."""
+    # alembic doubles the start time of a judge, and few databases need it.
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

@@ -1,0 +1,103 @@
+"""Durable queues: rows of a table that wait until they are due, and are due again after a failure.
+
+    waiting --take--> running --finish--> a final state
+       ^                 |
+       |                 |-- release: due again, not counted as a failure
+       '----- fail ------'-- fail too often in a row: given up
+
+Only the current attempt of a row changes it: an attempt that was given back and returns late changes nothing.
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, Generic
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, select, update
+
+from judge.store.database import ContestDatabase, Value, stamp, value_of
+
+
+class Queue(ContestDatabase, Generic[Value]):
+    """The rows of one contest in a table with queue columns. `waiting` and `running` are the same state where rows are
+    not taken: then a single process works on them."""
+
+    table: Table
+    kind: type[Value]
+    waiting: str
+    running: str
+    retried: str
+    """The state of a row that failed and waits again."""
+    given_up: str
+    backoff: int
+    """After each failure in a row the wait is multiplied by this."""
+    lost: str
+    """The reason for a failure whose worker is lost."""
+
+    def fail(self, number: Any, attempt: int | None, why: str, allowed: int, again_s: float = 0) -> Value:
+        """The current attempt failed: the row is due again after `again_s` seconds, longer after each failure in a row,
+        and given up after `allowed` failures. `attempt` is None where rows are not taken."""
+        with self._writing() as connection:
+            row = self._current(connection, number, attempt)
+            if row is not None:
+                self._fail(connection, row, why, allowed, again_s)
+            return self._value(connection, number)
+
+    def release(self, number: Any, attempt: int, why: str, again_s: float | None = None) -> Value:
+        """The current attempt ends without a failure: the row is due again at once, or after `again_s` seconds."""
+        with self._writing() as connection:
+            row = self._current(connection, number, attempt)
+            if row is not None:
+                self._change(connection, row, self.waiting, why, due_at=None if again_s is None else self._in(again_s))
+            return self._value(connection, number)
+
+    def give_back(self, is_lost: Callable[[int, int, str], bool], allowed: int) -> list[int]:
+        """Let lost attempts fail; the numbers of their rows. `is_lost` is called with a number, its attempt and its
+        worker.
+
+        The worker may be this process: if the database is lost at a commit, a row can be taken without an answer.
+        """
+        with self._writing() as connection:
+            running = connection.execute(self._all().where(self.table.c.state == self.running)).all()
+            lost = [row for row in running if is_lost(row.id, row.attempt, row.worker)]
+            for row in lost:
+                self._fail(connection, row, self.lost, allowed, 0)
+            return [row.id for row in lost]
+
+    def _all(self) -> Select[Any]:
+        return select(self.table).where(self.table.c.contest == self._contest)
+
+    def _is_due(self) -> ColumnElement[bool]:
+        state, due_at = self.table.c.state, self.table.c.due_at
+        is_new = (state == self.waiting) & due_at.is_(None)
+        return is_new | (state.in_((self.waiting, self.retried)) & (due_at <= self._stamp()))
+
+    def _take(self, connection: Connection, row: Row[Any], worker: str, why: str = "") -> Value:
+        self._change(connection, row, self.running, why, attempt=row.attempt + 1, worker=worker, due_at=None)
+        return self._value(connection, row.id)
+
+    def _current(self, connection: Connection, number: Any, attempt: int | None) -> Row[Any] | None:
+        """The row of an attempt, locked; None if the attempt is not current."""
+        query = self._all().where(self.table.c.id == number, self.table.c.state == self.running)
+        if attempt is not None:
+            query = query.where(self.table.c.attempt == attempt)
+        return connection.execute(query.with_for_update()).first()
+
+    def _fail(self, connection: Connection, row: Row[Any], why: str, allowed: int, again_s: float) -> None:
+        failures = row.failures + 1
+        is_last = failures >= allowed
+        due_at = None if is_last else self._in(again_s * self.backoff**row.failures)
+        state = self.given_up if is_last else self.retried
+        self._change(connection, row, state, why, failures=failures, due_at=due_at)
+
+    def _change(self, connection: Connection, row: Row[Any], state: str, why: str, **values: Any) -> None:
+        values |= {"state": state, "why": why}
+        connection.execute(update(self.table).where(self.table.c.id == row.id).values(values))
+
+    def _row(self, connection: Connection, number: Any) -> Row[Any]:
+        return connection.execute(self._all().where(self.table.c.id == number)).one()
+
+    def _value(self, connection: Connection, number: Any) -> Value:
+        return value_of(self.kind, self._row(connection, number))
+
+    def _in(self, seconds: float) -> str:
+        return stamp(self._now() + timedelta(seconds=seconds))
