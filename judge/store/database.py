@@ -197,7 +197,7 @@ def stamp(time: datetime) -> str:
 def value_of(kind: type[Value], row: Row[Any]) -> Value:
     """A row as a dataclass. Its fields are named like columns."""
     columns = row._mapping
-    return kind(**{field.name: columns[field.name] for field in fields(kind)})
+    return kind(**{name: columns[name] for name in kind.__dataclass_fields__})
 
 
 def columns_of(table: Table, value: "DataclassInstance") -> dict[str, Any]:

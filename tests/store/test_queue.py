@@ -1,0 +1,65 @@
+"""Rules of every queue that workers take from: only the current attempt counts, and a lost attempt is given back."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from judge.store.practice_games import PracticeGames
+from judge.store.submissions import Register
+from tests.store.test_submissions import good, upload
+
+WORKER = "1" * 32
+
+
+@pytest.fixture(params=["submissions", "practice games"])
+def queue(url: str, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A queue with one row that is due."""
+    with closing(Register(url, "cup")) as register, closing(PracticeGames(url, "cup")) as games:
+        received = register.receive(upload(), worker=WORKER if request.param == "practice games" else "")
+        if request.param == "practice games":
+            register.finish(received.id, received.attempt, good(), practice=1)
+        yield register if request.param == "submissions" else games
+
+
+def test_an_attempt_that_its_own_worker_does_not_run_is_given_back(queue: Any) -> None:
+    """The database was lost when it was taken, so the worker has no answer."""
+    taken = queue.take(WORKER)
+    running = {(taken.id, taken.attempt)}
+    assert [] == queue.give_back(lambda number, attempt, _: (number, attempt) not in running, allowed=3)
+    assert queue.take(WORKER) is None
+
+    assert [taken.id] == queue.give_back(lambda _number, _attempt, worker: worker == WORKER, allowed=3)
+    assert (taken.id, 2) == ((again := queue.take(WORKER)).id, again.attempt)
+
+
+def test_only_the_current_attempt_fails_or_is_released(queue: Any) -> None:
+    taken = queue.take(WORKER)
+    queue.release(taken.id, taken.attempt, "not now")
+    again = queue.take(WORKER)
+
+    assert again == queue.fail(taken.id, taken.attempt, "late", allowed=1)
+    assert again == queue.release(taken.id, taken.attempt, "late")
+    assert again.state == queue.running
+
+
+def test_a_released_attempt_is_no_failure_and_is_due_when_it_says(queue: Any) -> None:
+    for _ in range(3):
+        taken = queue.take(WORKER)
+        assert queue.waiting == queue.release(taken.id, taken.attempt, "not now").state
+    taken = queue.take(WORKER)
+    assert queue.retried == queue.fail(taken.id, taken.attempt, "no Engine", allowed=2).state
+
+    taken = queue.take(WORKER)
+    queue.release(taken.id, taken.attempt, "no image", again_s=60)
+    assert queue.take(WORKER) is None
+
+
+def test_a_row_is_given_up_after_the_allowed_failures(queue: Any) -> None:
+    for _ in range(2):
+        taken = queue.take(WORKER)
+        failed = queue.fail(taken.id, taken.attempt, "no Engine", allowed=2)
+
+    assert (queue.given_up, "no Engine") == (failed.state, failed.why)
+    assert queue.take(WORKER) is None
