@@ -1,4 +1,4 @@
-"""The events of a contest's log: what anybody may know of it, at the moment when it may be known.
+"""The events of a contest's log: everything public, at the moment when it becomes public.
 
 A line of the log is one event as JSON, and `seq` counts the lines from 1. Fields without a value are left out. Texts of
 agents are printable and short; whoever shows them escapes them.
@@ -24,7 +24,7 @@ class _Event(_Value):
     """Its line in the log, from 1; 0 before it is written."""
 
 
-class _Told(_Event):
+class _JournalEvent(_Event):
     """An event that follows from a line of the contest's journal."""
 
     journal: int | None = None
@@ -58,7 +58,7 @@ class EnteredAgent(_Value):
     rank: int
 
 
-class Entered(_Told):
+class Entered(_JournalEvent):
     """Who takes part."""
 
     type: Literal["entered"] = "entered"
@@ -78,7 +78,7 @@ class ScheduledGame(_Value):
     """What its group or league is called; empty if it is in none."""
 
 
-class Scheduled(_Told):
+class Scheduled(_JournalEvent):
     """Games that will be played."""
 
     type: Literal["scheduled"] = "scheduled"
@@ -86,7 +86,7 @@ class Scheduled(_Told):
     games: tuple[ScheduledGame, ...]
 
 
-class StateChanged(_Told):
+class StateChanged(_JournalEvent):
     """The contest goes on, is paused, or was stopped."""
 
     type: Literal["state"] = "state"
@@ -95,13 +95,13 @@ class StateChanged(_Told):
     reason: str
 
 
-class Disqualified(_Told):
+class Disqualified(_JournalEvent):
     """An agent is out: its games do not count."""
 
     type: Literal["disqualified"] = "disqualified"
     at: str
     agent: str = ""
-    """Its name; empty in logs from before it was told."""
+    """Its name; empty in older logs."""
     reason: str
     """The agent's name and why."""
 
@@ -131,7 +131,7 @@ class TableChanged(_Event):
 # --- a game ----------------------------------------------------------------------------------------------------------
 
 
-class _OfGame(_Told):
+class _OfGame(_JournalEvent):
     game: int
     attempt: int
 
@@ -190,9 +190,8 @@ class Board(_Value):
 class Playing(_OfGame):
     """The agents are started. Without a `board` the game shows none before it is over.
 
-    It comes again, with a higher number of `play`, where the attempt is played again from its beginning because a
-    machine was lost, or where a machine did not tell what the record says. What was told of the attempt before then
-    does not count.
+    A higher `play` begins the attempt again, and cancels its events before: a machine was lost, or its moves were not
+    those of the record.
     """
 
     type: Literal["playing"] = "playing"
@@ -209,8 +208,8 @@ class TurnBegun(_OfGame):
     clock: RunningClock
 
 
-class SearchTold(_OfGame):
-    """What an agent says while it thinks: the latest values of its search, and its messages since its last move."""
+class SearchUpdate(_OfGame):
+    """The latest values of an agent's search, and its messages since its last move."""
 
     type: Literal["search"] = "search"
     seat: int
@@ -247,7 +246,7 @@ class MoveMade(_OfGame):
 
 
 class Ended(_OfGame):
-    """A game has its result, which counts. Its record is at `record` from the top of the pages."""
+    """A game has its result, which counts. `record` is the path of its record on the site."""
 
     type: Literal["ended"] = "ended"
     at: str
@@ -280,7 +279,7 @@ AnyEvent = (
     | GameStarted
     | Playing
     | TurnBegun
-    | SearchTold
+    | SearchUpdate
     | MoveMade
     | Ended
     | Unscored

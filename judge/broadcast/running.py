@@ -1,8 +1,7 @@
-"""A running game as events: its transcript goes in as it grows, and what may be known of it comes out.
+"""Converts the transcript of a running game into public events, as it grows.
 
-The transcript is refereed again (`judge.referee.spectator`), so a worker sends its bytes and does nothing else for its
-spectators. The referee plays in a thread of its own, which runs only while `RunningGame.hear` waits for it: it is a
-coroutine, and nothing is shared between two threads that run.
+The transcript is refereed again (`judge.referee.spectator`), so a worker only sends its bytes. The referee plays in a
+thread that runs only while `RunningGame.add` waits for it: a coroutine.
 """
 
 import threading
@@ -21,7 +20,7 @@ from judge.broadcast.events import (
     PieceShown,
     Playing,
     RunningClock,
-    SearchTold,
+    SearchUpdate,
     Times,
     TurnBegun,
 )
@@ -38,11 +37,11 @@ from judge.referee.transcript import Entry, unseal
 MS = 1_000_000
 
 SEARCH_EVERY_MS = 250
-"""How often at most it is told what an agent says while it thinks."""
+"""Minimum time between two updates of a search."""
 
 LONGEST_SAID, LONGEST_WORDS = 80, 160
 MOST_KEYWORDS, MOST_MESSAGES = 12, 3
-"""What is told of an agent's words with a move: keywords of its search, and the last of its messages."""
+"""Maximum numbers of search keywords and of last messages in an event."""
 
 log = get_logger()
 
@@ -61,7 +60,7 @@ class RunningGame:
         """
         self.game, self.attempt, self.play = game, attempt, play
         self.plies = 0
-        """How many answers were told."""
+        """Answers whose events were returned."""
         self._spec = spec
         self._entry = game_entry(spec.policy.game.name)
         self._wire = TailingWire(self._wait_for_more)
@@ -70,9 +69,10 @@ class RunningGame:
         self._view: BoardView | None = None
         self._events: list[AnyEvent] = []
         self._answer: tuple[Ply, int, Times, tuple[str, ...]] | None = None
-        """An answer that is not told yet, when it was read, what was left then, and what was said before it."""
-        self._told: tuple[Mapping[str, str], tuple[str, ...]] = ({}, ())
-        self._told_at_ms = 0.0
+        """The last answer, if its effect is not visible yet: when it was read, the time left, and the messages."""
+        self._search: tuple[Mapping[str, str], tuple[str, ...]] = ({}, ())
+        """The last update of a search: keywords and messages."""
+        self._search_at_ms = 0.0
         self._clock: tuple[int, int] | None = None
         self._news: SimpleQueue[Sequence[Entry] | None] = SimpleQueue()
         self._idle: SimpleQueue[bool] = SimpleQueue()
@@ -81,7 +81,7 @@ class RunningGame:
         self._thread.start()
         self._is_over = not self._idle.get()
 
-    def hear(self, entries: Sequence[Entry], sent_ms: float) -> list[AnyEvent]:
+    def add(self, entries: Sequence[Entry], sent_ms: float) -> list[AnyEvent]:
         """The events that follow from new entries of the transcript, which its judge sent at `sent_ms` of Unix time."""
         if not entries or self._is_over:
             return []
@@ -94,9 +94,9 @@ class RunningGame:
         self._news.put(entries)
         self._is_over = not self._idle.get()
         if self._is_over or not self._spectator.referee.has_unapplied_answer:
-            self._tell_answer()
-        self._tell_clock()
-        self._tell_search(sent_ms)
+            self._add_answer()
+        self._add_clock()
+        self._add_search(sent_ms)
         events, self._events = self._events, []
         return events
 
@@ -114,7 +114,7 @@ class RunningGame:
             self._spectator.referee.play()
         except (_OverError, InputError, HostError):
             pass  # a void breaks off; what does not follow from the rules is for `judge verify` to say
-        except Exception as error:  # noqa: BLE001 spectators of this game lose it, and nobody loses anything else
+        except Exception as error:  # noqa: BLE001 spectators lose this game only
             fields = {"game": self.game, "attempt": self.attempt, "error": repr(error)}
             log.warning("a running game cannot be followed", **fields)
         self._idle.put(False)
@@ -128,13 +128,13 @@ class RunningGame:
 
     def _on_ply(self, ply: Ply) -> None:
         """An answer, before the game applies it: the effect of the one before can be seen now."""
-        self._tell_answer()
+        self._add_answer()
         messages = self._spectator.seats[ply.seat].messages
         self._answer = ply, self._wire.now_ns, self._left(), _words(messages)
         messages.clear()
-        self._told = ({}, ())
+        self._search = ({}, ())
 
-    # --- what is told ------------------------------------------------------------------------------------------------
+    # --- events -------------------------------------------------------------------------------------------------------
 
     def _begin(self, at: str) -> None:
         self._view = self._public()
@@ -144,7 +144,7 @@ class RunningGame:
             Playing(game=self.game, attempt=self.attempt, play=self.play, at=at, board=board, left_ms=left_ms)
         )
 
-    def _tell_answer(self) -> None:
+    def _add_answer(self) -> None:
         if self._answer is None:
             return
         (seat, said, *_), read_ns, left_ms, messages = self._answer
@@ -182,8 +182,8 @@ class RunningGame:
             )
         )
 
-    def _tell_clock(self) -> None:
-        """The clock that runs, with the move before it if that was just told."""
+    def _add_clock(self) -> None:
+        """The running clock: in the event of the move before it, if that is new."""
         for seat in SEATS:
             seen = self._spectator.seats[seat]
             if not seen.is_asked or seen.runs_since_ns is None or self._origin_ms is None or seen.clock is None:
@@ -204,16 +204,16 @@ class RunningGame:
                 self._events.append(TurnBegun(game=self.game, attempt=self.attempt, clock=clock))
             return
 
-    def _tell_search(self, now_ms: float) -> None:
-        if not self._entry.words_are_public or now_ms - self._told_at_ms < SEARCH_EVERY_MS:
+    def _add_search(self, now_ms: float) -> None:
+        if not self._entry.words_are_public or now_ms - self._search_at_ms < SEARCH_EVERY_MS:
             return
         for seat in SEATS:
             seen = self._spectator.seats[seat]
-            told = (_keywords(seen.search), _words(seen.messages))
-            if seen.is_asked and any(told) and told != self._told:
-                self._told, self._told_at_ms = told, now_ms
+            update = search, messages = _keywords(seen.search), _words(seen.messages)
+            if seen.is_asked and any(update) and update != self._search:
+                self._search, self._search_at_ms = update, now_ms
                 self._events.append(
-                    SearchTold(game=self.game, attempt=self.attempt, seat=seat, search=dict(told[0]), messages=told[1])
+                    SearchUpdate(game=self.game, attempt=self.attempt, seat=seat, search=search, messages=messages)
                 )
 
     def _public(self) -> BoardView | None:
@@ -230,7 +230,7 @@ class RunningGame:
 
 
 def events_of_record(file: RecordFile, game: int, play: int = 1) -> list[Playing | MoveMade]:
-    """What would have been told of a finished attempt while it was played, but for what its agents said meanwhile.
+    """The events of a finished attempt, as they were during the game, without clocks and searches.
 
     Raises InputError if the record's transcript is broken.
     """
@@ -240,7 +240,7 @@ def events_of_record(file: RecordFile, game: int, play: int = 1) -> list[Playing
     try:
         began = datetime.fromisoformat(record.started_at).timestamp() * 1000
         ends = began + (entries[-1].ns / MS if entries else 0)
-        events = running.hear(entries, ends)
+        events = running.add(entries, ends)
     finally:
         running.close()
     return [event for event in events if isinstance(event, Playing | MoveMade)]

@@ -1,10 +1,9 @@
-"""The worker's end of a broadcast: it gives away what is new of a transcript, and never waits for whom it is for.
+"""The worker's end of a broadcast: it sends the transcript as it grows, and never waits for the receiver.
 
     GAME         JSON of an `Announced` game: the first frame of a connection, which is of one attempt
     TRANSCRIPT   when it was sent (8 bytes: microseconds of Unix time, little end first), and what is new, packed
 
-If nobody listens, or whoever listens falls behind or dies, the game goes on. Whoever listens next is told all from the
-beginning.
+If the receiver dies or falls behind, the game continues. The next receiver gets everything from the beginning.
 """
 
 import socket
@@ -20,10 +19,10 @@ from judge.referee.spec import MatchSpec
 _SENT = struct.Struct("<Q")
 
 RETRY_S = 1.0
-"""How long it does not look whether somebody listens again."""
+"""Interval of attempts to connect."""
 
-MOST_STORED_BYTES = 16 << 20
-"""A transcript that is longer is told only to who has listened from the beginning."""
+MAX_STORED_BYTES = 16 << 20
+"""No new receiver gets a transcript that is longer."""
 
 
 class Announced(BaseModel):
@@ -42,44 +41,44 @@ class Announced(BaseModel):
 
 
 class Sender:
-    """Tells of one attempt whoever listens at `address`, the path of a socket."""
+    """Sends one attempt to the socket at `address`."""
 
     def __init__(self, address: Path, announced: Announced, retry_s: float = RETRY_S) -> None:
         self._address = address
-        # Made here and not in the game, for it may have thousands of characters.
+        # Before the game: it may have thousands of characters.
         self._announced = announced.model_dump_json().encode()
         self._retry_s = retry_s
         self._feed: Feed | None = None
-        self._told: list[bytes] = []
-        self._told_bytes = 0
+        self._stored: list[bytes] = []
+        self._stored_bytes = 0
         self._retry_at = 0.0
 
     def follow(self, packed: bytes) -> None:
-        """Give away what is new of the transcript."""
+        """Send new entries of the transcript."""
         frame = _SENT.pack(time.time_ns() // 1000) + packed
-        self._told_bytes += len(frame)
-        if self._told_bytes <= MOST_STORED_BYTES:
-            self._told.append(frame)
+        self._stored_bytes += len(frame)
+        if self._stored_bytes <= MAX_STORED_BYTES:
+            self._stored.append(frame)
         if self._feed is not None and self._feed.is_open:
             self._feed.send(TRANSCRIPT, frame)
         else:
-            self._begin_again()
+            self._reconnect()
 
     def close(self, wait_s: float = LAST_WAIT_S) -> None:
-        """Say that no more will come; what was not taken yet is still taken for a short time."""
+        """End the connection; wait for at most `wait_s` until the receiver has read everything."""
         if self._feed is not None:
             self._feed.close(wait_s)
 
     def attach(self, feed: Feed) -> None:
-        """Tell all that was told so far, and from now on, to who reads this feed."""
+        """Send everything so far to this feed, and everything from now on."""
         self._feed = feed
         feed.send(BEGIN, self._announced)
-        for frame in self._told:
+        for frame in self._stored:
             feed.send(TRANSCRIPT, frame)
 
-    def _begin_again(self) -> None:
+    def _reconnect(self) -> None:
         now = time.monotonic()
-        if now < self._retry_at or self._told_bytes > MOST_STORED_BYTES:
+        if now < self._retry_at or self._stored_bytes > MAX_STORED_BYTES:
             return
         self._retry_at = now + self._retry_s
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -1,4 +1,4 @@
-"""A contest as its events have told it so far: the games that are played, the standings and what comes next."""
+"""The state of a contest after the events of its log: running games, standings and next games."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from judge.broadcast.events import (
     RunningClock,
     Scheduled,
     ScheduledGame,
-    SearchTold,
+    SearchUpdate,
     StandingLine,
     StateChanged,
     TableChanged,
@@ -57,12 +57,12 @@ class LiveGame:
     moves: list[MoveMade] = field(default_factory=list)
     clock: RunningClock | None = None
     left_ms: Times = (None, None)
-    search: dict[int, SearchTold] = field(default_factory=dict)
-    """What each seat has said since its last move."""
+    search: dict[int, SearchUpdate] = field(default_factory=dict)
+    """The search of each seat since its last move."""
     _figures: list[SearchFigures] = field(default_factory=list)
 
     def figures(self) -> Sequence[SearchFigures]:
-        """What was said of the search for each move, as numbers; each move is read once, when it is asked for."""
+        """The numbers of the search of each move. Each move is parsed once."""
         for move in self.moves[len(self._figures) :]:
             self._figures.append(search_figures(move.search, move.messages, move.charged_ms))
         return self._figures
@@ -96,7 +96,7 @@ class LiveGame:
 
 @dataclass(slots=True)
 class Live:
-    """What the log says now. `version` grows with whatever the pages of the contest show."""
+    """The state. `version` grows with each change of what the contest's pages show."""
 
     seq: int = 0
     version: int = 0
@@ -128,7 +128,7 @@ class Live:
         """Take note of the next event."""
         self.seq = event.seq
         match event:
-            case MoveMade() | TurnBegun() | SearchTold():
+            case MoveMade() | TurnBegun() | SearchUpdate():
                 game = self.games.get(event.game)
                 if game is not None and game.attempt == event.attempt:
                     _advance(game, event)
@@ -209,7 +209,7 @@ class Live:
             self._wait(ScheduledGame(game=event.game, round=0, table=0, first=first, second=second))
 
 
-def _advance(game: LiveGame, event: MoveMade | TurnBegun | SearchTold) -> None:
+def _advance(game: LiveGame, event: MoveMade | TurnBegun | SearchUpdate) -> None:
     match event:
         case MoveMade():
             for square in event.emptied:
@@ -221,7 +221,7 @@ def _advance(game: LiveGame, event: MoveMade | TurnBegun | SearchTold) -> None:
             game.moves.append(event)
         case TurnBegun():
             game.clock, game.left_ms = event.clock, event.clock.left_ms
-        case SearchTold():
+        case SearchUpdate():
             game.search[event.seat] = event
 
 
@@ -229,15 +229,15 @@ def _time(at: str) -> float:
     return datetime.fromisoformat(at).timestamp()
 
 
-def last_words(game: LiveGame, seat: int) -> Sequence[str]:
-    """What a seat said last of its search: while it thinks, or with its last move."""
-    told: SearchTold | MoveMade | None = game.search.get(seat)
-    if told is None:
-        told = next((move for move in reversed(game.moves) if move.seat == seat), None)
-    if told is None:
+def latest_search(game: LiveGame, seat: int) -> Sequence[str]:
+    """The latest keywords and messages of a seat's search: of its current turn, or else of its last move."""
+    latest: SearchUpdate | MoveMade | None = game.search.get(seat)
+    if latest is None:
+        latest = next((move for move in reversed(game.moves) if move.seat == seat), None)
+    if latest is None:
         return ()
-    keywords = " · ".join(f"{key} {value}" for key, value in told.search.items())
-    return [words for words in (keywords, *told.messages) if words]
+    keywords = " · ".join(f"{key} {value}" for key, value in latest.search.items())
+    return [words for words in (keywords, *latest.messages) if words]
 
 
 def token_of(piece: PieceShown) -> Token:

@@ -29,7 +29,6 @@ from judge.sandbox.box import FolderKind
 from judge.sandbox.machine.owner import owned_directory
 from judge.store.contests import Store
 from judge.store.files import Files
-from judge.store.lease import Lease
 from judge.store.types import UNWITNESSED, EntryRow
 from judge.submissions.windows import BEGINS, moment_text
 from judge.tournament.results import PlayedPairing
@@ -77,18 +76,20 @@ class Contest:
 
     # --- what is played -------------------------------------------------------------------------------
 
-    def runner(self, executor: Executor, lease: Lease | None = None) -> ContestRunner:
-        """What plays it, as long as it has the lease."""
+    def runner(
+        self, executor: Executor, check: Callable[[], None] = lambda: None, listener: Path | None = None
+    ) -> ContestRunner:
+        """Plays the contest. `check` is that of `ContestRunner`, `listener` the socket of the recorder."""
         return ContestRunner(
             self.store,
             self.files,
             self.name,
             executor,
-            job_of=self.job,
+            job_of=partial(self.job, listener=listener),
             schedule_next=self.schedule_next,
             attempts=self.snapshot.policy.attempts,
             alone=self.alone,
-            check_lease=lease.check if lease else lambda: None,
+            check=check,
         )
 
     @cached_property
@@ -112,7 +113,7 @@ class Contest:
         self.store.schedule(self.name, drawn.matches, drawn.pairings)
         return bool(drawn.matches)
 
-    def job(self, match: Match) -> Job:
+    def job(self, match: Match, listener: Path | None = None) -> Job:
         """What a worker needs to play a match as its current attempt.
 
         Raises InputError if the files or folders of an agent are not what they were.
@@ -133,6 +134,7 @@ class Contest:
             folders=(first, second),
             states=states,
             contest=self.name,
+            listener=listener,
         )
 
     def program(self, digest: str) -> Path:

@@ -88,7 +88,7 @@ class ContestRunner:
         schedule_next: Callable[[], bool],
         attempts: int,
         alone: frozenset[str] = frozenset(),
-        check_lease: Callable[[], None] = lambda: None,
+        check: Callable[[], None] = lambda: None,
         pause_s: float = PAUSE_S,
         patience_s: float = PATIENCE_S,
     ) -> None:
@@ -104,8 +104,9 @@ class ContestRunner:
         no other, an agent gains one attempt by it at most, and a host that cannot play does not try all games.
 
         No two matches of an agent in `alone` are played at once.
-        `check_lease` raises HostError when the contest is somebody else's, StoreLostError while nobody can know. Games
-        go on while the store is lost, for `patience_s` at most; then StoreLostError is raised.
+        `check` is called in each round. It raises HostError if another process has taken over the contest, and
+        StoreLostError while that is unknown. Games continue for `patience_s` while the store is lost; then
+        StoreLostError is raised.
         """
         self._store = store
         self._files = files
@@ -115,7 +116,7 @@ class ContestRunner:
         self._schedule_next = schedule_next
         self._attempts = attempts
         self._alone = alone
-        self._check_lease = check_lease
+        self._check = check
         self._pause_s = pause_s
         self._has_played = False
         """Whether a result came since the loop began or set a match aside."""
@@ -144,7 +145,7 @@ class ContestRunner:
         is_new = True
         while not self.abandon.is_set():
             try:
-                self._check_lease()
+                self._check()
                 if is_new or lost_at is not None:
                     self._roll_back()
                 is_new, lost_at = False, None
@@ -270,7 +271,7 @@ class ContestRunner:
         end = self._pause_s + (monotonic() if self._set_aside_at is None else self._set_aside_at)
         self._log.warning("waiting", seconds=max(0.0, end - monotonic()), games=len(held))
         while (left_s := end - monotonic()) > 0:
-            self._check_lease()
+            self._check()
             self._ended += self._executor.wait(0)  # workers come and go meanwhile
             if self.drain.wait(min(LOOK_S, left_s)) or self._store.state(self._contest) != "open":
                 return True

@@ -40,7 +40,7 @@ class Job:
     contest: str = ""
     """For the log."""
     listener: Path | None = None
-    """The socket of who is told of the game while it is played; None: nobody."""
+    """The socket to which the transcript is sent during the game."""
 
     def spec(self) -> MatchSpec:
         """What is played: the spec of the schedule, with its id, the attempt's seed and the folders."""

@@ -23,7 +23,7 @@ from judge.broadcast.log import LOG_FILE
 from judge.broadcast.running import RunningGame
 from judge.broadcast.sender import Announced, Sender
 from judge.contest.contest import begin, open_store
-from judge.contest.event_log.recorder_process import record
+from judge.contest.event_log.recorder import record
 from judge.contest.plan import Planned, load_plan
 from judge.matches import Match
 from judge.referee.setup import build_referee
@@ -152,7 +152,7 @@ def _played(match: Match, spec: MatchSpec, detours: int) -> ToldGame:
             transcript.tell()
     running, part_of = RunningGame(spec, match.number, match.attempt), {}
     for number, part in enumerate(parts):
-        for event in running.hear(list(unpack_entries(part)), 0.0):
+        for event in running.add(list(unpack_entries(part)), 0.0):
             if isinstance(event, MoveMade):
                 part_of[event.ply] = number
     running.close()

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from judge.contest.event_log.recorder_process import record
+from judge.contest.event_log.recorder import record
 from judge.contest.plan import load_plan
 
 if __name__ == "__main__":

@@ -4,13 +4,16 @@ import json
 import os
 import random
 import select
+import signal
 import socket
 import struct
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from multiprocessing import active_children
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,8 +22,9 @@ from judge.broadcast.log import LOG_FILE
 from judge.broadcast.pipe import BEGIN, END, TRANSCRIPT, Feed
 from judge.broadcast.sender import Announced, Sender
 from judge.broadcast.state import Live
+from judge.contest.contest import Contest, open_store
 from judge.contest.event_log.moves import Connection
-from judge.contest.event_log.recorder import Recorder
+from judge.contest.event_log.recorder import Recorder, RecorderProcess
 from judge.contest.event_log.store_changes import StoreChanges
 from judge.contest.plan import BroadcastPlan
 from judge.matches import Match
@@ -64,19 +68,19 @@ def tell(
     connection = Connection()
     sent = list(frames_of(match, file, parts, play))
     for data in sent[: round(len(sent) * share)]:
-        recorder.moves.hear(connection, data)
+        recorder.moves.receive(connection, data)
     if connection.running is not None:
         connection.running.close()
 
 
 def test_a_contest_is_told_from_its_entries_to_its_table(cup: Cup) -> None:
     with recorder(cup) as log:
-        log.look()
+        log.read_store()
         for _ in range(2):
             match, file = play_next(cup)
             tell(log, match, file)
             accept(cup, match, file)
-            log.look()
+            log.read_store()
         log.finish()
     told = events(cup)
 
@@ -112,9 +116,43 @@ def test_moves_that_did_not_come_are_told_from_the_record(cup: Cup, share: float
         match, file = play_next(cup)
         tell(log, match, file, share=share)
         accept(cup, match, file)
-        log.look()
+        log.read_store()
 
     assert {(1, 1): whole(len(file.record.plies))} == of_games(events(cup))
+
+
+def positions(cup: Cup) -> list[dict[str, Any]]:
+    """The beginnings and moves in the log, without what exists only during a game."""
+    live = ("seq", "at", "clock", "search", "messages")
+    return [
+        {key: value for key, value in event.items() if key not in live}
+        for event in events(cup)
+        if event["type"] in ("playing", "move")
+    ]
+
+
+@pytest.mark.parametrize("delay", [BroadcastPlan(), BroadcastPlan(delay_plies=3)], ids=["at once", "delayed"])
+@pytest.mark.parametrize("is_new", [False, True], ids=["the same recorder", "the next one"])
+def test_log_of_a_disturbed_game_equals_that_of_an_undisturbed_one(
+    tmp_path: Path, is_new: bool, delay: BroadcastPlan
+) -> None:
+    """The connection is lost three times. Each time the worker sends everything again, up to the next loss."""
+    found = []
+    for name, parts in (("undisturbed", [1.0]), ("disturbed", [0.4, 0.7, 0.5])):
+        with Cup(tmp_path / name, PAIR) as cup, ExitStack() as stack:
+            log = stack.enter_context(recorder(cup, delay))
+            match, file = play_next(cup)
+            for part in parts:
+                if is_new:
+                    stack.close()
+                    log = stack.enter_context(recorder(cup, delay))
+                tell(log, match, file, share=part)
+            accept(cup, match, file)
+            log.read_store()
+            found.append(positions(cup))
+
+    assert found[0] == found[1]
+    assert len(file.record.plies) + 1 == len(found[0])
 
 
 def since_it_began_again(words: Sequence[str]) -> list[str]:
@@ -135,7 +173,7 @@ def test_an_attempt_that_another_machine_plays_again_is_told_again_from_its_begi
             tell(log, match, file, play=2)
         tell(log, match, file, share=0.8, play=2)  # the same play, by a connection that was made again
         accept(cup, match, file)
-        log.look()
+        log.read_store()
     told = events(cup)
     live = Live()
     states = list[tuple[int, int]]()
@@ -160,7 +198,7 @@ def test_moves_that_are_not_those_of_the_record_are_told_again_when_the_game_is_
     with recorder(cup) as log:
         tell(log, match, other, share=0.9)
         accept(cup, match, file)
-        log.look()
+        log.read_store()
     words = of_games(events(cup))[1, 1]
 
     assert 2 == words.count("playing")
@@ -194,12 +232,12 @@ def test_nothing_that_a_worker_sends_ends_the_recorder(cup: Cup, packed: bytes) 
     with recorder(cup) as log:
         connection = Connection()
         for sent in list(frames_of(match, file))[:3]:
-            log.moves.hear(connection, sent)
+            log.moves.receive(connection, sent)
         for sent in (frame, frame, BEGIN + struct.pack("<I", 2) + b"{}"):
-            log.moves.hear(connection, sent)
+            log.moves.receive(connection, sent)
         connection.close()
         accept(cup, match, file)
-        log.look()
+        log.read_store()
 
     assert whole(len(file.record.plies)) == since_it_began_again(of_games(events(cup))[1, 1])
 
@@ -212,9 +250,9 @@ def test_an_attempt_that_does_not_count_is_told_as_such_and_the_next_one_from_it
         match, file = play_next(cup)
         tell(log, match, file)
         accept(cup, match, file)
-        log.look()
+        log.read_store()
         cup.store.annul(match.id, "the organiser saw a mistake")
-        log.look()
+        log.read_store()
     games = of_games(events(cup))
 
     assert ("started", "void") == (games[1, 1][0], games[1, 1][-1])
@@ -227,7 +265,7 @@ def test_what_organisers_decide_is_told(cup: Cup) -> None:
     with recorder(cup) as log:
         cup.store.set_state(cup.contest.name, "paused", "lunch")
         cup.store.disqualify(cup.contest.name, "bert", "<b>it</b>\n cheats")
-        log.look()
+        log.read_store()
     told = events(cup)
 
     assert [("paused", "lunch")] == [(event["state"], event["reason"]) for event in told if event["type"] == "state"]
@@ -240,12 +278,12 @@ def test_a_log_that_was_removed_is_made_again_from_store_and_records(cup: Cup) -
             match, file = play_next(cup)
             tell(log, match, file)
             accept(cup, match, file)
-            log.look()
+            log.read_store()
     before = of_games(events(cup))
     name = events(cup)[0]["log"]
     (cup.folder / LOG_FILE).unlink()
     with recorder(cup) as log:
-        log.look()
+        log.read_store()
 
     assert before == of_games(events(cup))
     # Readers of the old one must not go on with its numbers.
@@ -258,14 +296,14 @@ def test_with_a_delay_a_move_is_told_after_so_many_more_and_the_end_at_once(cup:
         moves = len(file.record.plies)
         connection = Connection()
         for data in frames_of(match, file, 10_000):
-            log.moves.hear(connection, data)
+            log.moves.receive(connection, data)
             told = of_games(events(cup)).get((1, 1), [])
             heard = connection.running.plies if connection.running else 0
             assert len([word for word in told if word.startswith("move")]) == max(0, heard - 3)
         assert connection.running is not None
         connection.running.close()
         accept(cup, match, file)
-        log.look()
+        log.read_store()
 
     assert {(1, 1): whole(moves)} == of_games(events(cup))
     assert not any("clock" in event for event in events(cup))
@@ -278,7 +316,7 @@ def test_with_a_delay_in_seconds_nothing_is_told_before(cup: Cup) -> None:
         log.moves.release()
         assert {(1, 1): ["started"]} == of_games(events(cup))
         accept(cup, match, file)
-        log.look()
+        log.read_store()
 
     assert {(1, 1): whole(len(file.record.plies))} == of_games(events(cup))
 
@@ -363,6 +401,31 @@ def test_killed_at_any_moment_a_recorder_leaves_no_gap_no_repeat_and_no_half_lin
     assert {key: whole(moves) for key, moves in played.items()} == of_games(told)
     lines = [event["journal"] for event in told if "journal" in event]
     assert sorted(set(lines)) == lines
+
+
+def test_recorder_that_dies_is_started_again_and_its_log_is_complete(tmp_path: Path) -> None:
+    with Cup(tmp_path / "cup", PAIR) as cup:
+        cup.store.close()
+        with closing(RecorderProcess(cup.planned)) as process:
+            cup.store = open_store(cup.planned)
+            cup.contest = Contest(cup.store, cup.planned)
+            process.start()
+            until(process.address.exists, "the recorder does not listen")
+            for is_last in (False, True):
+                (pid,) = (child.pid for child in active_children() if child.pid)
+                os.kill(pid, signal.SIGKILL)
+                if not is_last:
+                    until(lambda: not active_children(), "the recorder lives")
+                    process.restart_if_ended()
+                match, file = play_next(cup)
+                accept(cup, match, file)
+            process.finish()
+        found = of_games(events(cup))
+
+    assert [] == active_children()
+    assert not process.address.parent.exists()
+    assert [(1, 1), (2, 1)] == list(found)
+    assert whole(len(file.record.plies)) == found[2, 1]
 
 
 def test_a_change_of_the_store_wakes_who_waits_for_it(cup: Cup) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from judge.broadcast.events import AnyEvent, MoveMade, Playing, SearchTold, TurnBegun, write_event
+from judge.broadcast.events import AnyEvent, MoveMade, Playing, SearchUpdate, TurnBegun, write_event
 from judge.broadcast.running import RunningGame, events_of_record
 from judge.catalog.steps import steps_of
 from judge.referee.spec import RecordFile
@@ -26,7 +26,7 @@ def heard(file: RecordFile, parts: int, sent_ms: float = 1_700_000_000_000) -> l
     events: list[AnyEvent] = []
     for part in shares(file, parts):
         entries = list(unpack_entries(part))
-        events += running.hear(entries, sent_ms + (entries[-1].ns / 1e6 if entries else 0))
+        events += running.add(entries, sent_ms + (entries[-1].ns / 1e6 if entries else 0))
     running.close()
     return events
 
@@ -84,10 +84,10 @@ def test_what_an_agent_says_is_told_while_it_thinks_and_with_its_move() -> None:
     events = []
     # A second passes between two parts, or nothing would be told twice.
     for number, part in enumerate(shares(file, len(unseal(file.transcript)))):
-        events += running.hear(list(unpack_entries(part)), 1_700_000_000_000 + 1000 * number)
+        events += running.add(list(unpack_entries(part)), 1_700_000_000_000 + 1000 * number)
     running.close()
 
-    said = [event for event in events if isinstance(event, SearchTold)]
+    said = [event for event in events if isinstance(event, SearchUpdate)]
     assert "depth 3 ev 12 pv h8" == said[0].messages[0] == moves(events)[0].messages[0]
     # An escape sequence of a terminal is shown as the letters that it has.
     assert all(text.isprintable() for event in said for text in event.messages)

@@ -56,7 +56,7 @@ def test_a_running_game_is_shown_as_its_record_says_and_its_result_when_it_is_ov
         for _ in told:
             pass
         accept(cup, match, file)
-        log.look()
+        log.read_store()
         outcome = now(followed).ended[0][0].outcome
         assert followed.is_over()
 
@@ -66,7 +66,7 @@ def test_a_running_game_is_shown_as_its_record_says_and_its_result_when_it_is_ov
 
 def test_elsewhere_than_on_a_terminal_it_prints_every_event_of_the_contest_and_ends_with_it(cup: Cup) -> None:
     with recorder(cup) as log:
-        log.look()
+        log.read_store()
         words = [sys.executable, "-m", "judge.cli", "contest", "watch", str(cup.folder)]
         with ForkedProcess[str](words, stdout=-1, text=True) as process:
             files = []
@@ -113,7 +113,7 @@ def test_before_the_contest_begins_it_says_when_and_waits(tmp_path: Path) -> Non
 
 def test_a_contest_whose_log_is_behind_its_store_is_not_over_yet(cup: Cup) -> None:
     with recorder(cup) as log, closing(Followed(cup.contest)) as followed:
-        log.look()
+        log.read_store()
         for match, file in [play_next(cup), play_next(cup)]:
             accept(cup, match, file)
         list(followed.news())

@@ -230,7 +230,7 @@ class Cup:
         cluster: Cluster,
         meanwhile: Callable[[], None] = lambda: None,
         more: Callable[[], Sequence[Match]] = lambda: (),
-        check_lease: Callable[[], None] = lambda: None,
+        check: Callable[[], None] = lambda: None,
         patience_s: float = PATIENCE_S,
     ) -> StopReason:
         """Play to the end; `meanwhile` is called about once a second, and after each game."""
@@ -260,7 +260,7 @@ class Cup:
             job_of=self.job,
             schedule_next=schedule_next,
             attempts=2,
-            check_lease=check_lease,
+            check=check,
         )
         return runner.run(self.told.append)
 

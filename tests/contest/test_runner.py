@@ -220,7 +220,7 @@ def test_a_match_that_the_organiser_releases_meanwhile_is_not_waited_for(cup: Cu
     loop = ContestRunner(
         cup.store, cup.files, "cup", cup.slots,
         job_of=without_programs(cup, lambda issued: issued.number == 1 and issued.attempt <= 2),
-        schedule_next=lambda: False, attempts=2, check_lease=release_when_all_others_are_over, pause_s=10**9,
+        schedule_next=lambda: False, attempts=2, check=release_when_all_others_are_over, pause_s=10**9,
     )  # fmt: skip
 
     assert StopReason.FINISHED is loop.run(lambda _: None)

@@ -8,7 +8,7 @@ import pytest
 
 JUDGE = Path(__file__).parents[2] / "judge"
 
-ROOMS = ("games", "protocols", "sandbox", "host", "referee", "contest", "cluster", "publish")
+ROOMS = ("games", "protocols", "sandbox", "host", "referee", "tournament", "contest", "cluster", "publish")
 """Where a game is played."""
 
 WALL = {
@@ -27,14 +27,13 @@ WALL = {
 ALLOWED = {
     "cluster/arrivals.py: time": "how old files are that have arrived in part, in days",
     "cluster/keys.py: now": "from when to when a host's certificate holds",
-    "contest/snapshot.py: now": "the date in the document of a contest",
-    "contest/recorder.py: time": "the moments in the log of events",
-    "contest/moves_told.py: time": "how much later moves are told",
+    "contest/take_snapshot.py: now": "the date in the document of a contest",
+    "contest/event_log/recorder.py: time": "the moments in the log of events",
     "contest/plan.py: now": "whether a contest may begin, by the moments of its file",
     "contest/window_keeper.py: now": "when a contest opens, closes and starts by its file, which names moments of it",
     "referee/play.py: now": "the date in a record, which nothing is decided by",
-    "sandbox/reaper.py: time": "how old rubbish of unknown owners is, in hours",
-    "sandbox/docker_box.py: time": "until when the Engine is asked for its events; only others can make one",
+    "sandbox/docker/reaper.py: time": "how old rubbish of unknown owners is, in hours",
+    "sandbox/docker/docker_box.py: time": "until when the Engine is asked for its events; only others can make one",
 }
 """Where the clock on the wall may be read, and for what."""
 

@@ -184,7 +184,7 @@ def routes_text(folder: Path, exported: Path) -> str:
         cup.play(2, void=[1])
         running, record = play_next(cup)
         log = stack.enter_context(recorder(cup))
-        log.look()
+        log.read_store()
         with service_of(cup.folder) as (service, console):
             apps = applications(console)
             places = addresses((*INTAKE, *AUTHORS, *ORGANISERS), apps) | pages
@@ -192,7 +192,7 @@ def routes_text(folder: Path, exported: Path) -> str:
             intake = Middleware(apps[0], console.state.directory.intake)
             alone = _section("judge serve-intake", intake, cup.planned, addresses(INTAKE, apps[:1]))
         accept(cup, running, record)
-        log.look()
+        log.read_store()
         log.finish()
         with _over(cup.planned) as app:
             after = _section(f"{read_only}, after the last game", app, cup.planned, paths, READS)

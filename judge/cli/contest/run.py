@@ -18,7 +18,7 @@ from judge.base.text import printable
 from judge.cli.host_setup import KEEPER, make_ready, report_occupied
 from judge.cli.options import HERE, SLOTS_HELP, ContestArgument, TlsOption, require_dask
 from judge.contest.contest import Contest, begin, early_words, has_begun, open_store
-from judge.contest.event_log.recorded import RecordedExecutor, forked_recorder
+from judge.contest.event_log.recorder import RecorderProcess
 from judge.contest.executor import Executor, LocalExecutor, slots_on_host
 from judge.contest.plan import load_plan
 from judge.contest.run_lock import alone
@@ -69,7 +69,7 @@ def run(
     slots = [] if cluster else slots_on_host(planned.plan.slots.cores, workers, planned.policy.box.sharing)
     with (
         alone(planned),
-        closing(forked_recorder()) as recorder,
+        closing(RecorderProcess(planned)) as recorder,
         closing(open_store(planned)) as store,
         store.lease(planned.name, f"judge on {platform.node()}, process {os.getpid()}") as lease,
         _logged(planned.folder),
@@ -94,18 +94,24 @@ def run(
             note(f"judge: {printable(found.folders_said, 2000)}")
         # What is over needs no cluster.
         is_elsewhere = bool(cluster) and not found.is_over()
-        inner = _elsewhere(found, cluster, tls) if is_elsewhere else _here(found, slots)
-        executor = RecordedExecutor(inner, planned, recorder)
+        executor = _elsewhere(found, cluster, tls) if is_elsewhere else _here(found, slots)
+        recorder.start()
+
+        def check() -> None:
+            lease.check()
+            recorder.restart_if_ended()
+
         is_seen = sys.stdout.isatty()
         progress: Progress = Panel(found, lambda: executor.running) if is_seen else JsonLines(found)
         try:
-            runner = found.runner(executor, lease)
+            runner = found.runner(executor, check, recorder.address)
             with _interrupts(runner, progress):
                 stop = runner.run(progress.tell)
         finally:
             try:
                 executor.kill()
                 executor.close()
+                recorder.finish()
             finally:
                 # What an abandoned game leaves is nobody's any more.
                 reap(containers=planned.plan.box == "docker")

@@ -1,21 +1,26 @@
-"""Writes the log of a contest's events.
+"""Writes the event log of a contest, in a separate process that the judge never waits for.
 
-What happens to the contest comes from the journal of its store, a line at a time, so the log says of a game what the
-store says, once, whatever was killed. Moves come from the workers while they play (`judge.broadcast.sender`). A game
-whose moves did not all arrive is completed from its record before its end is told, so every game in the log is whole;
-for the same reason a log that was removed is made again from the store and the records.
+All events except moves follow from the journal in the store, line by line, so each is written once after any kill.
+Moves come from the workers during a game, as far as they arrive. The record completes them before the end of its game
+is written. So a log that was removed is written again from the store and the records.
 """
 
+import os
 import secrets
+import selectors
+import socket
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from datetime import datetime
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 from judge.base.errors import InputError
 from judge.base.logs import get_logger
+from judge.base.scheduling import set_scheduling
 from judge.base.text import plain_text
+from judge.base.worker_processes import Worker, wait
 from judge.broadcast.events import (
     AnyEvent,
     Disqualified,
@@ -34,27 +39,44 @@ from judge.broadcast.events import (
     Unscored,
     read_event,
 )
-from judge.broadcast.log import EventLog
-from judge.broadcast.running import events_of_record, moment
-from judge.contest.contest import Contest
-from judge.contest.event_log.moves import Key, MovesTold
-from judge.contest.plan import BroadcastPlan
+from judge.broadcast.log import LOG_FILE, EventLog
+from judge.broadcast.pipe import END, Feed
+from judge.broadcast.running import moment
+from judge.contest.contest import Contest, open_store
+from judge.contest.event_log.moves import Connection, Key, WorkerMoves
+from judge.contest.event_log.store_changes import LOOK_S, StoreChanges, stamp_of
+from judge.contest.plan import BroadcastPlan, Planned
 from judge.records.outcome import outcome_sentence, score_text
+from judge.sandbox.machine.owner import owned_directory
 from judge.store.types import JournalLine
 
 TABLE_S, TABLE_SHARE = 0.5, 0.05
-"""The standings are computed again after this time at the earliest, and take no more than this share of it."""
+"""Minimum time between two computations of the standings, and the largest share of time that they take."""
 
 OVERLAP = 100
-"""Lines of the journal that are looked at again, for one may be seen late."""
+"""Lines of the journal that are read again: a line may become visible after the next one."""
 
 LONGEST_REASON = 300
+
+REST_S = 0.01
+"""Pause after each round of the process."""
+
+LONGEST_SLEEP_S = 1.0
+"""The process reads the store after this time, even if it has seen no change."""
+
+CONNECT_INTERVAL_S = 0.05
+
+FINISH_S = 30.0
+"""Maximum time for the log to be completed at the end of a contest."""
+
+RESTART_S = 10.0
+"""Minimum time between two restarts of the process."""
 
 log = get_logger()
 
 
 class Recorder:
-    """The log of one contest, and what it has."""
+    """The event log of one contest."""
 
     def __init__(self, contest: Contest, path: Path, delay: BroadcastPlan | None = None) -> None:
         """Open the log at `path`, or begin it. Raises HostError and InputError as `EventLog`."""
@@ -66,10 +88,9 @@ class Recorder:
         self._table: tuple[StandingLine, ...] | None = None
         self._table_at = 0.0
         self._is_table_due = True
-        self.moves = MovesTold(self._log.append, self.look, BroadcastPlan() if delay is None else delay)
-        """What the workers tell of the games that they play."""
+        self.moves = WorkerMoves(self._log.append, self.read_store, BroadcastPlan() if delay is None else delay)
         self._games: dict[str, ScheduledGame] = {}
-        self._read()
+        self._read_log()
         if self._log.seq == 0:
             self._log.append([self._opened()], is_durable=True)
 
@@ -77,11 +98,11 @@ class Recorder:
         """Close the log."""
         self._log.close()
 
-    # --- what the log has --------------------------------------------------------------------------------------------
+    # --- contents of the log -----------------------------------------------------------------------------------------
 
-    def _read(self) -> None:
+    def _read_log(self) -> None:
         running: dict[Key, list[bytes]] = {}
-        """What the log has of attempts that are not over."""
+        """The lines of open attempts."""
         for head, line in self._log.lines():
             if head.journal:
                 self._lines.add(head.journal)
@@ -105,7 +126,7 @@ class Recorder:
             self.moves.begin(key)
             for event in map(read_event, lines):
                 if isinstance(event, Playing | MoveMade):
-                    self.moves.has(key, event)
+                    self.moves.restore(key, event)
 
     def _opened(self) -> Opened:
         snapshot = self._contest.snapshot
@@ -123,8 +144,8 @@ class Recorder:
 
     # --- the journal -------------------------------------------------------------------------------------------------
 
-    def look(self) -> None:
-        """Tell what is new in the store. Raises HostError if the log cannot be written."""
+    def read_store(self) -> None:
+        """Log what is new in the store. Raises HostError if the log cannot be written."""
         store, name = self._contest.store, self._contest.name
         for number, line in store.journal_since(name, max(0, self._last_line - OVERLAP)):
             if number in self._lines:
@@ -133,18 +154,18 @@ class Recorder:
             self._last_line = max(self._last_line, number)
             self._log.append(list(self._events_of(number, line)), is_durable=True)
         if self._is_table_due and time.monotonic() >= self._table_at:
-            self._tell_table()
+            self._log_table()
 
     def due_s(self) -> float | None:
-        """In how many seconds there is something to tell that comes from nobody; None: there is nothing."""
+        """Seconds until the standings or a withheld event are due; None if nothing is."""
         table_s = max(0.0, self._table_at - time.monotonic()) if self._is_table_due else None
         due = [each for each in (self.moves.due_s(), table_s) if each is not None]
         return min(due) if due else None
 
     def finish(self) -> None:
-        """Tell all that is left, also standings that could still be late. Raises HostError as `look` does."""
+        """Log everything that is left, also standings that are not due. Raises HostError as `read_store` does."""
         self._table_at = 0
-        self.look()
+        self.read_store()
 
     def _events_of(self, number: int, line: JournalLine) -> Iterator[AnyEvent]:
         at = moment(datetime.fromisoformat(line.at).timestamp() * 1000)
@@ -197,16 +218,13 @@ class Recorder:
                 yield Unscored(journal=number, game=game.game, attempt=attempt, at=at, state="annulled", reason=reason)
 
     def _rest(self, key: Key, match: str) -> Iterator[AnyEvent]:
-        """What the log does not have yet of an attempt that is over: what was held back, then what its record has."""
+        """The moves of an attempt that is over, as far as the log lacks them."""
         attempt = self._contest.store.attempt(match, key[1])
-        if attempt is None or attempt.record is None:
-            yield from self.moves.end(key)
-            return
         try:
-            file = self._contest.record(attempt.record)
-            yield from self.moves.end_as(key, partial(events_of_record, file, key[0]))
+            file = self._contest.record(attempt.record) if attempt and attempt.record else None
+            yield from self.moves.end(key, file)
         except InputError as error:
-            log.warning("the moves of a game cannot be told", game=key[0], attempt=key[1], why=str(error))
+            log.warning("the log lacks moves of a game", game=key[0], attempt=key[1], why=str(error))
 
     def _ended(self, number: int, at: str, reason: str, key: Key, match: str) -> Ended:
         game, attempt = key
@@ -224,7 +242,7 @@ class Recorder:
         stored = self._contest.store.attempt(match, attempt)
         try:
             record = self._contest.record(stored.record).record if stored and stored.record else None
-        except InputError:  # it was said when its moves were told
+        except InputError:  # `_rest` has reported it
             record = None
         if record is None:
             return ended
@@ -271,7 +289,7 @@ class Recorder:
             )
         return list(self._games.values())
 
-    def _tell_table(self) -> None:
+    def _log_table(self) -> None:
         began = time.monotonic()
         standing = self._contest.standing()
         lines = tuple(
@@ -293,3 +311,159 @@ class Recorder:
         if lines != self._table:
             self._table = lines
             self._log.append([TableChanged(at=moment(time.time() * 1000), lines=lines)])
+
+
+def record(planned: Planned, address: Path) -> None:
+    """Write the log of a contest, and listen at `address` for its workers, until a connection sends END.
+
+    It runs only while its core is idle. Raises HostError and InputError if the log or the store cannot be used.
+    """
+    set_scheduling(os.getpid(), os.SCHED_IDLE)
+    address.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(str(address))
+    listener.listen(256)
+    listener.setblocking(False)
+    with closing(listener), closing(open_store(planned)) as store, closing(StoreChanges(planned)) as changes:
+        recorder = Recorder(Contest(store, planned), planned.folder / LOG_FILE, planned.plan.broadcast)
+        with closing(recorder), closing(_Loop(recorder, listener, planned, changes)) as loop:
+            loop.run()
+
+
+class _Loop:
+    """Reads from workers and from the store. It sleeps until one of them has something new.
+
+    It rests after each round: to wake it costs the worker of a fast game more than to find it awake.
+    """
+
+    def __init__(self, recorder: Recorder, listener: socket.socket, planned: Planned, changes: StoreChanges) -> None:
+        self._recorder = recorder
+        self._listener = listener
+        self._changes = changes
+        self._stamp = stamp_of(planned)
+        self._last_stamp: object = None
+        self._read_at = 0.0
+        self._is_ending = False
+        self._connections = 0
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(listener, selectors.EVENT_READ)
+        if changes.fileno() >= 0:
+            self._selector.register(changes, selectors.EVENT_READ)
+
+    def close(self) -> None:
+        """Close the selector."""
+        self._selector.close()
+
+    def run(self) -> None:
+        """Return after END, when every worker has closed its connection and the store was read once more."""
+        while True:
+            for key, _ in self._selector.select(self._sleep_s()):
+                self._read(key)
+            if self._is_ending and not self._connections:
+                self._recorder.finish()
+                return
+            self._read_store()
+            self._recorder.moves.release()
+            time.sleep(REST_S)
+
+    def _sleep_s(self) -> float:
+        if self._is_ending:
+            return 0.0
+        longest = LONGEST_SLEEP_S if self._changes.fileno() >= 0 else LOOK_S
+        due = self._recorder.due_s()
+        return longest if due is None else min(longest, due)
+
+    def _read_store(self) -> None:
+        now, stamp = time.monotonic(), self._stamp()
+        due = self._recorder.due_s()
+        if stamp != self._last_stamp or now - self._read_at >= LONGEST_SLEEP_S or due == 0:
+            self._last_stamp, self._read_at = stamp, now
+            self._changes.watch()
+            self._recorder.read_store()
+
+    def _read(self, key: selectors.SelectorKey) -> None:
+        connection: Connection | None = key.data
+        stream = key.fileobj
+        if stream is self._changes:
+            self._changes.take()
+            return
+        if connection is None:
+            worker, _ = self._listener.accept()
+            worker.setblocking(False)
+            self._selector.register(worker, selectors.EVENT_READ, Connection())
+            self._connections += 1
+            return
+        if not isinstance(stream, socket.socket):
+            raise TypeError("only sockets are registered")
+        try:
+            data = stream.recv(1 << 18)
+            if data == END + bytes(4):
+                self._is_ending, data = True, b""
+            if data:
+                self._recorder.moves.receive(connection, data)
+                return
+        except OSError as error:
+            log.warning("a worker's connection is lost", why=str(error))
+        self._selector.unregister(stream)
+        stream.close()
+        self._connections -= 1
+        connection.close()
+
+
+class RecorderProcess:
+    """The process that records a contest, which is started again if it dies. Games continue without it."""
+
+    def __init__(self, planned: Planned) -> None:
+        """Fork a process that waits for `start`. Raises HostError if the disk is full.
+
+        The contest's store must not be open: what SQLite knows of its open files is wrong in a fork.
+        """
+        self._planned = planned
+        self._directory = ExitStack()
+        self.address = self._directory.enter_context(owned_directory()) / "recorder"
+        """The socket for the moves of workers."""
+        self._worker: Worker[Any] = Worker(fork=True)
+        self._worker.start(os.getpid)
+        self._worker.result()
+        self._restart_at = 0.0
+
+    def start(self) -> None:
+        """Begin to record."""
+        self._worker.start(record, self._planned, self.address)
+
+    def restart_if_ended(self) -> None:
+        """Continue with another process if this one has ended; not again within `RESTART_S`."""
+        if wait([self._worker], 0) and time.monotonic() >= self._restart_at:
+            self._restart_at = time.monotonic() + RESTART_S
+            why = str(self._worker.exception())
+            log.warning("the recorder of events has ended; it is started again", why=why)
+            self._worker.kill()
+            self._worker = Worker()  # no fork: the store is open
+            self.start()
+
+    def finish(self) -> None:
+        """Return when the log is complete; no game is running."""
+        self._restart_at = 0.0
+        self.restart_if_ended()
+        if self._worker.pid is not None:
+            set_scheduling(self._worker.pid, os.SCHED_OTHER)  # no game is disturbed
+        deadline = time.monotonic() + FINISH_S
+        while not wait([self._worker], 0) and time.monotonic() < deadline:
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            try:
+                connection.connect(str(self.address))
+            except OSError:  # it was started a moment ago
+                connection.close()
+                time.sleep(CONNECT_INTERVAL_S)
+                continue
+            feed = Feed(connection.detach())
+            feed.send(END, b"")
+            feed.close()
+            wait([self._worker], FINISH_S)
+            return
+        log.warning("the log of events is not complete; the next judge contest run completes it")
+
+    def close(self) -> None:
+        """End the process."""
+        self._worker.kill()
+        self._directory.close()

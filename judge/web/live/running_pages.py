@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from judge.base.text import duration, mib
 from judge.broadcast.events import MoveMade
-from judge.broadcast.state import Live, LiveGame, last_words
+from judge.broadcast.state import Live, LiveGame, latest_search
 from judge.contest.hosts import ContestHost
 from judge.publish.model import PublishedContest, Stream
 from judge.records.views import Surface
@@ -155,7 +155,7 @@ class RunningPages:
             "swatches": swatches,
             "clocks": _clocks(game),
             "left": [language.measure(_left(game, seat)) if game.is_playing else "" for seat in (0, 1)],
-            "search": [" · ".join(last_words(game, seat)) for seat in (0, 1)],
+            "search": [" · ".join(latest_search(game, seat)) for seat in (0, 1)],
             "last": ""
             if last is None
             else f"{last.notation} {names[last.seat]} {language.measure(duration(last.charged_ms))}",

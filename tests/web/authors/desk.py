@@ -151,7 +151,7 @@ def served(folder: Path, games: int = 2) -> Iterator[Served]:
         for _ in range(games - 1):
             accept(cup, *play_next(cup))
         spoil(cup, *play_next(cup))
-        log.look()
+        log.read_store()
         log.finish()
         practice = stack.enter_context(closing(directory.practice_games()))
         authors = Authenticator(tokens, directory.intake)

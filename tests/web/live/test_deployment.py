@@ -81,7 +81,7 @@ def behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Behind]:
         directory = open_intake(cup.folder)
         with recorder(cup) as log:
             accept(cup, *play_next(cup))
-            log.look()
+            log.read_store()
             log.finish()
         with closing(Tokens(directory.store_url, directory.contest)) as tokens:
             organiser = tokens.make("Olga", "test", TokenRole.ACT)

@@ -138,7 +138,7 @@ def test_no_event_is_painted_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with Cup(tmp_path / "cup", PAIR) as cup:
         with recorder(cup) as log:
             accept(cup, *play_next(cup))
-            log.look()
+            log.read_store()
             log.finish()
         hub = Hub(cup.folder, cup.planned.policy)
         hub.catch_up()

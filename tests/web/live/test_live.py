@@ -207,11 +207,11 @@ def test_a_game_that_another_machine_plays_again_begins_again(witness: Browser, 
         again = Connection()
         sent = list(frames_of(match, file, 20, play=2))
         for part in sent[:6]:
-            contest.recorder.moves.hear(again, part)
+            contest.recorder.moves.receive(again, part)
         assert 0 < len(moves_that_count(contest)) < shown
         witness.wait_for(f"{STONES} == {opening + len(moves_that_count(contest))}")
         for part in sent[6:]:
-            contest.recorder.moves.hear(again, part)
+            contest.recorder.moves.receive(again, part)
         again.close()
         witness.wait_for(f"{STONES} == {opening + len(file.record.plies)}")
         if page != "live.html":
@@ -295,7 +295,7 @@ def test_a_log_that_is_made_again_gives_everybody_a_new_page(witness: Browser, t
         contest.recorder.close()
         (contest.cup.folder / "events.ndjson").unlink()
         with closing(Recorder(contest.cup.contest, contest.cup.folder / "events.ndjson")) as again:
-            again.look()
+            again.read_store()
             # While the page is exchanged there is no document for a moment.
             witness.wait_for(f"![undefined, {json.dumps(log)}].includes(document.documentElement?.dataset.log)")
 
@@ -319,7 +319,7 @@ def test_nothing_that_is_written_by_others_becomes_markup(witness: Browser, tmp_
         for _ in range(8):
             next(told)
         contest.cup.store.set_state(contest.cup.contest.name, "paused", MARKUP)
-        contest.recorder.look()
+        contest.recorder.read_store()
         for path in ("live.html", "games/00001.html"):
             witness.visit(f"{contest.url}/{path}")
             assert MARKUP in witness.ask("document.querySelector('[data-search=\"0\"]').textContent")

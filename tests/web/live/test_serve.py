@@ -265,7 +265,7 @@ def test_who_does_not_read_is_dropped_and_nobody_waits_for_it(tmp_path: Path) ->
             for _ in told:
                 pass
             accept(contest.cup, match, file)
-            contest.recorder.look()
+            contest.recorder.read_store()
             rounds += 1
             assert rounds < 400, "the slow reader is still there"
         target = events(contest.cup)[-1]["seq"]
@@ -298,7 +298,7 @@ def test_hours_of_games_and_viewers_leave_nothing(tmp_path: Path) -> None:
                 for _ in told:
                     pass
                 accept(contest.cup, match, file)
-                contest.recorder.look()
+                contest.recorder.read_store()
                 stream.close()
             status = Path(f"/proc/{contest.process.pid}/status").read_text()
             found = re.search(r"VmRSS:\s+(\d+)", status)

@@ -63,7 +63,7 @@ def begun(folder: Path, service: Service, ada: httpx.Client) -> Iterator[Cup]:
     assert "The contest has not begun" in ada.get("/live.html").text
     with Cup(folder, PAIR, more=PATIENCE, submissions=sent) as cup, recorder(cup) as log:
         accept(cup, *play_next(cup))
-        log.look()
+        log.read_store()
         log.finish()
         until(lambda: ada.get("/games/00001.html").status_code == 200, "the pages are not there")
         yield cup

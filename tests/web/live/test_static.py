@@ -53,7 +53,7 @@ def test_pages_go_on_from_any_file_server_until_the_contest_is_over(browser: Bro
     public = tmp_path / "public"
     form = 'name = "round-robin"\ngames = 2'
     with Cup(tmp_path / "cup", PAIR, form=form, more="[failures]\nafter = 1000") as cup, recorder(cup) as log:
-        log.look()
+        log.read_store()
         match, file, told = told_by(cup, log)
         for _ in range(6):
             next(told)
@@ -140,7 +140,7 @@ def test_a_result_that_comes_while_the_contest_is_not_read_again_is_still_shown(
 ) -> None:
     """Reading a contest takes a share of the time only: what comes in between is shown with the next reading."""
     with Cup(tmp_path / "cup", PAIR) as cup, recorder(cup) as log:
-        log.look()
+        log.read_store()
         with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
             site = StaticSite(hub, pages, tmp_path / "public")
             assert not site.write(1)
@@ -164,7 +164,7 @@ def test_a_page_does_not_claim_to_show_what_came_while_the_contest_was_read(
 ) -> None:
     """Its script would not ask again: a result would be missing for good."""
     with Cup(tmp_path / "cup", PAIR) as cup, recorder(cup) as log:
-        log.look()
+        log.read_store()
         with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
             hub.catch_up()
             before = hub.live.seq

@@ -99,7 +99,7 @@ def test_everybody_sees_the_moments_before_and_while_it_is_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Cup(tmp_path, STRONG_TO_WEAK, more=MOMENTS) as cup, recorder(cup) as log:
-        log.look()
+        log.read_store()
         file = FileWindows(cup.planned)
         with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
             hub.catch_up()

@@ -28,7 +28,7 @@ class Watched:
         self.cup = cup
         self._stack = contextlib.ExitStack()
         self.recorder = self._stack.enter_context(recorder(cup, delay))
-        self.recorder.look()
+        self.recorder.read_store()
         self.port = free_port()
         self.start()
 
@@ -86,12 +86,12 @@ def watched(
 def told_by(cup: Cup, log: Recorder, parts: int = 20) -> tuple[Match, RecordFile, Iterator[None]]:
     """The next game of a contest, which is played, and what tells its log of it piece by piece."""
     match, file = play_next(cup)
-    log.look()
+    log.read_store()
 
     def told() -> Iterator[None]:
         connection = Connection()
         for data in frames_of(match, file, parts):
-            log.moves.hear(connection, data)
+            log.moves.receive(connection, data)
             yield
         assert connection.running is not None
         connection.running.close()
