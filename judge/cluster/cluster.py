@@ -1,14 +1,13 @@
-"""The matches of a contest on many machines, which dask finds and brings them to.
+"""Plays the games of a contest on the workers of a dask scheduler.
 
-A worker announces slots as a resource of dask's, and each match takes one. What is ours: a match is given to a worker
-that has a free slot, and to another one when that worker is lost; a worker's answer is data, which is checked before
-it counts (`judge.cluster.checkers`); a worker whose answer is refused gets no more matches; what a worker lacks is sent
-to it (`judge.cluster.transfers`); and where the scheduler was lost, what it had is given to the next one. The store
-counts one result of each match, whatever was played twice.
+A worker announces its slots as a resource, and each game takes one. dask transports tasks and answers. This module
+decides which worker plays a game: one that has a free slot, another one if it is lost, and none whose answer was
+refused (`judge.cluster.checkers`). docs/architecture.md says why dask does not decide that. The store counts one result
+of each game, even if it was played twice.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future as Check
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -28,11 +27,10 @@ from judge.cluster.connection import SchedulerConnection
 from judge.cluster.live_moves import FollowedGame, LiveMoves
 from judge.cluster.machine import code_digest
 from judge.cluster.messages import LARGEST_ANSWER, Answer, Broken, Lacks, Order, Stopped, Unfit
-from judge.cluster.parcels import Parcels
 from judge.cluster.roster import Roster, WorkerFound
 from judge.cluster.security import Address, parse_address, security_of
 from judge.cluster.tasks import SLOT, play
-from judge.cluster.transfers import TransferEnd, Transfers
+from judge.cluster.transfers import Parcels, TransferEnd, Transfers
 from judge.contest.estimate import longest_game_s
 from judge.contest.executor import JobEnd
 from judge.contest.hosts import WORKER
@@ -44,64 +42,76 @@ from judge.sandbox.docker.images import image_contents
 from judge.store.contests import Store
 
 LOOK_S = 1.0
-"""How often it is asked which workers there are."""
+"""Interval of requests for the list of workers."""
 
 REFUSALS = 3
-"""After so many refused answers an attempt is void: then the fault may be with the game and not with the workers."""
-
-SEARCHES = 3
-"""So many times it is asked anew which workers there are for one that nobody knows; then its answer is refused."""
+"""An attempt is void after so many refused answers: the fault may be with the game."""
 
 STOPS = 10
-"""After an attempt was stopped so many times it is void: its workers are lost and found without an end."""
+"""An attempt is void after it was stopped so many times: its workers keep disappearing."""
 
 OVERDUE = 3
-"""An attempt is void after no answer came in time so many times: then the fault may be with the game."""
+"""An attempt is void after no answer came in time so many times: the fault may be with the game."""
 
 SETUP_S = 300.0
-"""Seconds that a worker has beside the clocks of a game: for images, containers, folders and its record."""
+"""Time of a worker in addition to the clocks of a game: for images, containers, folders and the record."""
 
 PARCELS = ".parcels"
-"""The folder, in the contest's, of what is sent to workers."""
+"""The folder of parcels, in the folder of the contest."""
 
 log = get_logger()
 
 
 @dataclass(slots=True)
-class _Given:
-    """An attempt that is with the workers since `at`, on this host's monotonic clock."""
+class _Attempt:
+    """An attempt that is with the workers since `at` (`time.monotonic`)."""
 
     job: Job
     at: float
     longest_s: float
-    """How long a worker may have it, without the time in which it is sent agents."""
-    largest: int
-    """The largest answer in bytes."""
+    """Maximum time for a worker, without the time in which it is sent agents."""
+    max_answer: int
+    """Bytes."""
     worker: str = ""
-    """The address of the worker that has it; empty: it waits for a slot."""
+    """The address of its worker; empty while it waits for a slot."""
     task: Future[Any] | None = None
-    """What dask has of it; None while its worker is sent the agents that it awaits."""
+    """None while its worker is sent the agents that it awaits."""
     awaits: set[str] = field(default_factory=set)
-    """The digests of the agents that its worker must have been sent first."""
+    """The digests of agents that its worker does not have yet."""
     sent_to: str = ""
     """The address of the worker that was sent its agents last."""
-    told: str = ""
-    """The name of the worker that is said to play it."""
+    placed_at: str = ""
+    """The name of its worker in the store."""
     given_at: float = 0.0
-    """When its worker was given it, on this host's monotonic clock."""
+    """When its worker got it (`time.monotonic`)."""
     overdue: int = 0
-    """How often no answer came within `longest_s`."""
+    """Number of times that no answer came within `longest_s`."""
     refused: int = 0
-    searched: int = 0
     stopped: int = 0
     is_checked: bool = False
-    """Its answer is being checked: no worker plays it any more."""
+    """Its answer is being checked."""
     followed: FollowedGame | None = None
-    """What its recorder is told; None if it has none."""
+    """None if it has no recorder."""
 
     def is_overdue(self) -> bool:
         """Whether its worker has had it for too long."""
         return monotonic() - self.given_at > self.longest_s
+
+    def __str__(self) -> str:
+        return f"game {self.job.match.number}, attempt {self.job.match.attempt}"
+
+    def order(self, images: Mapping[str, str]) -> bytes:
+        """The order for a worker."""
+        order = Order(
+            contest=self.job.contest,
+            match=replace(self.job.match, spec=self.job.spec().model_dump_json()),
+            agents=tuple(self.job.programs),
+            states=self.job.states,
+            images=images,
+            code=code_digest(),
+            is_followed=self.followed is not None,
+        )
+        return order.model_dump_json().encode()
 
 
 class Cluster:
@@ -120,14 +130,14 @@ class Cluster:
         HostError if no scheduler answers."""
         self._parcels = parcels
         self._place = place
-        self._given: dict[str, _Given] = {}
+        self._attempts: dict[str, _Attempt] = {}
         """By the match's id."""
         self._news: SimpleQueue[Callable[[], list[JobEnd]]] = SimpleQueue()
         """What to do next, in the thread of the loop: each returns the matches that have ended by it."""
         self._looked = -LOOK_S
         self._scheduler = ""
         self._moves = LiveMoves()
-        self._connection = SchedulerConnection(address, security, self._moves.take)
+        self._connection = SchedulerConnection(address, security, self._moves.receive)
         self._roster = Roster(tell)
         self._checkers = Checkers()
         self._transfers = Transfers(
@@ -143,8 +153,8 @@ class Cluster:
     def free(self) -> int:
         """How many games could be started now."""
         slots = self._free_slots()
-        waiting = sum(not given.worker for given in self._all())
-        checked = len(self._given) - len(self._all())
+        waiting = sum(not attempt.worker for attempt in self._all())
+        checked = len(self._attempts) - len(self._all())
         # As many may wait for their check as are played: else answers pile up with the workers.
         piled = max(0, checked - sum(self._roster.workers[address].slots for address in slots))
         return max(0, sum(slots.values()) - waiting - piled)
@@ -152,7 +162,7 @@ class Cluster:
     @property
     def running(self) -> int:
         """How many games are being played."""
-        return len(self._given)
+        return len(self._attempts)
 
     @property
     def host(self) -> str:
@@ -169,10 +179,10 @@ class Cluster:
         if not self.free:
             raise IndexError("no worker has a free slot")
         policy = job.spec().policy
-        self._given[job.match.id] = given = _Given(job, monotonic(), answer_s(policy), largest_answer(policy))
+        self._attempts[job.match.id] = attempt = _Attempt(job, monotonic(), answer_s(policy), largest_answer(policy))
         if job.listener is not None:
-            given.followed = FollowedGame(job, job.listener)
-        self._give(given)
+            attempt.followed = FollowedGame(job, job.listener)
+        self._give(attempt)
 
     def wait(self, timeout_s: float) -> list[JobEnd]:
         """The matches that have ended; waits for one, or for news of a worker."""
@@ -187,9 +197,9 @@ class Cluster:
 
     def kill(self) -> list[Match]:
         """End every game now; the games that were running. A worker that is out of reach notices by itself."""
-        running, self._given = self._given, {}
-        self._connection.cancel([given.task for given in running.values() if given.task])
-        return [given.job.match for given in running.values()]
+        running, self._attempts = self._attempts, {}
+        self._connection.cancel([attempt.task for attempt in running.values() if attempt.task])
+        return [attempt.job.match for attempt in running.values()]
 
     def close(self) -> None:
         """Let the workers go; they wait for the next contest."""
@@ -207,7 +217,7 @@ class Cluster:
 
     def _free_slots(self) -> dict[str, int]:
         """How many more games each worker could have now that may have any, by address."""
-        taken = Counter(given.worker for given in self._all())
+        taken = Counter(attempt.worker for attempt in self._all())
         return {
             address: max(0, self._roster.workers[address].slots - taken[address]) for address in sorted(self._usable())
         }
@@ -222,224 +232,192 @@ class Cluster:
             identity = self._connection.ask("identity", n_workers=-1)
         except (OSError, TimeoutError):
             return
-        if identity["id"] != self._scheduler or any(given.task and given.task.cancelled() for given in self._all()):
+        if identity["id"] != self._scheduler or any(
+            attempt.task and attempt.task.cancelled() for attempt in self._all()
+        ):
             if self._scheduler:
                 log.warning("the scheduler was lost: its games are played again", games=self.running)
             self._scheduler = identity["id"]
             self._connection.listen()
-            for given in self._all():
-                self._take_back(given)
+            for attempt in self._all():
+                self._take_back(attempt)
         self._roster.meet(identity["workers"])
-        for given in self._all():
-            if given.worker and given.worker not in self._roster.workers:
-                match = given.job.match
-                self._roster.note(f"game {match.number}, attempt {match.attempt}, of worker {given.told} begins again")
-                self._take_back(given)
-            elif given.task is not None and given.is_overdue():
-                self._news.put(partial(self._overdue, given, given.task))
+        for attempt in self._all():
+            if attempt.worker and attempt.worker not in self._roster.workers:
+                self._roster.note(f"{attempt}, of worker {attempt.placed_at} begins again")
+                self._take_back(attempt)
+            elif attempt.task is not None and attempt.is_overdue():
+                self._news.put(partial(self._overdue, attempt, attempt.task))
         self._give_waiting()
 
-    def _overdue(self, given: _Given, task: Future[Any]) -> list[JobEnd]:
+    def _overdue(self, attempt: _Attempt, task: Future[Any]) -> list[JobEnd]:
         """A worker has had a game for longer than its clocks allow: another plays it."""
-        if not self._is_current(given, task) or given.is_checked or not given.is_overdue():
+        if not self._is_current(attempt, task) or attempt.is_checked or not attempt.is_overdue():
             return []
-        match, worker = given.job.match, self._roster.workers.get(given.worker)
-        why = f"game {match.number}, attempt {match.attempt}: no answer came within {given.longest_s:.0f} s"
+        worker = self._roster.workers.get(attempt.worker)
+        why = f"{attempt}: no answer came within {attempt.longest_s:.0f} s"
         if worker is not None:
             self._roster.bar_overdue(worker, why)
-        given.overdue += 1
-        if given.overdue >= OVERDUE:
-            why = f"no answer came within {given.longest_s:.0f} s from any of {given.overdue} workers"
-            return self._end(given, HostError(why), worker.name if worker else "")
+        attempt.overdue += 1
+        if attempt.overdue >= OVERDUE:
+            why = f"no answer came within {attempt.longest_s:.0f} s from any of {attempt.overdue} workers"
+            return self._end(attempt, HostError(why), worker.name if worker else "")
         self._roster.note(f"{why}; another worker plays it")
-        self._give(given)
+        self._give(attempt)
         return []
 
-    def _all(self) -> list[_Given]:
+    def _all(self) -> list[_Attempt]:
         """Those that the workers have to play."""
-        return [given for given in self._given.values() if not given.is_checked]
+        return [attempt for attempt in self._attempts.values() if not attempt.is_checked]
 
     # --- games come and go -------------------------------------------------------------------------------------------
 
-    def _give(self, given: _Given) -> None:
+    def _give(self, attempt: _Attempt) -> None:
         """Have an attempt played, also once more, as soon as a slot is free."""
-        self._take_back(given)
-        given.is_checked = False
+        self._take_back(attempt)
+        attempt.is_checked = False
         self._give_waiting()
 
     def _give_waiting(self) -> None:
         """Give the attempts that wait for a slot to workers that have one free. dask would give them to any worker, and
         the game of a lost worker too, where it waits for another game while other workers are free."""
         slots = self._free_slots()
-        for given in self._all():
-            if not given.worker and any(slots.values()):
-                is_sent = slots.get(given.sent_to, 0) > 0
-                address = given.sent_to if is_sent else max(slots, key=slots.__getitem__)
-                if not self._give_to(address, given):
+        for attempt in self._all():
+            if not attempt.worker and any(slots.values()):
+                is_sent = slots.get(attempt.sent_to, 0) > 0
+                address = attempt.sent_to if is_sent else max(slots, key=slots.__getitem__)
+                if not self._give_to(address, attempt):
                     break
                 slots[address] -= 1
-        for given in self._all():
-            worker = self._roster.workers.get(given.worker)
+        for attempt in self._all():
+            worker = self._roster.workers.get(attempt.worker)
             name = worker.name if worker else ""
-            if name != given.told:
-                given.told = name
-                self._place(given.job.match, name)
+            if name != attempt.placed_at:
+                attempt.placed_at = name
+                self._place(attempt.job.match, name)
 
-    def _give_to(self, address: str, given: _Given) -> bool:
+    def _give_to(self, address: str, attempt: _Attempt) -> bool:
         """Have an attempt played by a worker; False if the connection is lost."""
-        name, order = self._connection.new_task(), self._order(given.job)
-        if given.followed is not None:
-            self._moves.follow(name, given.followed)
+        name, order = self._connection.new_task(), attempt.order(self._parcels.images)
+        if attempt.followed is not None:
+            self._moves.follow(name, attempt.followed)
         task = self._connection.submit(play, order, task=name, only=[address], resources={SLOT: 1})
         if task is None:
             self._moves.forget(name)
             return False
-        given.worker, given.task, given.given_at = address, task, monotonic()
-        self._await(given, task)
+        attempt.worker, attempt.task, attempt.given_at = address, task, monotonic()
+        self._await(attempt, task)
         return True
 
-    def _take_back(self, given: _Given) -> None:
+    def _take_back(self, attempt: _Attempt) -> None:
         """No worker has it; it waits for a slot."""
-        self._forget_task(given)
-        given.worker = ""
-        given.awaits.clear()
+        self._forget_task(attempt)
+        attempt.worker = ""
+        attempt.awaits.clear()
 
-    def _forget_task(self, given: _Given) -> None:
+    def _forget_task(self, attempt: _Attempt) -> None:
         """No worker plays it. dask has a task done again whose worker is lost with the answer, until the task's future
         is released; otherwise that happens when the garbage is collected."""
-        if given.task is not None:
-            self._moves.forget(str(given.task.key))
-            given.task.release()
-        given.task = None
+        if attempt.task is not None:
+            self._moves.forget(str(attempt.task.key))
+            attempt.task.release()
+        attempt.task = None
 
-    def _await(self, given: _Given, task: Future[Any]) -> None:
-        task.add_done_callback(lambda _: self._news.put(lambda: self._ended(given, task)))
+    def _await(self, attempt: _Attempt, task: Future[Any]) -> None:
+        task.add_done_callback(lambda _: self._news.put(lambda: self._ended(attempt, task)))
 
-    def _order(self, job: Job) -> bytes:
-        order = Order(
-            contest=job.contest,
-            match=replace(job.match, spec=job.spec().model_dump_json()),
-            agents=tuple(job.programs),
-            states=job.states,
-            images=self._parcels.images,
-            code=code_digest(),
-            is_followed=job.listener is not None,
-        )
-        return order.model_dump_json().encode()
-
-    def _is_current(self, given: _Given, task: Future[Any]) -> bool:
+    def _is_current(self, attempt: _Attempt, task: Future[Any]) -> bool:
         """Whether the attempt was neither given up nor given again."""
-        return self._given.get(given.job.match.id) is given and given.task is task
+        return self._attempts.get(attempt.job.match.id) is attempt and attempt.task is task
 
-    def _ended(self, given: _Given, task: Future[Any]) -> list[JobEnd]:
+    def _ended(self, attempt: _Attempt, task: Future[Any]) -> list[JobEnd]:
         """The end of an attempt that has none to check; the answer of any other is given to the checkers."""
-        if not self._is_current(given, task) or given.is_checked:
+        if not self._is_current(attempt, task) or attempt.is_checked:
             return []
         if task.status == "error":
-            return self._refuse(given, None, "its workers were lost, or one has no judge, or another, or it attacks")
-        given.is_checked = True
-        holder = list[WorkerFound]()
-
-        def fetch() -> object:
-            name = str(task.key)
-            addresses = self._connection.ask("who_has", keys=[name]).get(name, ())
-            if len(addresses) == 1 and addresses[0] in self._roster.workers:
-                holder.append(self._roster.workers[addresses[0]])
-            return self._connection.fetch(task, given.largest)
-
-        check = self._checkers.check(fetch, given.job, monotonic() - given.at)
-        check.add_done_callback(lambda _: self._news.put(lambda: self._checked(given, task, check, holder)))
+            return self._refuse(attempt, None, "its workers were lost, or one has no judge, or another, or it attacks")
+        worker = self._roster.workers.get(attempt.worker)
+        if worker is None:
+            self._give(attempt)
+            return []
+        attempt.is_checked = True
+        check = self._checkers.check(
+            lambda: self._connection.fetch(task, attempt.max_answer), attempt.job, monotonic() - attempt.at
+        )
+        check.add_done_callback(lambda _: self._news.put(lambda: self._checked(attempt, task, check, worker)))
         return []
 
     def _checked(
-        self, given: _Given, task: Future[Any], check: Check[JobResult | Answer], holder: list[WorkerFound]
+        self, attempt: _Attempt, task: Future[Any], check: Check[JobResult | Answer], worker: WorkerFound
     ) -> list[JobEnd]:
-        """What an answer means. `holder` is empty if nobody, or more than one, claims to have it."""
-        if not self._is_current(given, task):
+        """Apply the checked answer of a worker."""
+        if not self._is_current(attempt, task):
             return []
-        given.is_checked = False
-        worker = holder[0] if holder else None
+        attempt.is_checked = False
         try:
-            if worker and self._roster.is_distrusted(worker):
+            if self._roster.is_distrusted(worker):
                 raise InputError("an answer of this worker was refused before")
-            return self._judge(given, check.result(), worker)
+            return self._apply(attempt, check.result(), worker)
         except (OSError, TimeoutError):
-            if given.is_overdue():
-                return self._overdue(given, task)
+            if attempt.is_overdue():
+                return self._overdue(attempt, task)
             # Its worker may be lost: then the next look takes it back.
-            self._await(given, task)
+            self._await(attempt, task)
             return []
         except CancelledError:
-            return []  # with its scheduler, which the next look finds lost
+            return []  # the next look finds that the scheduler was lost
         except InputError as error:
-            return self._refuse(given, worker, str(error))
+            return self._refuse(attempt, worker, str(error))
         except Exception as error:  # noqa: BLE001 - whatever a hostile worker makes dask stumble over
-            return self._refuse(given, worker, f"it cannot be read: {error!r:.200}")
+            return self._refuse(attempt, worker, f"it cannot be read: {error!r:.200}")
 
-    def _judge(self, given: _Given, answer: JobResult | Answer, worker: WorkerFound | None) -> list[JobEnd]:
-        """What an answer means that holds. Raises InputError if it is none that this worker may give."""
+    def _apply(self, attempt: _Attempt, answer: JobResult | Answer, worker: WorkerFound) -> list[JobEnd]:
+        """Raises InputError if the worker may not give this answer."""
+        if isinstance(answer, JobResult):
+            self._forget_task(self._attempts.pop(attempt.job.match.id))
+            return [JobEnd(attempt.job.match, answer, None, worker.name)]
         if isinstance(answer, Broken):
-            return self._end(given, HostError(answer.why), worker.name if worker else "")
-        if worker is None:
-            self._search(given)
-            return []
+            return self._end(attempt, HostError(answer.why), worker.name)
         if isinstance(answer, Lacks):
-            self._send(given, answer, worker)
+            self._send(attempt, answer, worker)
             return []
         if isinstance(answer, Stopped):
-            given.stopped += 1
-            if given.stopped >= STOPS:
-                why = f"stopped {given.stopped} times: {answer.why}"
-                return self._end(given, HostError(why), worker.name)
-            self._give(given)
-            return []
-        if isinstance(answer, Unfit):
+            attempt.stopped += 1
+            if attempt.stopped >= STOPS:
+                why = f"stopped {attempt.stopped} times: {answer.why}"
+                return self._end(attempt, HostError(why), worker.name)
+        elif isinstance(answer, Unfit):
             self._roster.bar(worker, answer.why)
-            self._give(given)
-            return []
-        if not isinstance(answer, JobResult):
+        else:
             raise InputError("it is of no kind that is known")
-        self._forget_task(self._given.pop(given.job.match.id))
-        return [JobEnd(given.job.match, answer, None, worker.name)]
+        self._give(attempt)
+        return []
 
-    def _search(self, given: _Given) -> None:
-        """Look for the worker that an answer is of: it may have come since the last look, or be lost with the answer.
-        Raises InputError where it was looked for in vain."""
-        if given.searched >= SEARCHES:
-            raise InputError("nobody knows which worker it is of")
-        given.searched += 1
-        task = given.task
-        self._looked = -LOOK_S
-        self._look()
-        if task is not None and self._is_current(given, task):
-            self._await(given, task)
-
-    def _refuse(self, given: _Given, worker: WorkerFound | None, why: str) -> list[JobEnd]:
+    def _refuse(self, attempt: _Attempt, worker: WorkerFound | None, why: str) -> list[JobEnd]:
         """An answer does not count; the game is played elsewhere."""
-        match = given.job.match
         whose = f"worker {worker.name}" if worker else "an unknown worker"
-        refused = f"game {match.number}, attempt {match.attempt}: the answer of {whose} is refused: {why}"
+        refused = f"{attempt}: the answer of {whose} is refused: {why}"
         self._roster.note(refused)
         if worker:
             self._roster.distrust(worker, refused)
-        given.refused += 1
-        if given.refused >= REFUSALS:
-            error = HostError(f"{given.refused} answers were refused: {why}")
-            return self._end(given, error, worker.name if worker else "")
-        self._give(given)
+        attempt.refused += 1
+        if attempt.refused >= REFUSALS:
+            error = HostError(f"{attempt.refused} answers were refused: {why}")
+            return self._end(attempt, error, worker.name if worker else "")
+        self._give(attempt)
         return []
 
-    def _end(self, given: _Given, error: HostError, host: str) -> list[JobEnd]:
+    def _end(self, attempt: _Attempt, error: HostError, host: str) -> list[JobEnd]:
         """An attempt has no result."""
-        self._forget_task(self._given.pop(given.job.match.id))
-        return [JobEnd(given.job.match, None, error, host)]
+        self._forget_task(self._attempts.pop(attempt.job.match.id))
+        return [JobEnd(attempt.job.match, None, error, host)]
 
     # --- what workers lack is sent -----------------------------------------------------------------------------------
 
-    def _send(self, given: _Given, lacks: Lacks, worker: WorkerFound) -> None:
+    def _send(self, attempt: _Attempt, lacks: Lacks, worker: WorkerFound) -> None:
         """Send it. The game waits for its agents; while a worker gets an image, others play. Raises InputError for what
         the worker does not need."""
-        programs = given.job.programs
+        programs = attempt.job.programs
         agents = {digest: programs[digest] for digest in lacks.agents if digest in programs}
         images = set(lacks.images) & self._parcels.images.keys()
         if len(agents) + len(images) < max(1, len(lacks.agents) + len(lacks.images)):
@@ -450,10 +428,10 @@ class Cluster:
             if self._transfers.send(worker, name, partial(self._parcels.image, name)):
                 self._roster.note(f"worker {worker.name} is sent the image {name}")
         if images:
-            self._give(given)
+            self._give(attempt)
         else:
-            self._forget_task(given)
-            given.worker, given.awaits = worker.address, set(agents)
+            self._forget_task(attempt)
+            attempt.worker, attempt.awaits = worker.address, set(agents)
 
     def _sent(self, sent: TransferEnd) -> list[JobEnd]:
         """The end of a transfer."""
@@ -462,12 +440,12 @@ class Cluster:
             self._roster.distrust(sent.worker, f"{sent.what} could not be sent: {sent.why}")
         elif sent.why:
             self._roster.bar(sent.worker, sent.why)
-        for given in self._all():
-            if given.awaits and given.worker == sent.worker.address:
-                given.awaits.discard(sent.what)
-                if not given.awaits:
-                    given.sent_to = given.worker
-                    self._give(given)
+        for attempt in self._all():
+            if attempt.awaits and attempt.worker == sent.worker.address:
+                attempt.awaits.discard(sent.what)
+                if not attempt.awaits:
+                    attempt.sent_to = attempt.worker
+                    self._give(attempt)
         return []
 
     def _noted(self, text: str) -> list[JobEnd]:

@@ -1,8 +1,8 @@
-"""The moves of a running game on their way from its worker to the recorder of its contest.
+"""Brings the moves of a running game from its worker to the recorder of its contest.
 
-The process of a game writes to a socket of its worker what it would write to a recorder (`judge.broadcast.sender`). The
-worker passes that on in pieces, as events of dask's. The contest takes from them what is new of the transcript, and
-tells it to its own recorder, who believes nothing of it: the record of the game, which is checked, has the last word.
+The process of a game writes to a socket of its worker, as it would write to a recorder (`judge.broadcast.sender`). The
+worker sends these bytes in pieces, as dask events. The contest passes the transcript in them on to its recorder. They
+are not trusted: the checked record of the game replaces what it contradicts.
 """
 
 import socket
@@ -21,32 +21,30 @@ from judge.contest.worker import Job
 from judge.referee.bounds import LARGEST_RECORD
 
 REST_S = 0.05
-"""How long a worker rests after each piece: all that is new meanwhile becomes one."""
+"""Pause after each piece. Bytes that arrive during it become one piece."""
 
 LOOK_S = 0.5
-"""How soon a worker notices that a game is over which leaves its socket open."""
+"""Time to notice the end of a game whose socket stays open."""
 
 LARGEST_FRAME = 16 << 20
-"""Bytes that are kept of a frame that is not complete."""
+"""Maximum number of bytes of an incomplete frame."""
 
-MOST_PLAYS = 20
-"""So often an attempt is told from its beginning: it is void before an honest worker begins it again."""
+MAX_PLAYS = 20
+"""Plays of an attempt that are passed on. It is void before honest workers begin it so often."""
 
 log = get_logger()
 
 
 @contextmanager
-def passed_on(send: Callable[[int, bytes], None], directory: Path) -> Iterator[Path]:
-    """The address of a socket for the process of one game; what comes there is sent in pieces, with where each begins.
-
-    `directory` is for the socket alone.
-    """
+def relay_moves(send: Callable[[int, bytes], None], directory: Path) -> Iterator[Path]:
+    """The address of a socket for the process of one game, in an empty directory. `send` gets the offset of each piece
+    and its bytes."""
     address = directory / "moves"
     ended = threading.Event()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(address))
         listener.listen(1)
-        thread = threading.Thread(target=_pass_on, args=(listener, send, ended), name="moves")
+        thread = threading.Thread(target=_relay, args=(listener, send, ended), name="moves")
         thread.start()
         try:
             yield address
@@ -56,11 +54,11 @@ def passed_on(send: Callable[[int, bytes], None], directory: Path) -> Iterator[P
             thread.join()
 
 
-def _pass_on(listener: socket.socket, send: Callable[[int, bytes], None], ended: threading.Event) -> None:
+def _relay(listener: socket.socket, send: Callable[[int, bytes], None], ended: threading.Event) -> None:
     try:
         connection, _ = listener.accept()
     except OSError:
-        return  # the game is over, and has told nothing
+        return  # the game is over, and has sent nothing
     begin = 0
     with connection:
         connection.settimeout(LOOK_S)
@@ -79,7 +77,7 @@ def _pass_on(listener: socket.socket, send: Callable[[int, bytes], None], ended:
 
 
 class FollowedGame:
-    """An attempt that workers play, as its recorder is told of it."""
+    """An attempt that workers play, and its connection to the recorder."""
 
     def __init__(self, job: Job, listener: Path) -> None:
         """`listener` is the recorder's socket."""
@@ -93,10 +91,9 @@ class FollowedGame:
         self._arrived = 0
         self._read = bytearray()
 
-    def take(self, worker: str, piece: PieceOfMoves) -> None:
-        """Tell what a piece has. Only its worker is heard, and from the beginning: a worker that is given the game
-        begins with the first byte."""
-        if piece.begin == 0 and self._plays < MOST_PLAYS:
+    def receive(self, worker: str, piece: PieceOfMoves) -> None:
+        """Pass a piece on. A piece at offset 0 makes its sender the worker of the game; other senders are ignored."""
+        if piece.begin == 0 and self._plays < MAX_PLAYS:
             self._begin(worker)
         if self._sender is None or worker != self._worker or piece.begin != self._arrived:
             return
@@ -105,7 +102,7 @@ class FollowedGame:
         try:
             for kind, frame in frames(self._read):
                 if kind == TRANSCRIPT:
-                    # Its clock is another than this host's, so what comes is of now.
+                    # The worker's clock may differ: it is sent as of now.
                     self._sender.follow(sent_ms(frame)[1])
         except struct.error:
             self.close()
@@ -113,7 +110,7 @@ class FollowedGame:
             self.close()
 
     def close(self) -> None:
-        """Tell no more, unless it is played from its beginning again."""
+        """Close the connection, until another play begins."""
         if self._sender is not None:
             self._sender.close(0)
         self._sender = None
@@ -131,37 +128,37 @@ class FollowedGame:
 
 
 class LiveMoves:
-    """The followed games by dask's tasks. Events come in a thread of dask's, while the contest goes on in its own."""
+    """The followed games by dask task. Events arrive in a thread of dask."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._games: dict[str, FollowedGame] = {}
 
     def follow(self, task: str, game: FollowedGame) -> None:
-        """The game is given to the workers as this task."""
+        """A worker gets the game as this task."""
         with self._lock:
             self._games[task] = game
 
     def forget(self, task: str) -> None:
-        """No worker plays this task any more."""
+        """The task has ended."""
         with self._lock:
             if (game := self._games.pop(task, None)) is not None:
                 game.close()
 
-    def take(self, event: tuple[float, Any]) -> None:
-        """An event of dask's, which may be anything that a worker sends."""
+    def receive(self, event: tuple[float, Any]) -> None:
+        """Take a dask event, with any content."""
         try:
-            _, said = event
-            worker = str(said.pop("worker"))
-            piece = PieceOfMoves.model_validate(said, strict=True)
+            _, fields = event
+            worker = str(fields.pop("worker"))
+            piece = PieceOfMoves.model_validate(fields, strict=True)
         except (AttributeError, KeyError, TypeError, ValueError):
-            log.warning("a worker sends what is no piece of a game's moves")
+            log.warning("an event of a worker is not a piece of moves")
             return
         with self._lock:
             if (game := self._games.get(piece.task)) is not None:
-                game.take(worker, piece)
+                game.receive(worker, piece)
 
     def close(self) -> None:
-        """Tell no more."""
+        """Forget all games."""
         for task in list(self._games):
             self.forget(task)

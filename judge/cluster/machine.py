@@ -1,5 +1,8 @@
 """One machine that plays for a cluster: its slots, and the agents and images that it has or is sent."""
 
+import hashlib
+import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,12 +13,12 @@ from threading import Lock
 from typing import IO
 
 from judge.agents.store import AgentStore
+from judge.base.durable_files import PARTIAL
 from judge.base.errors import HostError, InputError
-from judge.base.locks import try_lock_directory
+from judge.base.locks import locked, try_lock_directory
 from judge.base.logs import get_logger
 from judge.base.resources import POLICIES, code_parts
-from judge.cluster.arrivals import Arrivals
-from judge.cluster.live_moves import passed_on
+from judge.cluster.live_moves import relay_moves
 from judge.cluster.messages import (
     Answer,
     Arrived,
@@ -39,6 +42,11 @@ from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.owner import owned_directory
 from judge.sandbox.static_builds import content_digest
 
+KEPT_S = 7 * 86_400
+"""How long a file is kept that does not grow."""
+
+TENTH = 10
+
 LOOK_S = 0.5
 """How soon a game ends that nobody wants any more."""
 
@@ -47,6 +55,63 @@ log = get_logger()
 
 class _NotWantedError(Exception):
     """The game was stopped because nobody waited for it any more."""
+
+
+class Arrivals:
+    """Files that arrive in pieces, each under the digest of the whole.
+
+    A transfer continues after a kill, and for another contest. A piece counts only if it begins where the file ends.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Remove those that have not grown for long. Raises OSError."""
+        self._folder = folder
+        folder.mkdir(exist_ok=True)
+        for path in folder.iterdir():
+            if path.stat().st_mtime < time.time() - KEPT_S:
+                path.unlink()
+
+    def add(self, piece: ParcelPiece, data: bytes) -> int:
+        """Take a piece in; how many bytes of the file are there now.
+
+        A piece is passed over if it is damaged, or of another place. Raises HostError if the disk does not take it.
+        """
+        parcel = piece.parcel
+        path = self._path(parcel)
+        try:
+            with locked(self._folder / "lock"), path.open("ab") as file:
+                there = file.tell()
+                is_whole = hashlib.sha256(data).hexdigest() == piece.digest
+                if not data or piece.begin != there or there + len(data) > parcel.size or not is_whole:
+                    return there
+                if not there and shutil.disk_usage(self._folder).free < 2 * parcel.size:
+                    raise HostError(f"{self._folder}: no room for {parcel}: {2 * parcel.size / 1e6:.0f} MB are needed")
+                file.write(data)
+        except OSError as error:
+            raise HostError(f"{path}: {error.strerror}: make room there") from None
+        arrived = there + len(data)
+        if TENTH * there // parcel.size != TENTH * arrived // parcel.size:
+            log.info("receiving", what=str(parcel), percent=100 * arrived // parcel.size, bytes=arrived)
+        return arrived
+
+    def whole(self, parcel: Parcel) -> Path | None:
+        """The file, if it is what was announced; one that is not is removed. Raises HostError."""
+        path = self._path(parcel)
+        try:
+            with path.open("rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() == parcel.digest:
+                    return path
+            path.unlink()
+        except OSError as error:
+            raise HostError(f"{path}: {error.strerror}") from None
+        return None
+
+    def remove(self, parcel: Parcel) -> None:
+        """Remove what there is of a file."""
+        self._path(parcel).unlink(missing_ok=True)
+
+    def _path(self, parcel: Parcel) -> Path:
+        return self._folder / f"{parcel.digest}{PARTIAL}"
 
 
 class Machine:
@@ -180,7 +245,7 @@ class Machine:
         if not order.is_followed:
             yield None
             return
-        with owned_directory() as directory, passed_on(tell, directory) as address:
+        with owned_directory() as directory, relay_moves(tell, directory) as address:
             yield address
 
     def _in_a_slot(self, job: Job, is_wanted: Callable[[], bool]) -> Answer:

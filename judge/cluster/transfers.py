@@ -1,64 +1,126 @@
-"""What workers lack is sent to them, by way of the scheduler, while games go on.
+"""Sends agents and images to workers that lack them, by way of the scheduler, while games continue.
 
-A piece is a task for one worker, whose answer says where the next one begins. So a transfer goes on where it was, also
-one that another contest or an earlier run began; and nobody has more than a piece of it in memory.
+Each is written to a file once, when the first worker lacks it, and sent in pieces. A piece is a task for one worker,
+whose answer says where the next one begins. So a transfer continues after any loss, also for another contest or host,
+and no process has more than a piece in memory.
 """
 
 import hashlib
-from collections.abc import Callable, Container
+import shutil
+from collections.abc import Callable, Container, Mapping
 from concurrent.futures import CancelledError as Dropped
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
+from threading import Event, Lock
 from time import monotonic
 from typing import BinaryIO
 
 from distributed import CancelledError
 
+from judge.agents.store import write_agent
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.cluster.connection import SchedulerConnection
 from judge.cluster.messages import LARGEST_RECEIPT, Arrived, Parcel, ParcelPiece, Unfit, read_receipt
-from judge.cluster.parcels import PIECE
 from judge.cluster.roster import Roster, WorkerFound
 from judge.cluster.tasks import receive
+from judge.host.image_files import export_image
 
-AT_ONCE = 4
-"""So many workers are sent something at the same time."""
+PIECE_BYTES = 4 << 20
+"""The most of a parcel that is in memory: here, in the scheduler and in the worker."""
 
-LOOK_S = 1.0
-"""How soon a transfer ends whose worker is lost."""
+MAX_TRANSFERS = 4
+"""Maximum number of transfers at the same time."""
 
-AGAIN_S = 30.0
-"""After how long this host tries again to make what it could not."""
+POLL_INTERVAL_S = 1.0
+"""Interval of checks whether the worker of a transfer is lost."""
 
-TIMES = 3
-"""How often a worker may ask for the same bytes, because they were damaged, before it is given up."""
+RETRY_S = 30.0
+"""Time until this host tries again to make a parcel."""
+
+MAX_TRIES = 3
+"""How often a worker may request the same bytes, because they were damaged."""
 
 ANSWER_S = 1800.0
-"""Seconds after which a worker must have answered a piece: the last answer comes when a whole image is imported."""
+"""Maximum time for the answer to a piece. The last answer comes when an image is imported."""
 
 log = get_logger()
 
 
+class Parcels:
+    """The parcels of one contest, in a folder that is removed with them."""
+
+    def __init__(self, folder: Path, images: Mapping[str, str]) -> None:
+        """`folder` may exist from a judge that was killed. `images`: the contents of each image, by name."""
+        self._folder = folder
+        self.images = images
+        self._lock = Lock()
+        self._made: dict[str, tuple[Parcel, Path]] = {}
+        self._locks: dict[str, Lock] = {}
+        self.close()
+
+    def agent(self, digest: str, program: Path) -> tuple[Parcel, Path]:
+        """The parcel of an agent's files, and its file. Raises HostError."""
+
+        def make(path: Path) -> Parcel:
+            with path.open("wb") as file:
+                write_agent(program, file)
+            return Parcel(agent=digest, digest=_digest(path), size=path.stat().st_size)
+
+        return self._once(digest, make)
+
+    def image(self, name: str) -> tuple[Parcel, Path]:
+        """The parcel of an image of the contest, and its file. Raises HostError."""
+
+        def make(path: Path) -> Parcel:
+            facts = export_image(name, path)
+            if facts.content != self.images[name]:
+                raise HostError(f"the image {name} was built anew since this run began")
+            return Parcel(image=facts, digest=_digest(path), size=path.stat().st_size)
+
+        return self._once(name, make)
+
+    def close(self) -> None:
+        """Remove the files."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _once(self, what: str, make: Callable[[Path], Parcel]) -> tuple[Parcel, Path]:
+        path = self._folder / hashlib.sha256(what.encode()).hexdigest()
+        with self._lock:
+            lock = self._locks.setdefault(what, Lock())
+        with lock:
+            if what not in self._made:
+                try:
+                    self._folder.mkdir(exist_ok=True)
+                    self._made[what] = make(path), path
+                except OSError as error:
+                    raise HostError(f"{path}: {error.strerror}: make room there") from None
+            return self._made[what]
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 @dataclass(frozen=True, slots=True)
 class TransferEnd:
-    """The end of a transfer; without `why` the worker has what it lacked, or is lost."""
+    """The end of a transfer. Without `why` the worker has what it lacked, or is lost."""
 
     what: str
     worker: WorkerFound
     why: str = ""
     is_lie: bool = False
-    """Whether the worker has said what no honest one says."""
+    """Whether no honest worker answers so."""
 
 
 class WorkerGoneError(Exception):
-    """The worker is not there any more, or the scheduler."""
+    """The worker or the scheduler is lost."""
 
 
 class Transfers:
-    """Threads that send; each thing goes to a worker once at a time."""
+    """Threads that send parcels; each parcel goes to a worker once at a time."""
 
     def __init__(
         self,
@@ -73,7 +135,7 @@ class Transfers:
         self._ended = ended
         self._tell = tell
         self._closing = Event()
-        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="transfer")
+        self._threads = ThreadPoolExecutor(MAX_TRANSFERS, thread_name_prefix="transfer")
         self._running: set[tuple[str, str]] = set()
         self._count: dict[tuple[str, str], int] = {}
 
@@ -86,15 +148,15 @@ class Transfers:
         if key in self._running:
             return False
         self._count[key] = self._count.get(key, 0) + 1
-        if self._count[key] > TIMES:
-            raise InputError(f"it was sent {what} {TIMES} times, and lacks it still")
+        if self._count[key] > MAX_TRIES:
+            raise InputError(f"it was sent {what} {MAX_TRIES} times, and lacks it still")
         self._running.add(key)
         sending = self._threads.submit(self._send, worker, what, make)
         sending.add_done_callback(lambda done: self._end(worker, what, done))
         return True
 
     def forget(self, sent: TransferEnd) -> None:
-        """It has ended, and may begin again; to be called by the thread that calls `send`."""
+        """Let a transfer begin again. Call it in the thread that calls `send`."""
         self._running.discard((sent.worker.address, sent.what))
 
     def receivers(self, things: Container[str]) -> frozenset[str]:
@@ -127,7 +189,7 @@ class Transfers:
             arrived = self._ask(worker, parcel, 0, b"")
             log.info("sending", worker=worker.name, what=str(parcel), bytes=parcel.size, already=arrived.bytes)
             # Each piece, the last question, and what was there already.
-            most = TIMES * (parcel.size // PIECE + 3)
+            most = MAX_TRIES * (parcel.size // PIECE_BYTES + 3)
             while not arrived.is_whole:
                 most -= 1
                 if not most:
@@ -145,7 +207,7 @@ class Transfers:
                 if str(error) != told:
                     told = str(error)
                     self._tell(f"{what} cannot be sent to worker {worker.name}: {told}; it is tried again")
-            if self._closing.wait(AGAIN_S) or worker.address not in self._roster.workers:
+            if self._closing.wait(RETRY_S) or worker.address not in self._roster.workers:
                 raise WorkerGoneError("the worker is lost")
 
     def _ask(self, worker: WorkerFound, parcel: Parcel, begin: int, data: bytes) -> Arrived:
@@ -162,7 +224,7 @@ class Transfers:
                     raise WorkerGoneError("the worker is lost")
                 if monotonic() > deadline:
                     raise HostError(f"it has not answered for {ANSWER_S:.0f} s while it was sent {parcel}")
-                if not ended.wait(LOOK_S):
+                if not ended.wait(POLL_INTERVAL_S):
                     continue
                 try:
                     receipt = read_receipt(self._connection.fetch(task, LARGEST_RECEIPT))
@@ -181,4 +243,4 @@ def _piece(file: BinaryIO, parcel: Parcel, begin: int) -> bytes:
     if begin > parcel.size:
         raise InputError(f"it asks for more of {parcel} than there is")
     file.seek(begin)
-    return file.read(min(PIECE, parcel.size - begin))
+    return file.read(min(PIECE_BYTES, parcel.size - begin))

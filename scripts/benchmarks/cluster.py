@@ -17,8 +17,8 @@ from judge.base.errors import HostError
 from judge.base.logs import set_level
 from judge.cluster.cluster import Cluster
 from judge.cluster.dask_config import settle
-from judge.cluster.parcels import Parcels
 from judge.cluster.security import parse_address, security_of
+from judge.cluster.transfers import Parcels
 from judge.contest.contest import Contest, begin, open_store
 from judge.contest.executor import JobEnd
 from judge.contest.plan import load_plan

@@ -258,9 +258,9 @@ def test_a_game_whose_worker_never_answers_is_given_to_another(
     """After the longest time that its clocks allow. Without one it stays there for as long as the worker lives."""
     cup.store.schedule("cup", cup.games(1, 1))
     monkeypatch.setattr(
-        clusters._Given,
+        clusters._Attempt,
         "is_overdue",
-        lambda given: is_given_again and given.told == "never",
+        lambda attempt: is_given_again and attempt.placed_at == "never",
     )
     with closing(cup.cluster(machines)) as cluster:
         evil(machines, "never")

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from judge.base.errors import InputError
-from judge.cluster.checkers import Checkers
-from judge.cluster.checks import checked
+from judge.cluster.checkers import Checkers, checked
 from judge.cluster.messages import Played
 from judge.contest.worker import Job, JobResult
 from judge.matches import Match

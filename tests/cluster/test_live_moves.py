@@ -23,7 +23,7 @@ from judge.cluster.bound_scheduler import BoundScheduler
 from judge.cluster.dask_config import NO_PAGES
 from judge.cluster.join_file import invite, read_join_file
 from judge.cluster.keys import make_keys
-from judge.cluster.live_moves import MOST_PLAYS, FollowedGame, LiveMoves, passed_on
+from judge.cluster.live_moves import MAX_PLAYS, FollowedGame, LiveMoves, relay_moves
 from judge.cluster.security import parse_address, security_of
 from judge.contest.worker import Job
 from judge.host.build_images import build_images
@@ -192,7 +192,7 @@ def test_only_the_worker_that_began_is_heard_and_nothing_out_of_order(cup: Follo
     moves.follow("t-1", game)
 
     def say(worker: str, begin: int, data: bytes, task: str = "t-1") -> None:
-        moves.take((0.0, {"task": task, "begin": begin, "data": data, "worker": worker}))
+        moves.receive((0.0, {"task": task, "begin": begin, "data": data, "worker": worker}))
 
     data = told_by_a_game(b"one", b"two", b"three")
     half = len(data) // 2
@@ -216,13 +216,13 @@ def test_a_worker_that_begins_without_an_end_is_not_heard_for_ever(cup: Followed
     game, moves = followed(cup, listener), LiveMoves()
     moves.follow("t-1", game)
 
-    for number in range(MOST_PLAYS + 5):
-        moves.take((0.0, {"task": "t-1", "begin": 0, "data": told_by_a_game(b"one"), "worker": "w1"}))
-        last = min(number, MOST_PLAYS - 1)
+    for number in range(MAX_PLAYS + 5):
+        moves.receive((0.0, {"task": "t-1", "begin": 0, "data": told_by_a_game(b"one"), "worker": "w1"}))
+        last = min(number, MAX_PLAYS - 1)
         until(partial(listener.has_heard, last), "what it says")
     moves.close()
 
-    assert list(range(1, MOST_PLAYS + 1)) == [told.play for told, _ in listener.told]
+    assert list(range(1, MAX_PLAYS + 1)) == [told.play for told, _ in listener.told]
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_what_is_no_piece_is_dropped(cup: FollowedCup, listener: Listener, said:
     moves = LiveMoves()
     moves.follow("t-1", followed(cup, listener))
 
-    moves.take((0.0, said))
+    moves.receive((0.0, said))
     moves.close()
 
     assert [] == listener.told
@@ -255,7 +255,7 @@ def test_a_game_that_ends_without_a_word_or_in_the_middle_of_one_keeps_nobody_wa
     for number, words in enumerate([b"", b"half a fra"]):
         folder = tmp_path / str(number)
         folder.mkdir()
-        with passed_on(lambda begin, data: sent.append((begin, data)), folder) as address:
+        with relay_moves(lambda begin, data: sent.append((begin, data)), folder) as address:
             if words:
                 connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
                 connection.connect(str(address))

@@ -13,8 +13,7 @@ from judge.agents.agents import program_digest
 from judge.agents.store import pack_agent
 from judge.base.durable_files import PARTIAL
 from judge.base.errors import InputError
-from judge.cluster.arrivals import Arrivals
-from judge.cluster.machine import Machine, code_digest
+from judge.cluster.machine import Arrivals, Machine, code_digest
 from judge.cluster.messages import Arrived, Broken, Lacks, Order, Parcel, ParcelPiece, Receipt, Unfit, read_answer
 from judge.matches import Match
 from judge.referee.play import Slot

@@ -25,7 +25,7 @@ WALL = {
 """What a module's `time` or a `datetime` has of the clock that can be set."""
 
 ALLOWED = {
-    "cluster/arrivals.py: time": "how old files are that have arrived in part, in days",
+    "cluster/machine.py: time": "how old files are that have arrived in part, in days",
     "cluster/keys.py: now": "from when to when a host's certificate holds",
     "contest/take_snapshot.py: now": "the date in the document of a contest",
     "contest/event_log/recorder.py: time": "the moments in the log of events",
