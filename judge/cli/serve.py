@@ -56,7 +56,7 @@ def serve(
         if metrics:
             own = parse_listen_address(metrics, "--metrics")
             numbers = stack.enter_context(listening(own, beyond_loopback=beyond_loopback, option="--metrics"))
-        intake = None
+        state = None
         configure()
         if not read_only:
             from judge.cli.submit import hosting, open_intake
@@ -66,11 +66,11 @@ def serve(
                 process, practice = hosting(directory, log_wait)
             except HostError as error:
                 raise HostError(f"{error}; --read-only shows the pages alone") from None
-            intake = stack.enter_context(running_intake(directory, process, practice))
+            state = stack.enter_context(running_intake(directory, process, practice))
         serve_pages(
             planned,
             listener,
-            intake=intake,
+            state=state,
             proxy=proxy,
             root_path=root_path.rstrip("/"),
             metrics=numbers,

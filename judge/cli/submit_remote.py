@@ -3,7 +3,7 @@
 import hashlib
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from email.message import Message
 from http.client import HTTPException
 from ipaddress import ip_address
@@ -13,8 +13,6 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from pydantic import BaseModel, ConfigDict
-
 from judge.base.durable_files import write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.parsing import parse_json
@@ -23,7 +21,7 @@ from judge.cli.submission_output import print_findings, print_state, received_li
 from judge.store.submission_types import ENTERS, State, UploadStep
 from judge.submissions.check import CheckReport
 from judge.terminal.output import note, print_json
-from judge.transparency.receipt import Receipt
+from judge.web.schemas import ContestInfo, Detail, Problem, Received, StepInfo
 
 LOOK_S = 1.0
 """How often it asks for the state."""
@@ -41,53 +39,6 @@ MOST_BYTES = 32 << 20
 
 NOT_ACCEPTED = range(400, 500)
 TOO_MUCH = 429
-
-
-class _Step(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-    stage: str
-    ok: bool
-    text: str
-    seconds: float
-
-
-class _Submission(BaseModel):
-    """A submission as the service tells it; other keys are not read."""
-
-    model_config = ConfigDict(frozen=True)
-
-    id: int
-    name: str
-    version: int | None
-    filename: str
-    sha256: str
-    size: int
-    state: State
-    why: str
-    again_at: str | None
-    steps: tuple[_Step, ...] = ()
-    receipt: Receipt | None = None
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing more comes by itself."""
-        if self.state is State.FAILED:
-            return self.again_at is None
-        return self.state not in (State.RECEIVED, State.PROCESSING)
-
-
-class _Uploads(BaseModel):
-    bytes: int
-
-
-class _Contest(BaseModel):
-    has_begun: bool
-    uploads: _Uploads
-
-
-class _Problem(BaseModel):
-    error: str
 
 
 class _NoAnswerError(HostError):
@@ -114,7 +65,7 @@ class RemoteIntake:
         self._headers = {"authorization": f"Bearer {_read_token(token_file)}", "accept": "application/json"}
         self._opener = build_opener(_NoRedirects())
 
-    def submit(self, path: Path, name: str) -> _Submission:
+    def submit(self, path: Path, name: str) -> Received:
         """Send a file. Raises InputError if it is none, or too large."""
         if path.is_dir():
             raise InputError(f"{path}: a directory; pack it: tar czf {path.name}.tar.gz -C {path} .")
@@ -130,11 +81,11 @@ class RemoteIntake:
                 answer = self._ask(f"/submissions?{query}", file, length)
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}") from None
-        return parse_json(_Submission, answer, f"{self.url}/submissions: not an answer of judge serve")
+        return parse_json(Received, answer, f"{self.url}/submissions: not an answer of judge serve")
 
-    def contest(self) -> _Contest:
+    def contest(self) -> ContestInfo:
         """The contest."""
-        return parse_json(_Contest, self._ask("/contest"), f"{self.url}/contest: not an answer of judge serve")
+        return parse_json(ContestInfo, self._ask("/contest"), f"{self.url}/contest: not an answer of judge serve")
 
     def get(self, path: str) -> bytes:
         """The answer of a path."""
@@ -157,7 +108,7 @@ class RemoteIntake:
 
     def _refusal(self, status: int, headers: Message, body: bytes) -> Exception:
         try:
-            said = printable(_Problem.model_validate_json(body).error, 600)
+            said = printable(Problem.model_validate_json(body).error, 600)
         except ValueError:
             said = f"HTTP status {status}; is this the address of judge serve?"
         wait = headers.get("retry-after", "")
@@ -186,7 +137,7 @@ def submit_remote(
         print(received_line(sent.id, sent.filename, sent.size, sent.sha256), flush=True)
     if not is_waiting:
         if as_json:
-            print_json(sent.model_dump(mode="json", exclude={"steps"}))
+            print_json(sent.model_dump(mode="json"))
         else:
             note(f"its page: {page}")
         return True
@@ -206,7 +157,7 @@ def submit_remote(
     return ended.state in ENTERS
 
 
-def _keep_receipt(sent: _Submission, file: Path, path: Path) -> None:
+def _keep_receipt(sent: Received, file: Path, path: Path) -> None:
     """Write the receipt if it is one for this file; who signed it is for `judge contest verify` to say."""
     if sent.receipt is None:
         note("judge: there is no receipt: the organiser signs none yet; GET /submissions/ID has it when he does")
@@ -221,9 +172,9 @@ def _keep_receipt(sent: _Submission, file: Path, path: Path) -> None:
         raise HostError(f"{error.filename or path}: {error.strerror}; the file was received") from None
 
 
-def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dict[str, Any], _Submission]:
+def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dict[str, Any], Detail]:
     """The submission when nothing more comes; until then its steps are printed."""
-    told: Sequence[_Step] = ()
+    told: list[StepInfo] = []
     failures = 0
     waits_for = ""
     while True:
@@ -236,9 +187,9 @@ def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dic
             time.sleep(error.wait_s)
             continue
         failures = 0
-        now = parse_json(_Submission, data, f"{service.url}: not an answer of judge serve")
-        if now.steps[: len(told)] != tuple(told):
-            told = ()  # it is processed again
+        now = parse_json(Detail, data, f"{service.url}: not an answer of judge serve")
+        if now.steps[: len(told)] != told:
+            told = []  # it is processed again
         if not as_json:
             for step in now.steps[len(told) :]:
                 print(step_line(UploadStep(step.stage, step.ok, step.text, step.seconds)), flush=True)

@@ -1,11 +1,25 @@
 """Sends notices while a service runs: a thread looks for them, and others call the receivers, each author's one by one.
 
 A notice counts as sent when its receiver has taken it, so one that was killed in between is sent again, with its id.
+A webhook gets one POST, signed as https://www.standardwebhooks.com says, at an address that was checked. The signature
+is HMAC-SHA256 of `ID.TIMESTAMP.BODY`, so a receiver knows the sender, finds a notice that comes twice by its id, and
+refuses an old one. Of the answer only the status is read; a redirect is not followed.
 """
 
+import base64
+import hmac
+import re
+import secrets
+import smtplib
+import socket
+import ssl
+import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime
+from email.message import EmailMessage
+from email.policy import SMTP
 from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
@@ -17,10 +31,9 @@ from judge.base.errors import InputError, JudgeError
 from judge.base.locks import try_lock_directory
 from judge.base.logs import get_logger
 from judge.base.text import printable
-from judge.notices.mail import read_password, send_mail
 from judge.notices.policy import NoticePolicy, NoticePolicyFile
-from judge.notices.webhook import NotDeliveredError, call_webhook
-from judge.store.notices import GIVEN_UP, MAIL, WEBHOOK, Notice, Notices
+from judge.notices.targets import WebhookTarget, parse_target, resolved
+from judge.store.notices import GIVEN_UP, MAIL, MAIL_SERVER, WEBHOOK, Notice, Notices
 
 LOOK_S = 0.5
 """How often it looks for what has happened; it looks at once when a receiver is through with a notice."""
@@ -28,8 +41,131 @@ MAILS_AT_ONCE = 2
 SUBJECT_CHARACTERS, TEXT_CHARACTERS = 120, 2000
 
 _STOP = "To stop these mails, ask the organiser of the contest."
+SECRET_PREFIX = "whsec_"  # noqa: S105 a prefix
+LONGEST_STATUS = 256
+"""Bytes that are read of an answer."""
+
+_STATUS = re.compile(rb"HTTP/1\.[01] ([1-5][0-9]{2})[ \r\n]")
+
+SERVER_S = 20.0
+"""How long the mail server may take for an answer."""
+_OTHERS = 0o077
 
 log = get_logger()
+
+
+class NotDeliveredError(Exception):
+    """A notice was not taken; the text says why, and its author may read it."""
+
+
+def new_secret() -> str:
+    """The secret of a webhook, shown to its author."""
+    return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
+
+
+def signature(secret: str, notice: str, timestamp: int, body: bytes) -> str:
+    """The value of the header `webhook-signature`."""
+    key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
+    signed = f"{notice}.{timestamp}.".encode() + body
+    return "v1," + base64.b64encode(hmac.digest(key, signed, "sha256")).decode()
+
+
+def call_webhook(url: str, secret: str, notice: str, body: bytes, policy: NoticePolicy) -> None:
+    """Deliver a notice. Raises NotDeliveredError; takes no longer than the policy allows and the resolver needs."""
+    try:
+        target = parse_target(url, policy)
+        addresses = resolved(target, policy)
+    except InputError as error:
+        raise NotDeliveredError(str(error)) from None
+    now = round(time.time())
+    head = (
+        f"POST {target.path} HTTP/1.1\r\nhost: {target.authority}\r\nuser-agent: judge\r\nconnection: close\r\n"
+        f"content-type: application/json\r\ncontent-length: {len(body)}\r\nwebhook-id: {notice}\r\n"
+        f"webhook-timestamp: {now}\r\nwebhook-signature: {signature(secret, notice, now, body)}\r\n\r\n"
+    )
+    deadline = time.monotonic() + policy.receiver_s
+    try:
+        status = _status(target, addresses[0], head.encode("ascii") + body, deadline)
+    except TimeoutError:
+        raise NotDeliveredError(f"the receiver did not answer within {policy.receiver_s:g} s") from None
+    except ssl.SSLError as error:
+        raise NotDeliveredError(f"TLS with the receiver failed: {error.reason or 'no reason'}") from None
+    except OSError as error:
+        raise NotDeliveredError(f"the receiver was not reached: {error.strerror or type(error).__name__}") from None
+    if not 200 <= status < 300:
+        raise NotDeliveredError(f"the receiver answered {status}" if status else "the receiver did not answer in HTTP")
+
+
+def _status(target: WebhookTarget, address: str, request: bytes, deadline: float) -> int:
+    """The status of the answer to a request; 0 if it is none. Raises OSError."""
+    with closing(socket.create_connection((address, target.port), timeout=_left(deadline))) as plain:
+        plain.settimeout(_left(deadline))
+        if not target.is_tls:
+            return _exchange(plain, request, deadline)
+        with ssl.create_default_context().wrap_socket(plain, server_hostname=target.host) as stream:
+            return _exchange(stream, request, deadline)
+
+
+def _exchange(stream: socket.socket, request: bytes, deadline: float) -> int:
+    stream.settimeout(_left(deadline))
+    stream.sendall(request)
+    said = b""
+    while b"\n" not in said and len(said) < LONGEST_STATUS:
+        stream.settimeout(_left(deadline))
+        more = stream.recv(LONGEST_STATUS - len(said))
+        if not more:
+            break
+        said += more
+    found = _STATUS.match(said)
+    return int(found[1]) if found else 0
+
+
+def _left(deadline: float) -> float:
+    """Seconds until the deadline. Raises TimeoutError."""
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+def read_password(policy: NoticePolicy, folder: Path) -> str:
+    """The password for the mail server; empty if there is none. Raises InputError if others may read its file."""
+    if not policy.password_file:
+        return ""
+    path = folder / policy.password_file
+    try:
+        if path.stat().st_mode & _OTHERS:
+            raise InputError(f"{path}: other users may read the password: chmod 600 {path}")
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def send_mail(policy: NoticePolicy, password: str, to: str, subject: str, text: str, notice: str) -> None:
+    """Hand a mail to the server; `notice` makes its Message-ID, the same when it is sent again. Raises
+    NotDeliveredError."""
+    message = EmailMessage(SMTP)
+    message["From"], message["To"], message["Subject"] = policy.sender, to, subject
+    message["Message-ID"] = f"<{notice}@{policy.sender.rpartition('@')[2]}>"
+    message["Auto-Submitted"] = "auto-generated"
+    message.set_content(text)
+    host, _, port = policy.smtp.rpartition(":")
+    try:
+        with _server(policy, host, int(port)) as server:
+            if policy.security == "starttls":
+                server.starttls(context=ssl.create_default_context())
+            if policy.user:
+                server.login(policy.user, password)
+            server.send_message(message)
+    except (OSError, smtplib.SMTPException) as error:
+        # The server's own words may tell of the organiser's network.
+        raise NotDeliveredError(f"{MAIL_SERVER} did not take it ({type(error).__name__})") from error
+
+
+def _server(policy: NoticePolicy, host: str, port: int) -> smtplib.SMTP:
+    if policy.security == "tls":
+        return smtplib.SMTP_SSL(host, port, timeout=SERVER_S, context=ssl.create_default_context())
+    return smtplib.SMTP(host, port, timeout=SERVER_S)
 
 
 class NoticeSender:

@@ -29,7 +29,7 @@ from judge.base.resources import IMAGES
 from judge.cli.submit import open_intake
 from judge.contest.contest import begin, open_store
 from judge.contest.plan import load_plan
-from judge.notices.webhook import new_secret
+from judge.notices.sender import new_secret
 from judge.referee.play import Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import MatchSpec

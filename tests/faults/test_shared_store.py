@@ -19,7 +19,7 @@ from judge.cli.submit import open_intake
 from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
 from judge.matches import MatchState
-from judge.notices.webhook import new_secret
+from judge.notices.sender import new_secret
 from judge.store.contests import Store
 from judge.store.notices import SENT, Notices
 from judge.store.submission_types import State

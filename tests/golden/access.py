@@ -15,7 +15,7 @@ from tests.golden.routes import (
     addresses,
     answers,
     answers_by_part,
-    applications,
+    application,
     request,
     serving,
 )
@@ -40,8 +40,8 @@ def access_text(folder: Path) -> str:
     Each of two authors has submissions, a practice game and an agent that played. The addresses belong to the first.
     """
     with served(folder) as desk, service_of(folder) as (service, console):
-        acting = console.tokens.make("Olga", "test", TokenRole.ACT)
-        watching = console.tokens.make("Walt", "test", TokenRole.WATCH)
+        acting = console.state.authors.tokens.make("Olga", "test", TokenRole.ACT)
+        watching = console.state.authors.tokens.make("Walt", "test", TokenRole.WATCH)
         first, second = desk.tokens.values()
         roles = {
             "visitor": {},
@@ -52,7 +52,7 @@ def access_text(folder: Path) -> str:
         }
         shown = {
             name: _stored(path)
-            for name, path in addresses((*AUTHORS, *ORGANISERS), applications(console)).items()
+            for name, path in addresses((*AUTHORS, *ORGANISERS), application(console)).items()
             if name.startswith(("/author", "/{code}/author", "/organiser", "/submissions")) and name != SLOW
         }
         with serving(service, console.planned.plan.intake) as client:
@@ -66,7 +66,7 @@ def access_text(folder: Path) -> str:
             text += "\n" + answers_by_part(title, partial(_ask, client, "POST", roles, "cross-site"), forms)
             for title, token, patterns in (("authors", first, SESSIONS[:2]), ("organisers", acting, SESSIONS[2:])):
                 signs_in = partial(_sign_in, client, token)
-                text += "\n" + answers(f"sign in: {title}", signs_in, addresses(patterns, ()))
+                text += "\n" + answers(f"sign in: {title}", signs_in, addresses(patterns))
             return text
 
 

@@ -1,13 +1,13 @@
 """Every HTTP route: methods, status without credentials, content type, redirect, and all headers of the answer.
 
-The applications listen on this machine as `judge serve`, `serve-intake` and `witness-server` compose them. The requests
+The applications listen on this machine as `judge serve` and `witness-server` compose them. The requests
 are for every route that they declare, and for the addresses that a route for any path (`{path:path}`) serves.
 """
 
 import json
 import re
 import socket
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -16,31 +16,27 @@ from typing import Any, NamedTuple
 
 import httpx
 import uvicorn
-from fastapi import FastAPI
-from starlette.applications import Starlette
-from starlette.routing import Route
+from fastapi import APIRouter, FastAPI
 
 from judge.contest.event_log.store_changes import stamp_of
 from judge.contest.plan import Planned, load_plan
 from judge.contest.window_keeper import FileWindows
 from judge.submissions.intake import IntakePolicy
+from judge.translations.language import CODES
 from judge.transparency.add_checkpoint import PATH
 from judge.transparency.keys import make_key
-from judge.web.authors.app import Desk
-from judge.web.authors.app import create_app as create_authors_app
-from judge.web.intake.app import create_app as create_intake_app
+from judge.web.intake.app import router as intake_router
+from judge.web.intake.serve import create_service as create_intake
 from judge.web.intake.serve import listening, parse_listen_address
 from judge.web.intake.witness import Witness
 from judge.web.intake.witness import create_app as create_witness_app
 from judge.web.kit.clients import ClientLimits
 from judge.web.kit.connections import uvicorn_options
-from judge.web.kit.middleware import Asgi, Middleware
+from judge.web.kit.middleware import Asgi
 from judge.web.live.app import Site, Watched
-from judge.web.live.app import create_app as create_live_app
 from judge.web.live.metrics import Metrics, served_metrics
 from judge.web.live.pages import LivePages
-from judge.web.live.serve import create_service, hub_of
-from judge.web.organisers.app import create_app as create_organisers_app
+from judge.web.live.serve import create_app, create_service, hub_of
 from judge.web.organisers.console import Console
 from tests.broadcast.logs import accept, play_next, recorder
 from tests.golden.export_files import files_by_pattern, small_cup
@@ -64,6 +60,7 @@ SAMPLES = {
     "number": "1",
     "part": "public",
     "seat": "0",
+    "stem": "00001",
 }
 """A value for each parameter of a path."""
 
@@ -93,6 +90,8 @@ AUTHORS = (
 """Addresses of the authors' pages that are not declared as routes, or that need a query."""
 
 ORGANISERS = ("/organiser/nothing.html", "/organiser/order.html?action={action}")
+
+OPENAPI = "/openapi.json"
 
 INTAKE = ("/nothing", "/submissions?filename=a.zip")
 
@@ -166,15 +165,15 @@ Answers = Mapping[Answer, Sequence[str]]
 def routes_text(folder: Path, exported: Path) -> str:
     """The answers of each service. `exported` has an export of the same contest, whose addresses the live site has."""
     public = exported / "public"
-    pages = addresses(PAGES, ()) | {
+    pages = addresses(PAGES) | {
         f"/{name}": f"/{paths[0].relative_to(public).as_posix()}" for name, paths in files_by_pattern(public).items()
     }
-    shown = pages | addresses(OTHERS, ())
+    shown = pages | addresses(OTHERS)
     read_only = "judge serve --read-only"
     with ExitStack() as stack:
         later = _planned(folder / "later")
         site = Site(later.name, lambda: None, windows=FileWindows(later).look, has_authors=False)
-        paths = addresses((), [create_live_app(site)]) | shown
+        paths = addresses((), create_app(later, site)) | shown
         before = _section(
             f"{read_only}, before the contest begins", create_service(later, site, None), later, paths, READS
         )
@@ -186,17 +185,16 @@ def routes_text(folder: Path, exported: Path) -> str:
         log = stack.enter_context(recorder(cup))
         log.read_store()
         with service_of(cup.folder) as (service, console):
-            apps = applications(console)
-            places = addresses((*INTAKE, *AUTHORS, *ORGANISERS), apps) | pages
+            places = addresses((*INTAKE, *AUTHORS, *ORGANISERS), application(console)) | pages
             during = _section("judge serve, while games are played", service, cup.planned, places, by_part=True)
-            intake = Middleware(apps[0], console.state.directory.intake)
-            alone = _section("judge serve-intake", intake, cup.planned, addresses(INTAKE, apps[:1]))
+            intake, paths_alone = create_intake(console.state), addresses(INTAKE, intake_router)
+            alone = _section("judge serve --intake-only", intake, cup.planned, paths_alone | {OPENAPI: OPENAPI})
         accept(cup, running, record)
         log.read_store()
         log.finish()
         with _over(cup.planned) as app:
             after = _section(f"{read_only}, after the last game", app, cup.planned, paths, READS)
-        app, places = _witness(folder), addresses((f"/{PATH}", "/nothing"), ())
+        app, places = _witness(folder), addresses((f"/{PATH}", "/nothing"))
         witness = _section("judge witness-server", app, cup.planned, places)
     return "\n".join((before, during, after, alone, witness, _metrics_section()))
 
@@ -204,15 +202,15 @@ def routes_text(folder: Path, exported: Path) -> str:
 def openapi_text(folder: Path) -> str:
     """The OpenAPI document of `judge serve`, without the version of the judge."""
     with closing(small_cup(folder)) as cup, service_of(cup.folder) as (_, console):
-        document = applications(console)[1].openapi()
+        document = application(console).openapi()
     document["info"]["version"] = ""
     return json.dumps(document, indent=2, sort_keys=True) + "\n"
 
 
-def addresses(patterns: Sequence[str], apps: Iterable[Starlette]) -> dict[str, str]:
+def addresses(patterns: Sequence[str], app: FastAPI | APIRouter | None = None) -> dict[str, str]:
     """The address of each pattern, and of each declared route that is not among the patterns."""
     named = {_shape(name) for name in patterns}
-    routes = [name for name in _declared(*apps) if _shape(name) not in named]
+    routes = [name for name in _declared(app) if _shape(name) not in named] if app else []
     return {name: re.sub(r"\{(\w+)\}", lambda found: SAMPLES[found[1]], name) for name in (*patterns, *routes)}
 
 
@@ -229,19 +227,20 @@ def _planned(folder: Path) -> Planned:
     return load_plan(folder)
 
 
-def applications(console: Console) -> Sequence[FastAPI]:
-    """The applications that `judge serve` composes, to enumerate their routes."""
-    api = create_intake_app(console.state)
+def application(console: Console) -> FastAPI:
+    """The application of `judge serve`, to enumerate its routes."""
     planned = console.planned
-    site = Site(planned.name, lambda: None)
-    desk = Desk(console.state, planned.files, site.hosts)
-    return api, create_live_app(site, api), create_authors_app(desk), create_organisers_app(console)
+    return create_app(planned, Site(planned.name, lambda: None), console.state, console)
 
 
-def _declared(*apps: Starlette) -> list[str]:
-    """The paths of all routes except those for any path."""
-    routes = (route for app in apps for route in app.routes if isinstance(route, Route))
-    return [route.path for route in routes if ":path}" not in route.path]
+def _declared(app: FastAPI | APIRouter) -> Iterator[str]:
+    """The paths of all routes except those for any path; the languages of a page are one."""
+    for route in app.routes:
+        included = getattr(route, "effective_route_contexts", None)
+        for path in [each.path for each in included()] if included else [getattr(route, "path", "")]:
+            name = re.sub(rf"^/({'|'.join(CODES[1:])})/", "/{code}/", path)
+            if ":path}" not in name:
+                yield from (name.replace("{ending}", ending) for ending in (_OWN if "{ending}" in name else ("",)))
 
 
 @contextmanager

@@ -14,8 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 from judge.notices.policy import NoticePolicy
-from judge.notices.sender import NoticeSender
-from judge.notices.webhook import new_secret
+from judge.notices.sender import NoticeSender, new_secret
 from judge.store.notices import Notices
 from tests.notices.receiving import OK, receiving, says
 from tests.notices.test_sender import ended, refuse

@@ -9,8 +9,7 @@ from pathlib import Path
 from judge.contest.entries import intake_directory
 from judge.contest.plan import load_plan
 from judge.notices.policy import NoticePolicy
-from judge.notices.sender import NoticeSender
-from judge.notices.webhook import new_secret
+from judge.notices.sender import NoticeSender, new_secret
 from judge.store.notices import Notices
 from judge.store.submission_types import ProcessingResult, Upload
 from tests.broadcast.logs import accept, play_next

@@ -19,8 +19,7 @@ from aiosmtpd.controller import Controller
 from judge.base.errors import InputError
 from judge.cluster.keys import make_keys
 from judge.notices.policy import NoticePolicy
-from judge.notices.sender import NoticeSender
-from judge.notices.webhook import new_secret
+from judge.notices.sender import NoticeSender, new_secret
 from judge.store.notices import Notice, Notices
 from judge.store.submission_types import ProcessingResult, Upload
 from judge.store.submissions import Register

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from judge.notices.policy import NoticePolicy
-from judge.notices.webhook import LONGEST_STATUS, NotDeliveredError, call_webhook, new_secret
+from judge.notices.sender import LONGEST_STATUS, NotDeliveredError, call_webhook, new_secret
 from tests.notices.receiving import LOOPBACK, OK, header, receiving, says
 
 POLICY = NoticePolicy(permit=LOOPBACK, plain=True, receiver_s=0.5)

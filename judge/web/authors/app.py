@@ -4,70 +4,42 @@ Whoever asks for what is not his gets the same answer, whether there is such a t
 missing, wrong or another author's.
 """
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from fastapi import FastAPI, Query, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi import Path as PathPart
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from judge.base.errors import InputError
 from judge.contest.hosts import ContestHost
+from judge.notices.sender import new_secret
 from judge.notices.targets import parse_target
-from judge.notices.webhook import new_secret
-from judge.site.pages import AUTHOR_POLICY, PagePlace, asset, render
-from judge.store.submission_types import NotNowError, Submission, TooMuchError, UnknownSubmissionError
-from judge.submissions.service import AGENT_NAME, FILENAME, FILENAME_CHARACTERS
+from judge.site.pages import PagePlace, asset
+from judge.store.submission_types import NotNowError, TooMuchError, UnknownSubmissionError
 from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.translations.language import CODES, languages
-from judge.web.authors.games import own_game, own_games, own_page, private_file
-from judge.web.authors.practice import practice_file, practice_page, practice_values
-from judge.web.authors.submissions import submission_values
-from judge.web.intake.app import LARGEST_ID, AppState, ask_practice, stored_file
-from judge.web.kit.answers import AsciiJSON
-from judge.web.kit.authentication import UnauthorizedError
-from judge.web.kit.errors import handle_errors
-from judge.web.kit.middleware import HEADERS as INTAKE_HEADERS
-from judge.web.kit.session import (
-    COOKIE,
-    author_of,
-    check_cookie,
-    check_site,
-    confirms_change,
-    proof_of_change,
-    sent_cookie,
-    sent_form,
-    sent_token,
-    sign_in,
-    sign_out,
-    signed_in,
-)
+from judge.web.authors.games import OwnGame, game_page, own_game, own_games, practice_file, practice_page, private_file
+from judge.web.authors.submissions import practice_values, submission_values
+from judge.web.intake.app import AgentName, AppState, Filename, Number, ask_practice, stored_file
+from judge.web.kit.answers import AsciiJSON, download, html, page
+from judge.web.kit.errors import UnauthorizedError, route_with_errors
+from judge.web.kit.forms import check_site, sent_form
+from judge.web.kit.session import AUTHOR, sign_in
 
 FOLDER = "author"
 
 PATHS = (FOLDER, *(f"{code}/{FOLDER}" for code in CODES[1:]))
-"""The first words of its paths."""
-
-HEADERS = {
-    **INTAKE_HEADERS,
-    "content-security-policy": f"{AUTHOR_POLICY}; frame-ancestors 'none'",
-    # With no-referrer a form has the origin `null`, which cannot be compared. No other site gets a referrer.
-    "referrer-policy": "same-origin",
-}
-"""Headers of every answer."""
+"""The beginnings of its paths."""
 
 SCRIPT = "author.js"
 MOST_SUBMISSIONS = 100
 MOST_GAMES = 500
 MOST_NOTICES = 50
-
-_SUBMISSION = re.compile(rf"{FOLDER}/submissions/(\d{{1,18}})\.(html|log|json)")
-_GAME = re.compile(rf"{FOLDER}/games/(\d{{5,18}})(?:\.attempt-(\d{{1,9}}))?\.html")
-_PRACTICE = re.compile(rf"{FOLDER}/practice/(\d{{5,18}})(?:\.seat-([01]))?\.(html|json|stderr|debug)")
-_PRIVATE = re.compile(rf"{FOLDER}/games/(\d{{5,18}})(?:\.attempt-(\d{{1,9}}))?\.seat-([01])\.(json|stderr|debug)")
 
 
 class Desk:
@@ -87,116 +59,14 @@ class Desk:
         return self._snapshot
 
 
-def create_app(desk: Desk) -> FastAPI:
-    """The application. Its paths run in threads, so that none blocks another."""
-    app = FastAPI(title="judge authors", openapi_url=None, redirect_slashes=False)
-    handle_errors(app)
-    _add_forms(app, desk)
-    _add_practice(app, desk)
-    _add_notices(app, desk)
-
-    @app.head("/{path:path}")
-    @app.get("/{path:path}")
-    def page(request: Request, path: Annotated[str, PathPart(max_length=200)]) -> Response:
-        """A page or a file."""
-        place = PagePlace.of_file(path, languages(CODES))
-        if path in PATHS or path.rstrip("/") in PATHS:
-            return RedirectResponse(f"{request.scope.get('root_path', '')}/{path.rstrip('/')}/index.html", 307)
-        if path == f"{FOLDER}/{SCRIPT}":
-            return Response(_script(), media_type="text/javascript; charset=utf-8")
-        author = author_of(desk.state.authors, request)
-        found = None if author is None else _Own(desk, author, place).answer()
-        return _sign_in_page(desk, place) if found is None else found
-
-    return app
+def desk_of(request: Request) -> Desk:
+    """What the paths of the request's application share."""
+    desk: Desk = request.app.state.desk
+    return desk
 
 
-def _add_forms(app: FastAPI, desk: Desk) -> None:
-    state = desk.state
-
-    @app.post(f"/{FOLDER}/session")
-    @app.post(f"/{{code}}/{FOLDER}/session")
-    async def begin(request: Request) -> Response:
-        """Sign in: exchange the token for the cookie. Over the session of another author it asks first."""
-        check_site(request)
-        check_cookie(request.scope, COOKIE)
-        form = await sent_form(request)
-        token, place = sent_token(form), _place_of(request)
-        current_token = sent_cookie(request.scope, COOKIE)
-        current = await run_in_threadpool(author_of, state.authors, request)
-        try:
-            author = await run_in_threadpool(signed_in, state.authors, request, token)
-        except UnauthorizedError:
-            return _sign_in_page(desk, place)
-        if current not in (None, author) and not confirms_change(current_token, token, form.get("confirm", "")):
-            values = {"current": current, "new": author, "token": token}
-            values["confirm"] = proof_of_change(current_token, token)
-            return _page("author_change.html", desk, place, values, 409)
-        answer = RedirectResponse("index.html", 303)
-        sign_in(request, answer, token)
-        return answer
-
-    @app.post(f"/{FOLDER}/sign-out")
-    @app.post(f"/{{code}}/{FOLDER}/sign-out")
-    def end(request: Request) -> Response:
-        """Sign out."""
-        check_site(request)
-        answer = RedirectResponse("index.html", 303)
-        sign_out(request, answer)
-        return answer
-
-    @app.post(f"/{FOLDER}/submissions", status_code=201)
-    async def submit(
-        request: Request,
-        filename: Annotated[str, Query(max_length=FILENAME_CHARACTERS, pattern=FILENAME)],
-        name: Annotated[str, Query(pattern=f"^({AGENT_NAME})?$")] = "",
-    ) -> Response:
-        """Submit the request's body."""
-        check_site(request)
-        author = await run_in_threadpool(author_of, state.authors, request)
-        if author is None:
-            raise UnauthorizedError("nobody is signed in: open the link that the organiser sent you")
-        received = await state.receiver.receive(request, author, filename, name)
-        return AsciiJSON({"id": received.id}, 201)
-
-
-def _add_practice(app: FastAPI, desk: Desk) -> None:
-    @app.post(f"/{FOLDER}/submissions/{{number}}.html")
-    @app.post(f"/{{code}}/{FOLDER}/submissions/{{number}}.html")
-    def practise(request: Request, number: Annotated[int, PathPart(ge=1, le=LARGEST_ID)]) -> Response:
-        """Let a submission play practice games, and show it."""
-        check_site(request)
-        author = author_of(desk.state.authors, request)
-        page = PagePlace(f"{FOLDER}/submissions/{number}.html", _place_of(request).language, languages(CODES))
-        if author is None:
-            return _sign_in_page(desk, page)
-        try:
-            ask_practice(desk.state, number, author)
-        except UnknownSubmissionError:
-            return _sign_in_page(desk, page)
-        except (NotNowError, TooMuchError) as error:
-            return _Own(desk, author, page).submission_page(number, str(error)) or _sign_in_page(desk, page)
-        return RedirectResponse(f"{number}.html", 303)
-
-
-def _add_notices(app: FastAPI, desk: Desk) -> None:
-    @app.post(f"/{FOLDER}/notices.html")
-    @app.post(f"/{{code}}/{FOLDER}/notices.html")
-    async def set_webhook(request: Request) -> Response:
-        """Set where the author is told, or nowhere."""
-        check_site(request)
-        author = await run_in_threadpool(author_of, desk.state.authors, request)
-        place = PagePlace(f"{FOLDER}/notices.html", _place_of(request).language, languages(CODES))
-        if author is None:
-            return _sign_in_page(desk, place)
-        url = (await sent_form(request)).get("webhook", "").strip()
-        try:
-            if url:
-                parse_target(url, desk.state.directory.intake.notices)
-        except InputError as error:
-            return await run_in_threadpool(_Own(desk, author, place).notices_page, str(error))
-        await run_in_threadpool(desk.state.notices.set_webhook, author, url, new_secret())
-        return RedirectResponse("notices.html", 303)
+def _author_of(request: Request, token: str) -> str:
+    return desk_of(request).state.authors.author(request, token)
 
 
 def _place_of(request: Request) -> PagePlace:
@@ -204,147 +74,262 @@ def _place_of(request: Request) -> PagePlace:
     return PagePlace.of_file(path, languages(CODES))
 
 
-def _sign_in_page(desk: Desk, place: PagePlace) -> Response:
+def _page(template: str, request: Request, values: Mapping[str, Any], status: int = 200) -> Response:
+    common = {"here": "author", "contest_name": desk_of(request).state.directory.contest}
+    return page(__package__, template, _place_of(request), FOLDER, {**common, **values}, status)
+
+
+def _sign_in_page(request: Request, _error: Exception | None = None) -> Response:
     """The one answer to everybody who is not the author of what is asked for; the first page is for everybody."""
-    status = 200 if place.path == f"{FOLDER}/index.html" else 401
-    return _page("author_sign_in.html", desk, place, {}, status)
+    status = 200 if _place_of(request).path == f"{FOLDER}/index.html" else 401
+    return _page("author_sign_in.html", request, {}, status)
 
 
-def _page(template: str, desk: Desk, place: PagePlace, values: dict[str, Any], status: int = 200) -> Response:
-    common = {
-        "here": "author",
-        "contest_name": desk.state.directory.contest,
-        "has_authors": True,
-        "policy": AUTHOR_POLICY,
-        "folder": f"{place.root}{FOLDER}/",
-    }
-    return Response(
-        render(template, place, {**common, **values}, package=__package__),
-        status,
-        media_type="text/html; charset=utf-8",
-    )
+@dataclass(frozen=True, slots=True)
+class Own:
+    """An author who is signed in, and the request."""
 
+    request: Request
+    author: str
+    desk: Desk
 
-def _script() -> bytes:
-    return asset(SCRIPT, __package__)
+    @property
+    def state(self) -> AppState:
+        """What the intake's paths share."""
+        return self.desk.state
 
+    def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
+        """A page for this author."""
+        return _page(template, self.request, {"author": self.author, **values}, status)
 
-def _download(data: bytes, kind: str, name: str) -> Response:
-    return Response(data, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
-
-
-class _Own:
-    """What an author may see at one address."""
-
-    def __init__(self, desk: Desk, author: str, place: PagePlace) -> None:
-        self._desk = desk
-        self._register = desk.state.register
-        self._author = author
-        self._place = place
-
-    def answer(self) -> Response | None:
-        """The page or the file; None if this author has nothing there."""
-        path = self._place.path
-        if path == f"{FOLDER}/index.html":
-            return self._index()
-        if path == f"{FOLDER}/notices.html":
-            return self.notices_page()
-        if found := _SUBMISSION.fullmatch(path):
-            return self._submission(int(found[1]), found[2])
-        if found := _PRACTICE.fullmatch(path):
-            return self._practice(found[1], found[2], found[3])
-        if found := _GAME.fullmatch(path):
-            return self._game(found[1], found[2])
-        if found := _PRIVATE.fullmatch(path):
-            return self._private(found[1], found[2], int(found[3]), found[4])
-        return None
-
-    def _page(self, template: str, values: dict[str, Any], status: int = 200) -> Response:
-        return _page(template, self._desk, self._place, {"author": self._author, **values}, status)
-
-    def _index(self) -> Response:
-        limits = self._desk.state.directory.intake
-        games = own_games(self._register, self._author, MOST_GAMES + 1)
-        values = {
-            "submissions": self._register.submissions(self._author, limit=MOST_SUBMISSIONS),
-            "games": games[:MOST_GAMES],
-            "more_games": len(games) > MOST_GAMES,
-            "has_begun": self._register.has_begun(),
-            "hosts": self._desk.hosts(),
-            "most_bytes": limits.upload_bytes,
-        }
-        return self._page("author.html", values)
-
-    def notices_page(self, problem: str = "") -> Response:
-        """Where the author is told, and what became of the last notices."""
-        notices = self._desk.state.notices
-        values = {
-            "targets": notices.targets(self._author),
-            "notices": notices.of(self._author, MOST_NOTICES),
-            "problem": problem,
-        }
-        return self._page("author_notices.html", values, 422 if problem else 200)
-
-    def _submission(self, number: int, ending: str) -> Response | None:
-        directory = self._desk.state.directory
-        try:
-            submission: Submission = self._register.get(number, self._author)
-            if ending == "log":
-                data = stored_file(directory, submission.log, "log")
-                return _download(data, "text/plain; charset=utf-8", f"submission-{number}.log")
-            if ending == "json":
-                data = stored_file(directory, submission.report, "report")
-                return _download(data, "application/json", f"submission-{number}.json")
-        except UnknownSubmissionError:
-            return None
-        return self.submission_page(number)
-
-    def submission_page(self, number: int, problem: str = "") -> Response | None:
-        """The page of a submission, with why something was not done; None if it is not this author's."""
-        directory, state = self._desk.state.directory, self._desk.state
-        try:
-            submission = self._register.get(number, self._author)
-        except UnknownSubmissionError:
-            return None
-        values = submission_values(directory, self._register, submission, is_held=state.is_held(number))
-        practice = practice_values(directory, submission, state.practice.of(number, self._author))
-        is_live = values["is_open"] or practice["is_practising"]
-        status = 409 if problem else 200
-        more = {**values, **practice, "is_open": is_live, "problem": problem}
-        return self._page("author_submission.html", more, status)
-
-    def _practice(self, stem: str, seat: str | None, ending: str) -> Response | None:
-        directory = self._desk.state.directory
-        try:
-            game = self._desk.state.practice.get(int(stem), self._author)
-        except UnknownSubmissionError:
-            return None
-        if ending == "html":
-            page = None if seat else practice_page(directory, game, self._place, f"{self._place.root}{FOLDER}/")
-            return None if page is None else Response(page, media_type="text/html; charset=utf-8")
-        if seat is None and ending != "json":
-            return None
-        data = practice_file(directory, game, ending, None if seat is None else int(seat))
-        if data is None:
-            return None
-        kind = "application/json" if ending == "json" else "text/plain; charset=utf-8"
-        return _download(data, kind, f"practice-{stem}{f'.seat-{seat}' if seat else ''}.{ending}")
-
-    def _game(self, stem: str, attempt: str | None) -> Response | None:
-        contest = self._desk.snapshot()
-        game = own_game(self._register, self._author, int(stem))
-        if contest is None or game is None or stem != game.match.stem:
-            return None
-        page = own_page(self._desk.files, contest, game, None if attempt is None else int(attempt), self._place)
-        return None if page is None else Response(page, media_type="text/html; charset=utf-8")
-
-    def _private(self, stem: str, attempt: str | None, seat: int, ending: str) -> Response | None:
-        game = own_game(self._register, self._author, int(stem))
+    def game(self, stem: str) -> OwnGame:
+        """A game of the author's agents. Raises UnknownSubmissionError."""
+        game = own_game(self.state.register, self.author, int(stem))
         if game is None or stem != game.match.stem:
-            return None
-        data = private_file(self._desk.files, game, None if attempt is None else int(attempt), seat, ending)
-        if data is None:
-            return None
-        kind = "application/json" if ending == "json" else "text/plain; charset=utf-8"
-        tried = "" if attempt is None else f".attempt-{attempt}"
-        return _download(data, kind, f"game-{stem}{tried}.seat-{seat}.{ending}")
+            raise UnknownSubmissionError("there is no such game")
+        return game
+
+
+def own_of(request: Request) -> Own:
+    """The author who sends a request. Raises UnauthorizedError, TooMuchError."""
+    token = AUTHOR.sent(request.scope)
+    try:
+        if token:
+            return Own(request, _author_of(request, token), desk_of(request))
+    except UnauthorizedError:
+        pass
+    raise UnauthorizedError("nobody is signed in: open the link that the organiser sent you")
+
+
+def from_own_site(request: Request) -> None:
+    """Raise InputError for a form of another site, before its sender is looked for."""
+    check_site(request)
+
+
+common = APIRouter(prefix=f"/{FOLDER}")
+"""Paths without a language, and for programs."""
+
+pages = APIRouter(
+    prefix=f"/{FOLDER}",
+    route_class=route_with_errors(_sign_in_page, UnauthorizedError, UnknownSubmissionError, RequestValidationError),
+)
+"""The pages. They run in threads, so that none blocks another. Of two paths that match, the first one is called."""
+
+FORM = [Depends(from_own_site)]
+
+Signed = Annotated[Own, Depends(own_of)]
+Stem = Annotated[str, PathPart(pattern="^[0-9]{5,18}$")]
+Attempt = Annotated[int, PathPart(ge=0, lt=10**9)]
+Seat = Annotated[int, PathPart(ge=0, le=1)]
+Ending = Annotated[Literal["json", "stderr", "debug"], PathPart()]
+
+
+@common.get(f"/{SCRIPT}")
+def script() -> Response:
+    """The script of the pages."""
+    return Response(asset(SCRIPT, __package__), media_type="text/javascript; charset=utf-8")
+
+
+@common.post("/submissions", status_code=201, dependencies=FORM)
+async def submit(request: Request, filename: Filename, name: AgentName = "") -> Response:
+    """Submit the request's body."""
+    own = await run_in_threadpool(own_of, request)
+    received = await own.state.receiver.receive(request, own.author, filename, name)
+    return AsciiJSON({"id": received.id}, 201)
+
+
+@pages.get("")
+@pages.get("/")
+def top(request: Request) -> Response:
+    """The first page."""
+    return RedirectResponse(f"{request.url.path.rstrip('/')}/index.html", 307)
+
+
+@pages.post("/session", dependencies=FORM)
+async def begin(request: Request) -> Response:
+    """Sign in: exchange the token for the cookie. Over the session of another author it asks first."""
+
+    def ask(values: Mapping[str, str]) -> Response:
+        return _page("author_change.html", request, values, 409)
+
+    return await sign_in(request, AUTHOR, _author_of, ask)
+
+
+@pages.post("/sign-out", dependencies=FORM)
+def end(request: Request) -> Response:
+    """Sign out."""
+    return AUTHOR.sign_out(request)
+
+
+@pages.get("/index.html")
+def index(own: Signed) -> Response:
+    """The author's submissions and games."""
+    register = own.state.register
+    games = own_games(register, own.author, MOST_GAMES + 1)
+    values = {
+        "submissions": register.submissions(own.author, limit=MOST_SUBMISSIONS),
+        "games": games[:MOST_GAMES],
+        "more_games": len(games) > MOST_GAMES,
+        "has_begun": register.has_begun(),
+        "hosts": own.desk.hosts(),
+        "most_bytes": own.state.directory.intake.upload_bytes,
+    }
+    return own.page("author.html", values)
+
+
+@pages.get("/notices.html")
+def notices(own: Signed) -> Response:
+    """Where the author is notified, and the results of the last notices."""
+    return _notices_page(own)
+
+
+def _notices_page(own: Own, problem: str = "") -> Response:
+    stored = own.state.notices
+    values = {
+        "targets": stored.targets(own.author),
+        "notices": stored.of(own.author, MOST_NOTICES),
+        "problem": problem,
+    }
+    return own.page("author_notices.html", values, 422 if problem else 200)
+
+
+@pages.post("/notices.html", dependencies=FORM)
+async def set_webhook(own: Signed) -> Response:
+    """Set where the author is notified, or nowhere."""
+    url = (await sent_form(own.request)).get("webhook", "").strip()
+    try:
+        if url:
+            parse_target(url, own.state.directory.intake.notices)
+    except InputError as error:
+        return await run_in_threadpool(_notices_page, own, str(error))
+    await run_in_threadpool(own.state.notices.set_webhook, own.author, url, new_secret())
+    return RedirectResponse("notices.html", 303)
+
+
+def _submission_page(own: Own, number: int, problem: str = "") -> Response:
+    state = own.state
+    submission = state.register.get(number, own.author)
+    values = submission_values(state.directory, state.register, submission, is_held=state.is_held(number))
+    practice = practice_values(state.directory, submission, state.practice.of(number, own.author))
+    is_live = values["is_open"] or practice["is_practising"]
+    more = {**values, **practice, "is_open": is_live, "problem": problem}
+    return own.page("author_submission.html", more, 409 if problem else 200)
+
+
+@pages.get("/submissions/{number}.html")
+def submission(own: Signed, number: Number) -> Response:
+    """The page of a submission."""
+    return _submission_page(own, number)
+
+
+@pages.post("/submissions/{number}.html", dependencies=FORM)
+def practise(own: Signed, number: Number) -> Response:
+    """Let a submission play practice games, and show it."""
+    try:
+        ask_practice(own.state, number, own.author)
+    except (NotNowError, TooMuchError) as error:
+        return _submission_page(own, number, str(error))
+    return RedirectResponse(f"{number}.html", 303)
+
+
+@pages.get("/submissions/{number}.log")
+def submission_log(own: Signed, number: Number) -> Response:
+    """The log of a submission."""
+    digest = own.state.register.get(number, own.author).log
+    return download(stored_file(own.state.directory, digest, "log"), f"submission-{number}.log")
+
+
+@pages.get("/submissions/{number}.json")
+def submission_report(own: Signed, number: Number) -> Response:
+    """The report of a submission."""
+    digest = own.state.register.get(number, own.author).report
+    return download(stored_file(own.state.directory, digest, "report"), f"submission-{number}.json")
+
+
+@pages.get("/practice/{stem}.html")
+def practice_game(own: Signed, stem: Stem) -> Response:
+    """The page of a practice game."""
+    game, place = own.state.practice.get(int(stem), own.author), _place_of(own.request)
+    return html(practice_page(own.state.directory, game, place, f"{place.root}{FOLDER}/"))
+
+
+@pages.get("/practice/{stem}.seat-{seat}.{ending}")
+def private_of_practice(own: Signed, stem: Stem, seat: Seat, ending: Ending) -> Response:
+    """What was withheld of a seat in a practice game."""
+    game = own.state.practice.get(int(stem), own.author)
+    data = practice_file(own.state.directory, game, ending, seat)
+    return download(data, f"practice-{stem}.seat-{seat}.{ending}")
+
+
+@pages.get("/practice/{stem}.json")
+def practice_record(own: Signed, stem: Stem) -> Response:
+    """The public record of a practice game."""
+    game = own.state.practice.get(int(stem), own.author)
+    return download(practice_file(own.state.directory, game, "json"), f"practice-{stem}.json")
+
+
+@pages.get("/games/{stem}.attempt-{attempt}.seat-{seat}.{ending}")
+def private_of_attempt(own: Signed, stem: Stem, attempt: Attempt, seat: Seat, ending: Ending) -> Response:
+    """What was withheld of a seat in an attempt that does not count."""
+    data = private_file(own.desk.files, own.game(stem), attempt, seat, ending)
+    return download(data, f"game-{stem}.attempt-{attempt}.seat-{seat}.{ending}")
+
+
+@pages.get("/games/{stem}.seat-{seat}.{ending}")
+def private_of_game(own: Signed, stem: Stem, seat: Seat, ending: Ending) -> Response:
+    """What was withheld of a seat in a game."""
+    data = private_file(own.desk.files, own.game(stem), None, seat, ending)
+    return download(data, f"game-{stem}.seat-{seat}.{ending}")
+
+
+@pages.get("/games/{stem}.attempt-{attempt}.html")
+def attempt_page(own: Signed, stem: Stem, attempt: Attempt) -> Response:
+    """The page of an attempt that does not count."""
+    return _game_page(own, stem, attempt)
+
+
+@pages.get("/games/{stem}.html")
+def own_game_page(own: Signed, stem: Stem) -> Response:
+    """The page of a game."""
+    return _game_page(own, stem)
+
+
+def _game_page(own: Own, stem: str, attempt: int | None = None) -> Response:
+    game, contest = own.game(stem), own.desk.snapshot()
+    if contest is None:
+        raise UnknownSubmissionError("the contest has not begun")
+    return html(game_page(own.desk.files, contest, game, attempt, _place_of(own.request)))
+
+
+@pages.get("/{path:path}")
+def nothing() -> Response:
+    """Any other address."""
+    raise UnknownSubmissionError("there is no such page")
+
+
+def add_paths(app: FastAPI, desk: Desk) -> None:
+    """Add the pages in each language to an application."""
+    app.state.desk = desk
+    app.include_router(common, include_in_schema=False)
+    for code in CODES:
+        app.include_router(pages, prefix="" if code == CODES[0] else f"/{code}", include_in_schema=False)

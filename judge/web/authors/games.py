@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from judge.base.text import decode, printable
 from judge.catalog.steps import steps_of
+from judge.matches import Match
 from judge.publish.model import PublishedMatch, UncountedAttempt
 from judge.publish.redaction import entries_for, private_part
 from judge.records.evidence import cases_of
@@ -23,8 +24,11 @@ from judge.referee.transcript import EntryKind
 from judge.site.match_files import read_stored
 from judge.site.match_page import MatchContext, match_page
 from judge.site.pages import PagePlace
+from judge.store.practice_games import PracticeGame
 from judge.store.submission_queries import OwnMatch
+from judge.store.submission_types import UnknownSubmissionError
 from judge.store.submissions import Register
+from judge.submissions.service import IntakeDirectory
 from judge.tournament.snapshot import Snapshot
 
 KINDS: Mapping[str, EntryKind] = {"stderr": EntryKind.STDERR, "debug": EntryKind.READ}
@@ -65,37 +69,59 @@ def _game_of(own: OwnMatch) -> OwnGame:
     return OwnGame(PublishedMatch.of(own.match, own.result, others), own.seats)
 
 
-def private_file(files: Path, game: OwnGame, attempt: int | None, seat: int, ending: str) -> bytes | None:
-    """A file of what was withheld of a seat; None if there is none. Raises InputError for a damaged record."""
-    record = game.record(attempt)
-    if seat not in game.seats or record is None:
-        return None
-    return private_bytes(read_stored(files, record), seat, ending)
+def private_file(files: Path, game: OwnGame, attempt: int | None, seat: int, ending: str) -> bytes:
+    """A file of what was withheld of a seat. Raises UnknownSubmissionError, and InputError for a damaged record."""
+    return _private_bytes(_record(files, game.record(attempt)), seat, ending, game.seats)
 
 
-def private_bytes(file: RecordFile, seat: int, ending: str) -> bytes | None:
-    """What was withheld of a seat: all of it as `json`, or one of `KINDS`; None for any other ending."""
+def _private_bytes(file: RecordFile, seat: int, ending: str, own_seats: Collection[int]) -> bytes:
+    """What was withheld of a seat: all of it as `json`, or one of `KINDS`."""
+    if seat not in own_seats:
+        raise UnknownSubmissionError("no agent of yours had this seat")
     part = private_part(file, seat)
-    if ending == "json":
-        return part.model_dump_json(ensure_ascii=True).encode()
-    kind = KINDS.get(ending)
-    return None if kind is None else part.bytes_of(kind)
+    return part.model_dump_json(ensure_ascii=True).encode() if ending == "json" else part.bytes_of(KINDS[ending])
 
 
-def own_page(files: Path, contest: Snapshot, game: OwnGame, attempt: int | None, place: PagePlace) -> bytes | None:
-    """The page of a game, or of an attempt that does not count; None if there is none. Raises InputError for a damaged
-    record."""
-    record = game.record(attempt)
-    if record is None:
-        return None
+def _record(files: Path, digest: str | None) -> RecordFile:
+    if digest is None:
+        raise UnknownSubmissionError("the game has no record")
+    return read_stored(files, digest)
+
+
+def game_page(files: Path, contest: Snapshot, game: OwnGame, attempt: int | None, place: PagePlace) -> bytes:
+    """The page of a game, or of an attempt that does not count. Raises as `private_file`."""
+    file = _record(files, game.record(attempt))
     match = game.match
     stems = {entry.name: f"{number:03d}" for number, entry in enumerate(contest.entries, 1)}
     context = MatchContext(contest.name, match, (stems[match.first], stems[match.second]))
     values = {"has_authors": True, "attempt": attempt, "others": match.uncounted}
-    return page_of(read_stored(files, record), game.seats, context, place, "author_game.html", values)
+    return _page(file, game.seats, context, place, "author_game.html", values)
 
 
-def page_of(
+def practice_page(directory: IntakeDirectory, game: PracticeGame, place: PagePlace, folder: str) -> bytes:
+    """The page of a practice game. Raises as `private_file`."""
+    file = _record(directory.practice, game.record)
+    first, second = seat_names(game)
+    match = Match(str(game.id), game.id, 0, 0, game.number, first, second, "", game.state, game.attempt)
+    context = MatchContext(directory.contest, PublishedMatch.of(match, None), ("", ""))
+    values = {"has_authors": True, "submission": game.submission, "folder": folder}
+    return _page(file, [game.seat], context, place, "author_practice.html", values)
+
+
+def practice_file(directory: IntakeDirectory, game: PracticeGame, ending: str, seat: int | None = None) -> bytes:
+    """The public record (`seat` None), or what was withheld of the author's seat. Raises as `private_file`."""
+    file = _record(directory.practice, game.record)
+    if seat is None:
+        return public_part(file).to_json(as_read=True)
+    return _private_bytes(file, seat, ending, (game.seat,))
+
+
+def seat_names(game: PracticeGame) -> tuple[str, str]:
+    """By seat; before the game is over only the agent is known, and not its seat."""
+    return (game.agent, game.opponent) if game.seat == 0 else (game.opponent, game.agent)
+
+
+def _page(
     file: RecordFile,
     seats: Sequence[int],
     context: MatchContext,

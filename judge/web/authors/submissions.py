@@ -1,20 +1,21 @@
 """A submission as its author's page shows it: each stage in its order, the report, and what to do."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from judge.matches import MatchState
+from judge.store.practice_games import PracticeGame
 from judge.store.submission_types import ENTERS, State, Submission, UploadStep
 from judge.store.submissions import Register
 from judge.submissions.check import CheckReport, Finding, Grade
 from judge.submissions.pipeline import Stage
 from judge.submissions.service import IntakeDirectory
+from judge.web.authors.games import seat_names
+from judge.web.intake.answers import practice_reason, shown_reason, summary
 from judge.web.intake.app import stored_file
-from judge.web.intake.schemas import shown_reason
 
 ADMITTED = "admitted"
-
-OPEN = (State.RECEIVED, State.PROCESSING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def submission_values(
         "submission": submission,
         "why": shown_reason(submission.state, submission.why),
         "stages": _stages(submission, steps, "held" if is_held else "now"),
-        "is_open": is_open(submission),
+        "is_open": not summary(submission).is_over,
         "has_begun": register.has_begun(),
         "problems": problems,
         "passes": _passes(findings),
@@ -47,9 +48,20 @@ def submission_values(
     }
 
 
-def is_open(submission: Submission) -> bool:
-    """Whether something is still to come by itself."""
-    return submission.state in OPEN or (submission.state is State.FAILED and submission.due_at is not None)
+def practice_values(
+    directory: IntakeDirectory, submission: Submission, games: Sequence[PracticeGame]
+) -> Mapping[str, Any]:
+    """What the page of a submission shows of its practice games."""
+    limits, clock = directory.intake, directory.policy.clock
+    is_waiting = any(game.state in (MatchState.PENDING, MatchState.RUNNING) for game in games)
+    may_ask = limits.practice_games and limits.practice_games_per_day >= limits.practice_games
+    return {
+        "games": [{**asdict(game), "why": practice_reason(game), "names": seat_names(game)} for game in games],
+        "practice_s": limits.practice_s if clock.match_ms > limits.practice_s * 1000 else 0,
+        "turn_ms": clock.turn_ms or clock.asap_ms,
+        "may_practise": bool(may_ask and submission.state in ENTERS and not is_waiting),
+        "is_practising": is_waiting,
+    }
 
 
 def _report(directory: IntakeDirectory, submission: Submission) -> CheckReport | None:

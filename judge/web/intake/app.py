@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import Depends, FastAPI, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
-import judge
 from judge.base.errors import HostError
 from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGame, PracticeGames
@@ -22,25 +21,11 @@ from judge.submissions.service import (
     IntakeDirectory,
 )
 from judge.transparency.receipt import Receipt
-from judge.web.intake.schemas import (
-    ContestInfo,
-    Detail,
-    Health,
-    Log,
-    Page,
-    PracticePage,
-    Received,
-    Summary,
-    Uploads,
-    detail,
-    practice_page,
-    received,
-    summary,
-)
+from judge.web.intake.answers import detail, practice_page, received, summary
 from judge.web.intake.upload import Receiver
-from judge.web.kit.answers import AsciiJSON
-from judge.web.kit.authentication import Authenticator
-from judge.web.kit.errors import error_responses, handle_errors
+from judge.web.kit.errors import error_responses
+from judge.web.kit.session import Authenticator
+from judge.web.schemas import ContestInfo, Detail, Health, Log, Page, PracticePage, Received, Summary, Uploads
 
 ABOUT = """
 Submit an agent to a contest, and read the result. Every answer is JSON; `error` is the reason of a refusal.
@@ -71,164 +56,152 @@ class AppState:
     is_held: Callable[[int], bool] = lambda _: False
 
 
+router = APIRouter()
+"""All paths except the upload run in threads, so that none blocks another."""
+
+
+def intake_of(request: Request) -> AppState:
+    """What the paths of the request's application share."""
+    state: AppState = request.app.state.intake
+    return state
+
+
 _bearer = HTTPBearer(auto_error=False, description="A token from the organiser.")
+
+
+def author_of(request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
+    """The author of the request's token. Raises UnauthorizedError, TooMuchError."""
+    return intake_of(request).authors.author(request, credentials.credentials if credentials else "")
+
+
+State = Annotated[AppState, Depends(intake_of)]
+Author = Annotated[str, Depends(author_of)]
 Number = Annotated[int, Path(ge=1, le=LARGEST_ID, description="The number of a submission.")]
+Filename = Annotated[
+    str,
+    Query(
+        max_length=FILENAME_CHARACTERS,
+        pattern=FILENAME,
+        description="The name of the file; its ending says what it is. Printable characters, no path.",
+    ),
+]
+AgentName = Annotated[
+    str, Query(pattern=f"^({AGENT_NAME})?$", description="The agent's name; if empty, the name in its manifest.")
+]
 
 
-def create_app(state: AppState) -> FastAPI:
-    """The application. All paths except the upload run in threads, so that none blocks another."""
-    app = FastAPI(
-        title="judge intake",
-        version=judge.__version__,
-        description=ABOUT,
-        default_response_class=AsciiJSON,
-        # They load scripts from other sites; /openapi.json has the same information.
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
+@router.get("/health", responses=error_responses(429, 503), tags=["public"])
+def health(state: State) -> Health:
+    """Check that the service and its store answer, and that submissions are processed."""
+    state.register.has_begun()
+    if not state.is_working():
+        raise HostError("submissions are not processed any more: restart the service")
+    return Health(ok=True)
+
+
+@router.get("/contest", responses=error_responses(429, 503), tags=["public"])
+def contest(state: State) -> ContestInfo:
+    """Describe the contest: its game, its limits, and what may be submitted."""
+    policy, limits = state.directory.policy, state.directory.intake
+    windows = state.receiver.gate.windows
+    return ContestInfo(
+        name=state.directory.contest,
+        has_begun=state.register.has_begun(),
+        policy=policy.name,
+        about=policy.about,
+        game=policy.game.model_dump(mode="json"),
+        protocol=policy.game.protocol,
+        clock=policy.clock.model_dump(mode="json"),
+        limits=policy.limits.model_dump(mode="json"),
+        folders=policy.folders.model_dump(mode="json"),
+        runtimes=state.directory.runtimes,
+        uploads=Uploads(
+            about=ACCEPTED,
+            bytes=limits.upload_bytes,
+            per_hour=limits.uploads_per_hour,
+            waiting=limits.waiting_per_author,
+        ),
+        opens=windows.opens,
+        closes=windows.closes,
+        starts=windows.starts,
     )
-    handle_errors(app)
-    author = _authenticate(state)
-    _add_public(app, state)
-    _add_submit(app, state, author)
-    _add_own(app, state, author)
-    return app
 
 
-def _authenticate(state: AppState) -> Any:
-    """A dependency that is the author of the request's token; refuses requests without a valid one."""
-
-    def author(request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
-        token = credentials.credentials if credentials else ""
-        name = state.authors.author(token, request.client.host if request.client else "")
-        request.state.author = name
-        return name
-
-    return Annotated[str, Depends(author)]
+_BODY = {"schema": {"type": "string", "format": "binary", "minLength": 1}}
 
 
-def _add_public(app: FastAPI, state: AppState) -> None:
-    directory = state.directory
-
-    @app.get("/health", responses=error_responses(429, 503), tags=["public"])
-    def health() -> Health:
-        """Check that the service and its store answer, and that submissions are processed."""
-        state.register.has_begun()
-        if not state.is_working():
-            raise HostError("submissions are not processed any more: restart the service")
-        return Health(ok=True)
-
-    @app.get("/contest", responses=error_responses(429, 503), tags=["public"])
-    def contest() -> ContestInfo:
-        """Describe the contest: its game, its limits, and what may be submitted."""
-        policy, limits = directory.policy, directory.intake
-        return ContestInfo(
-            name=directory.contest,
-            has_begun=state.register.has_begun(),
-            policy=policy.name,
-            about=policy.about,
-            game=policy.game.model_dump(mode="json"),
-            protocol=policy.game.protocol,
-            clock=policy.clock.model_dump(mode="json"),
-            limits=policy.limits.model_dump(mode="json"),
-            folders=policy.folders.model_dump(mode="json"),
-            runtimes=directory.runtimes,
-            uploads=Uploads(
-                about=ACCEPTED,
-                bytes=limits.upload_bytes,
-                per_hour=limits.uploads_per_hour,
-                waiting=limits.waiting_per_author,
-            ),
-            opens=state.receiver.gate.windows.opens,
-            closes=state.receiver.gate.windows.closes,
-            starts=state.receiver.gate.windows.starts,
-        )
+@router.post(
+    "/submissions",
+    status_code=201,
+    responses=error_responses(401, 408, 409, 413, 415, 422, 429, 503),
+    openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": _BODY}}},
+    tags=["submissions"],
+)
+async def submit(request: Request, state: State, author: Author, filename: Filename, name: AgentName = "") -> Received:
+    """Submit the request's body. It is queued; ask for its state by its number."""
+    submission = await state.receiver.receive(request, author, filename, name)
+    return received(submission, await run_in_threadpool(state.receipt, submission.id))
 
 
-def _add_submit(app: FastAPI, state: AppState, author: Any) -> None:
-    body = {"schema": {"type": "string", "format": "binary", "minLength": 1}}
-
-    @app.post(
-        "/submissions",
-        status_code=201,
-        responses=error_responses(401, 408, 409, 413, 415, 422, 429, 503),
-        openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": body}}},
-        tags=["submissions"],
-    )
-    async def submit(
-        request: Request,
-        author: author,
-        filename: Annotated[
-            str,
-            Query(
-                max_length=FILENAME_CHARACTERS,
-                pattern=FILENAME,
-                description="The name of the file; its ending says what it is. Printable characters, no path.",
-            ),
-        ],
-        name: Annotated[
-            str,
-            Query(pattern=f"^({AGENT_NAME})?$", description="The agent's name; if empty, the name in its manifest."),
-        ] = "",
-    ) -> Received:
-        """Submit the request's body. It is queued; ask for its state by its number."""
-        submission = await state.receiver.receive(request, author, filename, name)
-        return received(submission, await run_in_threadpool(state.receipt, submission.id))
+@router.get("/submissions", responses=error_responses(401, 422, 429, 503), tags=["submissions"])
+def submissions(
+    state: State,
+    author: Author,
+    before: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
+    limit: Annotated[int, Query(ge=1, le=PAGE)] = PAGE,
+) -> Page:
+    """List your submissions, newest first."""
+    page = state.register.submissions(author, before, limit)
+    is_last = len(page) < limit
+    return Page(submissions=[summary(submission) for submission in page], before=None if is_last else page[-1].id)
 
 
-def _add_own(app: FastAPI, state: AppState, author: Any) -> None:
-    register = state.register
-    one = error_responses(401, 404, 422, 429, 503)
+_OF_ONE = error_responses(401, 404, 422, 429, 503)
 
-    @app.get("/submissions", responses=error_responses(401, 422, 429, 503), tags=["submissions"])
-    def submissions(
-        author: author,
-        before: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
-        limit: Annotated[int, Query(ge=1, le=PAGE)] = PAGE,
-    ) -> Page:
-        """List your submissions, newest first."""
-        page = register.submissions(author, before, limit)
-        is_last = len(page) < limit
-        return Page(submissions=[summary(submission) for submission in page], before=None if is_last else page[-1].id)
 
-    @app.get("/submissions/{id}", responses=one, tags=["submissions"])
-    def submission(author: author, id: Number) -> Detail:  # noqa: A002 - the path's name
-        """Show one of your submissions: its state, steps and journal."""
-        submission = register.get(id, author)
-        return detail(submission, register.steps(id), register.journal(id), state.receipt(id))
+@router.get("/submissions/{id}", responses=_OF_ONE, tags=["submissions"])
+def submission(state: State, author: Author, id: Number) -> Detail:  # noqa: A002 - the path's name
+    """Show one of your submissions: its state, steps and journal."""
+    submission = state.register.get(id, author)
+    return detail(submission, state.register.steps(id), state.register.journal(id), state.receipt(id))
 
-    @app.get("/submissions/{id}/log", responses=one, tags=["submissions"])
-    def log(author: author, id: Number) -> Log:  # noqa: A002 - the path's name
-        """Show the log of processing a submission."""
-        digest = register.get(id, author).log
-        return Log(log=stored_file(state.directory, digest, "log").decode("utf-8", "replace"))
 
-    @app.get("/submissions/{id}/report", responses=one, tags=["submissions"])
-    def report(author: author, id: Number) -> CheckReport:  # noqa: A002 - the path's name
-        """Show the report of the check, as `judge check --json` prints it."""
-        digest = register.get(id, author).report
-        return CheckReport.model_validate_json(stored_file(state.directory, digest, "report"))
+@router.get("/submissions/{id}/log", responses=_OF_ONE, tags=["submissions"])
+def log(state: State, author: Author, id: Number) -> Log:  # noqa: A002 - the path's name
+    """Show the log of processing a submission."""
+    digest = state.register.get(id, author).log
+    return Log(log=stored_file(state.directory, digest, "log").decode("utf-8", "replace"))
 
-    @app.get("/submissions/{id}/practice", responses=one, tags=["practice games"])
-    def practice(author: author, id: Number) -> PracticePage:  # noqa: A002 - the path's name
-        """List the practice games of one of your submissions, the last one first."""
-        register.get(id, author)
-        return practice_page(state.practice.of(id, author))
 
-    @app.post(
-        "/submissions/{id}/practice",
-        status_code=201,
-        responses=error_responses(401, 404, 409, 422, 429, 503),
-        tags=["practice games"],
-    )
-    def more_practice(author: author, id: Number) -> PracticePage:  # noqa: A002 - the path's name
-        """Let one of your submissions play more practice games against house agents, when a slot is free."""
-        return practice_page(ask_practice(state, id, author))
+@router.get("/submissions/{id}/report", responses=_OF_ONE, tags=["submissions"])
+def report(state: State, author: Author, id: Number) -> CheckReport:  # noqa: A002 - the path's name
+    """Show the report of the check, as `judge check --json` prints it."""
+    digest = state.register.get(id, author).report
+    return CheckReport.model_validate_json(stored_file(state.directory, digest, "report"))
 
-    @app.delete("/submissions/{id}", responses=one, tags=["submissions"])
-    def withdraw(author: author, id: Number) -> Summary:  # noqa: A002 - the path's name
-        """Withdraw one of your submissions: it will not be an entry. Games that were played stay in the records."""
-        return summary(register.withdraw(id, author, "withdrawn by its author", author))
+
+@router.get("/submissions/{id}/practice", responses=_OF_ONE, tags=["practice games"])
+def practice(state: State, author: Author, id: Number) -> PracticePage:  # noqa: A002 - the path's name
+    """List the practice games of one of your submissions, the last one first."""
+    state.register.get(id, author)
+    return practice_page(state.practice.of(id, author))
+
+
+@router.post(
+    "/submissions/{id}/practice",
+    status_code=201,
+    responses=error_responses(401, 404, 409, 422, 429, 503),
+    tags=["practice games"],
+)
+def more_practice(state: State, author: Author, id: Number) -> PracticePage:  # noqa: A002 - the path's name
+    """Let one of your submissions play more practice games against house agents, when a slot is free."""
+    return practice_page(ask_practice(state, id, author))
+
+
+@router.delete("/submissions/{id}", responses=_OF_ONE, tags=["submissions"])
+def withdraw(state: State, author: Author, id: Number) -> Summary:  # noqa: A002 - the path's name
+    """Withdraw one of your submissions: it will not be an entry. Games that were played stay in the records."""
+    return summary(state.register.withdraw(id, author, "withdrawn by its author", author))
 
 
 def ask_practice(state: AppState, submission: int, author: str) -> list[PracticeGame]:

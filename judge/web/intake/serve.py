@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 
 import uvicorn
-from fastapi import FastAPI
 
 from judge.base.errors import InputError
 from judge.base.scheduling import go_behind_games
@@ -19,15 +18,16 @@ from judge.submissions.pipeline import Processor
 from judge.submissions.practice import PracticeHost
 from judge.submissions.service import IntakeDirectory, working
 from judge.transparency.log import SignedLog
-from judge.web.intake.app import AppState, create_app
+from judge.web.intake.app import ABOUT, AppState, router
 from judge.web.intake.practice import PracticePlayers
 from judge.web.intake.upload import Receiver
 from judge.web.intake.workers import Workers
 from judge.web.kit import logs
-from judge.web.kit.authentication import Authenticator
 from judge.web.kit.clients import ClientLimits
 from judge.web.kit.connections import uvicorn_options
-from judge.web.kit.middleware import Asgi, Middleware
+from judge.web.kit.errors import new_app
+from judge.web.kit.middleware import Middleware, Part
+from judge.web.kit.session import Authenticator
 
 UNREGISTERED_AGE = timedelta(days=1)
 """Age at which an uploaded file that no submission names is removed; a younger one may belong to a running upload."""
@@ -96,21 +96,12 @@ def listening(address: ListenAddress, *, beyond_loopback: bool, option: str = "-
     return listener
 
 
-@dataclass(frozen=True, slots=True)
-class Intake:
-    """An intake whose workers run: its API, the same with its limits around it, and what its paths share."""
-
-    api: FastAPI
-    app: Asgi
-    state: AppState
-
-
 @contextmanager
 def running_intake(
     directory: IntakeDirectory, process: Processor, practice: PracticeHost | None = None
-) -> Iterator[Intake]:
-    """Process submissions in worker processes, and have the application that receives them. What passes plays practice
-    games at the host for them; None: it plays none.
+) -> Iterator[AppState]:
+    """Process submissions in worker processes; returns what the paths that receive them share. What passes plays
+    practice games at the host for them; None: it plays none.
 
     Sets the log of this process. Raises HostError if the store or the folder cannot be used.
     """
@@ -144,12 +135,19 @@ def running_intake(
             notices,
             workers.is_held,
         )
-        api = create_app(state)
         workers.start()
         try:
-            yield Intake(api, Middleware(api, directory.intake), state)
+            yield state
         finally:
             workers.stop()
+
+
+def create_service(state: AppState) -> Middleware:
+    """The application that only receives submissions, with its limits."""
+    app = new_app("judge intake", ABOUT)
+    app.state.intake = state
+    app.include_router(router)
+    return Middleware(app, Part.limited("intake", state.directory.intake))
 
 
 def serve(
@@ -164,8 +162,8 @@ def serve(
 
     Raises HostError if the store or the folder cannot be used.
     """
-    with running_intake(directory, process, practice) as intake:
-        bounded = ClientLimits(intake.app, directory.intake)
+    with running_intake(directory, process, practice) as state:
+        bounded = ClientLimits(create_service(state), directory.intake)
         server = uvicorn.Server(uvicorn.Config(bounded, **uvicorn_options(directory.intake, proxy)))
         ready()
         go_behind_games()  # what it has started keeps its place

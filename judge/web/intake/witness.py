@@ -34,7 +34,7 @@ from judge.transparency.add_checkpoint import (
 from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, origin_of, read_checkpoint
 from judge.transparency.witness import sole_writer
 from judge.web.kit.connections import uvicorn_options
-from judge.web.kit.middleware import Asgi, Middleware
+from judge.web.kit.middleware import Asgi, Middleware, Part
 
 
 class Witness:
@@ -100,7 +100,7 @@ def create_app(witness: Witness, limits: IntakePolicy) -> Asgi:
                 return Response("too long\n", 413, media_type="text/plain")
         return await run_in_threadpool(witness.response, body)
 
-    return Middleware(Starlette(routes=[Route(f"/{PATH}", add, methods=["POST"])]), limits)
+    return Middleware(Starlette(routes=[Route(f"/{PATH}", add, methods=["POST"])]), Part.limited("witness", limits))
 
 
 def serve(witness: Witness, listener: socket.socket, ready: Callable[[], None], proxy: str = "") -> None:

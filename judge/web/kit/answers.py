@@ -1,10 +1,13 @@
-"""The form of every JSON answer: printable ASCII, and one form for errors."""
+"""The forms of an answer: JSON in printable ASCII, a page, and a file to store."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
-from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict
+from fastapi.responses import JSONResponse, Response
+
+from judge.site.pages import AUTHOR_POLICY, PagePlace, render
+from judge.web.schemas import Problem
 
 
 class AsciiJSON(JSONResponse):
@@ -15,13 +18,30 @@ class AsciiJSON(JSONResponse):
         return json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode()
 
 
-class JsonAnswer(BaseModel):
-    """An answer with these fields and no others."""
+def problem(status: int, error: str, headers: Mapping[str, str] | None = None) -> AsciiJSON:
+    """An answer with the reason of a refusal."""
+    return AsciiJSON(Problem(error=error).model_dump(), status, headers)
 
-    model_config = ConfigDict(extra="forbid")
+
+def page(
+    package: str, template: str, place: PagePlace, folder: str, values: Mapping[str, Any], status: int = 200
+) -> Response:
+    """A page for a person who may be signed in, from a template of a package; `folder` has all pages of this kind."""
+    common = {"has_authors": True, "policy": AUTHOR_POLICY, "folder": f"{place.root}{folder}/"}
+    return html(render(template, place, {**common, **values}, package=package), status)
 
 
-class Problem(JsonAnswer):
-    """Why the request was refused, with the fix."""
+def html(data: bytes, status: int = 200) -> Response:
+    """A page that was rendered."""
+    return Response(data, status, media_type="text/html; charset=utf-8")
 
-    error: str
+
+def download(data: bytes, name: str) -> Response:
+    """A file that a browser stores under this name; its ending decides its type."""
+    kind = "application/json" if name.endswith(".json") else "text/plain; charset=utf-8"
+    return Response(data, media_type=kind, headers=attachment(name))
+
+
+def attachment(name: str) -> Mapping[str, str]:
+    """The header with which a browser stores an answer under this name."""
+    return {"content-disposition": f'attachment; filename="{name}"'}

@@ -10,11 +10,9 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 from judge.submissions.intake import IntakePolicy
-from judge.web.kit.middleware import HEADERS, Asgi, Message, Receive, Scope, Send, abort_connection, path_of, problem
+from judge.web.kit.answers import problem
+from judge.web.kit.middleware import HEADERS, STREAM, Asgi, Message, Receive, Scope, Send, abort_connection, path_of
 from judge.web.kit.rate_limit import address_key
-
-STREAM = "events"
-"""The path of the stream of events, which is counted by itself: viewers of a game still open pages."""
 
 ORGANISERS = "organiser"
 """The first word of the organisers' paths."""
@@ -57,6 +55,7 @@ class ClientLimits:
             return
         client = address_key((scope.get("client") or ("",))[0])
         path = path_of(scope)
+        # The stream is counted by itself: viewers of a game still open pages.
         key = (client, path == STREAM)
         if self._requests[key] >= self._limits.connections_per_address:
             await self._refuse(429, "too many requests of your address are under way", scope, receive, send)

@@ -1,20 +1,23 @@
 """Every error as an answer: its status, and its sentence as JSON. The cause of a host's failure is only in the log."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from fastapi.routing import APIRoute
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+import judge
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.base.parsing import complaint
 from judge.store.submission_types import NameTakenError, NotNowError, TooMuchError, UnknownSubmissionError
-from judge.web.kit.answers import AsciiJSON, Problem
-from judge.web.kit.authentication import UnauthorizedError
+from judge.web.kit.answers import AsciiJSON, problem
+from judge.web.schemas import Problem
 
 log = get_logger()
 
@@ -31,6 +34,14 @@ MEANINGS = {
 }
 
 
+class UnauthorizedError(InputError):
+    """The token is missing or not valid."""
+
+
+class MayNotActError(InputError):
+    """The token only permits watching."""
+
+
 class TooLargeError(InputError):
     """The upload has more bytes than allowed."""
 
@@ -43,8 +54,9 @@ class FormUploadError(InputError):
     """The body is a form or another wrapping, and not the bytes of the file."""
 
 
-STATUS: dict[type[InputError], int] = {
+_STATUS: dict[type[InputError], int] = {
     UnauthorizedError: 401,
+    MayNotActError: 403,
     UnknownSubmissionError: 404,
     TooSlowError: 408,
     NameTakenError: 409,
@@ -57,13 +69,29 @@ STATUS: dict[type[InputError], int] = {
 """The first class that matches decides."""
 
 
+def status_of(error: InputError) -> int:
+    """The HTTP status of an error."""
+    return next(status for kind, status in _STATUS.items() if isinstance(error, kind))
+
+
 def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The OpenAPI description of a path's error answers."""
     return {status: {"model": Problem, "description": MEANINGS[status]} for status in statuses}
 
 
-def handle_errors(app: FastAPI) -> None:
-    """Answer every error in the same form."""
+def new_app(title: str, about: str, **more: Any) -> FastAPI:
+    """An application without paths, which answers every error in the same form; `more` is for FastAPI."""
+    app = FastAPI(
+        title=title,
+        version=judge.__version__,
+        description=about,
+        default_response_class=AsciiJSON,
+        # They load scripts from other sites; /openapi.json has the same information.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        **more,
+    )
     handlers: dict[type[Exception], Callable[[Request, Any], AsciiJSON]] = {
         InputError: _input,
         HostError: _host,
@@ -75,36 +103,51 @@ def handle_errors(app: FastAPI) -> None:
     }
     for kind, handler in handlers.items():
         app.add_exception_handler(kind, handler)
+    return app
+
+
+def route_with_errors(answer: Callable[[Request, Any], Response], *kinds: type[Exception]) -> type[APIRoute]:
+    """A class of routes for a router: `answer` makes the response to errors of these `kinds`."""
+
+    class Route(APIRoute):
+        def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+            handler = super().get_route_handler()
+
+            async def handle(request: Request) -> Response:
+                try:
+                    return await handler(request)
+                except kinds as error:
+                    return answer(request, error)
+
+            return handle
+
+    return Route
 
 
 def _input(_request: Request, error: InputError) -> AsciiJSON:
-    status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
+    status = status_of(error)
     headers = {"www-authenticate": "Bearer"} if status == 401 else {}
     if isinstance(error, TooMuchError) and error.retry_s:
         headers["retry-after"] = str(error.retry_s)
-    return _answer(status, str(error), headers)
+    return problem(status, str(error), headers)
 
 
 def _host(_request: Request, error: HostError | SQLAlchemyError) -> AsciiJSON:
     log.error("the host failed", error=str(error))
-    return _answer(503, "the judge's host failed: try again later", {"retry-after": "60"})
+    return problem(503, "the judge's host failed: try again later", {"retry-after": "60"})
 
 
 def _invalid(_request: Request, error: RequestValidationError) -> AsciiJSON:
-    return _answer(422, complaint(error))
+    return problem(422, complaint(error))
 
 
 def _http(_request: Request, error: HTTPException) -> AsciiJSON:
-    return _answer(error.status_code, f"{error.detail}: see /openapi.json", error.headers)
+    return problem(error.status_code, f"{error.detail}: see /openapi.json", error.headers)
 
 
 def _gone(_request: Request, _error: ClientDisconnect) -> AsciiJSON:
-    return _answer(400, "the connection ended before the upload was complete")
+    return problem(400, "the connection ended before the upload was complete")
 
 
 def _bug(_request: Request, _error: Exception) -> AsciiJSON:
-    return _answer(500, "the judge failed: the cause is in the organiser's log")
-
-
-def _answer(status: int, error: str, headers: Any = None) -> AsciiJSON:
-    return AsciiJSON(Problem(error=error).model_dump(), status, headers)
+    return problem(500, "the judge failed: the cause is in the organiser's log")

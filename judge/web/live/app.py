@@ -9,15 +9,14 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from anyio import CapacityLimiter, to_thread
-from fastapi import FastAPI, Path, Query, Request
+from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
-import judge
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.contest.hosts import ContestHost
@@ -25,6 +24,7 @@ from judge.publish.model import PublishedContest
 from judge.submissions.windows import Windows
 from judge.transparency.log import SignedLog
 from judge.web.kit.connections import take_connection
+from judge.web.kit.errors import error_responses, route_with_errors
 from judge.web.live.hub import Hub, Topic
 from judge.web.live.page import LivePage
 from judge.web.live.pages import INDEX, RUNNING, LivePages, log_page, waiting_page
@@ -83,6 +83,8 @@ class Site:
         self.windows = windows
         self.watched = begin()
         self._begin = begin
+        # Pages are rendered one at a time: those that wait must not take the threads that uploads need.
+        self.rendering = CapacityLimiter(1)
 
     def viewers(self) -> int:
         """How many watch."""
@@ -101,6 +103,24 @@ class Site:
             except (HostError, InputError) as error:
                 log.error("the contest cannot be shown", error=str(error))  # noqa: TRY400 - a sentence
         await self.watched.hub.run()
+
+    @asynccontextmanager
+    async def running(self, _app: FastAPI) -> AsyncIterator[None]:
+        """The lifespan of an application that shows the contest."""
+        task = asyncio.create_task(self.run())
+        yield
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        if self.watched is not None:
+            self.watched.hub.close()
+
+    async def final(self) -> PublishedContest | None:
+        """The contest if it is over."""
+        if self.watched is None:
+            return None
+        find = partial(self.watched.pages.final, self.watched.hub.live, self.watched.version())
+        return await to_thread.run_sync(find, limiter=self.rendering)
 
 
 class EventStream(Response):
@@ -130,182 +150,140 @@ Game = Annotated[int, Query(ge=0, le=1_000_000, description="Events of this game
 Moves = Annotated[bool, Query(description="False: nothing of what happens within a game.")]
 
 
-def create_app(site: Site, *others: FastAPI) -> FastAPI:
-    """The application. It also describes the paths of `others`, which are on the same port."""
-
-    @asynccontextmanager
-    async def run(_app: FastAPI) -> AsyncIterator[None]:
-        task = asyncio.create_task(site.run())
-        yield
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-        if site.watched is not None:
-            site.watched.hub.close()
-
-    app = FastAPI(
-        title="judge live",
-        version=judge.__version__,
-        description=ABOUT,
-        lifespan=run,
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-    )
-
-    @app.exception_handler(InputError)
-    @app.exception_handler(HostError)
-    async def _failed(_request: Request, _error: Exception) -> Response:
-        return PlainTextResponse("this page cannot be shown now: the organiser's log says why", 503)
-
-    if not others:
-        _add_health(app, site)  # else the intake's, which knows more
-    _add_feed(app, site)
-    _add_pages(app, site)
-    if others:
-        _describe(app, others)
-    return app
+def _failed(_request: Request, _error: Exception) -> Response:
+    return PlainTextResponse("this page cannot be shown now: the organiser's log says why", 503)
 
 
-def _describe(app: FastAPI, others: Sequence[FastAPI]) -> None:
-    """Let an application describe the paths of others as well."""
-    own = app.openapi
+router = APIRouter(route_class=route_with_errors(_failed, InputError, HostError))
+"""All paths but that of `health`. Its last one is for any address, so no other router can follow it."""
 
-    def openapi() -> dict[str, Any]:
-        document = own()
-        joined = {**document, "paths": dict(document["paths"]), "components": dict(document.get("components", {}))}
-        for other in others:
-            described = other.openapi()
-            joined["info"] = {**joined["info"], "description": f"{ABOUT}{described['info']['description']}"}
-            joined["paths"] |= described["paths"]
-            for kind, named in described.get("components", {}).items():
-                joined["components"][kind] = {**joined["components"].get(kind, {}), **named}
-        return joined
-
-    app.openapi = openapi  # type: ignore[method-assign]
+health = APIRouter()
+"""For a service without an intake, whose own path checks more."""
 
 
-def _add_health(app: FastAPI, site: Site) -> None:
-    @app.get("/health", tags=["public"])
-    def health() -> dict[str, bool]:
-        """Check that the service and its store answer."""
-        if site.watched is not None:
-            site.watched.version()
-        return {"ok": True}
+def site_of(request: Request) -> Site:
+    """What the paths of the request's application show."""
+    site: Site = request.app.state.site
+    return site
 
 
-def _add_feed(app: FastAPI, site: Site) -> None:
-    lines = {"schema": {"type": "string"}, "example": '{"seq":17,"game":3,"attempt":1,"type":"move","ply":9}\n'}
-    head = {
-        "Judge-Log": {"schema": {"type": "string"}, "description": "The log's name: another one has other numbers."},
-        "Judge-Now-Ms": {"schema": {"type": "integer"}, "description": "Milliseconds of Unix time at the judge."},
+Shown = Annotated[Site, Depends(site_of)]
+
+
+@health.get("/health", tags=["public"])
+def check(site: Shown) -> dict[str, bool]:
+    """Check that the service and its store answer."""
+    if site.watched is not None:
+        site.watched.version()
+    return {"ok": True}
+
+
+_LINES = {"schema": {"type": "string"}, "example": '{"seq":17,"game":3,"attempt":1,"type":"move","ply":9}\n'}
+_HEAD = {
+    "Judge-Log": {"schema": {"type": "string"}, "description": "The log's name: another one has other numbers."},
+    "Judge-Now-Ms": {"schema": {"type": "integer"}, "description": "Milliseconds of Unix time at the judge."},
+}
+_STREAM = {"schema": {"type": "string"}, "example": 'id: 17\ndata: {"seq":17,"type":"table","lines":[]}\n\n'}
+_NOT_BEGUN = {404: {"description": "The contest has not begun."}, **error_responses(422)}
+
+
+@router.get(
+    "/feed",
+    response_class=Response,
+    responses={
+        200: {"content": {"application/x-ndjson": _LINES}, "headers": _HEAD, "description": "Whole lines."},
+        **_NOT_BEGUN,
+    },
+    tags=["events"],
+)
+async def feed(
+    site: Shown,
+    since: Since = 0,
+    game: Game = 0,
+    moves: Moves = True,
+    limit: Annotated[int, Query(ge=1, le=MOST_IN_ANSWER)] = MOST_IN_ANSWER,
+) -> Response:
+    """The events after a number, each a line of JSON; ask again with the last `seq` until nothing comes."""
+    if site.watched is None:
+        return PlainTextResponse(NO_EVENTS, 404)
+    hub = site.watched.hub
+    found = hub.since(since, limit, Topic(game, moves))
+    headers = {
+        "judge-log": hub.live.log,
+        "judge-now-ms": str(round(time.time() * 1000)),
+        "cache-control": "no-store",
     }
-
-    @app.get(
-        "/feed",
-        response_class=Response,
-        responses={
-            200: {"content": {"application/x-ndjson": lines}, "headers": head, "description": "Whole lines."},
-            404: {"description": "The contest has not begun."},
-        },
-        tags=["events"],
-    )
-    async def feed(
-        since: Since = 0,
-        game: Game = 0,
-        moves: Moves = True,
-        limit: Annotated[int, Query(ge=1, le=MOST_IN_ANSWER)] = MOST_IN_ANSWER,
-    ) -> Response:
-        """The events after a number, each a line of JSON; ask again with the last `seq` until nothing comes."""
-        if site.watched is None:
-            return PlainTextResponse(NO_EVENTS, 404)
-        hub = site.watched.hub
-        found = hub.since(since, limit, Topic(game, moves))
-        headers = {
-            "judge-log": hub.live.log,
-            "judge-now-ms": str(round(time.time() * 1000)),
-            "cache-control": "no-store",
-        }
-        body = b"".join(sent.line + b"\n" for sent in found)
-        return Response(body, media_type="application/x-ndjson", headers=headers)
-
-    stream = {"schema": {"type": "string"}, "example": 'id: 17\ndata: {"seq":17,"type":"table","lines":[]}\n\n'}
-
-    @app.get(
-        "/events",
-        response_class=Response,
-        responses={
-            200: {"content": {"text/event-stream": stream}, "description": "Events until you close it."},
-            404: {"description": "The contest has not begun."},
-        },
-        tags=["events"],
-    )
-    async def events(
-        request: Request,
-        since: Since = 0,
-        game: Game = 0,
-        moves: Moves = True,
-    ) -> Response:
-        """The same as server-sent events. `Last-Event-ID` counts more than `since`. `beat` comes every five seconds;
-        after `again` begin with the pages, for you lack too much or the log was made again."""
-        if site.watched is None:
-            return PlainTextResponse(NO_EVENTS, 404)
-        last = request.headers.get("last-event-id", "")
-        number = int(last) if last.isascii() and last.isdigit() and len(last) < 17 else since
-        return EventStream(site.watched.hub, Topic(game, moves), number)
-
-    @app.head("/events", include_in_schema=False)
-    async def no_event() -> Response:
-        """The type of the stream, without a stream."""
-        return Response(status_code=404 if site.watched is None else 200, media_type="text/event-stream")
+    body = b"".join(sent.line + b"\n" for sent in found)
+    return Response(body, media_type="application/x-ndjson", headers=headers)
 
 
-def _add_pages(app: FastAPI, site: Site) -> None:
-    # Pages are rendered one at a time: those that wait must not take the threads that uploads need.
-    one_at_a_time = CapacityLimiter(1)
+@router.get(
+    "/events",
+    response_class=Response,
+    responses={
+        200: {"content": {"text/event-stream": _STREAM}, "description": "Events until you close it."},
+        **_NOT_BEGUN,
+    },
+    tags=["events"],
+)
+async def events(
+    request: Request,
+    site: Shown,
+    since: Since = 0,
+    game: Game = 0,
+    moves: Moves = True,
+) -> Response:
+    """The same as server-sent events. `Last-Event-ID` counts more than `since`. `beat` comes every five seconds;
+    after `again` begin with the pages, for you lack too much or the log was made again."""
+    if site.watched is None:
+        return PlainTextResponse(NO_EVENTS, 404)
+    last = request.headers.get("last-event-id", "")
+    number = int(last) if last.isascii() and last.isdigit() and len(last) < 17 else since
+    return EventStream(site.watched.hub, Topic(game, moves), number)
 
-    async def final() -> PublishedContest | None:
-        watched = site.watched
-        if watched is None:
-            return None
-        find = partial(watched.pages.final, watched.hub.live, watched.version())
-        return await to_thread.run_sync(find, limiter=one_at_a_time)
 
-    @app.get("/", include_in_schema=False)
-    async def top(request: Request) -> Response:
-        """The page of running games, or the standings of a contest that is over."""
-        is_over = await final() is not None
-        return RedirectResponse(f"{request.scope.get('root_path', '')}/{INDEX if is_over else RUNNING}", 307)
+@router.head("/events", include_in_schema=False)
+async def no_event(site: Shown) -> Response:
+    """The type of the stream, without a stream."""
+    return Response(status_code=404 if site.watched is None else 200, media_type="text/event-stream")
 
-    @app.get("/{path:path}", include_in_schema=False)
-    async def page(request: Request, path: Annotated[str, Path(max_length=200)]) -> Response:
-        """A page or a file of the contest."""
-        watched = site.watched
-        if watched is None:
-            waiting = waiting_page(path, site.name, site.windows().moments, has_authors=site.has_authors)
-            if waiting is None and site.log is not None:
-                waiting = await run_in_threadpool(log_page, site.log, path)
-            return PlainTextResponse(NO_PAGE, 404) if waiting is None else _answer(request, waiting, 0)
-        hub, pages = watched.hub, watched.pages
-        place = pages.place(path)
-        if place.path == RUNNING:
-            only_new = request.query_params.get("boards") == "new"
-            over = await final()
-            running_games = pages.running(hub.live, hub.viewers, watched.slots, place, only_new=only_new, final=over)
-            return _answer(request, running_games, hub.live.seq)
-        number = place.path.partition("/")[2].partition(".")[0]
-        running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None
-        if running is not None:
-            if path == plots_path(running):
-                return _answer(request, pages.plots(running), hub.live.seq)
-            if place.path == f"games/{number}.html":
-                return _answer(request, pages.running_game(running, hub.live, hub.viewers, place), hub.live.seq)
-        seq = hub.live.seq
-        get = partial(pages.get, path, hub.live, watched.version())
-        found = await to_thread.run_sync(get, limiter=one_at_a_time)
-        if found is None:
-            return PlainTextResponse(NO_PAGE, 404)
-        return _answer(request, found, seq)
+
+@router.get("/", include_in_schema=False)
+async def top(request: Request, site: Shown) -> Response:
+    """The page of running games, or the standings of a contest that is over."""
+    is_over = await site.final() is not None
+    return RedirectResponse(f"{request.scope.get('root_path', '')}/{INDEX if is_over else RUNNING}", 307)
+
+
+@router.get("/{path:path}", include_in_schema=False)
+async def page(request: Request, site: Shown, path: Annotated[str, Path(max_length=200)]) -> Response:
+    """A page or a file of the contest."""
+    watched = site.watched
+    if watched is None:
+        waiting = waiting_page(path, site.name, site.windows().moments, has_authors=site.has_authors)
+        if waiting is None and site.log is not None:
+            waiting = await run_in_threadpool(log_page, site.log, path)
+        return PlainTextResponse(NO_PAGE, 404) if waiting is None else _answer(request, waiting, 0)
+    hub, pages = watched.hub, watched.pages
+    place = pages.place(path)
+    if place.path == RUNNING:
+        only_new = request.query_params.get("boards") == "new"
+        over = await site.final()
+        running_games = pages.running(hub.live, hub.viewers, watched.slots, place, only_new=only_new, final=over)
+        return _answer(request, running_games, hub.live.seq)
+    number = place.path.partition("/")[2].partition(".")[0]
+    running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None
+    if running is not None:
+        if path == plots_path(running):
+            return _answer(request, pages.plots(running), hub.live.seq)
+        if place.path == f"games/{number}.html":
+            return _answer(request, pages.running_game(running, hub.live, hub.viewers, place), hub.live.seq)
+    seq = hub.live.seq
+    get = partial(pages.get, path, hub.live, watched.version())
+    found = await to_thread.run_sync(get, limiter=site.rendering)
+    if found is None:
+        return PlainTextResponse(NO_PAGE, 404)
+    return _answer(request, found, seq)
 
 
 def _answer(request: Request, page: LivePage, seq: int) -> Response:

@@ -6,7 +6,6 @@ They are served on an address of their own, which a server in front of the pages
 import re
 import shutil
 import socket
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -24,7 +23,6 @@ from judge.base.logs import get_logger
 from judge.contest.plan import Planned
 from judge.store.queries import Reader
 from judge.store.submission_queries import RegisterReader
-from judge.web.kit.middleware import Asgi, Message, Receive, Scope, Send
 from judge.web.live.hub import Sent
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -59,24 +57,10 @@ class Metrics:
             buckets=BUCKETS_S,
         )
 
-    def around(self, app: Asgi, part: str) -> Asgi:
-        """An application whose requests are counted as those of a part."""
-
-        async def counted(scope: Scope, receive: Receive, send: Send) -> None:
-            if scope["type"] != "http":
-                await app(scope, receive, send)
-                return
-            began = time.monotonic()
-
-            async def observed(message: Message) -> None:
-                if message["type"] == "http.response.start":
-                    self._requests.labels(part).observe(time.monotonic() - began)
-                    self._answers.labels(part, str(message["status"])).inc()
-                await send(message)
-
-            await app(scope, receive, observed)
-
-        return counted
+    def answered(self, part: str, seconds: float, status: int) -> None:
+        """Count an answer, which began so many seconds after its request."""
+        self._requests.labels(part).observe(seconds)
+        self._answers.labels(part, str(status)).inc()
 
     def told(self, events: Sequence[Sent]) -> None:
         """Events were sent to those who watch."""

@@ -22,8 +22,9 @@ from judge.contest.contest import Contest, open_store
 from judge.contest.hosts import ContestHost, contest_hosts
 from judge.contest.plan import Planned
 from judge.contest.window_keeper import FileWindows
+from judge.matches import GameConditions
 from judge.publish.joined import JOINED, Joined
-from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, read_joined
+from judge.publish.load import CHANCE, DOCUMENT, Revealed, conditions_of, load_store, read_joined
 from judge.publish.model import PublishedContest, PublishedMatch, Stream
 from judge.publish.tables import CERTIFICATE, certificate_files, tables
 from judge.referee.spec import public_part
@@ -31,10 +32,9 @@ from judge.site.match_files import read_stored
 from judge.site.match_page import MatchContext, match_page
 from judge.site.pages import ASSETS, LIVE_POLICY, PagePlace, asset, render, render_for
 from judge.site.site import pages
-from judge.statistics.fairness import TIME
+from judge.statistics.fairness import TIME, FairnessTest
 from judge.translations.language import CODES, languages
 from judge.transparency.log import LOG, WITNESSED, SignedLog, witnessed_files
-from judge.web.live.certificate import Certificate
 from judge.web.live.page import SEQ, LivePage, kind_of
 from judge.web.live.paint import Painter
 from judge.web.live.running_pages import RunningPages
@@ -56,6 +56,62 @@ HOSTS_S = 5.0
 
 MOST_STORED = 256
 """Pages of finished games that are stored."""
+
+
+NEW_SHARE = 0.05
+"""It is computed again when so many more games were played; and when the contest is over."""
+
+READ_S = 0.25
+"""For how long records are read at once; the rest is read when it is asked for again."""
+
+
+class Certificate:
+    """The fairness certificate of the games so far, by the export's code.
+
+    Where and when a game was played is in its record. Each record is read once, for a bounded time whenever the
+    certificate is asked for; the tests are computed again when there is a share of new games. So all of it costs little
+    however long a contest is.
+    """
+
+    def __init__(self, files: Path) -> None:
+        """`files` has the records of the store."""
+        self._files = files
+        self._conditions: dict[str, GameConditions] = {}
+        self._tested: PublishedContest | None = None
+        self._of = 0
+
+    def tested(self, contest: PublishedContest) -> PublishedContest:
+        """The contest with the conditions of its games, or as it was a few games ago, so that its tests are known.
+
+        Raises InputError if a record is missing or was changed.
+        """
+        played = [match.result.record for match in contest.matches if match.result is not None]
+        enough = len(played) if contest.is_over else (1 + NEW_SHARE) * self._of
+        if self._tested is not None and (len(played) == self._of or len(played) < enough):
+            return self._tested
+        known = self._read(played)
+        self._tested = replace(contest, matches=[self._placed(match) for match in contest.matches])
+        # What could not be read yet is read when it is asked for again.
+        self._of = known
+        return self._tested
+
+    @property
+    def tests(self) -> Sequence[FairnessTest]:
+        """Those that were made last; none if nobody has asked for them."""
+        return () if self._tested is None else self._tested.fairness
+
+    def _read(self, records: Sequence[str]) -> int:
+        """Read records for a while; how many of them are known then."""
+        until = time.monotonic() + READ_S
+        for known, record in enumerate(records):
+            if record not in self._conditions:
+                if time.monotonic() > until:
+                    return known
+                self._conditions[record] = conditions_of(read_stored(self._files, record).record)
+        return len(records)
+
+    def _placed(self, match: PublishedMatch) -> PublishedMatch:
+        return match if match.result is None else replace(match, conditions=self._conditions.get(match.result.record))
 
 
 @dataclass(slots=True)

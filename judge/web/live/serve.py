@@ -1,14 +1,16 @@
-"""The service as a process: one socket, and on it the pages, the events and the intake. Nothing is lost when it is
-killed."""
+"""The service as a process: one socket, and on it the pages, the events and the intake.
+
+One application has the routers of all parts. Nothing is lost when it is killed.
+"""
 
 import socket
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from functools import partial
 from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
 from judge.base.scheduling import go_behind_games
 from judge.contest.event_log.store_changes import stamp_of
@@ -17,27 +19,19 @@ from judge.contest.window_keeper import ContestProcess, FileWindows, WindowKeepe
 from judge.store.queries import Reader
 from judge.tournament.snapshot import read_snapshot
 from judge.transparency.log import SignedLog
-from judge.web.authors.app import HEADERS as AUTHOR_HEADERS
-from judge.web.authors.app import PATHS as AUTHOR_PATHS
-from judge.web.authors.app import Desk
-from judge.web.authors.app import create_app as create_authors_app
-from judge.web.intake.app import PATHS as INTAKE_PATHS
-from judge.web.intake.serve import Intake
+from judge.web.authors import app as authors
+from judge.web.intake import app as intake
 from judge.web.kit.clients import ClientLimits
 from judge.web.kit.connections import uvicorn_options
-from judge.web.kit.middleware import Asgi, Middleware
-from judge.web.live.app import Site, Watched, create_app
+from judge.web.kit.errors import new_app
+from judge.web.kit.middleware import OWN_HEADERS, PUBLIC_HEADERS, Middleware, Part
+from judge.web.live.app import ABOUT, Site, Watched, health, router
 from judge.web.live.hub import Hub
 from judge.web.live.metrics import Metrics, StoreNumbers, served_metrics
-from judge.web.live.middleware import PublicMiddleware
 from judge.web.live.pages import LivePages
-from judge.web.live.service import Service
 from judge.web.live.static import StaticSite
-from judge.web.organisers.app import HEADERS as ORGANISER_HEADERS
-from judge.web.organisers.app import PATHS as ORGANISER_PATHS
-from judge.web.organisers.app import create_app as create_organisers_app
+from judge.web.organisers import app as organisers
 from judge.web.organisers.console import Console, opened_console
-from judge.web.organisers.session import has_organiser_cookie
 
 GRACE_S = 5
 """How long uploads may take to end when the service ends."""
@@ -69,14 +63,15 @@ def serve(
     planned: Planned,
     listener: socket.socket,
     *,
-    intake: Intake | None = None,
+    state: intake.AppState | None = None,
     proxy: str = "",
     root_path: str = "",
     slots: int = 1,
     metrics: socket.socket | None = None,
     ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve until a signal ends it; `proxy` is the one address whose X-Forwarded-For header is trusted.
+    """Serve until a signal ends it; `proxy` is the one address whose X-Forwarded-For header is trusted. `state` is that
+    of a running intake.
 
     It can be started before the contest begins, and says so until then. Raises HostError if its store cannot be read.
     `metrics` listens for Prometheus.
@@ -93,32 +88,32 @@ def serve(
             hub = hub_of(planned)
             hub.catch_up()
             hub.told = counted.told
-            pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=intake is not None)))
+            pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=state is not None)))
             return Watched(hub, pages, stamp_of(planned), slots)
 
         log = None
         if not planned.has_no_store:
             log = stack.enter_context(closing(SignedLog(planned.store_url, planned.name, planned.folder)))
         counted = Metrics()
-        site = Site(planned.name, begin, log, FileWindows(planned).look, has_authors=intake is not None)
+        site = Site(planned.name, begin, log, FileWindows(planned).look, has_authors=state is not None)
         if metrics is not None:
             counted.registry.register(StoreNumbers(planned, site.viewers))
             stack.enter_context(served_metrics(counted, metrics))
         console = None
-        if intake is not None:
-            console = stack.enter_context(opened_console(planned, intake.state, publish_once))
-            gate = intake.state.receiver.gate
+        if state is not None:
+            console = stack.enter_context(opened_console(planned, state, publish_once))
+            gate = state.receiver.gate
             gate.remember(remembered(planned))
             process = ContestProcess(planned.path)
-            keeper = WindowKeeper(planned, intake.state.register, gate, process.ensure, lambda: process.is_done)
+            keeper = WindowKeeper(planned, state.register, gate, process.ensure, lambda: process.is_done)
             stack.enter_context(keeper)
-        service = create_service(planned, site, intake, console, counted)
+        service = create_service(planned, site, state, console, counted)
         options = uvicorn_options(limits, proxy) | {
             "lifespan": "on",
             "root_path": root_path,
-            "timeout_graceful_shutdown": 1 if intake is None else GRACE_S,
+            "timeout_graceful_shutdown": 1 if state is None else GRACE_S,
         }
-        is_organiser = None if console is None else partial(has_organiser_cookie, console.tokens)
+        is_organiser = None if state is None else state.authors.is_organiser
         bounded = ClientLimits(service, limits, is_organiser)
         server = uvicorn.Server(uvicorn.Config(bounded, **options))
         ready()
@@ -138,25 +133,40 @@ def publish_once(plan: Path, directory: Path) -> None:
     follow(load_plan(plan), directory, once=True)
 
 
+def create_app(
+    planned: Planned, site: Site, state: intake.AppState | None = None, console: Console | None = None
+) -> FastAPI:
+    """The application: the public pages, and with an intake its API, the authors' pages, and the organisers'."""
+    about = ABOUT if state is None else f"{ABOUT}{intake.ABOUT}"
+    app = new_app("judge live", about, lifespan=site.running)
+    app.state.site = site
+    if state is None:
+        app.include_router(health)
+    else:
+        app.state.intake = state
+        app.include_router(intake.router)
+        authors.add_paths(app, authors.Desk(state, planned.files, site.hosts))
+        if console is not None:
+            organisers.add_paths(app, console)
+    app.include_router(router)
+    return app
+
+
 def create_service(
     planned: Planned,
     site: Site,
-    intake: Intake | None,
+    state: intake.AppState | None = None,
     console: Console | None = None,
     metrics: Metrics | None = None,
-) -> Service:
-    """The application: the public pages, and with an intake its API, the authors' pages, and the organisers'."""
-    described = [] if intake is None else [intake.api]
-    around = (metrics or Metrics()).around
-    public = PublicMiddleware(create_app(site, *described), planned.plan.broadcast.requests_per_minute)
-    parts: dict[str, Asgi] = {}
-    if intake is not None:
-        limits = intake.state.directory.intake
-        desk = Desk(intake.state, planned.files, site.hosts)
-        authors = Middleware(create_authors_app(desk), limits, AUTHOR_HEADERS)
-        parts = dict.fromkeys(INTAKE_PATHS, around(intake.app, "intake"))
-        parts |= dict.fromkeys(AUTHOR_PATHS, around(authors, "authors"))
+) -> Middleware:
+    """The application with the headers and limits of each part."""
+    parts: dict[str, Part] = {}
+    if state is not None:
+        limits = state.directory.intake
+        parts = dict.fromkeys(intake.PATHS, Part.limited("intake", limits))
+        parts |= dict.fromkeys(authors.PATHS, Part.limited("authors", limits, OWN_HEADERS))
         if console is not None:
-            organisers = Middleware(create_organisers_app(console), limits, ORGANISER_HEADERS)
-            parts |= dict.fromkeys(ORGANISER_PATHS, around(organisers, "organisers"))
-    return Service(around(public, "pages"), parts)
+            parts[organisers.FOLDER] = Part.limited("organisers", limits, OWN_HEADERS)
+    public = Part("pages", PUBLIC_HEADERS, planned.plan.broadcast.requests_per_minute)
+    app = create_app(planned, site, state, console)
+    return Middleware(app, public, parts, (metrics or Metrics()).answered)

@@ -12,7 +12,6 @@ from judge.contest.contest import Contest, open_store
 from judge.contest.plan import Planned
 from judge.store.orders import Orders
 from judge.store.submission_types import NotNowError
-from judge.store.tokens import Tokens
 from judge.store.types import JournalLine
 from judge.web.intake.app import AppState
 
@@ -26,7 +25,6 @@ class Console:
 
     planned: Planned
     state: AppState
-    tokens: Tokens
     orders: Orders
     publish: Publish
     _open: ExitStack
@@ -78,7 +76,6 @@ def opened_console(planned: Planned, state: AppState, publish: Publish) -> Itera
     """The console of a contest, whose intake has that state. Raises HostError if its store cannot be read."""
     with (
         ExitStack() as stack,
-        closing(Tokens(planned.store_url, planned.name)) as tokens,
         closing(Orders(planned.store_url, planned.name)) as orders,
     ):
-        yield Console(planned, state, tokens, orders, publish, stack)
+        yield Console(planned, state, orders, publish, stack)

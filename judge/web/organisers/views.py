@@ -3,7 +3,7 @@
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -155,9 +155,7 @@ class HealthCheck:
     It starts containers and keeps a core busy for a moment, so it does not look while games are played.
     """
 
-    def __init__(self, look: Callable[[], Sequence[HostFinding]] | None = None) -> None:
-        """`look` finds it, in place of `judge doctor`'s own checks."""
-        self._look = look or look_at_host
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._found: Sequence[HostFinding] = ()
         self._at: float | None = None
@@ -169,7 +167,8 @@ class HealthCheck:
         with self._lock:
             is_old = self._at is None or time.monotonic() - self._at > CHECK_S
             if is_old and not is_playing:
-                self._found = self._look()
+                with on_all_given():
+                    self._found = run_checks(read_host(NAMES))
                 self._at = time.monotonic()
             age = None if self._at is None else round(time.monotonic() - self._at)
             found = self._found
@@ -181,9 +180,3 @@ class HealthCheck:
             "cores": holders_here(),
             "room": _room(console.planned.folder),
         }
-
-
-def look_at_host() -> Sequence[HostFinding]:
-    """What `judge doctor` finds."""
-    with on_all_given():
-        return run_checks(read_host(NAMES))

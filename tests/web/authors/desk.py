@@ -13,22 +13,20 @@ from judge.contest.hosts import WORKER, worker_joined
 from judge.contest.plan import load_plan
 from judge.contest.worker import job_result
 from judge.matches import Match
-from judge.notices.webhook import new_secret
+from judge.notices.sender import new_secret
 from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
 from judge.store.practice_games import PracticeResult
 from judge.store.submission_types import ProcessingResult, Upload, UploadStep
 from judge.store.tokens import Tokens
 from judge.submissions.check import CheckReport, Finding, Grade
 from judge.submissions.service import IntakeDirectory
-from judge.web.intake.app import AppState, create_app
-from judge.web.intake.serve import Intake
+from judge.web.intake.app import AppState
 from judge.web.intake.upload import Receiver
-from judge.web.kit.authentication import Authenticator
-from judge.web.kit.middleware import Middleware
+from judge.web.kit.middleware import Asgi
+from judge.web.kit.session import Authenticator
 from judge.web.live.app import Site, Watched
 from judge.web.live.pages import LivePages
 from judge.web.live.serve import create_service, hub_of
-from judge.web.live.service import Service
 from tests.broadcast.logs import accept, play_next, recorder
 from tests.publish.cups import SECRET, Cast, Cup, crasher, player, referee
 
@@ -72,7 +70,7 @@ def secrets(author: str) -> Sequence[bytes]:
 class Served:
     """The service, and what an author has."""
 
-    service: Service
+    service: Asgi
     directory: IntakeDirectory
     tokens: Mapping[str, str]
     submissions: Mapping[str, int]
@@ -90,7 +88,7 @@ class Served:
 
 
 async def call(
-    service: Service,
+    service: Asgi,
     method: str,
     path: str,
     headers: Mapping[str, str] | Sequence[tuple[str, str]],
@@ -157,14 +155,13 @@ def served(folder: Path, games: int = 2) -> Iterator[Served]:
         authors = Authenticator(tokens, directory.intake)
         receiver = Receiver(directory, register, lambda: None)
         state = AppState(directory, register, authors, receiver, lambda: True, lambda _: None, practice, notices)
-        api = create_app(state)
         hub = hub_of(cup.planned)
         hub.catch_up()
         stack.callback(hub.close)
         pages = stack.enter_context(closing(LivePages(cup.planned, hub.painter, has_authors=True)))
         watched = Watched(hub, pages, stamp_of(cup.planned))
         site = Site(cup.contest.name, lambda: watched)
-        service = create_service(cup.planned, site, Intake(api, Middleware(api, directory.intake), state))
+        service = create_service(cup.planned, site, state)
         for author, agent in AUTHORS.items():
             _practise(cup, directory, author, agent)
         notices.derive()

@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urljoin
 
 import pytest
 from hypothesis import given, settings
@@ -15,9 +15,9 @@ from judge.base.parsing import parse_json
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
 from judge.store.tokens import TokenRole, Tokens
-from judge.web.authors import app as authors_app
-from judge.web.kit import session as session_module
-from judge.web.kit.session import proof_of_change
+from judge.web.kit import forms, session
+from judge.web.kit.forms import proof_of
+from judge.web.kit.session import CHANGE
 from tests.examples import examples
 from tests.publish.cups import SECRET
 from tests.web.authors.desk import AUTHORS, HOSTS, HOUSE, Answer, Served, call, mark, secrets, served
@@ -254,23 +254,30 @@ def test_a_link_of_another_author_asks_before_it_signs_in(desk: Served) -> None:
 def test_the_answer_of_another_pair_of_authors_confirms_nothing(desk: Served) -> None:
     """The proof is of the session and of the token: the one that Eve has seen is no good for Ada."""
     ada, eve = desk.tokens["ada"], desk.tokens["eve"]
-    for proof in (proof_of_change(eve, ada), proof_of_change(eve, eve), proof_of_change("", eve)):
+    for proof in (proof_of(eve, CHANGE + ada), proof_of(eve, CHANGE + eve), proof_of("", CHANGE + eve)):
         sent = urlencode({"token": eve, "confirm": proof}).encode()
         assert 409 == desk.ask("POST", "/author/session", ada, headers=FORM, body=sent)[0]
 
 
 def test_the_own_link_and_a_session_that_has_ended_ask_nothing(desk: Served) -> None:
     body = f"token={desk.tokens['ada']}".encode()
-    for session in (desk.tokens["ada"], "judge-" + "A" * 43, ""):
-        assert 303 == desk.ask("POST", "/author/session", session, headers=FORM, body=body)[0]
+    for current in (desk.tokens["ada"], "judge-" + "A" * 43, ""):
+        assert 303 == desk.ask("POST", "/author/session", current, headers=FORM, body=body)[0]
 
 
 def test_without_the_question_a_link_changes_the_session(desk: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(authors_app, "confirms_change", lambda *_: True)
+    monkeypatch.setattr(session, "confirms_change", lambda *_: True)
     body = f"token={desk.tokens['eve']}".encode()
     status, headers, _ = desk.ask("POST", "/author/session", desk.tokens["ada"], headers=FORM, body=body)
     assert 303 == status
     assert headers["set-cookie"].startswith(f"judge-author={desk.tokens['eve']};")
+
+
+@pytest.mark.parametrize("path", ["/author/index.html", "/cs/author/index.html"])
+def test_the_page_of_each_language_sends_a_file_to_the_same_path(desk: Served, path: str) -> None:
+    found = re.search(r'data-to="([^"]+)"', desk.page(path, "ada"))
+    assert found is not None
+    assert "/author/submissions" == urljoin(path, found[1])
 
 
 FOREIGN = ("https://evil.example", "http://here.evil.example", "null", "http://here:8080", "file://", "http://[", "x")
@@ -305,7 +312,7 @@ def test_the_own_origin_is_taken(desk: Served, origin: str, host: str) -> None:
 
 
 def test_without_the_comparison_a_foreign_form_signs_in(desk: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_module, "_is_own", lambda *_: True)
+    monkeypatch.setattr(forms, "_is_own", lambda *_: True)
     headers = {"content-type": FORM["content-type"], "host": "here", "origin": "https://evil.example"}
     body = f"token={desk.tokens['eve']}".encode()
     assert 303 == desk.ask("POST", "/author/session", headers=headers, body=body)[0]

@@ -15,17 +15,16 @@ from judge.store.submission_types import ProcessingResult, Upload
 from judge.store.tokens import TokenRole, Tokens
 from judge.submissions.service import IntakeDirectory
 from judge.transparency.keys import make_key
-from judge.web.intake.app import AppState, create_app
-from judge.web.intake.serve import Intake
+from judge.web.intake.app import AppState
 from judge.web.intake.upload import Receiver
-from judge.web.kit.authentication import Authenticator
-from judge.web.kit.middleware import Middleware
+from judge.web.kit.forms import proof_of
+from judge.web.kit.middleware import Asgi
+from judge.web.kit.session import Authenticator
 from judge.web.live.app import Site, Watched
 from judge.web.live.pages import LivePages
 from judge.web.live.serve import create_service, hub_of, publish_once
-from judge.web.live.service import Service
+from judge.web.organisers.app import ORDER_FORM
 from judge.web.organisers.console import Console, opened_console
-from judge.web.organisers.session import proof_of
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.web.authors.desk import Answer, call
 
@@ -51,7 +50,7 @@ class Office:
     """The service, and tokens of all kinds."""
 
     cup: Cup
-    service: Service
+    service: Asgi
     console: Console
     directory: IntakeDirectory
     tokens: Mapping[str, str]
@@ -97,7 +96,7 @@ class Office:
 
 def proof(token: str) -> str:
     """What a form of this token carries."""
-    return proof_of(token)
+    return proof_of(token, ORDER_FORM)
 
 
 @contextmanager
@@ -114,7 +113,7 @@ def office(folder: Path, played: int = PLAYED, strangers: int = 10_000_000) -> I
 def office_of(cup: Cup) -> Iterator[Office]:
     """The service of a contest."""
     with service_of(cup.folder) as (service, console):
-        tokens = console.tokens
+        tokens = console.state.authors.tokens
         made = {
             "act": tokens.make("Olga", "test", TokenRole.ACT),
             "watch": tokens.make("Walt", "test", TokenRole.WATCH),
@@ -126,7 +125,7 @@ def office_of(cup: Cup) -> Iterator[Office]:
 
 
 @contextmanager
-def service_of(folder: Path) -> Iterator[tuple[Service, Console]]:
+def service_of(folder: Path) -> Iterator[tuple[Asgi, Console]]:
     """The service of the contest in a folder, which has begun."""
     with ExitStack() as stack:
         planned = load_plan(folder)
@@ -138,14 +137,13 @@ def service_of(folder: Path) -> Iterator[tuple[Service, Console]]:
         receiver = Receiver(directory, register, lambda: None)
         authors = Authenticator(tokens, directory.intake)
         state = AppState(directory, register, authors, receiver, lambda: True, lambda _: None, practice, notices)
-        api = create_app(state)
         hub = hub_of(planned)
         hub.catch_up()
         stack.callback(hub.close)
         pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=True)))
         site = Site(planned.name, lambda: Watched(hub, pages, stamp_of(planned)))
         console = stack.enter_context(opened_console(planned, state, publish_once))
-        yield create_service(planned, site, Intake(api, Middleware(api, directory.intake), state), console), console
+        yield create_service(planned, site, state, console), console
 
 
 def submit(found: Office, name: str, refusal: str = "") -> int:

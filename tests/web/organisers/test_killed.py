@@ -15,10 +15,9 @@ from urllib.parse import urlencode
 
 from judge.matches import MatchState
 from judge.store.orders import new_order_id
-from judge.web.organisers.session import proof_of
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
-from tests.web.organisers.office import Office, office, submit
+from tests.web.organisers.office import Office, office, proof, submit
 
 KILLS = int(os.environ.get("JUDGE_TEST_CONSOLE_KILLS", "10"))
 """Each at a random moment of an order; the long proof takes 200."""
@@ -115,7 +114,7 @@ def test_no_order_is_half_done_and_none_is_done_twice(tmp_path: Path) -> None:
                 target, attempt = prepare(found)
                 why = f"reason {number:04d}."
                 form = {"action": action, "target": target, "attempt": attempt, "why": why}
-                form |= {"id": new_order_id(), "proof": proof_of(token)}
+                form |= {"id": new_order_id(), "proof": proof(token)}
                 send(process, token, form)
                 # The moment of the kill is what is tried here.
                 until = time.monotonic() + chance.uniform(0, LATEST_S)

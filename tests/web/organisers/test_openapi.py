@@ -8,16 +8,16 @@ from urllib.parse import unquote, urlencode
 
 import pytest
 import schemathesis
+from fastapi import FastAPI
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schemathesis import Case, GenerationMode
 from schemathesis.specs.openapi.schemas import OpenApiSchema
 
 from judge.web.organisers.actions import ACTIONS
-from judge.web.organisers.app import create_app
-from judge.web.organisers.session import proof_of
+from judge.web.organisers.app import router
 from tests.web.authors.desk import Answer, call
-from tests.web.organisers.office import FORM, Office, office, submit
+from tests.web.organisers.office import FORM, Office, office, proof, submit
 
 EXAMPLES = int(os.environ.get("JUDGE_TEST_API_EXAMPLES", "3"))
 """For each path, each mode and each kind of token; a long proof takes 200."""
@@ -47,7 +47,9 @@ def public(found: Office) -> OpenApiSchema:
 
 def organisers(found: Office) -> OpenApiSchema:
     """What organisers can ask for; nobody is given this description."""
-    return schemathesis.openapi.from_dict(create_app(found.console).openapi())
+    app = FastAPI()
+    app.include_router(router)
+    return schemathesis.openapi.from_dict(app.openapi())
 
 
 def token_of(found: Office, kind: str) -> str:
@@ -135,7 +137,7 @@ def test_no_form_makes_it_fail_and_only_who_may_act_changes_anything(found: Offi
     @given(form=st.fixed_dictionaries({}, optional=FIELDS), path=st.sampled_from(["orders", "orders", "session"]))
     def try_one(form: dict[str, str], path: str) -> None:
         if form.get("proof") == "right":
-            form = {**form, "proof": proof_of(token)}
+            form = {**form, "proof": proof(token)}
         body = urlencode(form, errors="replace").encode()
         status, headers, answer = found.ask("POST", f"/organiser/{path}", token, body, **FORM)
         assert status < 500, (form, answer)

@@ -1,18 +1,25 @@
-"""The answers of the intake, as its OpenAPI describes them."""
+"""The JSON answers of the intake, which `judge submit --url` reads. The module needs no `web` extra."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from judge.matches import MatchState
-from judge.store.practice_games import PracticeGame
-from judge.store.submission_types import Change, State, Submission, UploadStep
+from judge.store.submission_types import State
 from judge.transparency.receipt import Receipt
-from judge.web.kit.answers import JsonAnswer
 
-HOST_FAILED = "the judge's host failed; this does not count against the submission"
+
+class JsonAnswer(BaseModel):
+    """An answer with these fields. A reader ignores those that a later judge adds."""
+
+    model_config = ConfigDict(json_schema_extra={"additionalProperties": False})
+
+
+class Problem(JsonAnswer):
+    """Why the request was refused, with the fix."""
+
+    error: str
 
 
 class StepInfo(JsonAnswer):
@@ -46,6 +53,13 @@ class Summary(JsonAnswer):
     state: State
     why: str = Field(description="The reason of a refusal, or of an organiser's decision.")
     again_at: str | None = Field(description="When it is processed again after a failure of the host.")
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its state can change only by an order or a withdrawal."""
+        if self.state is State.FAILED:
+            return self.again_at is None
+        return self.state not in (State.RECEIVED, State.PROCESSING)
 
 
 class Received(Summary):
@@ -130,64 +144,3 @@ class Health(JsonAnswer):
     """The service and its store answer."""
 
     ok: bool
-
-
-def summary(submission: Submission) -> Summary:
-    """A submission as its author sees it, without the causes of host failures."""
-    return Summary(**_fields(submission))
-
-
-def received(submission: Submission, receipt: Receipt | None) -> Received:
-    """A submission that was received just now."""
-    return Received(**_fields(submission), receipt=receipt)
-
-
-def detail(submission: Submission, steps: list[UploadStep], journal: list[Change], receipt: Receipt | None) -> Detail:
-    """A submission with its steps and its journal, as its author sees them."""
-    current = [step for step in steps if step.attempt == submission.attempt]
-    return Detail(
-        **_fields(submission),
-        receipt=receipt,
-        steps=[StepInfo(stage=step.stage, ok=step.ok, text=step.text, seconds=step.seconds) for step in current],
-        journal=[
-            JournalEvent(at=change.at, who=change.who, state=change.state, why=shown_reason(change.state, change.why))
-            for change in journal
-        ],
-    )
-
-
-def _fields(submission: Submission) -> dict[str, Any]:
-    return {
-        "id": submission.id,
-        "name": submission.name,
-        "version": submission.version,
-        "filename": submission.filename,
-        "sha256": submission.upload,
-        "size": submission.size,
-        "received_at": submission.received_at,
-        "state": submission.state,
-        "why": shown_reason(submission.state, submission.why),
-        "again_at": submission.due_at,
-    }
-
-
-def shown_reason(state: State, why: str) -> str:
-    """The reason of a state as an author sees it: causes and paths of host failures are only for the organiser."""
-    return HOST_FAILED if state is State.FAILED else why
-
-
-def practice_page(games: Sequence[PracticeGame]) -> PracticePage:
-    """Practice games for their author."""
-    return PracticePage(games=[_practice_info(game) for game in games])
-
-
-def _practice_info(game: PracticeGame) -> PracticeInfo:
-    values = {name: getattr(game, name) for name in PracticeInfo.model_fields}
-    return PracticeInfo(**{**values, "why": practice_reason(game)})
-
-
-def practice_reason(game: PracticeGame) -> str:
-    """Why a game is not over; what failed on the host is the organiser's to know."""
-    if game.state is MatchState.CANCELLED or not game.failures:
-        return game.why
-    return HOST_FAILED

@@ -1,0 +1,68 @@
+"""The intake's answers from the rows of the store, without what only the organiser may see."""
+
+from collections.abc import Sequence
+
+from judge.matches import MatchState
+from judge.store.practice_games import PracticeGame
+from judge.store.submission_types import Change, State, Submission, UploadStep
+from judge.transparency.receipt import Receipt
+from judge.web.schemas import Detail, JournalEvent, PracticeInfo, PracticePage, Received, StepInfo, Summary
+
+HOST_FAILED = "the judge's host failed; this does not count against the submission"
+
+
+def summary(submission: Submission) -> Summary:
+    """A submission as its author sees it, without the causes of host failures."""
+    return Summary(
+        id=submission.id,
+        name=submission.name,
+        version=submission.version,
+        filename=submission.filename,
+        sha256=submission.upload,
+        size=submission.size,
+        received_at=submission.received_at,
+        state=submission.state,
+        why=shown_reason(submission.state, submission.why),
+        again_at=submission.due_at,
+    )
+
+
+def received(submission: Submission, receipt: Receipt | None) -> Received:
+    """A submission that was received just now."""
+    return Received(**dict(summary(submission)), receipt=receipt)
+
+
+def detail(submission: Submission, steps: list[UploadStep], journal: list[Change], receipt: Receipt | None) -> Detail:
+    """A submission with its steps and its journal, as its author sees them."""
+    current = [step for step in steps if step.attempt == submission.attempt]
+    return Detail(
+        **dict(summary(submission)),
+        receipt=receipt,
+        steps=[StepInfo(stage=step.stage, ok=step.ok, text=step.text, seconds=step.seconds) for step in current],
+        journal=[
+            JournalEvent(at=change.at, who=change.who, state=change.state, why=shown_reason(change.state, change.why))
+            for change in journal
+        ],
+    )
+
+
+def shown_reason(state: State, why: str) -> str:
+    """The reason of a state as an author sees it: causes and paths of host failures are only for the organiser."""
+    return HOST_FAILED if state is State.FAILED else why
+
+
+def practice_page(games: Sequence[PracticeGame]) -> PracticePage:
+    """Practice games for their author."""
+    return PracticePage(games=[_practice_info(game) for game in games])
+
+
+def _practice_info(game: PracticeGame) -> PracticeInfo:
+    values = {name: getattr(game, name) for name in PracticeInfo.model_fields}
+    return PracticeInfo(**{**values, "why": practice_reason(game)})
+
+
+def practice_reason(game: PracticeGame) -> str:
+    """Why a game is not over; what failed on the host is the organiser's to know."""
+    if game.state is MatchState.CANCELLED or not game.failures:
+        return game.why
+    return HOST_FAILED

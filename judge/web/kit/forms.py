@@ -1,0 +1,61 @@
+"""Forms of our own pages: their fields, the site that sends them, and the proof that our page had them."""
+
+import hmac
+from collections.abc import Mapping
+from urllib.parse import parse_qs, urlsplit
+
+from fastapi import Request
+
+from judge.base.errors import InputError
+
+MOST_FORM_BYTES = 8192
+MOST_FIELDS = 16
+
+
+async def sent_form(request: Request) -> Mapping[str, str]:
+    """The fields of the form in a request, the first of each name. Raises InputError."""
+    data = b""
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > MOST_FORM_BYTES:
+            raise InputError(f"the form has more than {MOST_FORM_BYTES} bytes: send less text")
+    try:
+        fields = parse_qs(data.decode("ascii", "replace"), max_num_fields=MOST_FIELDS)
+    except ValueError:
+        raise InputError(f"the form has more than {MOST_FIELDS} fields") from None
+    return {name: values[0] for name, values in fields.items()}
+
+
+def check_site(request: Request) -> None:
+    """Raise InputError for a request that a page of another site has caused."""
+    foreign = InputError("another site has sent this form: open the page of the contest, and send it there")
+    site = request.headers.get("sec-fetch-site")
+    if site not in (None, "same-origin", "none"):
+        raise foreign
+    # Older browsers, and all of them over plain HTTP, send no Sec-Fetch-Site. `null` is what a page without a referrer
+    # sends, ours or another one: the browser must say which.
+    origins = [origin for origin in request.headers.getlist("origin") if origin != "null" or site is None]
+    if any(not _is_own(origin, request) for origin in origins):
+        raise foreign
+
+
+def _is_own(origin: str, request: Request) -> bool:
+    """Whether an `Origin` is this service. A server in front may name the host without the port."""
+    try:
+        sent, host = urlsplit(origin), urlsplit(f"//{request.headers.get('host', '')}")
+        default = {"https": 443, "http": 80}.get(sent.scheme)
+        is_same_port = host.port is None or host.port == (sent.port or default)
+    except ValueError:
+        return False
+    is_downgraded = request.url.scheme == "https" and sent.scheme != "https"
+    return bool(sent.hostname) and sent.hostname == host.hostname and is_same_port and not is_downgraded
+
+
+def proof_of(token: str, purpose: str) -> str:
+    """The proof in a form for a purpose: only pages that were sent to the owner of the token have it."""
+    return hmac.new(token.encode("utf-8", "replace"), purpose.encode("utf-8", "replace"), "sha256").hexdigest()
+
+
+def is_proof(token: str, purpose: str, proof: str) -> bool:
+    """Whether a form has the proof for this purpose."""
+    return hmac.compare_digest(proof_of(token, purpose).encode(), proof.encode("utf-8", "replace"))
