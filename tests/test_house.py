@@ -223,6 +223,12 @@ def test_a_package_inside_a_package_does_not_import_these_neighbours(folder: str
         assert not {name for name in imported_names(path) if name.startswith(BORDERS[folder])}, path
 
 
+def test_the_answers_of_the_intake_need_no_web_extra() -> None:
+    """`judge submit --url` reads them."""
+    names = imported_names(ROOT / "judge/web/schemas.py")
+    assert not {name for name in names if name.startswith(("fastapi", "starlette", "uvicorn", "judge.web"))}
+
+
 def test_templates_are_in_the_package_that_renders_them() -> None:
     """A module or another template of the package names each."""
     unnamed = set()

@@ -71,13 +71,7 @@ app = lazy_group(
             "judge.cli.serve:serve",
             "Show a contest to everybody, also while it is played, and process submissions of its authors.",
         ),
-        "serve-intake": (
-            "judge.cli.serve_intake:serve_intake",
-            (
-                "Receive submissions by HTTP and process them until a signal ends it. The next start continues with "
-                "those left."
-            ),
-        ),
+        "serve-intake": ("judge.cli.serve:serve_intake", "Former name of judge serve --intake-only."),
         "scheduler": (
             "judge.cli.cluster:scheduler",
             "Connect a contest with its workers. It stores nothing and can be stopped and started again at any time.",

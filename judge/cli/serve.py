@@ -5,12 +5,14 @@ from typing import Annotated
 
 import typer
 
-from judge.base.errors import HostError
+from judge.base.errors import HostError, InputError
+from judge.base.logs import get_logger
 from judge.cli.options import HERE, BeyondLoopbackOption, ContestArgument, ListenOption, ProxyOption, of_web_extra
-from judge.cli.serve_intake import log_wait, say_where
 from judge.contest.plan import load_plan
+from judge.terminal.output import note
 
-EXAMPLES = """
+EXAMPLES = {
+    "serve": """
 Examples:
 
 judge serve cup
@@ -21,10 +23,18 @@ judge serve cup --metrics 127.0.0.1:9100
 
 judge serve cup --read-only
 
+judge serve cup --intake-only
+
 It runs before, beside and after judge contest run, and can be stopped and started again at any time. It listens on this
 machine only: put a server with TLS in front of it. /openapi.json describes the feed of events and the submissions. The
 log is JSON on stderr, an event a line.
-"""
+""",
+    "serve-intake": """
+Example:
+
+judge serve cup --intake-only --listen 127.0.0.1:8080
+""",
+}
 
 
 def serve(
@@ -40,6 +50,9 @@ def serve(
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Only the public pages: receive no submissions, and need no Engine.")
     ] = False,
+    intake_only: Annotated[
+        bool, typer.Option("--intake-only", help="Only receive and process submissions: show no pages.")
+    ] = False,
 ) -> None:
     """Show a contest to everybody, also while it is played, and process submissions of its authors.
 
@@ -47,11 +60,18 @@ def serve(
     """
     with of_web_extra():
         from judge.web.intake.serve import checked_proxy, listening, listening_at, parse_listen_address, running_intake
+        from judge.web.intake.serve import serve as serve_intake_alone
         from judge.web.kit.logs import configure
         from judge.web.live.serve import serve as serve_pages
+    if intake_only and (read_only or metrics or root_path):
+        raise InputError("--intake-only: leave out --read-only, --metrics and --root-path, which are for the pages")
     planned = load_plan(contest)
     proxy = checked_proxy(proxy)
     with listening_at(listen, beyond_loopback=beyond_loopback) as (listener, place), ExitStack() as stack:
+
+        def ready() -> None:
+            say_where(f"{planned.name} on http://{place}{root_path}", is_loopback=place.is_loopback)
+
         numbers = None
         if metrics:
             own = parse_listen_address(metrics, "--metrics")
@@ -66,6 +86,9 @@ def serve(
                 process, practice = hosting(directory, log_wait)
             except HostError as error:
                 raise HostError(f"{error}; --read-only shows the pages alone") from None
+            if intake_only:
+                serve_intake_alone(directory, process, listener, proxy, ready, practice)
+                return
             state = stack.enter_context(running_intake(directory, process, practice))
         serve_pages(
             planned,
@@ -74,5 +97,30 @@ def serve(
             proxy=proxy,
             root_path=root_path.rstrip("/"),
             metrics=numbers,
-            ready=lambda: say_where(f"{planned.name} on http://{place}{root_path}", is_loopback=place.is_loopback),
+            ready=ready,
         )
+
+
+def serve_intake(
+    contest: ContestArgument = HERE,
+    listen: ListenOption = "127.0.0.1:8080",
+    beyond_loopback: BeyondLoopbackOption = False,
+    proxy: ProxyOption = "",
+) -> None:
+    """Former name of judge serve --intake-only."""
+    note("judge: serve-intake is now judge serve --intake-only")
+    serve(contest, listen, beyond_loopback, proxy, intake_only=True)
+
+
+def log_wait(text: str) -> None:
+    """Log which process this service waits for."""
+    get_logger().info(text)
+
+
+def say_where(what: str, *, is_loopback: bool) -> None:
+    """Print what is served at which address, and who can reach it."""
+    note(f"judge: {what}")
+    if is_loopback:
+        note("judge: only this machine can reach it; put a server with TLS in front of it")
+    else:
+        note("judge: other machines can reach it WITHOUT ENCRYPTION; put a server with TLS in front of it")

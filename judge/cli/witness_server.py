@@ -8,7 +8,7 @@ import typer
 from judge.base.errors import HostError, InputError
 from judge.base.locks import try_lock_directory
 from judge.cli.options import BeyondLoopbackOption, ListenOption, ProxyOption, of_web_extra
-from judge.cli.serve_intake import say_where
+from judge.cli.serve import say_where
 from judge.cli.witness import checked_name, print_key
 from judge.transparency.keys import load_key, load_public_key
 

@@ -213,9 +213,16 @@ def test_what_is_wrong_is_said(run: Run, upload: Callable[[str], str], tmp_path:
         (["serve-intake", "--proxy", "*"], "use one IP address"),
         (["serve-intake", "--listen", "nowhere"], "use an IP address and a port"),
         (["serve-intake", "--listen", "192.0.2.1:0", "--beyond-loopback"], "Cannot assign"),
+        (["serve", "--intake-only", "--read-only"], "leave out --read-only"),
     ):
         with pytest.raises(InputError, match=why):
             run(*words)
+
+
+def test_the_former_name_of_a_command_names_the_new_one(cup: Path) -> None:
+    result = CliRunner().invoke(app, ["serve-intake", "--listen", "nowhere", str(cup)])
+    assert "judge: serve-intake is now judge serve --intake-only\n" == result.stderr
+    assert isinstance(result.exception, InputError)
 
 
 def test_an_upload_may_have_so_many_bytes(run: Run, upload: Callable[[str], str], cup: Path) -> None:
@@ -226,7 +233,7 @@ def test_an_upload_may_have_so_many_bytes(run: Run, upload: Callable[[str], str]
 
 
 def test_help_teaches_by_an_example() -> None:
-    for words in (["submit"], ["serve-intake"], ["submissions", "approve"]):
+    for words in (["submit"], ["serve"], ["submissions", "approve"]):
         shown = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "120"}).stdout
         assert "judge " + words[0] in shown.partition("Example")[2]
 

@@ -66,7 +66,7 @@ def packed(folder: Path) -> bytes:
 
 def test_the_intake_is_served_alone(tmp_path: Path) -> None:
     desk = make_contest(tmp_path / "cup")
-    with served(desk, "serve-intake", str(desk.folder)) as service, service.client() as stranger:
+    with served(desk, "serve", str(desk.folder), "--intake-only") as service, service.client() as stranger:
         assert "cup" == stranger.get("/contest").json()["name"]
         assert 404 == stranger.get("/live.html").status_code
 
