@@ -59,8 +59,9 @@ def serve(
     It serves until a signal ends it.
     """
     with of_web_extra():
-        from judge.web.intake.serve import checked_proxy, listening, listening_at, parse_listen_address, running_intake
+        from judge.web.intake.serve import running_intake
         from judge.web.intake.serve import serve as serve_intake_alone
+        from judge.web.kit.connections import checked_proxy, listening, listening_at, parse_listen_address
         from judge.web.kit.logs import configure
         from judge.web.live.serve import serve as serve_pages
     if intake_only and (read_only or metrics or root_path):

@@ -32,8 +32,8 @@ def witness_server(
 ) -> None:
     """Sign the checkpoints of contests' logs that their organiser sends (C2SP tlog-witness), until a signal ends it."""
     with of_web_extra():
-        from judge.web.intake.serve import checked_proxy, listening_at
         from judge.web.intake.witness import Witness, serve
+        from judge.web.kit.connections import checked_proxy, listening_at
         from judge.web.kit.logs import configure
     checked_name(name)
     signing = load_key(key)

@@ -20,7 +20,7 @@ from tests.golden.routes import (
     serving,
 )
 from tests.web.authors.desk import served
-from tests.web.organisers.office import service_of
+from tests.web.service import service_of
 
 Roles = Mapping[str, Mapping[str, str]]
 """By the name of a role, its headers."""

@@ -27,11 +27,10 @@ from judge.transparency.add_checkpoint import PATH
 from judge.transparency.keys import make_key
 from judge.web.intake.app import router as intake_router
 from judge.web.intake.serve import create_service as create_intake
-from judge.web.intake.serve import listening, parse_listen_address
 from judge.web.intake.witness import Witness
 from judge.web.intake.witness import create_app as create_witness_app
 from judge.web.kit.clients import ClientLimits
-from judge.web.kit.connections import uvicorn_options
+from judge.web.kit.connections import listening, parse_listen_address, uvicorn_options
 from judge.web.kit.middleware import Asgi
 from judge.web.live.app import Site, Watched
 from judge.web.live.metrics import Metrics, served_metrics
@@ -41,7 +40,8 @@ from judge.web.organisers.console import Console
 from tests.broadcast.logs import accept, play_next, recorder
 from tests.golden.export_files import files_by_pattern, small_cup
 from tests.patience import PATIENCE_S
-from tests.web.organisers.office import PATIENCE, service_of
+from tests.web.organisers.office import PATIENCE
+from tests.web.service import service_of
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 

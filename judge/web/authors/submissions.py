@@ -8,7 +8,7 @@ from judge.matches import MatchState
 from judge.store.practice_games import PracticeGame
 from judge.store.submission_types import ENTERS, State, Submission, UploadStep
 from judge.store.submissions import Register
-from judge.submissions.check import CheckReport, Finding, Grade
+from judge.submissions.check import CheckReport, Grade
 from judge.submissions.pipeline import Stage
 from judge.submissions.service import IntakeDirectory
 from judge.web.authors.games import seat_names
@@ -43,7 +43,7 @@ def submission_values(
         "is_open": not summary(submission).is_over,
         "has_begun": register.has_begun(),
         "problems": problems,
-        "passes": _passes(findings),
+        "passes": [finding for finding in findings if finding.grade is Grade.PASS],
         "untried": () if report is None else report.untried,
     }
 
@@ -68,10 +68,6 @@ def _report(directory: IntakeDirectory, submission: Submission) -> CheckReport |
     if submission.report is None:
         return None
     return CheckReport.model_validate_json(stored_file(directory, submission.report, "report"))
-
-
-def _passes(findings: Sequence[Finding]) -> Sequence[Finding]:
-    return [finding for finding in findings if finding.grade is Grade.PASS]
 
 
 def _stages(submission: Submission, steps: Sequence[UploadStep], now: str) -> Sequence[StageView]:

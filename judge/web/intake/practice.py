@@ -88,8 +88,8 @@ class PracticePlayers:
     def _sweep(self) -> None:
         """Let be played again what processes that are gone were playing, of this service and of others."""
         self._swept = time.monotonic()
-        days = self._directory.intake.practice_days
-        if forgotten := self._games.forget_records(days, self._directory.practice_records.remove):
+        limits = self._directory.intake
+        if forgotten := self._games.forget_records(limits.practice_days, self._directory.practice_records.remove):
             log.info("the records of practice games were removed", games=forgotten)
         for number in requeue_lost(self._directory, self._games):
             log.warning("the process that played it is gone; it is played again", practice_game=number)

@@ -3,13 +3,10 @@
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 
 import uvicorn
 
-from judge.base.errors import InputError
 from judge.base.scheduling import go_behind_games
 from judge.notices.sender import NoticeSender
 from judge.store.incoming import sweep
@@ -31,69 +28,6 @@ from judge.web.kit.session import Authenticator
 
 UNREGISTERED_AGE = timedelta(days=1)
 """Age at which an uploaded file that no submission names is removed; a younger one may belong to a running upload."""
-
-
-@dataclass(frozen=True, slots=True)
-class ListenAddress:
-    """An address to listen on."""
-
-    host: str
-    port: int
-
-    @property
-    def is_loopback(self) -> bool:
-        """Whether only this machine can reach it."""
-        return ip_address(self.host).is_loopback
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
-
-
-def parse_listen_address(text: str, option: str = "--listen") -> ListenAddress:
-    """Parse `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`; port 0 means any free port. Raises InputError."""
-    host, colon, port = text.rpartition(":")
-    host = "127.0.0.1" if host == "localhost" else host.removeprefix("[").removesuffix("]")
-    try:
-        ip_address(host)
-        number = int(port)
-        if not colon or not 0 <= number < 1 << 16:
-            raise ValueError
-    except ValueError:
-        raise InputError(f"{option} {text!r}: use an IP address and a port, such as 127.0.0.1:8080") from None
-    return ListenAddress(host, number)
-
-
-def checked_proxy(text: str) -> str:
-    """One address or nothing, because a client behind a proxy escapes the limits on addresses. Raises InputError."""
-    try:
-        return str(ip_address(text)) if text else ""
-    except ValueError:
-        raise InputError(f"--proxy {text!r}: use one IP address, such as 127.0.0.1") from None
-
-
-@contextmanager
-def listening_at(text: str, *, beyond_loopback: bool) -> Iterator[tuple[socket.socket, ListenAddress]]:
-    """A socket that listens at the address in `text`, and where it does. Raises InputError as `listening`."""
-    with listening(parse_listen_address(text), beyond_loopback=beyond_loopback) as listener:
-        yield listener, ListenAddress(*listener.getsockname()[:2])
-
-
-def listening(address: ListenAddress, *, beyond_loopback: bool, option: str = "--listen") -> socket.socket:
-    """A socket that listens there. Raises InputError if it cannot, or for an address that needs `beyond_loopback`."""
-    if not address.is_loopback and not beyond_loopback:
-        raise InputError(
-            f"{option} {address}: other machines could reach it, and would send tokens without encryption: "
-            "listen on 127.0.0.1 behind a server with TLS, or use --beyond-loopback"
-        )
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    try:
-        listener = socket.create_server((address.host, address.port), family=family)
-    except OSError as error:
-        raise InputError(f"{option} {address}: {error.strerror}") from None
-    # Its connections inherit it. asyncio sets it only where it made the socket; without it, an answer of two segments
-    # waits for 40 ms on a connection that is used again.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listener
 
 
 @contextmanager

@@ -79,6 +79,9 @@ def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": Problem, "description": MEANINGS[status]} for status in statuses}
 
 
+_ANSWERED = (InputError, HostError, SQLAlchemyError, RequestValidationError, HTTPException, ClientDisconnect, Exception)
+
+
 def new_app(title: str, about: str, **more: Any) -> FastAPI:
     """An application without paths, which answers every error in the same form; `more` is for FastAPI."""
     app = FastAPI(
@@ -92,17 +95,8 @@ def new_app(title: str, about: str, **more: Any) -> FastAPI:
         redirect_slashes=False,
         **more,
     )
-    handlers: dict[type[Exception], Callable[[Request, Any], AsciiJSON]] = {
-        InputError: _input,
-        HostError: _host,
-        SQLAlchemyError: _host,
-        RequestValidationError: _invalid,
-        HTTPException: _http,
-        ClientDisconnect: _gone,
-        Exception: _bug,
-    }
-    for kind, handler in handlers.items():
-        app.add_exception_handler(kind, handler)
+    for kind in _ANSWERED:
+        app.add_exception_handler(kind, _answer)
     return app
 
 
@@ -124,30 +118,21 @@ def route_with_errors(answer: Callable[[Request, Any], Response], *kinds: type[E
     return Route
 
 
-def _input(_request: Request, error: InputError) -> AsciiJSON:
-    status = status_of(error)
-    headers = {"www-authenticate": "Bearer"} if status == 401 else {}
-    if isinstance(error, TooMuchError) and error.retry_s:
-        headers["retry-after"] = str(error.retry_s)
-    return problem(status, str(error), headers)
-
-
-def _host(_request: Request, error: HostError | SQLAlchemyError) -> AsciiJSON:
-    log.error("the host failed", error=str(error))
-    return problem(503, "the judge's host failed: try again later", {"retry-after": "60"})
-
-
-def _invalid(_request: Request, error: RequestValidationError) -> AsciiJSON:
-    return problem(422, complaint(error))
-
-
-def _http(_request: Request, error: HTTPException) -> AsciiJSON:
-    return problem(error.status_code, f"{error.detail}: see /openapi.json", error.headers)
-
-
-def _gone(_request: Request, _error: ClientDisconnect) -> AsciiJSON:
-    return problem(400, "the connection ended before the upload was complete")
-
-
-def _bug(_request: Request, _error: Exception) -> AsciiJSON:
+def _answer(_request: Request, error: Exception) -> AsciiJSON:
+    match error:
+        case InputError():
+            status = status_of(error)
+            headers = {"www-authenticate": "Bearer"} if status == 401 else {}
+            if isinstance(error, TooMuchError) and error.retry_s:
+                headers["retry-after"] = str(error.retry_s)
+            return problem(status, str(error), headers)
+        case HostError() | SQLAlchemyError():
+            log.error("the host failed", error=str(error))
+            return problem(503, "the judge's host failed: try again later", {"retry-after": "60"})
+        case RequestValidationError():
+            return problem(422, complaint(error))
+        case HTTPException():
+            return problem(error.status_code, f"{error.detail}: see /openapi.json", error.headers)
+        case ClientDisconnect():
+            return problem(400, "the connection ended before the upload was complete")
     return problem(500, "the judge failed: the cause is in the organiser's log")

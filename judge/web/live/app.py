@@ -28,7 +28,7 @@ from judge.web.kit.errors import error_responses, route_with_errors
 from judge.web.live.hub import Hub, Topic
 from judge.web.live.page import LivePage
 from judge.web.live.pages import INDEX, RUNNING, LivePages, log_page, waiting_page
-from judge.web.live.plots import plots_path
+from judge.web.live.paint import plots_path
 
 ABOUT = """
 Watch a contest while it is played. `GET /feed` and `GET /events` have the same events, which docs/live.md describes;
@@ -269,15 +269,15 @@ async def page(request: Request, site: Shown, path: Annotated[str, Path(max_leng
     if place.path == RUNNING:
         only_new = request.query_params.get("boards") == "new"
         over = await site.final()
-        running_games = pages.running(hub.live, hub.viewers, watched.slots, place, only_new=only_new, final=over)
+        running_games = pages.games.all(hub.live, hub.viewers, watched.slots, place, only_new=only_new, final=over)
         return _answer(request, running_games, hub.live.seq)
     number = place.path.partition("/")[2].partition(".")[0]
     running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None
     if running is not None:
         if path == plots_path(running):
-            return _answer(request, pages.plots(running), hub.live.seq)
+            return _answer(request, pages.games.plots(running), hub.live.seq)
         if place.path == f"games/{number}.html":
-            return _answer(request, pages.running_game(running, hub.live, hub.viewers, place), hub.live.seq)
+            return _answer(request, pages.games.one(running, hub.live, hub.viewers, place), hub.live.seq)
     seq = hub.live.seq
     get = partial(pages.get, path, hub.live, watched.version())
     found = await to_thread.run_sync(get, limiter=site.rendering)

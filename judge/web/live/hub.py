@@ -22,8 +22,7 @@ from judge.broadcast.events import read_event
 from judge.broadcast.log import LOG_FILE, LogReader, head_of
 from judge.broadcast.state import Live
 from judge.referee.policy import Policy
-from judge.web.live.paint import Painter
-from judge.web.live.plots import as_sent
+from judge.web.live.paint import Painter, as_sent
 
 LOOK_S = 0.008
 """How often it looks whether the log has grown."""

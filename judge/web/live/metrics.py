@@ -4,12 +4,10 @@ They are served on an address of their own, which a server in front of the pages
 """
 
 import re
-import shutil
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from threading import Thread
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
@@ -24,6 +22,7 @@ from judge.contest.plan import Planned
 from judge.store.queries import Reader
 from judge.store.submission_queries import RegisterReader
 from judge.web.live.hub import Sent
+from judge.web.organisers.views import room_of
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -85,13 +84,9 @@ class StoreNumbers(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """The numbers of this moment."""
         yield _gauge("judge_viewers", "Connections that watch.", {(): self._viewers()})
-        disk = shutil.disk_usage(self._planned.folder)
-        yield _gauge("judge_disk_free_bytes", "Free on the disk that the contest's folder is on.", {(): disk.free})
-        memory = {}
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            name, _, rest = line.partition(":")
-            memory[name] = int(rest.split()[0]) << 10
-        yield _gauge("judge_memory_available_bytes", "Of the machine.", {(): memory.get("MemAvailable", 0)})
+        room = room_of(self._planned.folder)
+        yield _gauge("judge_disk_free_bytes", "Free on the disk that the contest's folder is on.", {(): room.disk})
+        yield _gauge("judge_memory_available_bytes", "Of the machine.", {(): room.memory})
         try:
             yield from self._of_store()
             is_up = 1

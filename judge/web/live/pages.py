@@ -16,7 +16,7 @@ from threading import Lock
 
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
-from judge.broadcast.state import Live, LiveGame
+from judge.broadcast.state import Live
 from judge.catalog.steps import steps_of
 from judge.contest.contest import Contest, open_store
 from judge.contest.hosts import ContestHost, contest_hosts
@@ -146,7 +146,7 @@ class LivePages:
         self._joined = _joined(self._contest)
         self._windows = FileWindows(planned)
         self._hosts: tuple[float, Sequence[ContestHost]] = (-HOSTS_S, ())
-        self._games = RunningPages(
+        self.games = RunningPages(
             self._contest.name,
             painter,
             self._windows.look,
@@ -154,6 +154,7 @@ class LivePages:
             is_static=is_static,
             has_authors=has_authors,
         )
+        """The pages of running games."""
         self.log = SignedLog(planned.store_url, planned.name, planned.folder)
         """The log of the contest, whose files are among the pages."""
 
@@ -236,28 +237,6 @@ class LivePages:
     def places(self, path: str) -> Sequence[PagePlace]:
         """A page in each language."""
         return [PagePlace(path, language, self._languages) for language in self._languages]
-
-    def running(
-        self,
-        live: Live,
-        viewers: int,
-        slots: int,
-        place: PagePlace,
-        *,
-        only_new: bool = False,
-        final: PublishedContest | None = None,
-    ) -> LivePage:
-        """The page of all running games, or of `only_new` boards for a script that has the others. `final` is the
-        contest if it is over."""
-        return self._games.all(live, viewers, slots, place, only_new=only_new, final=final)
-
-    def plots(self, game: LiveGame) -> LivePage:
-        """The plots of a running game, for who does not get them with its events."""
-        return self._games.plots(game)
-
-    def running_game(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
-        """The page of a running game."""
-        return self._games.one(game, live, viewers, place)
 
     def hosts(self) -> Sequence[ContestHost]:
         """The hosts that play; those that stand out by the tests of the page of fairness, when they were made.

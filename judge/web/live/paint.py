@@ -8,17 +8,19 @@ Shapes are lists, so that the script of a page has nothing to parse and no marku
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from judge.base.text import plain_text
 from judge.broadcast.events import AnyEvent, MarkedSquare, MoveMade, PieceShown
 from judge.broadcast.state import LiveGame, token_of
 from judge.catalog import game_entry
+from judge.records.search_figures import SearchFigures
 from judge.records.views import Mark, Square, Surface, Token
 from judge.referee.policy import Policy
 from judge.render.board import BarePainter
 from judge.render.shapes import Disc, Item, Rectangle, Shape, Stroke, Text
 from judge.render.svg_player import EmptyBoard, write_still
+from judge.site.plots import NAMES, Plot, empty_plot, plots_of
 
 HIDDEN_FACES = {"#": "hidden", "unknown": "unknown"}
 """What a face is called that nobody may know."""
@@ -120,3 +122,34 @@ def _list(item: Item) -> list[Any]:
 
 def _round(value: float) -> float:
     return round(value, 1)
+
+
+# --- plots -----------------------------------------------------------------------------------------------------------
+
+
+class _Step(NamedTuple):
+    seat: int | None
+    ms: float | None
+    memory_bytes: int | None = None
+
+
+def plots_of_game(game: LiveGame) -> Sequence[Plot]:
+    """All plots of a running game, drawn as those of a finished one; one that has no value yet is empty."""
+    steps = [_Step(None, None), *(_Step(move.seat, move.charged_ms, move.memory_bytes) for move in game.moves)]
+    drawn = {plot.name: plot for plot in plots_of(steps, [SearchFigures(), *game.figures()])}
+    return [drawn.get(name) or empty_plot(name) for name in NAMES]
+
+
+def as_sent(game: LiveGame) -> Mapping[str, Any]:
+    """What a page's script needs to draw them: our own numbers, and nothing that an agent wrote."""
+    plots = [
+        {"name": plot.name, "width": plot.width, "paths": plot.paths, "low": plot.low, "high": plot.high}
+        for plot in plots_of_game(game)
+        if any(plot.paths)
+    ]
+    return {"game": game.game, "attempt": game.attempt, "moves": len(game.moves), "plots": plots}
+
+
+def plots_path(game: LiveGame) -> str:
+    """Where they are for those who do not get them with the events, from the top of the site."""
+    return f"plots/{game.stem}.json"

@@ -18,8 +18,7 @@ from judge.site.pages import PagePlace, picture, render
 from judge.submissions.windows import Windows
 from judge.translations.language import Language
 from judge.web.live.page import SEQ, LivePage, kind_of
-from judge.web.live.paint import Painter
-from judge.web.live.plots import as_sent, plots_of_game, plots_path
+from judge.web.live.paint import Painter, as_sent, plots_of_game, plots_path
 
 FRESH_S = 0.25
 """A page of running games is rendered once in this time; its script goes on from what it shows."""

@@ -19,7 +19,7 @@ from judge.base.errors import HostError, InputError
 from judge.web.live.hub import PLOTS_S, Hub, Topic
 from judge.web.live.page import kind_of, numbered
 from judge.web.live.pages import RUNNING, LivePages
-from judge.web.live.plots import plots_path
+from judge.web.live.paint import plots_path
 
 EVENTS_PER_FILE = 256
 
@@ -88,7 +88,7 @@ class StaticSite:
         self._plots_at = time.monotonic() + PLOTS_S
         games = self._hub.live.games
         for game in games.values():
-            self._put(plots_path(game), self._pages.plots(game).data)
+            self._put(plots_path(game), self._pages.games.plots(game).data)
         for old in self._directory.glob("plots/*.json"):
             if int(old.stem) not in games:
                 old.unlink()
@@ -120,11 +120,11 @@ class StaticSite:
                         self._put(path, page.data)
         for game in live.games.values():
             for place in pages.places(f"games/{game.stem}.html"):
-                self._put(place.file, pages.running_game(game, live, 0, place).data)
+                self._put(place.file, pages.games.one(game, live, 0, place).data)
             self._matches.pop(game.stem, None)
         final = pages.final(live, version)
         for place in pages.places(RUNNING):
-            self._put(place.file, pages.running(live, 0, 1, place, final=final).data)
+            self._put(place.file, pages.games.all(live, 0, 1, place, final=final).data)
 
     def _put(self, path: str, data: bytes, *, is_always: bool = False) -> None:
         """Replace a file, if it changes; a page gets the number of the event that it shows."""

@@ -6,6 +6,7 @@ order writes again what is not there, and notes what is.
 
 import hashlib
 import shutil
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -30,12 +31,15 @@ PUBLISHED = "published"
 def export(console: Console, order: OrganiserOrder) -> DoneOrder:
     """Write an export, as `judge contest export` does. Raises InputError, HostError, NotNowError."""
     target = console.planned.folder / EXPORTS / order.id
+    return _once(console, order, write_export, str(console.planned.path), str(target))
+
+
+def _once(console: Console, order: OrganiserOrder, task: Callable[..., str], *given: object) -> DoneOrder:
     done = console.orders.get(order.id)
-    if done is None:
-        console.begun()
-        words = console.written(write_export, str(console.planned.path), str(target))
-        return console.orders.note(order, words)
-    return console.orders.note(order, done.done)
+    if done is not None:
+        return console.orders.note(order, done.done)
+    console.begun()
+    return console.orders.note(order, console.written(task, *given))
 
 
 def write_export(plan: str, directory: str) -> str:
@@ -69,13 +73,8 @@ def export_of(console: Console, number: str, part: str) -> Path:
 
 def publish_pages(console: Console, order: OrganiserOrder) -> DoneOrder:
     """Write the live pages as files, as `judge contest publish` does. Raises InputError, HostError, NotNowError."""
-    done = console.orders.get(order.id)
-    if done is None:
-        console.begun()
-        target = console.planned.folder / PUBLISHED
-        words = console.written(write_pages, console.publish, str(console.planned.path), str(target))
-        return console.orders.note(order, words)
-    return console.orders.note(order, done.done)
+    target = console.planned.folder / PUBLISHED
+    return _once(console, order, write_pages, console.publish, str(console.planned.path), str(target))
 
 
 def write_pages(write: Publish, plan: str, directory: str) -> str:

@@ -38,7 +38,7 @@ def overview(console: Console) -> Mapping[str, Any]:
     """The first page: what runs, what waits, what went wrong, and what is left of the machine."""
     contest = console.contest()
     values: dict[str, Any] = {
-        "room": _room(console.planned.folder),
+        "room": room_of(console.planned.folder),
         "orders": console.orders.latest(LAST),
         "submissions": {state.value: count for state, count in console.state.register.counts().items() if count},
         "begun": contest is not None,
@@ -140,7 +140,8 @@ class Room:
     memory_of: int
 
 
-def _room(folder: Path) -> Room:
+def room_of(folder: Path) -> Room:
+    """The space that is left now."""
     disk = shutil.disk_usage(folder)
     memory = {}
     for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
@@ -178,5 +179,5 @@ class HealthCheck:
             "age_s": age,
             "is_playing": is_playing,
             "cores": holders_here(),
-            "room": _room(console.planned.folder),
+            "room": room_of(console.planned.folder),
         }

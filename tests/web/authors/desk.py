@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from judge.contest.entries import intake_directory
-from judge.contest.event_log.store_changes import stamp_of
 from judge.contest.hosts import WORKER, worker_joined
 from judge.contest.plan import load_plan
 from judge.contest.worker import job_result
@@ -17,18 +16,12 @@ from judge.notices.sender import new_secret
 from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
 from judge.store.practice_games import PracticeResult
 from judge.store.submission_types import ProcessingResult, Upload, UploadStep
-from judge.store.tokens import Tokens
 from judge.submissions.check import CheckReport, Finding, Grade
 from judge.submissions.service import IntakeDirectory
-from judge.web.intake.app import AppState
-from judge.web.intake.upload import Receiver
 from judge.web.kit.middleware import Asgi
-from judge.web.kit.session import Authenticator
-from judge.web.live.app import Site, Watched
-from judge.web.live.pages import LivePages
-from judge.web.live.serve import create_service, hub_of
 from tests.broadcast.logs import accept, play_next, recorder
 from tests.publish.cups import SECRET, Cast, Cup, crasher, player, referee
+from tests.web.service import Answer, call, service_of
 
 AUTHORS = {"ada": "anna", "eve": "crasher"}
 """The agents of the authors."""
@@ -51,8 +44,6 @@ uploads_per_hour = 3
 [broadcast]
 requests_per_minute = 10000000
 """
-
-Answer = tuple[int, Mapping[str, str], bytes]
 
 
 def mark(author: str) -> str:
@@ -87,45 +78,6 @@ class Served:
         return body.decode()
 
 
-async def call(
-    service: Asgi,
-    method: str,
-    path: str,
-    headers: Mapping[str, str] | Sequence[tuple[str, str]],
-    query: str = "",
-    body: bytes = b"",
-) -> Answer:
-    """One request to an ASGI application, as a server would give it; a header may come twice."""
-    pairs = list(headers.items()) if isinstance(headers, Mapping) else headers
-    sent: list[Any] = []
-    asked = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def receive() -> Any:
-        return asked.pop() if asked else {"type": "http.disconnect"}
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    scope = {
-        "type": "http",
-        "asgi": {"version": "3.0", "spec_version": "2.4"},
-        "http_version": "1.1",
-        "method": method,
-        "scheme": "http",
-        "path": path,
-        "raw_path": path.encode("utf-8", "replace"),
-        "query_string": query.encode("utf-8", "replace"),
-        "root_path": "",
-        "headers": [(k.lower().encode("latin-1", "replace"), v.encode("latin-1", "replace")) for k, v in pairs],
-        "client": ("127.0.0.1", 1000),
-        "server": ("127.0.0.1", 80),
-        "state": {},
-    }
-    await service(scope, receive, send)
-    found = {k.decode("latin-1"): v.decode("latin-1") for k, v in sent[0]["headers"]}
-    return sent[0]["status"], found, b"".join(message.get("body", b"") for message in sent[1:])
-
-
 @contextmanager
 def served(folder: Path, games: int = 2) -> Iterator[Served]:
     """A contest of which all games are over but the last."""
@@ -135,14 +87,12 @@ def served(folder: Path, games: int = 2) -> Iterator[Served]:
         form = f'name = "round-robin"\ngames = {games}'
         cup = stack.enter_context(Cup(folder, CAST, form=form, more=PATIENCE, submissions=numbers))
         directory = intake_directory(load_plan(folder))
-        register = stack.enter_context(closing(directory.register()))
         notices = stack.enter_context(closing(directory.notices()))
         notices.derive()
         for author in AUTHORS:
             notices.set_webhook(author, f"https://{mark(author)}.example.org/", new_secret())
         for author, agent in AUTHORS.items():
             _submit(directory, author, agent)
-        tokens = stack.enter_context(closing(Tokens(directory.store_url, directory.contest)))
         log = stack.enter_context(recorder(cup))
         for slots, host in enumerate(HOSTS, 2):
             cup.store.remark(cup.contest.name, WORKER, worker_joined(host, slots))
@@ -151,20 +101,11 @@ def served(folder: Path, games: int = 2) -> Iterator[Served]:
         spoil(cup, *play_next(cup))
         log.read_store()
         log.finish()
-        practice = stack.enter_context(closing(directory.practice_games()))
-        authors = Authenticator(tokens, directory.intake)
-        receiver = Receiver(directory, register, lambda: None)
-        state = AppState(directory, register, authors, receiver, lambda: True, lambda _: None, practice, notices)
-        hub = hub_of(cup.planned)
-        hub.catch_up()
-        stack.callback(hub.close)
-        pages = stack.enter_context(closing(LivePages(cup.planned, hub.painter, has_authors=True)))
-        watched = Watched(hub, pages, stamp_of(cup.planned))
-        site = Site(cup.contest.name, lambda: watched)
-        service = create_service(cup.planned, site, state)
+        service, console = stack.enter_context(service_of(folder))
         for author, agent in AUTHORS.items():
             _practise(cup, directory, author, agent)
         notices.derive()
+        tokens = console.state.authors.tokens
         made = {author: tokens.make(author, "organiser") for author in AUTHORS}
         yield Served(service, directory, made, {author: numbers[agent] for author, agent in AUTHORS.items()})
 

@@ -20,7 +20,8 @@ from judge.web.kit.forms import proof_of
 from judge.web.kit.session import CHANGE
 from tests.examples import examples
 from tests.publish.cups import SECRET
-from tests.web.authors.desk import AUTHORS, HOSTS, HOUSE, Answer, Served, call, mark, secrets, served
+from tests.web.authors.desk import AUTHORS, HOSTS, HOUSE, Served, mark, secrets, served
+from tests.web.service import Answer, call
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,8 @@ from tests.web.intake.standing_in import process
 def main(folder: Path) -> None:
     # Here, for a worker of the service imports this module again, and only what it needs.
     from judge.cli.submit import open_intake
-    from judge.web.intake.serve import listening, parse_listen_address, serve
+    from judge.web.intake.serve import serve
+    from judge.web.kit.connections import listening, parse_listen_address
 
     with listening(parse_listen_address("127.0.0.1:0"), beyond_loopback=False) as listener:
         port = listener.getsockname()[1]

@@ -23,7 +23,7 @@ from judge.submissions.service import IntakeDirectory
 from judge.transparency.keys import load_key
 from judge.transparency.log import KEY_FILE
 from judge.transparency.receipt import LARGEST_RECEIPT, read_receipt
-from judge.web.intake.serve import listening, parse_listen_address
+from judge.web.kit.connections import listening, parse_listen_address
 from tests.patience import PATIENCE_S
 from tests.web.intake.conftest import Service, ended, send
 

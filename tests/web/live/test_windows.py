@@ -107,7 +107,7 @@ def test_everybody_sees_the_moments_before_and_while_it_is_played(
             def page(path: str, version: int) -> str:
                 place = pages.place(path)
                 if place.path == "live.html":
-                    return pages.running(hub.live, 0, 1, place).data.decode()
+                    return pages.games.all(hub.live, 0, 1, place).data.decode()
                 monkeypatch.setattr(pages, "_load_at", 0.0)  # else it is not read so soon again
                 return (pages.get(path, hub.live, version) or pytest.fail(path)).data.decode()
 

@@ -8,25 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
-from judge.contest.entries import intake_directory
-from judge.contest.event_log.store_changes import stamp_of
-from judge.contest.plan import load_plan
 from judge.store.submission_types import ProcessingResult, Upload
-from judge.store.tokens import TokenRole, Tokens
+from judge.store.tokens import TokenRole
 from judge.submissions.service import IntakeDirectory
 from judge.transparency.keys import make_key
-from judge.web.intake.app import AppState
-from judge.web.intake.upload import Receiver
 from judge.web.kit.forms import proof_of
 from judge.web.kit.middleware import Asgi
-from judge.web.kit.session import Authenticator
-from judge.web.live.app import Site, Watched
-from judge.web.live.pages import LivePages
-from judge.web.live.serve import create_service, hub_of, publish_once
 from judge.web.organisers.app import ORDER_FORM
-from judge.web.organisers.console import Console, opened_console
+from judge.web.organisers.console import Console
 from tests.publish.cups import STRONG_TO_WEAK, Cup
-from tests.web.authors.desk import Answer, call
+from tests.web.service import Answer, call, service_of
 
 CAST = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert", "-carl")}
 
@@ -122,28 +113,6 @@ def office_of(cup: Cup) -> Iterator[Office]:
         }
         tokens.revoke_organiser("Rita", "test")
         yield Office(cup, service, console, console.state.directory, made)
-
-
-@contextmanager
-def service_of(folder: Path) -> Iterator[tuple[Asgi, Console]]:
-    """The service of the contest in a folder, which has begun."""
-    with ExitStack() as stack:
-        planned = load_plan(folder)
-        directory = intake_directory(planned)
-        register = stack.enter_context(closing(directory.register()))
-        tokens = stack.enter_context(closing(Tokens(directory.store_url, directory.contest)))
-        practice = stack.enter_context(closing(directory.practice_games()))
-        notices = stack.enter_context(closing(directory.notices()))
-        receiver = Receiver(directory, register, lambda: None)
-        authors = Authenticator(tokens, directory.intake)
-        state = AppState(directory, register, authors, receiver, lambda: True, lambda _: None, practice, notices)
-        hub = hub_of(planned)
-        hub.catch_up()
-        stack.callback(hub.close)
-        pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=True)))
-        site = Site(planned.name, lambda: Watched(hub, pages, stamp_of(planned)))
-        console = stack.enter_context(opened_console(planned, state, publish_once))
-        yield create_service(planned, site, state, console), console
 
 
 def submit(found: Office, name: str, refusal: str = "") -> int:

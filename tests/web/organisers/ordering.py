@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from judge.base.logs import set_level
-from tests.web.authors.desk import call
-from tests.web.organisers.office import FORM, service_of
+from tests.web.organisers.office import FORM
+from tests.web.service import call, service_of
 
 
 def tell(line: str) -> None:

@@ -16,8 +16,8 @@ from schemathesis.specs.openapi.schemas import OpenApiSchema
 
 from judge.web.organisers.actions import ACTIONS
 from judge.web.organisers.app import router
-from tests.web.authors.desk import Answer, call
 from tests.web.organisers.office import FORM, Office, office, proof, submit
+from tests.web.service import Answer, call
 
 EXAMPLES = int(os.environ.get("JUDGE_TEST_API_EXAMPLES", "3"))
 """For each path, each mode and each kind of token; a long proof takes 200."""

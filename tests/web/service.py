@@ -1,0 +1,82 @@
+"""The whole service of a contest in this process."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from judge.contest.entries import intake_directory
+from judge.contest.event_log.store_changes import stamp_of
+from judge.contest.plan import load_plan
+from judge.store.tokens import Tokens
+from judge.web.intake.app import AppState
+from judge.web.intake.upload import Receiver
+from judge.web.kit.middleware import Asgi
+from judge.web.kit.session import Authenticator
+from judge.web.live.app import Site, Watched
+from judge.web.live.pages import LivePages
+from judge.web.live.serve import create_service, hub_of, publish_once
+from judge.web.organisers.console import Console, opened_console
+
+Answer = tuple[int, Mapping[str, str], bytes]
+
+
+@contextmanager
+def service_of(folder: Path) -> Iterator[tuple[Asgi, Console]]:
+    """The service of the contest in a folder, which has begun."""
+    with ExitStack() as stack:
+        planned = load_plan(folder)
+        directory = intake_directory(planned)
+        register = stack.enter_context(closing(directory.register()))
+        tokens = stack.enter_context(closing(Tokens(directory.store_url, directory.contest)))
+        practice = stack.enter_context(closing(directory.practice_games()))
+        notices = stack.enter_context(closing(directory.notices()))
+        receiver = Receiver(directory, register, lambda: None)
+        authors = Authenticator(tokens, directory.intake)
+        state = AppState(directory, register, authors, receiver, lambda: True, lambda _: None, practice, notices)
+        hub = hub_of(planned)
+        hub.catch_up()
+        stack.callback(hub.close)
+        pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=True)))
+        site = Site(planned.name, lambda: Watched(hub, pages, stamp_of(planned)))
+        console = stack.enter_context(opened_console(planned, state, publish_once))
+        yield create_service(planned, site, state, console), console
+
+
+async def call(
+    service: Asgi,
+    method: str,
+    path: str,
+    headers: Mapping[str, str] | Sequence[tuple[str, str]],
+    query: str = "",
+    body: bytes = b"",
+) -> Answer:
+    """One request to an ASGI application, as a server would give it; a header may come twice."""
+    pairs = list(headers.items()) if isinstance(headers, Mapping) else headers
+    sent: list[Any] = []
+    asked = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> Any:
+        return asked.pop() if asked else {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode("utf-8", "replace"),
+        "query_string": query.encode("utf-8", "replace"),
+        "root_path": "",
+        "headers": [(k.lower().encode("latin-1", "replace"), v.encode("latin-1", "replace")) for k, v in pairs],
+        "client": ("127.0.0.1", 1000),
+        "server": ("127.0.0.1", 80),
+        "state": {},
+    }
+    await service(scope, receive, send)
+    found = {k.decode("latin-1"): v.decode("latin-1") for k, v in sent[0]["headers"]}
+    return sent[0]["status"], found, b"".join(message.get("body", b"") for message in sent[1:])
