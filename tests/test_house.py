@@ -386,3 +386,24 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
         left = {name: imports for name, imports in left.items() if name not in free}
 
     assert {} == {name: sorted(imports & left.keys()) for name, imports in sorted(left.items())}
+
+
+def test_a_class_that_extends_a_compiled_class_is_compiled() -> None:
+    """mypyc refuses an interpreted subclass when it is instantiated."""
+    text = (ROOT / "scripts/compiled_modules.py").read_text()
+    compiled = {f"judge.{name.replace('/', '.')}" for name in re.findall(r'^    "([a-z_/]+)",$', text, re.MULTILINE)}
+    interpreted = []
+    for path in modules():
+        tree = module_tree(path)
+        if ".".join(path.relative_to(ROOT).with_suffix("").parts) in compiled:
+            continue
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module in compiled]
+        bases = {alias.asname or alias.name for node in imports for alias in node.names}
+        interpreted += [
+            node.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ClassDef) and bases & {ast.unparse(base) for base in node.bases}
+        ]
+
+    assert compiled
+    assert [] == interpreted
