@@ -1,15 +1,17 @@
-"""Files of finished games: records, the formats of each game, and the files that are written beside a record."""
+"""Files of finished games: records, the formats of each game, the files next to a record, and managers of contests."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from judge.base.durable_files import write_durably
 from judge.base.errors import InputError
+from judge.base.text import suggest
 from judge.catalog import GAMES, game_entry
 from judge.catalog.entry import GameEntry
 from judge.records.formats import FileFormats
+from judge.records.managers import ContestManager
 from judge.records.text_files import GUESS, reencode
 from judge.referee.spec import RecordFile, read_record
 
@@ -90,3 +92,20 @@ def write_exports(file: RecordFile, path: Path) -> None:
 def _with_formats() -> list[tuple[GameEntry, FileFormats[Any]]]:
     found = [(entry, entry.formats()) for entry in GAMES.working()]
     return [(entry, formats) for entry, formats in found if formats is not None]
+
+
+def contest_managers() -> Mapping[str, ContestManager]:
+    """The managers of all games that can be loaded; of two with one name that of the first game counts."""
+    found: dict[str, ContestManager] = {}
+    for entry in GAMES.working():
+        for name, manager in entry.managers().items():
+            found.setdefault(name, manager)
+    return found
+
+
+def contest_manager(name: str) -> ContestManager:
+    """The manager called `name`; InputError if there is none."""
+    known = contest_managers()
+    if name not in known:
+        raise InputError(f"no manager of contests is called {name!r}; {suggest(name, known)}")
+    return known[name]

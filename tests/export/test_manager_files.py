@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from judge.base.errors import InputError
-from judge.catalog.managers import contest_manager
+from judge.catalog.files import contest_manager
 from judge.cli import app
 from judge.export.manager_files import finished_contest, write_for_manager
 from judge.publish.load import load_store

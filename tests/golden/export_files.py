@@ -9,7 +9,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from judge.catalog.managers import contest_manager, contest_managers
+from judge.catalog.files import contest_manager, contest_managers
 from judge.export.export import PageOptions, publish
 from judge.export.manager_files import write_for_manager
 from judge.translations.language import CODES

@@ -10,7 +10,7 @@ import typer
 
 from judge.base.errors import InputError
 from judge.base.text import printable
-from judge.catalog.managers import contest_manager
+from judge.catalog.files import contest_manager
 from judge.cli.contest.options import manager_names, opened_if_begun
 from judge.cli.host_setup import build_missing_image, clean_up, place_on_host, tell_person
 from judge.cli.options import HERE, ContestArgument, JsonOption

@@ -30,6 +30,6 @@ def opened_if_begun(planned: Planned) -> Iterator[Contest | None]:
 
 def manager_names() -> list[str]:
     """The names of the managers, for the shell and for help."""
-    from judge.catalog.managers import contest_managers
+    from judge.catalog.files import contest_managers
 
     return sorted(contest_managers())

@@ -12,7 +12,7 @@ import typer
 
 from judge.base.errors import InputError
 from judge.base.text import printable, suggest
-from judge.catalog.managers import contest_manager
+from judge.catalog.files import contest_manager
 from judge.cli.contest.options import manager_names, opened
 from judge.cli.options import HERE, ContestArgument
 from judge.contest.witnesses import Witnesses
