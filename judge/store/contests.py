@@ -50,7 +50,7 @@ class Store(Reader):
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             inner = self._inside(connection)
-            return once(connection, contest, order, self._stamp(), lambda: do(inner))
+            return once(connection, contest, order, self._stamp, lambda: do(inner))
 
     def _begin(self) -> AbstractContextManager[Connection]:
         return self._lease.writing() if self._lease else super()._begin()

@@ -46,9 +46,11 @@ def new_order_id() -> str:
     return secrets.token_hex(16)
 
 
-def once(connection: Connection, contest: str, order: OrganiserOrder, at: str, do: Callable[[], str]) -> DoneOrder:
-    """Carry out an order at a time with `do`, which returns what was done, unless that has happened; inside a
-    transaction in which no other process writes to the contest.
+def once(
+    connection: Connection, contest: str, order: OrganiserOrder, now: Callable[[], str], do: Callable[[], str]
+) -> DoneOrder:
+    """Carry out an order with `do`, which returns what was done, unless that has happened; inside a transaction in
+    which no other process writes to the contest.
 
     Raises InputError if another order has its id, and what `do` raises; the caller ends the transaction then.
     """
@@ -63,6 +65,7 @@ def once(connection: Connection, contest: str, order: OrganiserOrder, at: str, d
     done = do()
     told = (journal.c.contest == contest, journal.c.id > before)
     connection.execute(update(journal).where(*told).values(who=order.who))
+    at = now()
     connection.execute(insert(orders).values(contest=contest, at=at, done=done, **asdict(order)))
     return DoneOrder(order, at, done)
 
@@ -89,7 +92,7 @@ class Orders(ContestDatabase):
     def note(self, order: OrganiserOrder, done: str) -> DoneOrder:
         """Record an order whose effects are files, after they are on disk; once."""
         with self._writing() as connection:
-            return once(connection, self._contest, order, self._stamp(), lambda: done)
+            return once(connection, self._contest, order, self._stamp, lambda: done)
 
 
 def _of(row: Row[Any]) -> DoneOrder:

@@ -237,7 +237,7 @@ class Register(RegisterReader, Queue[Submission]):
             # Its journal is locked before lines are added to it.
             announced_row(connection, self._contest, locked=True)
             inner = self._inside(connection)
-            return once(connection, self._contest, order, self._stamp(), lambda: do(inner))
+            return once(connection, self._contest, order, self._stamp, lambda: do(inner))
 
     def withdraw(self, number: int, who: str, why: str, author: str | None = None) -> Submission:
         """It will not be an entry; what is being processed comes to nothing. Twice is once.

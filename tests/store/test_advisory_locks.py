@@ -180,6 +180,15 @@ def test_a_wait_for_sqlite_ends_with_an_error(tmp_path: Path, monkeypatch: pytes
         register.receive(Upload("ada", "", "five.zip", "a" * 64, 1))
 
 
+def test_a_query_waits_for_no_writer(cup: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "SQLITE_LOCK_TIMEOUT_S", 0.1)
+    with session(cup) as other, closing(Store(cup)) as store, closing(Register(cup, NAME)) as register:
+        other.execute(text("UPDATE contests SET state = 'paused'"))
+        assert "open" == store.state(NAME)
+        assert [] == register.submissions()
+        other.rollback()
+
+
 def test_keys_are_unique() -> None:
     assert len(AdvisoryLock) == len({lock.value for lock in AdvisoryLock})
     assert len(AdvisoryLock) == len(AdvisoryLock.__members__)  # an alias is no member of its own
