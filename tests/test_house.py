@@ -244,6 +244,14 @@ def test_templates_are_in_the_package_that_renders_them() -> None:
     assert set() == unnamed
 
 
+def test_boxes_reach_kept_containers_through_one_module() -> None:
+    """`kept` is the interface of three modules; the others know nothing of how a container is renewed."""
+    inner = {"judge.sandbox.docker.renewal", "judge.sandbox.docker.inside"}
+    importers = {path.stem for path in modules_in("sandbox") if imported_modules(path, inner)}
+
+    assert {"kept", "renewal"} == importers
+
+
 def test_the_referee_names_no_game_and_no_protocol() -> None:
     """What carries every game may know none of them."""
     text = (ROOT / "judge/referee/match.py").read_text().lower()

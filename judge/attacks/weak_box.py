@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from judge.sandbox import BoxKind, open_box
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker.docker_box import DockerBox
 from judge.sandbox.docker.images import RuntimeImage
+from judge.sandbox.docker.kept import Reuse
 from judge.sandbox.docker.renewal import Renewal
 
 ATTACKER, ACCOMPLICE = "attack", "accomplice"
@@ -34,10 +36,9 @@ class WeakBox(DockerBox):
         renewal: type[Renewal] = Renewal,
     ) -> None:
         super().__init__(tenant, limits, policy)
-        self.renewal = renewal
+        self.open_reuse = partial(Reuse, kind=renewal, variety=(weaken, *sorted(names.items())))
         self._weaken = weaken
         self._names = names
-        self.variety = (weaken, *sorted(names.items()))
 
     def _config(self, image: RuntimeImage, profile: str, pipes: Path | None) -> Config:
         config = super()._config(image, profile, pipes)

@@ -1,7 +1,7 @@
 """The real box: one hardened container an agent, whose PID 1 is ours."""
 
 import time
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,6 @@ from judge.sandbox.docker.image_pages import load_image
 from judge.sandbox.docker.images import RuntimeImage, find_runtime
 from judge.sandbox.docker.kept import Reuse
 from judge.sandbox.docker.program_copy import ProgramCopy
-from judge.sandbox.docker.renewal import Renewal
 from judge.sandbox.docker.requirements import refuse_stack, refuse_unmet
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.owner import Owner, make_directory, mark_of
@@ -37,17 +36,13 @@ HANG_UP_S = 10.0
 class DockerBox(Box):
     """A box made of a container; see `hardening` for what the agent may do."""
 
-    renewal: type[Renewal] = Renewal
-    """How its container is made as new after a game."""
-    variety: Hashable = None
-    """What else this kind of box gives its container; one of another variety is never reused."""
-
     def __init__(self, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> None:
         self.name = "docker"
         self._tenant = tenant
         self._limits = limits
         self._policy = policy
         self._container = Container(tenant)
+        self.open_reuse: Callable[[Tenant, Limits, BoxPolicy], Reuse] = Reuse
         self._reuse: Reuse | None = None
         self._tmpfs: Mapping[str, str] = {}
         """The file systems that the agent may write to: mount options by path."""
@@ -69,7 +64,7 @@ class DockerBox(Box):
 
     def prepare(self) -> None:
         """Make a container ready: PID 1 runs and waits for the word, the agent does not run."""
-        self._reuse = Reuse(self._tenant, self._limits, self._policy, self.renewal, self.variety)
+        self._reuse = self.open_reuse(self._tenant, self._limits, self._policy)
         if (container := self._reuse.take()) is not None:
             self._take_over(container)
             return

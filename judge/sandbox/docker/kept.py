@@ -98,8 +98,14 @@ class Reuse:
     """Whether the container of one box is kept: `take` or `begin` before the game, `keep` after it."""
 
     def __init__(
-        self, tenant: Tenant, limits: Limits, policy: BoxPolicy, kind: type[Renewal], variety: Hashable
+        self,
+        tenant: Tenant,
+        limits: Limits,
+        policy: BoxPolicy,
+        kind: type[Renewal] = Renewal,
+        variety: Hashable = None,
     ) -> None:
+        """`variety` is what else this kind of box gives its container; one of another variety is never reused."""
         self._runtime = tenant.runtime
         self._policy = policy
         self._kind = kind
