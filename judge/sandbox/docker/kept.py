@@ -111,11 +111,11 @@ class Reuse:
         self._kind = kind
         self._renewal: Renewal | None = None
         """Of the box's container, if it may be kept."""
-        agent = (tenant.name, tenant.program, tenant.command, tenant.runtime, tenant.environment)
-        made_with = (*agent, policy.model_dump_json(), limits.model_dump_json(), kind, variety)
-        self._key = ContainerKey(tenant.digest, made_with)
         self._is_wanted = policy.reuse != "never" and bool(tenant.digest)
         if self._is_wanted:
+            agent = (tenant.name, tenant.program, tenant.command, tenant.runtime, tenant.environment)
+            made_with = (*agent, policy.model_dump_json(), limits.model_dump_json(), kind, variety)
+            self._key = ContainerKey(tenant.digest, made_with)
             try:
                 _refuse_impossible(tenant, policy)
             except UncleanError as error:
