@@ -3,7 +3,7 @@
 dask lets whoever is connected do everything: a worker may register under any name, end other workers, and give out
 tasks. dask also computes with the values that a worker sends. Here a connection with a certificate of the workers'
 authority may be used for what a worker needs, under the name of its certificate. dask gets a new message that has the
-checked values (`_CALLS`, `_TOLD`), and constants in place of all others.
+checked values (`_CALLS`, `_STREAMED`), and constants in place of all others.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ Text = Annotated[str, Field(max_length=300)]
 class _Message(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore")
 
-    def told(self) -> dict[str, Any]:
+    def for_dask(self) -> dict[str, Any]:
         """What dask is given, without its name."""
         return self.model_dump()
 
@@ -68,7 +68,7 @@ class _Registration(_Message):
     server_id: Text
     stimulus_id: Text
 
-    def told(self) -> dict[str, Any]:
+    def for_dask(self) -> dict[str, Any]:
         constants: dict[str, Any] = {
             "reply": False,
             "resources": {SLOT: slots_in(self.resources)},
@@ -87,7 +87,7 @@ class _Registration(_Message):
 class _Heartbeat(_Message):
     address: Text
 
-    def told(self) -> dict[str, Any]:
+    def for_dask(self) -> dict[str, Any]:
         return self.model_dump() | {"metrics": dict(METRICS)}
 
 
@@ -110,7 +110,7 @@ class _Finished(_Message):
     nbytes: int = Field(ge=0, le=LARGEST_ANNOUNCED)
     stimulus_id: Text
 
-    def told(self) -> dict[str, Any]:
+    def for_dask(self) -> dict[str, Any]:
         kind = {"status": "OK", "type": b"", "typename": "bytes", "thread": None}
         return self.model_dump() | kind | {"metadata": {}, "startstops": ()}
 
@@ -120,7 +120,7 @@ class _Erred(_Message):
     run_id: int
     stimulus_id: Text
 
-    def told(self) -> dict[str, Any]:
+    def for_dask(self) -> dict[str, Any]:
         # The error itself can be any object, and nobody needs it.
         texts = {"exception_text": "", "traceback_text": "", "traceback": None, "thread": None, "startstops": ()}
         return self.model_dump() | texts | {"status": "error", "exception": Serialize(b"")}
@@ -151,7 +151,7 @@ class _Logged(_Message):
 LOGGED = "log-event"
 """By it a worker sends moves of a game that it plays."""
 
-_TOLD: Mapping[str, type[_Message]] = {
+_STREAMED: Mapping[str, type[_Message]] = {
     "task-finished": _Finished,
     "task-erred": _Erred,
     "release-worker-data": _Released,
@@ -217,8 +217,8 @@ class BoundScheduler(Scheduler):
             nonlocal address
             message = await read(deserializers=deserializers)  # type: ignore[no-untyped-call]
             if address:
-                told = [told_message(each) for each in _listed(message)]
-                return [each for each in told if each is not None and self._may_tell(address, each, moves)]
+                streamed = [checked_message(each) for each in _listed(message)]
+                return [each for each in streamed if each is not None and self._may_send(address, each, moves)]
             call, why = self._call(comm, worker, message)
             if why:
                 if self._refused.get(worker) != why:
@@ -241,7 +241,7 @@ class BoundScheduler(Scheduler):
 
         setattr(comm, "read", checked)  # noqa: B010 - a method
 
-    def _may_tell(self, worker: str, message: Any, moves: Counter[str]) -> bool:
+    def _may_send(self, worker: str, message: Any, moves: Counter[str]) -> bool:
         """Whether the worker at this address may say this; it tells of the games that it plays, and their moves to
         their contest. `moves` counts their bytes."""
         if not isinstance(message, dict) or message["op"] not in {LOGGED, "task-finished", "task-erred"}:
@@ -279,12 +279,12 @@ class BoundScheduler(Scheduler):
                 return {}, f"it calls from {source} and listens on {printable(host, 80)}: give --listen the former"
             resources = message.get("resources")
             if not slots_in(resources):
-                said = resources.get(SLOT) if isinstance(resources, dict) else None
-                return {}, f"it says that it has {printable(repr(said), 40)} slots, and may have 1 to {MAX_SLOTS}"
+                announced = resources.get(SLOT) if isinstance(resources, dict) else None
+                return {}, f"it announces {printable(repr(announced), 40)} slots, and may have 1 to {MAX_SLOTS}"
         elif (found := self.workers.get(address)) is not None and found.name != worker:
             return {}, "it speaks for another worker"
         try:
-            return {"op": message["op"]} | _CALLS[message["op"]].model_validate(message).told(), ""
+            return {"op": message["op"]} | _CALLS[message["op"]].model_validate(message).for_dask(), ""
         except ValidationError as error:
             where = ".".join(map(str, first_of(error)["loc"]))
             return {}, f"its message {message['op']} has a wrong {printable(where, 80)}"
@@ -299,16 +299,16 @@ def _listed(message: Any) -> Any:
     return message if isinstance(message, list | tuple) else (message,)
 
 
-def told_message(message: Any) -> Any:
+def checked_message(message: Any) -> Any:
     """What dask is given of a message of a registered worker about itself; None if it is not one that a worker needs,
     or has a wrong value."""
     if message == "OK":
         return message
-    if not isinstance(message, dict) or not isinstance(message.get("op"), str) or message["op"] not in _TOLD:
+    if not isinstance(message, dict) or not isinstance(message.get("op"), str) or message["op"] not in _STREAMED:
         return None
     try:
         # dask adds whose connection it is.
-        return {"op": message["op"]} | _TOLD[message["op"]].model_validate(message).told()
+        return {"op": message["op"]} | _STREAMED[message["op"]].model_validate(message).for_dask()
     except ValidationError:
         return None
 

@@ -177,7 +177,7 @@ def _unchanged(data: Any) -> Any:
     return data
 
 
-class _Bounded(dask_tcp.TCP):
+class _TCP(dask_tcp.TCP):
     """Reads messages up to a limit."""
 
     is_called = False
@@ -247,11 +247,7 @@ class _Bounded(dask_tcp.TCP):
         return WORKER_MESSAGE + min(_announced(self.peer_address), LARGEST_ANSWER)
 
 
-class _TCP(_Bounded, dask_tcp.TCP):
-    pass
-
-
-class _TLS(_Bounded, dask_tcp.TLS):
+class _TLS(_TCP, dask_tcp.TLS):
     pass
 
 
@@ -263,17 +259,11 @@ class _TLSConnector(dask_tcp.TLSConnector):
     comm_class = _TLS
 
 
-class _CalledTCP(_TCP):
-    is_called = True
-
-
-class _CalledTLS(_TLS):
-    is_called = True
-
-
 class _Listener(dask_tcp.BaseTCPListener):
     async def on_connection(self, comm: Comm, handshake_overrides: dict[str, Any] | None = None) -> None:
         """dask's handshake, in a bounded time."""
+        if isinstance(comm, _TCP):
+            comm.is_called = True
         try:
             async with asyncio.timeout(HANDSHAKE_S):
                 await super().on_connection(comm, handshake_overrides)
@@ -285,11 +275,11 @@ class _Listener(dask_tcp.BaseTCPListener):
 
 
 class _TCPListener(_Listener, dask_tcp.TCPListener):
-    comm_class = _CalledTCP
+    comm_class = _TCP
 
 
 class _TLSListener(_Listener, dask_tcp.TLSListener):
-    comm_class = _CalledTLS
+    comm_class = _TLS
 
     def __init__(self, *words: Any, **options: Any) -> None:
         super().__init__(*words, **options)  # type: ignore[no-untyped-call]

@@ -122,12 +122,11 @@ class Cluster:
         address: Address,
         security: Security,
         parcels: Parcels,
-        tell: Callable[[str], None] = lambda _: None,
+        remark: Callable[[str], None] = lambda _: None,
         place: Callable[[Match, str], None] = lambda *_: None,
     ) -> None:
-        """Connect. `parcels` are the contest's, and are closed with this; `tell` takes sentences about workers for its
-        journal, and `place` a match with the name of the worker that has it now, which is empty if none has. Raises
-        HostError if no scheduler answers."""
+        """Connect. `parcels` are closed with this. `remark` writes a sentence about a worker into the journal,
+        `place` the name of the worker that has a match; empty if none has. Raises HostError if no scheduler answers."""
         self._parcels = parcels
         self._place = place
         self._attempts: dict[str, _Attempt] = {}
@@ -138,13 +137,13 @@ class Cluster:
         self._scheduler = ""
         self._moves = LiveMoves()
         self._connection = SchedulerConnection(address, security, self._moves.receive)
-        self._roster = Roster(tell)
+        self._roster = Roster(remark)
         self._checkers = Checkers()
         self._transfers = Transfers(
             self._connection,
             self._roster,
             ended=lambda end: self._news.put(lambda: self._sent(end)),
-            tell=lambda text: self._news.put(lambda: self._noted(text)),
+            report=lambda text: self._news.put(lambda: self._noted(text)),
         )
 
     # --- what the loop of a contest asks for -------------------------------------------------------------------------
@@ -492,20 +491,20 @@ def open_cluster(
     """
     where = parse_address(address)
     security = security_of(where, keys)
-    untold: deque[str] = deque()
+    pending: deque[str] = deque()
 
     def place(match: Match, worker: str) -> None:
         """While the store is lost nobody asks who plays; at its end a game names its worker again."""
         with suppress(StoreLostError):
             store.played_by(match.id, match.attempt, worker)
 
-    def tell(text: str) -> None:
+    def remark(text: str) -> None:
         """What is said of workers while the store is lost is written when it is back."""
-        untold.append(text)
+        pending.append(text)
         with suppress(StoreLostError):
-            while untold:
-                store.remark(contest, WORKER, untold[0])
-                untold.popleft()
+            while pending:
+                store.remark(contest, WORKER, pending[0])
+                pending.popleft()
 
     parcels = Parcels(folder / PARCELS, image_contents(runtimes) if runtimes else {})
-    return Cluster(where, security, parcels, tell, place)
+    return Cluster(where, security, parcels, remark, place)

@@ -40,12 +40,12 @@ class SchedulerConnection:
     """See above. Tasks may be given by several threads."""
 
     def __init__(
-        self, address: Address, security: Security, heard: Callable[[tuple[float, Any]], None] = lambda _: None
+        self, address: Address, security: Security, on_event: Callable[[tuple[float, Any]], None] = lambda _: None
     ) -> None:
-        """Connect. `heard` takes the events that workers send of the tasks of this connection, in a thread of dask's;
-        it raises nothing. Raises HostError if no scheduler answers."""
+        """Connect. `on_event` takes the events of workers about these tasks, in a thread of dask; it raises
+        nothing. Raises HostError if no scheduler answers."""
         settle()
-        self._heard = heard
+        self._on_event = on_event
         self._address = address
         self._security = security
         self._name = f"judge-{secrets.token_hex(8)}"
@@ -62,7 +62,7 @@ class SchedulerConnection:
         """Have the events sent of the tasks of this connection; a scheduler does not know that of the one before it."""
         if self._client.status == "running":
             with suppress(ClosedClientError):
-                self._client.subscribe_topic(self._name, self._heard)
+                self._client.subscribe_topic(self._name, self._on_event)
 
     def new_task(self) -> str:
         """The name of a task that is to be submitted."""

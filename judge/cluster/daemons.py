@@ -40,7 +40,7 @@ ASKED_OF_WORKER = ASKED_OF_BOTH | {"free_keys", "get_data", "ping", "terminate"}
 AGAIN_S = 1.0
 """How long a worker waits before it calls a scheduler again that did not answer, or has sent it away."""
 
-_SAID = re.compile(r"'message': ['\"](.*?)['\"], '")
+_REASON = re.compile(r"'message': ['\"](.*?)['\"], '")
 """What a scheduler gives as the reason, in dask's text of its answer."""
 
 log = get_logger()
@@ -160,17 +160,17 @@ async def _begin(worker: Worker) -> bool:
         await worker
     except (OSError, ValueError, RuntimeError) as error:
         # A name that the scheduler still holds for this worker's predecessor is one of the reasons.
-        tell_refusal(str(error.__cause__ or error))
+        log_refusal(str(error.__cause__ or error))
         return False
-    tell_refusal.cache_clear()
+    log_refusal.cache_clear()
     log.info("worker serves", scheduler=worker.scheduler.address, at=worker.address)
     return True
 
 
 @lru_cache(maxsize=1)
-def tell_refusal(why: str) -> None:
+def log_refusal(why: str) -> None:
     """Say why this worker is not taken, unless it was said last: it is tried every second."""
-    if found := _SAID.search(why):
+    if found := _REASON.search(why):
         why = found[1]
     log.warning("the scheduler does not take this worker", why=printable(why, 300))
 

@@ -136,11 +136,11 @@ class Machine:
             self._idle.put(LocalExecutor([replace(slot, host=name)], ahead=0))
 
     def play(
-        self, order: Order, is_wanted: Callable[[], bool], tell: Callable[[int, bytes], None] = lambda *_: None
+        self, order: Order, is_wanted: Callable[[], bool], send_moves: Callable[[int, bytes], None] = lambda *_: None
     ) -> Answer:
         """Play a match in a free slot, to its end or until it is not wanted any more.
 
-        `tell` sends its moves meanwhile: some bytes, and how many were sent before.
+        `send_moves` sends its moves meanwhile: some bytes, and how many were sent before.
         """
         try:
             self._refuse_unlike(order)
@@ -154,7 +154,7 @@ class Machine:
             return Lacks(agents=agents, images=images)
         try:
             job = Job(order.match, programs, states=order.states, contest=order.contest)
-            with own_pickles(), self._spectators(order, tell) as listener:
+            with own_pickles(), self._spectators(order, send_moves) as listener:
                 return self._in_a_slot(replace(job, listener=listener), is_wanted)
         except _NotWantedError:
             self._clear_away(containers=bool(order.images))
@@ -240,12 +240,12 @@ class Machine:
             return None
 
     @contextmanager
-    def _spectators(self, order: Order, tell: Callable[[int, bytes], None]) -> Iterator[Path | None]:
+    def _spectators(self, order: Order, send_moves: Callable[[int, bytes], None]) -> Iterator[Path | None]:
         """Where the process of a game tells of its moves; None if nobody follows them. Raises HostError."""
         if not order.is_followed:
             yield None
             return
-        with owned_directory() as directory, relay_moves(tell, directory) as address:
+        with owned_directory() as directory, relay_moves(send_moves, directory) as address:
             yield address
 
     def _in_a_slot(self, job: Job, is_wanted: Callable[[], bool]) -> Answer:

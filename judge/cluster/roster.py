@@ -17,10 +17,10 @@ log = get_logger()
 
 def slots_in(resources: object) -> int:
     """The slots that a worker says it has; 0 if that is not a number from 1 to `MAX_SLOTS`. dask makes it a float."""
-    said = resources.get(SLOT) if isinstance(resources, Mapping) else None
-    if isinstance(said, bool) or not isinstance(said, int | float) or not 1 <= said <= MAX_SLOTS:
+    slots = resources.get(SLOT) if isinstance(resources, Mapping) else None
+    if isinstance(slots, bool) or not isinstance(slots, int | float) or not 1 <= slots <= MAX_SLOTS:
         return 0
-    return int(said) if said == int(said) else 0
+    return int(slots) if slots == int(slots) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,10 @@ class WorkerFound:
 
 
 class Roster:
-    """See above. `tell` takes sentences about workers for the contest's journal."""
+    """See above. `remark` takes sentences about workers for the contest's journal."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self._tell = tell
+    def __init__(self, remark: Callable[[str], None]) -> None:
+        self._remark = remark
         self.workers: Mapping[str, WorkerFound] = {}
         """By address; replaced as a whole, so other threads may look at it."""
         self._unfit: set[str] = set()
@@ -103,4 +103,4 @@ class Roster:
     def note(self, text: str) -> None:
         """Say it in the contest's journal."""
         log.info("cluster", text=text)
-        self._tell(text)
+        self._remark(text)

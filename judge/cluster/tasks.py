@@ -28,7 +28,7 @@ UNSENT_S = 0.01
 """Polling interval of the connection."""
 
 _making = threading.Lock()
-_telling = threading.Lock()
+_sending = threading.Lock()
 
 
 class AtMachine(WorkerPlugin):
@@ -57,14 +57,14 @@ def play(order: bytes) -> bytes:
         """Neither the scheduler nor the contest is lost, and the match was not given up."""
         return worker.status is Status.running and task.state == "executing"
 
-    def tell(begin: int, data: bytes) -> None:
+    def send_moves(begin: int, data: bytes) -> None:
         event = {"op": "log-event", "topic": topic_of(name), "msg": {"task": name, "begin": begin, "data": data}}
-        with suppress(OSError, RuntimeError, TimeoutError), _telling:
+        with suppress(OSError, RuntimeError, TimeoutError), _sending:
             sync(worker.loop, _send_in_turn, worker, event, callback_timeout=SEND_S)
 
     answer: Answer
     try:
-        answer = _machine(worker).play(Order.model_validate_json(order), is_wanted, tell)
+        answer = _machine(worker).play(Order.model_validate_json(order), is_wanted, send_moves)
     except (HostError, InputError) as error:
         answer = Unfit(why=str(error)[:2000])
     return answer.model_dump_json().encode()

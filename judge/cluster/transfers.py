@@ -127,13 +127,13 @@ class Transfers:
         connection: SchedulerConnection,
         roster: Roster,
         ended: Callable[[TransferEnd], None],
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
     ) -> None:
-        """`ended` is called in another thread when a transfer has ended, and `tell` when this host cannot send."""
+        """`ended` is called in another thread when a transfer has ended, and `report` when this host cannot send."""
         self._connection = connection
         self._roster = roster
         self._ended = ended
-        self._tell = tell
+        self._report = report
         self._closing = Event()
         self._threads = ThreadPoolExecutor(MAX_TRANSFERS, thread_name_prefix="transfer")
         self._running: set[tuple[str, str]] = set()
@@ -199,14 +199,14 @@ class Transfers:
 
     def _made(self, worker: WorkerFound, what: str, make: Callable[[], tuple[Parcel, Path]]) -> tuple[Parcel, Path]:
         """What is to be sent, made again and again if this host cannot. Raises WorkerGoneError."""
-        told = ""
+        reported = ""
         while True:
             try:
                 return make()
             except HostError as error:
-                if str(error) != told:
-                    told = str(error)
-                    self._tell(f"{what} cannot be sent to worker {worker.name}: {told}; it is tried again")
+                if str(error) != reported:
+                    reported = str(error)
+                    self._report(f"{what} cannot be sent to worker {worker.name}: {reported}; it is tried again")
             if self._closing.wait(RETRY_S) or worker.address not in self._roster.workers:
                 raise WorkerGoneError("the worker is lost")
 

@@ -17,7 +17,7 @@ from distributed.protocol.serialize import Serialized, ToPickle, to_serialize
 
 from judge.attacks.scheduler import ADDRESS, REGISTER, Scheduler, is_refused
 from judge.cluster import cluster as clusters
-from judge.cluster.bound_scheduler import told_message
+from judge.cluster.bound_scheduler import checked_message
 from judge.cluster.bounded_messages import WORKER_MESSAGE, plain_message
 from judge.cluster.cluster import answer_s, largest_answer
 from judge.cluster.join_file import invite
@@ -107,12 +107,12 @@ FINISHED = {"op": "task-finished", "key": "x", "run_id": 1, "nbytes": 5, "stimul
     ids=lambda wrong: " ".join(wrong),
 )
 def test_a_wrong_value_of_a_registered_worker_does_not_reach_dask(wrong: dict[str, Any]) -> None:
-    assert told_message(FINISHED) is not None
-    assert told_message(FINISHED | wrong) is None
+    assert checked_message(FINISHED) is not None
+    assert checked_message(FINISHED | wrong) is None
 
 
 def test_a_scheduler_computes_with_no_measurement_of_a_worker() -> None:
-    told = told_message(
+    told = checked_message(
         FINISHED | {"startstops": [{"start": math.nan}], "metadata": {"x": 1}, "type": b"pickle", "typename": "y"}
     )
 
@@ -154,7 +154,7 @@ def test_a_scheduler_refuses_a_worker_whose_registration_has_a_wrong_value(bound
     log = bound.log.read_text()
     assert bound.process.poll() is None
     assert "Traceback" not in log
-    assert "it says that it has inf slots, and may have 1 to 1024" in log
+    assert "it announces inf slots, and may have 1 to 1024" in log
     assert "has a wrong nthreads" in log
 
 

@@ -20,7 +20,7 @@ from judge.attacks.scheduler import ADDRESS, REGISTER, is_greeted, is_refused, t
 from judge.base.errors import HostError, InputError
 from judge.cli import cluster as commands
 from judge.cluster import connection
-from judge.cluster.bound_scheduler import told_message
+from judge.cluster.bound_scheduler import checked_message
 from judge.cluster.cluster import open_cluster
 from judge.cluster.join_file import invite, read_join_file
 from judge.cluster.keys import make_keys
@@ -209,7 +209,7 @@ def test_a_registered_worker_gives_out_no_tasks_and_tells_of_itself_only() -> No
     released = {"op": "release-worker-data", "key": "x", "stimulus_id": "y"}
     told = [released | {"worker": "tls://of.another:1"}, {"op": "update-graph"}, "OK", None]
 
-    assert [released, None, "OK", None] == [told_message(each) for each in told]
+    assert [released, None, "OK", None] == [checked_message(each) for each in told]
 
 
 def test_a_join_file_is_private_and_made_once(tmp_path: Path) -> None:

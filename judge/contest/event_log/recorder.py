@@ -10,7 +10,7 @@ import secrets
 import selectors
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from datetime import datetime
 from pathlib import Path
@@ -47,6 +47,7 @@ from judge.contest.event_log.moves import Connection, Key, WorkerMoves
 from judge.contest.event_log.store_changes import LOOK_S, StoreChanges, stamp_of
 from judge.contest.plan import BroadcastPlan, Planned
 from judge.records.outcome import outcome_sentence, score_text
+from judge.referee.spec import RecordFile
 from judge.sandbox.machine.owner import owned_directory
 from judge.store.types import JournalLine
 
@@ -200,33 +201,29 @@ class Recorder:
                 )
             case "accepted":
                 self._is_table_due = True
-                yield from self._rest(key, match)
-                yield self._ended(number, at, reason, key, match)
+                file, moves = self._finished(key, match)
+                yield from moves
+                yield self._ended(number, at, reason, key, file)
             case "void" | "abandoned":
-                yield from self._rest(key, match)
-                yield Unscored(
-                    journal=number,
-                    game=game.game,
-                    attempt=attempt,
-                    at=at,
-                    state=event,
-                    reason=reason,
-                )
+                yield from self._finished(key, match)[1]
+                yield Unscored(journal=number, game=game.game, attempt=attempt, at=at, state=event, reason=reason)
             case "annulled":
                 self._is_table_due = True
                 self.moves.end(key)
                 yield Unscored(journal=number, game=game.game, attempt=attempt, at=at, state="annulled", reason=reason)
 
-    def _rest(self, key: Key, match: str) -> Iterator[AnyEvent]:
-        """The moves of an attempt that is over, as far as the log lacks them."""
+    def _finished(self, key: Key, match: str) -> tuple[RecordFile | None, Sequence[AnyEvent]]:
+        """The record of an attempt that is over, and the moves that the log lacks."""
         attempt = self._contest.store.attempt(match, key[1])
+        file = None
         try:
             file = self._contest.record(attempt.record) if attempt and attempt.record else None
-            yield from self.moves.end(key, file)
+            return file, self.moves.end(key, file)
         except InputError as error:
             log.warning("the log lacks moves of a game", game=key[0], attempt=key[1], why=str(error))
+            return file, ()
 
-    def _ended(self, number: int, at: str, reason: str, key: Key, match: str) -> Ended:
+    def _ended(self, number: int, at: str, reason: str, key: Key, file: RecordFile | None) -> Ended:
         game, attempt = key
         ended = Ended(
             journal=number,
@@ -239,13 +236,9 @@ class Recorder:
             moves=0,
             record=f"records/{game:05d}.json",
         )
-        stored = self._contest.store.attempt(match, attempt)
-        try:
-            record = self._contest.record(stored.record).record if stored and stored.record else None
-        except InputError:  # `_rest` has reported it
-            record = None
-        if record is None:
+        if file is None:
             return ended
+        record = file.record
         names = (plain_text(record.seats[0].name, 48), plain_text(record.seats[1].name, 48))
         return ended.model_copy(
             update={
