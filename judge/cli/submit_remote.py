@@ -78,20 +78,17 @@ class RemoteIntake:
                     # A service that refuses it on the way ends the connection without a word that can be read.
                     raise InputError(f"{path}: {size} bytes; an upload has at most {most}")
                 length = {"content-length": str(size), "content-type": "application/octet-stream"}
-                answer = self._ask(f"/submissions?{query}", file, length)
+                answer = self.ask(f"/submissions?{query}", file, length)
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}") from None
         return parse_json(Received, answer, f"{self.url}/submissions: not an answer of judge serve")
 
     def contest(self) -> ContestInfo:
         """The contest."""
-        return parse_json(ContestInfo, self._ask("/contest"), f"{self.url}/contest: not an answer of judge serve")
+        return parse_json(ContestInfo, self.ask("/contest"), f"{self.url}/contest: not an answer of judge serve")
 
-    def get(self, path: str) -> bytes:
-        """The answer of a path."""
-        return self._ask(path)
-
-    def _ask(self, path: str, body: IO[bytes] | None = None, more: Mapping[str, str] | None = None) -> bytes:
+    def ask(self, path: str, body: IO[bytes] | None = None, more: Mapping[str, str] | None = None) -> bytes:
+        """The answer of a path; a `body` is sent with `more` headers. Raises InputError, HostError."""
         request = Request(f"{self.url}{path}", body, {**self._headers, **(more or {})})  # noqa: S310 checked in __init__
         try:
             with self._opener.open(request, timeout=TIMEOUT_S) as answer:
@@ -179,7 +176,7 @@ def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dic
     waits_for = ""
     while True:
         try:
-            data = service.get(f"/submissions/{number}")
+            data = service.ask(f"/submissions/{number}")
         except _NoAnswerError as error:
             failures += 1
             if failures > TRIES:
@@ -205,7 +202,7 @@ def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dic
 def _report(service: RemoteIntake, number: int) -> CheckReport | None:
     """The report of the check; None if there was no check."""
     try:
-        return parse_json(CheckReport, service.get(f"/submissions/{number}/report"), f"{service.url}: not a report")
+        return parse_json(CheckReport, service.ask(f"/submissions/{number}/report"), f"{service.url}: not a report")
     except InputError:
         return None
 

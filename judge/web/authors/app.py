@@ -121,7 +121,7 @@ def own_of(request: Request) -> Own:
     raise UnauthorizedError("nobody is signed in: open the link that the organiser sent you")
 
 
-def from_own_site(request: Request) -> None:
+async def from_own_site(request: Request) -> None:
     """Raise InputError for a form of another site, before its sender is looked for."""
     check_site(request)
 

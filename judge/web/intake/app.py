@@ -60,8 +60,8 @@ router = APIRouter()
 """All paths except the upload run in threads, so that none blocks another."""
 
 
-def intake_of(request: Request) -> AppState:
-    """What the paths of the request's application share."""
+async def intake_of(request: Request) -> AppState:
+    """What the paths of the request's application share. It is a coroutine, because FastAPI runs others in threads."""
     state: AppState = request.app.state.intake
     return state
 
@@ -69,12 +69,16 @@ def intake_of(request: Request) -> AppState:
 _bearer = HTTPBearer(auto_error=False, description="A token from the organiser.")
 
 
-def author_of(request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
-    """The author of the request's token. Raises UnauthorizedError, TooMuchError."""
-    return intake_of(request).authors.author(request, credentials.credentials if credentials else "")
-
-
 State = Annotated[AppState, Depends(intake_of)]
+
+
+def author_of(
+    request: Request, state: State, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+) -> str:
+    """The author of the request's token. Raises UnauthorizedError, TooMuchError."""
+    return state.authors.author(request, credentials.credentials if credentials else "")
+
+
 Author = Annotated[str, Depends(author_of)]
 Number = Annotated[int, Path(ge=1, le=LARGEST_ID, description="The number of a submission.")]
 Filename = Annotated[

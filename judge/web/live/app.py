@@ -154,15 +154,18 @@ def _failed(_request: Request, _error: Exception) -> Response:
     return PlainTextResponse("this page cannot be shown now: the organiser's log says why", 503)
 
 
-router = APIRouter(route_class=route_with_errors(_failed, InputError, HostError))
-"""All paths but that of `health`. Its last one is for any address, so no other router can follow it."""
+event_router = APIRouter()
+"""The first router of a service: programs ask often, and each router before theirs costs time."""
 
-health = APIRouter()
+page_router = APIRouter(route_class=route_with_errors(_failed, InputError, HostError))
+"""The last router of a service: it has a page for any address."""
+
+health_router = APIRouter()
 """For a service without an intake, whose own path checks more."""
 
 
-def site_of(request: Request) -> Site:
-    """What the paths of the request's application show."""
+async def site_of(request: Request) -> Site:
+    """What the paths of the request's application show. It is a coroutine, because FastAPI runs others in threads."""
     site: Site = request.app.state.site
     return site
 
@@ -170,8 +173,8 @@ def site_of(request: Request) -> Site:
 Shown = Annotated[Site, Depends(site_of)]
 
 
-@health.get("/health", tags=["public"])
-def check(site: Shown) -> dict[str, bool]:
+@health_router.get("/health", tags=["public"])
+def health(site: Shown) -> dict[str, bool]:
     """Check that the service and its store answer."""
     if site.watched is not None:
         site.watched.version()
@@ -187,7 +190,7 @@ _STREAM = {"schema": {"type": "string"}, "example": 'id: 17\ndata: {"seq":17,"ty
 _NOT_BEGUN = {404: {"description": "The contest has not begun."}, **error_responses(422)}
 
 
-@router.get(
+@event_router.get(
     "/feed",
     response_class=Response,
     responses={
@@ -217,7 +220,7 @@ async def feed(
     return Response(body, media_type="application/x-ndjson", headers=headers)
 
 
-@router.get(
+@event_router.get(
     "/events",
     response_class=Response,
     responses={
@@ -242,20 +245,20 @@ async def events(
     return EventStream(site.watched.hub, Topic(game, moves), number)
 
 
-@router.head("/events", include_in_schema=False)
+@event_router.head("/events", include_in_schema=False)
 async def no_event(site: Shown) -> Response:
     """The type of the stream, without a stream."""
     return Response(status_code=404 if site.watched is None else 200, media_type="text/event-stream")
 
 
-@router.get("/", include_in_schema=False)
+@page_router.get("/", include_in_schema=False)
 async def top(request: Request, site: Shown) -> Response:
     """The page of running games, or the standings of a contest that is over."""
     is_over = await site.final() is not None
     return RedirectResponse(f"{request.scope.get('root_path', '')}/{INDEX if is_over else RUNNING}", 307)
 
 
-@router.get("/{path:path}", include_in_schema=False)
+@page_router.get("/{path:path}", include_in_schema=False)
 async def page(request: Request, site: Shown, path: Annotated[str, Path(max_length=200)]) -> Response:
     """A page or a file of the contest."""
     watched = site.watched

@@ -25,7 +25,7 @@ from judge.web.kit.clients import ClientLimits
 from judge.web.kit.connections import uvicorn_options
 from judge.web.kit.errors import new_app
 from judge.web.kit.middleware import OWN_HEADERS, PUBLIC_HEADERS, Middleware, Part
-from judge.web.live.app import ABOUT, Site, Watched, health, router
+from judge.web.live.app import ABOUT, Site, Watched, event_router, health_router, page_router
 from judge.web.live.hub import Hub
 from judge.web.live.metrics import Metrics, StoreNumbers, served_metrics
 from judge.web.live.pages import LivePages
@@ -140,15 +140,16 @@ def create_app(
     about = ABOUT if state is None else f"{ABOUT}{intake.ABOUT}"
     app = new_app("judge live", about, lifespan=site.running)
     app.state.site = site
+    app.include_router(event_router)
     if state is None:
-        app.include_router(health)
+        app.include_router(health_router)
     else:
         app.state.intake = state
         app.include_router(intake.router)
         authors.add_paths(app, authors.Desk(state, planned.files, site.hosts))
         if console is not None:
             organisers.add_paths(app, console)
-    app.include_router(router)
+    app.include_router(page_router)
     return app
 
 

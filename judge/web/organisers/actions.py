@@ -66,11 +66,6 @@ def _preview_void(console: Console, target: str) -> Preview:
     return Preview(f"Void game {match.number} and play it again", found.words, found.changes, match.attempt)
 
 
-def _void(console: Console, order: OrganiserOrder, attempt: int) -> DoneOrder:
-    # Without the attempt that was looked at it could hit another result than the one that was meant.
-    return orders.void(console.begun(), order, attempt)
-
-
 def _preview_replay(console: Console, target: str) -> Preview:
     match, found = orders.effect_of_replay(console.begun(), target)
     return Preview(f"Play game {match.number} again", found.words)
@@ -79,10 +74,6 @@ def _preview_replay(console: Console, target: str) -> Preview:
 def _preview_disqualify(console: Console, target: str) -> Preview:
     found = orders.effect_of_disqualify(console.begun(), target)
     return Preview(f"Disqualify {target}", found.words, found.changes)
-
-
-def _disqualify(console: Console, order: OrganiserOrder, _: int) -> DoneOrder:
-    return orders.disqualify(console.begun(), order)
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -155,9 +146,12 @@ def _says_retry(submission: Submission) -> str:
 ACTIONS: Mapping[str, Action] = {
     "pause": _of_contest("Pause", orders.effect_of_pause, orders.pause),
     "resume": _of_contest("Resume", orders.effect_of_resume, orders.resume),
-    "void": Action("Void and play again", _preview_void, _void),
+    # The attempt is that of the preview: another one would have another result than the one that was meant.
+    "void": Action("Void and play again", _preview_void, lambda console, *given: orders.void(console.begun(), *given)),
     "replay": Action("Play again", _preview_replay, lambda console, order, _: orders.replay(console.begun(), order)),
-    "disqualify": Action("Disqualify", _preview_disqualify, _disqualify),
+    "disqualify": Action(
+        "Disqualify", _preview_disqualify, lambda console, order, _: orders.disqualify(console.begun(), order)
+    ),
     "export": Action("Export", _preview_export, lambda console, order, _: export(console, order)),
     "publish": Action("Publish", _preview_publish, lambda console, order, _: publish_pages(console, order)),
     "approve": _of_submission("approve", "Approve", _says_approve),
