@@ -208,6 +208,7 @@ def test_a_link_of_another_author_asks_in_the_browser(browser: Browser, folder: 
     assert "ann" in browser.ask("document.querySelector('main').innerText")
 
     follow(browser, service, eve)
+    browser.wait_for("document.querySelector('[name=confirm]') !== null")
 
     assert "Sign in as another author?" == browser.ask("document.querySelector('h1').textContent")
     assert "" == browser.ask("location.hash")
@@ -215,6 +216,7 @@ def test_a_link_of_another_author_asks_in_the_browser(browser: Browser, folder: 
     browser.wait_for("document.getElementById('upload') !== null")
     assert "evil" not in browser.ask("document.querySelector('main').innerText")
     follow(browser, service, eve)
+    browser.wait_for("document.querySelector('[name=confirm]') !== null")
     browser.ask("document.querySelector('main form button').click()")
     browser.wait_for("document.getElementById('upload') !== null")
     assert "evil" in browser.ask("document.querySelector('main').innerText")
