@@ -331,8 +331,8 @@ class Cluster:
 
     def _ended(self, attempt: _Attempt, task: Future[Any]) -> list[JobEnd]:
         """The end of an attempt that has none to check; the answer of any other is given to the checkers."""
-        if not self._is_current(attempt, task) or attempt.is_checked:
-            return []
+        if not self._is_current(attempt, task) or attempt.is_checked or task.cancelled():
+            return []  # with its scheduler, if it was cancelled, which the next look finds lost
         if task.status == "error":
             return self._refuse(attempt, None, "its workers were lost, or one has no judge, or another, or it attacks")
         worker = self._roster.workers.get(attempt.worker)
@@ -353,6 +353,8 @@ class Cluster:
         if not self._is_current(attempt, task):
             return []
         attempt.is_checked = False
+        if task.cancelled():
+            return []  # whatever dask raised: the next look finds that the scheduler was lost
         try:
             if self._roster.is_distrusted(worker):
                 raise InputError("an answer of this worker was refused before")
