@@ -359,18 +359,25 @@ class Cluster:
             if self._roster.is_distrusted(worker):
                 raise InputError("an answer of this worker was refused before")
             return self._apply(attempt, check.result(), worker)
-        except (OSError, TimeoutError):
-            if attempt.is_overdue():
-                return self._overdue(attempt, task)
-            # Its worker may be lost: then the next look takes it back.
-            self._await(attempt, task)
-            return []
         except CancelledError:
             return []  # the next look finds that the scheduler was lost
         except InputError as error:
             return self._refuse(attempt, worker, str(error))
         except Exception as error:  # noqa: BLE001 - whatever a hostile worker makes dask stumble over
-            return self._refuse(attempt, worker, f"it cannot be read: {error!r:.200}")
+            if self._has_scheduler() and not isinstance(error, OSError | TimeoutError):
+                return self._refuse(attempt, worker, f"it cannot be read: {error!r:.200}")
+            if attempt.is_overdue():
+                return self._overdue(attempt, task)
+            # Its worker, or the scheduler, may be lost: then the next look takes it back.
+            self._await(attempt, task)
+            return []
+
+    def _has_scheduler(self) -> bool:
+        """Whether the scheduler that has the tasks still answers. No worker is to blame for what it loses."""
+        try:
+            return bool(self._connection.ask("identity", n_workers=-1)["id"] == self._scheduler)
+        except Exception:  # noqa: BLE001 - a lost scheduler makes dask raise errors of many classes
+            return False
 
     def _apply(self, attempt: _Attempt, answer: JobResult | Answer, worker: WorkerFound) -> list[JobEnd]:
         """Raises InputError if the worker may not give this answer."""

@@ -33,7 +33,7 @@ ALLOWED = {
     "contest/window_keeper.py: now": "when a contest opens, closes and starts by its file, which names moments of it",
     "referee/play.py: now": "the date in a record, which nothing is decided by",
     "sandbox/docker/reaper.py: time": "how old rubbish of unknown owners is, in hours",
-    "sandbox/docker/docker_box.py: time": "until when the Engine is asked for its events; only others can make one",
+    "sandbox/docker/container.py: time": "until when the Engine is asked for its events; only others can make one",
 }
 """Where the clock on the wall may be read, and for what."""
 

@@ -436,12 +436,14 @@ class RecorderProcess:
 
     def finish(self) -> None:
         """Return when the log is complete; no game is running."""
-        self._restart_at = 0.0
-        self.restart_if_ended()
-        if self._worker.pid is not None:
-            set_scheduling(self._worker.pid, os.SCHED_OTHER)  # no game is disturbed
+        self._restart_at = 0.0  # it may have ended a moment ago
         deadline = time.monotonic() + FINISH_S
-        while not wait([self._worker], 0) and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
+            self.restart_if_ended()
+            if wait([self._worker], 0):
+                break  # the new process has ended as well
+            if self._worker.pid is not None:
+                set_scheduling(self._worker.pid, os.SCHED_OTHER)  # no game is disturbed
             connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
                 connection.connect(str(self.address))
@@ -452,8 +454,8 @@ class RecorderProcess:
             feed = Feed(connection.detach())
             feed.send(END, b"")
             feed.close()
-            wait([self._worker], FINISH_S)
-            return
+            if wait([self._worker], FINISH_S) and self._worker.exception() is None:
+                return
         log.warning("the log of events is not complete; the next judge contest run completes it")
 
     def close(self) -> None:
