@@ -10,7 +10,6 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import astuple, replace
-from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,17 +18,15 @@ from pydantic import BaseModel, ConfigDict
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.parsing import parse, parse_foreign, refuse_ambiguous
-from judge.base.text import quote
 from judge.contest.contest import Contest, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.games.types import Verdict
-from judge.matches import GameConditions, Pairing, ResultRow
+from judge.matches import Pairing, ResultRow
 from judge.publish.joined import JOINED, LARGEST_JOINED, FormerContest, Joined
 from judge.publish.manifest import LARGEST_MANIFEST, MANIFEST
 from judge.publish.model import PublishedContest, PublishedMatch, UncountedAttempt
 from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
 from judge.referee.seeds import Key
-from judge.referee.spec import MatchRecord
 from judge.store.types import JournalLine
 from judge.tournament.comparable import policy_difference
 from judge.tournament.schedule import Tournament
@@ -237,17 +234,6 @@ def _read_table(directory: Path, name: str, kind: type[Row]) -> list[Row]:
     path = directory / "data" / f"{name}.json"
     data = read_bounded(path, LARGEST_TABLE)
     return parse_foreign(list[kind], data, f"{path}: not a table of an export")  # type: ignore[valid-type]
-
-
-def conditions_of(record: MatchRecord) -> GameConditions:
-    """Where and when a match was played. Raises InputError if the record's time is none."""
-    place = record.placement
-    try:
-        began = datetime.fromisoformat(record.started_at)
-        slot = ",".join(map(str, place.slot_cores))
-        return GameConditions(place.host, slot, began.timestamp(), record.seconds, f"{began.hour:02d}")
-    except (ValueError, OverflowError):
-        raise InputError(f"started_at {quote(record.started_at)} is no time") from None
 
 
 def load_any(path: Path) -> PublishedContest:

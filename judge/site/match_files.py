@@ -12,7 +12,7 @@ from judge.catalog import game_entry
 from judge.catalog.steps import steps_of
 from judge.games.types import SEATS, Verdict
 from judge.matches import GameConditions
-from judge.publish.load import conditions_of
+from judge.publish.conditions import conditions_of
 from judge.publish.redaction import private_part
 from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome

@@ -13,7 +13,7 @@ from judge.catalog.entry import Opening
 from judge.contest.worker import outcome_of
 from judge.games.types import Verdict
 from judge.matches import GameConditions, Outcome
-from judge.publish.load import conditions_of
+from judge.publish.conditions import conditions_of
 from judge.referee.bounds import LARGEST_RECORD
 from judge.referee.make_record import verdict_of
 from judge.referee.replay import ReplayWire, replaying

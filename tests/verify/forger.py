@@ -20,7 +20,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from judge.contest.worker import outcome_of
 from judge.export.export import PageOptions, publish
 from judge.matches import MatchState, schedule_digest
-from judge.publish.load import CHANCE, DOCUMENT, conditions_of, load_export
+from judge.publish.conditions import conditions_of
+from judge.publish.load import CHANCE, DOCUMENT, load_export
 from judge.publish.model import PublishedContest, PublishedMatch
 from judge.publish.tables import tables
 from judge.referee.spec import MatchSpec, RecordFile, public_part, read_record

@@ -32,7 +32,10 @@ app = lazy_group(
         ),
         "standings": (
             "judge.cli.contest.tables:standings",
-            "Print the standings, with ratings and their 95 % intervals.",
+            (
+                "Print the standings, with ratings and their 95 % intervals. "
+                "Before the start: the entries, and when it begins."
+            ),
         ),
         "crosstable": (
             "judge.cli.contest.tables:crosstable",

@@ -88,7 +88,7 @@ def _host_words(host: Mapping[str, Any]) -> str:
 
 
 def _fairness(contest: Contest) -> Sequence[FairnessTest]:
-    from judge.publish.load import conditions_of
+    from judge.publish.conditions import conditions_of
     from judge.site.match_files import read_stored
 
     results = contest.store.results(contest.name)

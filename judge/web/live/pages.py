@@ -23,8 +23,9 @@ from judge.contest.hosts import ContestHost, contest_hosts
 from judge.contest.plan import Planned
 from judge.contest.window_keeper import FileWindows
 from judge.matches import GameConditions
+from judge.publish.conditions import conditions_of
 from judge.publish.joined import JOINED, Joined
-from judge.publish.load import CHANCE, DOCUMENT, Revealed, conditions_of, load_store, read_joined
+from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, read_joined
 from judge.publish.model import PublishedContest, PublishedMatch, Stream
 from judge.publish.tables import CERTIFICATE, certificate_files, tables
 from judge.referee.spec import public_part

@@ -223,7 +223,7 @@ FLAWS = {
     "answers with the names of squares": (
         flawed.hearing("if command in ('BEGIN', 'TURN', 'DONE'):\n    return 'd14'"),
         {"time": FAIL},
-        "2000 ms of 2000 ms allowed",
+        " ms of 2000 ms allowed",
         "'d14' is not a move of the protocol: answer with column and row, both from 0",
     ),
     "does not flush": (

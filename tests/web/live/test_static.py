@@ -15,7 +15,8 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.contest.contest import Contest
-from judge.publish.load import conditions_of, load_store
+from judge.publish.conditions import conditions_of
+from judge.publish.load import load_store
 from judge.publish.model import PublishedContest
 from judge.publish.tables import tables
 from judge.site.match_files import read_stored
