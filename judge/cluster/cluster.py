@@ -364,7 +364,7 @@ class Cluster:
         except InputError as error:
             return self._refuse(attempt, worker, str(error))
         except Exception as error:  # noqa: BLE001 - whatever a hostile worker makes dask stumble over
-            if self._has_scheduler() and not isinstance(error, OSError | TimeoutError):
+            if not isinstance(error, OSError | TimeoutError) and self._has_scheduler():
                 return self._refuse(attempt, worker, f"it cannot be read: {error!r:.200}")
             if attempt.is_overdue():
                 return self._overdue(attempt, task)

@@ -221,6 +221,7 @@ class Recorder:
             return file, self.moves.end(key, file)
         except InputError as error:
             log.warning("the log lacks moves of a game", game=key[0], attempt=key[1], why=str(error))
+            self.moves.end(key)  # also if its record could not be read
             return file, ()
 
     def _ended(self, number: int, at: str, reason: str, key: Key, file: RecordFile | None) -> Ended:

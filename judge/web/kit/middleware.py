@@ -122,6 +122,10 @@ class Middleware:
         self._parts = parts or {}
         self._observe = observe
         self._addresses = {part.name: RateLimit(part.requests_per_minute) for part in (rest, *self._parts.values())}
+        self._headers = {
+            part.name: [(name.encode(), value.encode()) for name, value in part.headers.items()]
+            for part in (rest, *self._parts.values())
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; one for the head of what can be read as one for the whole."""
@@ -141,8 +145,7 @@ class Middleware:
             if message["type"] == "http.response.start":
                 answered.append(message["status"])
                 self._observe(part.name, time.monotonic() - began, message["status"])
-                headers = [(name.encode(), value.encode()) for name, value in part.headers.items()]
-                message = {**message, "headers": [*message.get("headers", []), *headers]}
+                message = {**message, "headers": [*message.get("headers", []), *self._headers[part.name]]}
             await send(message)
 
         try:
