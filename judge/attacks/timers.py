@@ -54,9 +54,9 @@ def takes_little(seen: Observed) -> str:
 
 
 def takes_much(seen: Observed) -> str:
-    """Proof that the opponent lost much time to interrupts."""
+    """Proof that the opponent lost much time to interrupts. One answer that is disturbed may be the host's doing."""
     shares = _shares(seen)
-    is_much = bool(shares) and median(shares) > HARMFUL_SHARE + _in_peace(seen)
+    is_much = len(shares) > 1 and shares[-2] > HARMFUL_SHARE + _in_peace(seen)
     return "" if is_much else f"interrupts took only {_percent(shares)} of the opponent's work"
 
 
