@@ -343,6 +343,7 @@ ensure_engine() {
 # ensure_watch_limit: PID 1 of a box keeps the epoll watches of its user from the agent, which it can up to this limit. A
 # limit below what a user has now would end programs of that user, so it is left alone then.
 MAX_WATCHES=16384
+ENOUGH_WATCHES=8192
 WATCH_LIMIT_FILE=${WATCH_LIMIT_FILE:-/proc/sys/fs/epoll/max_user_watches}
 WATCHES_IN_USE=${WATCHES_IN_USE:-/proc/[0-9]*/fdinfo/*}
 ensure_watch_limit() {
@@ -351,17 +352,17 @@ ensure_watch_limit() {
     value=$(<"$WATCH_LIMIT_FILE")
     ((value > MAX_WATCHES)) || return 0
     if [[ ! -w $WATCH_LIMIT_FILE ]]; then
-        note "fs.epoll.max_user_watches is $value; as root: sysctl -w fs.epoll.max_user_watches=$MAX_WATCHES"
+        note "fs.epoll.max_user_watches is $value; as root: sysctl -w fs.epoll.max_user_watches=$ENOUGH_WATCHES"
         return 0
     fi
     # shellcheck disable=SC2086 # a pattern of files
     used=$(cat $WATCHES_IN_USE 2>/dev/null | grep -ac '^tfd:' || true)
-    if ((used > MAX_WATCHES / 2)); then
+    if ((used > ENOUGH_WATCHES / 2)); then
         note "fs.epoll.max_user_watches stays $value: programs have $used epoll watches now"
         return 0
     fi
-    echo "$MAX_WATCHES" >"$WATCH_LIMIT_FILE"
-    note "fs.epoll.max_user_watches was $value and is $MAX_WATCHES until the next boot; judge doctor says why"
+    echo "$ENOUGH_WATCHES" >"$WATCH_LIMIT_FILE"
+    note "fs.epoll.max_user_watches was $value and is $ENOUGH_WATCHES until the next boot; judge doctor says why"
 }
 
 # stop_engine_we_started: ends the Engine that ensure_engine started, and only that one.

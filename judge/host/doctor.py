@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from judge.host.host import Host
-from judge.host.kernel_limits import FEW_WATCHES, KINDS, LIMITS, MAX_WATCHES, WATCHES, suffices
+from judge.host.kernel_limits import ENOUGH_WATCHES, KINDS, LIMITS, MAX_WATCHES, WATCHES, suffices
 from judge.sandbox.box import BoxPolicy
 from judge.sandbox.docker.requirements import security_options
 from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
@@ -471,13 +471,13 @@ def _watches(host: Host) -> Iterator[HostFinding]:
     if not value.isdigit():
         return
     says = f"{WATCHES.name} = {value}"
-    fix = f"sysctl -w {WATCHES.name}={MAX_WATCHES}, and in /etc/sysctl.d/ to keep it"
+    fix = f"sysctl -w {WATCHES.name}={ENOUGH_WATCHES}, and in /etc/sysctl.d/ to keep it"
     if int(value) > MAX_WATCHES:
         bad = f"{says}: one event of an agent's can stop a core for seconds, in its opponent's turn or in the judge"
         yield HostFinding("watches", Light.RED, bad, fix)
     else:
         few = f"{says}: the Engine and a server of the same user may run out of them"
-        yield _finding("watches", int(value) >= FEW_WATCHES, f"{says}, of which an agent has 256", few, fix)
+        yield _finding("watches", int(value) >= ENOUGH_WATCHES, f"{says}, of which an agent has 256", few, fix)
 
 
 def _shared_limits(host: Host) -> Iterator[HostFinding]:

@@ -265,7 +265,7 @@ def test_a_setting_that_this_kernel_has_not_is_passed_over() -> None:
 def test_more_epoll_watches_than_pid_1_can_keep_are_red(value: str, light: Light) -> None:
     finding = one("watches", replace(SERVER, settings={"fs.epoll.max_user_watches": value}))
     assert light is finding.light
-    assert (light is not Light.GREEN) == finding.fix.startswith("sysctl -w fs.epoll.max_user_watches=16384")
+    assert (light is not Light.GREEN) == finding.fix.startswith("sysctl -w fs.epoll.max_user_watches=8192")
 
 
 def test_limits_of_the_whole_host_are_shown_with_their_numbers() -> None:

@@ -71,6 +71,9 @@ SHOWN = {
 """Limits of a container's cgroups that its programs may read, as the JVM does; counters are not among them."""
 
 
+EPOLL = "anon_inode:[eventpoll]"
+"""What /proc/PID/fd calls an epoll."""
+
 LAST_PID = 1
 """The agent is the first process after PID 1, in each of its games."""
 
@@ -265,8 +268,11 @@ class Renewal:
         for name in ("cwd", "root", "exe"):
             yield f"{name} of PID 1", os.readlink(f"{process}/{name}")  # noqa: PTH115 faster
         for name in sorted(os.listdir(f"{process}/fd")):  # noqa: PTH208 faster
-            flags = _text(f"{process}/fdinfo/{name}").splitlines()[1]
-            yield f"file {name} of PID 1", f"{os.readlink(f'{process}/fd/{name}')} {flags}"  # noqa: PTH115 faster
+            file = os.readlink(f"{process}/fd/{name}")  # noqa: PTH115 faster
+            # Its streams are the only ones that the agent may have shared with it. The kernel takes milliseconds to
+            # write down the watches of an epoll.
+            flags = "" if file == EPOLL else _text(f"{process}/fdinfo/{name}").splitlines()[1]
+            yield f"file {name} of PID 1", f"{file} {flags}"
         yield "mounts", "\n".join(sorted(map(_mount_without_numbers, _text(f"{process}/mountinfo").splitlines())))
         sockets = _text(f"{process}/net/unix").splitlines()[1:]
         yield "sockets", "\n".join(sockets)
