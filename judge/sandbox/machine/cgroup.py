@@ -144,32 +144,51 @@ class Pressure:
             os.close(self.counters.pop().fd)
 
 
+V1_THREADS = "tasks"
+"""The file of threads in version 1; while it is open it shows the same list for a second."""
+
+
 class Threads:
     """The threads of a cgroup. Their files stay open: to look at a few takes some microseconds."""
 
     def __init__(self, listing: Path) -> None:
         """`listing` is the cgroup's file of threads."""
         self._listing = os.fspath(listing)
+        self._is_kept = listing.name != V1_THREADS
+        self._open_listing = -1
         self._states: dict[bytes, int] = {}
         """The open stat files, by thread; one of a thread that is gone can not be read."""
 
     def are_busy(self) -> bool:
         """Whether one runs, is ready to run, or waits for a disk."""
         try:
-            fd = os.open(self._listing, os.O_RDONLY)  # anew: an open one of v1 shows the same list for a second
+            threads = self._threads()
         except OSError:
             return False
-        try:
-            threads = os.read(fd, LONGEST_LISTING).split()
-        except OSError:
-            return False
-        finally:
-            os.close(fd)
         if len(self._states) > MOST_OPEN:
-            self.close()
+            self._close_states()
         return any(self._state(thread) in BUSY_STATES for thread in threads)
 
     def close(self) -> None:
+        self._close_listing()
+        self._close_states()
+
+    def _threads(self) -> list[bytes]:
+        """The numbers of all threads; raises OSError."""
+        if self._open_listing < 0:
+            self._open_listing = os.open(self._listing, os.O_RDONLY)
+        try:
+            return os.pread(self._open_listing, LONGEST_LISTING, 0).split()
+        finally:
+            if not self._is_kept:
+                self._close_listing()
+
+    def _close_listing(self) -> None:
+        if self._open_listing >= 0:
+            os.close(self._open_listing)
+            self._open_listing = -1
+
+    def _close_states(self) -> None:
         while self._states:
             os.close(self._states.popitem()[1])
 
@@ -215,7 +234,7 @@ class CgroupMeter(Meter):
             self._cpu = self._counter(unified, ("cpu.stat",), "usage_usec", 1000)
         self._waited = self._counter(unified, ("cpu.pressure",), FULL, 1000)
         pressures = [unified / name for name in ("memory.pressure", "io.pressure")] if unified else []
-        listing = unified / "cgroup.threads" if unified else self._memory / "tasks"
+        listing = unified / "cgroup.threads" if unified else self._memory / V1_THREADS
         self._threads = Threads(listing) if listing.exists() else None
         self._pressure, self._pressure_of_any = Pressure(pressures), Pressure(pressures, SOME)
 
