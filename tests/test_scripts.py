@@ -57,9 +57,7 @@ def test_the_daemon_starts_where_it_is_told(tmp_path: Path, is_wished: bool) -> 
     assert expected == parse_processors(log.read_text().split(":")[1])
 
 
-@pytest.mark.parametrize(
-    ("before", "after"), [("16385", "8192"), ("5000000", "8192"), ("16384", "16384"), ("9", "9")]
-)
+@pytest.mark.parametrize(("before", "after"), [("16385", "8192"), ("5000000", "8192"), ("16384", "16384"), ("9", "9")])
 def test_the_limit_of_epoll_watches_is_lowered_and_never_raised(tmp_path: Path, before: str, after: str) -> None:
     limit, processes = tmp_path / "max_user_watches", tmp_path / "none"
     limit.write_text(before)
