@@ -18,15 +18,14 @@ from babel.messages.extract import extract, extract_python
 from babel.messages.pofile import read_po, write_po
 from jinja2.ext import babel_extract
 
+from judge.contest_games import AttemptState, GameState
 from judge.games.gomoku.requests import COLOURS as STONES
 from judge.games.quantum_chess.board import COLOURS as ARMIES
 from judge.games.quantum_chess.board import PieceType
 from judge.games.stratego.types import COLOURS as SIDES
 from judge.games.types import Verdict
-from judge.matches import MatchState
 from judge.statistics.fairness import FAIRNESS_WORDS
 from judge.store.submission_types import State
-from judge.store.types import AttemptState
 from judge.submissions.check import Grade
 from judge.submissions.pipeline import Stage
 from judge.tournament.standings import CRITERIA
@@ -38,7 +37,7 @@ CATALOGUES = ROOT / "judge/translations"
 
 WORDS = {
     None: [text for criterion in CRITERIA.values() for text in (criterion.head, criterion.meaning)],
-    "state": [*MatchState, *AttemptState, "open", "paused", "stopped", *State, *Stage, "admitted", *Grade],
+    "state": [*GameState, *AttemptState, "open", "paused", "stopped", *State, *Stage, "admitted", *Grade],
     "unit": ["ms", "s", "min", "h"],
     "fairness": [*FAIRNESS_WORDS],
     SENTENCE: [*Verdict, "or", "hidden", "unknown", *STONES, *ARMIES, *SIDES, *PieceType],

@@ -27,51 +27,51 @@ MAY_IMPORT = {
     "records": {"base", "games", "referee"},
     "testing": {"base", "games", "sandbox", "protocols", "referee"},
     "catalog": {"base", "games", "referee", "records"},
-    "matches": {"games", "records"},
+    "contest_games": {"games", "records"},
     "render": {"base", "records"},
     "broadcast": {"base", "games", "protocols", "referee", "records", "catalog"},
-    "statistics": {"base", "matches"},
-    "store": {"base", "games", "matches"},
+    "statistics": {"base", "contest_games"},
+    "store": {"base", "games", "contest_games"},
     "notices": {"base", "store"},
     "transparency": {"base", "store"},
     "submissions": {"base", "games", "sandbox", "protocols", "referee", "agents", "catalog", "store", "notices"},
-    "tournament": {"base", "games", "referee", "catalog", "matches", "statistics", "transparency"},
+    "tournament": {"base", "games", "referee", "catalog", "contest_games", "statistics", "transparency"},
     "contest": {
-        "base", "games", "sandbox", "host", "referee", "agents", "records", "catalog", "matches", "broadcast",
+        "base", "games", "sandbox", "host", "referee", "agents", "records", "catalog", "contest_games", "broadcast",
         "statistics", "store", "transparency", "submissions", "tournament",
     },
-    "cluster": {"base", "sandbox", "host", "referee", "agents", "matches", "broadcast", "store", "contest"},
+    "cluster": {"base", "sandbox", "host", "referee", "agents", "contest_games", "broadcast", "store", "contest"},
     "publish": {
-        "base", "games", "referee", "matches", "statistics", "store", "transparency", "tournament", "contest",
+        "base", "games", "referee", "contest_games", "statistics", "store", "transparency", "tournament", "contest",
     },
     "terminal": {
-        "base", "games", "sandbox", "protocols", "referee", "agents", "records", "catalog", "matches",
-        "broadcast", "statistics", "store", "submissions", "tournament", "contest",
+        "base", "games", "sandbox", "protocols", "referee", "agents", "records", "catalog", "contest_games",
+        "broadcast", "statistics", "submissions", "tournament", "contest",
     },
     "attacks": {
         "base", "games", "sandbox", "host", "referee", "agents", "catalog", "broadcast", "store",
         "submissions", "tournament", "contest", "cluster",
     },
     "site": {
-        "base", "translations", "games", "referee", "records", "catalog", "matches", "render", "statistics",
+        "base", "translations", "games", "referee", "records", "catalog", "contest_games", "render", "statistics",
         "store", "tournament", "publish",
     },
     "verify": {
-        "base", "games", "sandbox", "referee", "catalog", "matches", "statistics", "store", "transparency",
+        "base", "games", "sandbox", "referee", "catalog", "contest_games", "statistics", "store", "transparency",
         "tournament", "contest", "publish",
     },
     "export": {
-        "base", "translations", "referee", "records", "catalog", "matches", "statistics", "transparency",
+        "base", "translations", "referee", "records", "catalog", "contest_games", "statistics", "transparency",
         "contest", "publish", "site",
     },
     "web": {
-        "base", "translations", "sandbox", "host", "referee", "records", "catalog", "matches", "render",
+        "base", "translations", "sandbox", "host", "referee", "records", "catalog", "contest_games", "render",
         "broadcast", "statistics", "store", "notices", "transparency", "submissions", "tournament", "contest",
         "publish", "site", "export",
     },
     "cli": {
         "base", "translations", "games", "sandbox", "host", "referee", "agents", "records", "catalog",
-        "matches", "render", "broadcast", "statistics", "store", "transparency", "submissions", "tournament",
+        "contest_games", "render", "broadcast", "statistics", "store", "transparency", "submissions", "tournament",
         "contest", "cluster", "publish", "terminal", "attacks", "site", "verify", "export", "web",
     },
 }  # fmt: skip
@@ -172,7 +172,7 @@ def test_rules_and_protocols_do_no_io() -> None:
 
 def test_tournament_uses_no_store_no_sandbox_and_no_operating_system() -> None:
     """The same snapshot, pairings and results give the same schedule and the same standings, also in a verifier."""
-    paths = [*modules_in("tournament"), ROOT / "judge/matches.py", *modules_in("statistics")]
+    paths = [*modules_in("tournament"), ROOT / "judge/contest_games.py", *modules_in("statistics")]
     for path in paths:
         names = imported_names(path)
         assert set() == names & (OPERATING_SYSTEM | {"datetime", "random", "sqlalchemy"}), path
@@ -254,7 +254,7 @@ def test_boxes_reach_kept_containers_through_one_module() -> None:
 
 def test_the_referee_names_no_game_and_no_protocol() -> None:
     """What carries every game may know none of them."""
-    text = (ROOT / "judge/referee/match.py").read_text().lower()
+    text = (ROOT / "judge/referee/referee.py").read_text().lower()
 
     for word in ("gomoku", "gomocup", "stratego", "chess", "renju", "agi"):
         assert f" {word}" not in text

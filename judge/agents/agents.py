@@ -121,7 +121,7 @@ class Agent:
         return fit_name(called) if called else self.own_name or self.manifest.name
 
     def seat(self, policy: Policy) -> SeatSpec:
-        """The agent as a match names it; InputError if the policy has no such runtime."""
+        """The agent as a game names it; InputError if the policy has no such runtime."""
         manifest = self.manifest
         ending = {} if manifest.line_ending is None else {"line_ending": manifest.line_ending}
         try:

@@ -65,7 +65,7 @@ class FolderStore:
     def held(self, owners: Sequence[str]) -> Iterator[None]:
         """Hold owners, after finishing what a killed judge began. Raises InputError if another judge plays one of them.
 
-        An agent with folders plays one match at a time; otherwise the state that a match starts from would be
+        An agent with folders plays one game at a time; otherwise the state that a game starts from would be
         undefined.
         """
         with ExitStack() as locks:
@@ -202,7 +202,7 @@ class FolderStore:
 
 @dataclass(frozen=True, slots=True)
 class GameShelf:
-    """What one match may read from a store and put there: see `judge.referee.folder_shelf.Shelf`.
+    """What one game may read from a store and put there: see `judge.referee.folder_shelf.Shelf`.
 
     `commits` are the seats whose states will count; states of the other seats are not stored, but the record names
     them.

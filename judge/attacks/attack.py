@@ -12,9 +12,9 @@ from typing import Any
 
 from judge.games.types import Verdict
 from judge.referee.live_wire import LiveWire
-from judge.referee.match import Referee
+from judge.referee.referee import Referee
 from judge.referee.setup import build_referee
-from judge.referee.spec import MatchRecord, RecordFile, SeatRecord
+from judge.referee.spec import GameRecord, RecordFile, SeatRecord
 from judge.referee.transcript import Entry, EntryKind, unseal
 from judge.sandbox.docker.renewal import Renewal
 
@@ -46,7 +46,7 @@ class Opponent:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """The matches of an attack: their records, and what its scene found afterwards."""
+    """The games of an attack: their records, and what its scene found afterwards."""
 
     files: tuple[RecordFile, ...]
     found: tuple[str, ...] = ()
@@ -54,20 +54,20 @@ class Observed:
     grown_bytes: int = 0
     """By how much the judge's memory had grown at most meanwhile."""
     judge_cpu_ms: float = 0.0
-    """Processor time of the judge's main thread in all matches."""
+    """Processor time of the judge's main thread in all games, divided by how much slower the suite is."""
     seat: int = 0
     """The attacker's seat."""
     peace: "Observed | None" = None
     """The same opponent against an agent that does no harm, if it measures itself."""
 
     @property
-    def record(self) -> MatchRecord:
-        """The last match's."""
+    def record(self) -> GameRecord:
+        """The last game's."""
         return self.files[-1].record
 
     @property
     def entries(self) -> list[Entry]:
-        """The last match's transcript."""
+        """The last game's transcript."""
         return unseal(self.files[-1].transcript)
 
     @property

@@ -7,8 +7,8 @@ from judge.games.types import Verdict
 
 TURN = {"clock": {"turn_ms": 500}}
 """Short, so that an overrun is soon there."""
-SPAN = "{span}"
-"""How long, in milliseconds, an attack lasts that overruns a turn: see `judge.attacks.runner.SPANS_MS`."""
+SPAN = "1500ms"
+"""How long an attack lasts that overruns a turn."""
 
 LATE = Expected(verdict=Verdict.TURN_TIME, because="did not answer within the turn")
 PATIENT = Control(off="the limit of a turn", policy={"clock": {"turn_ms": 20000}})

@@ -76,7 +76,7 @@ def _listening(address: str) -> socket.socket:
 
 @contextmanager
 def bystanders(_directory: Path) -> Iterator[Mapping[str, str]]:
-    """A process and a box that look like the agent's, and belong to another match: they must live on."""
+    """A process and a box that look like the agent's, and belong to another game: they must live on."""
     programs = build_attacks()
     tenant = Tenant("attack", programs, ("honest", "instant"), "native", 0, "bystander")
     with ExitStack() as stack:
@@ -162,7 +162,25 @@ def many_watches(_directory: Path) -> Iterator[Mapping[str, str]]:
 
 
 STALL_MS = 10.0
-"""What a bystander waits for at most, but for a single wait: an undisturbed one waits for less than 1 ms."""
+"""How much longer than usual a bystander waits at most, except once: an undisturbed one waits for less than 1 ms."""
+USUAL_S = 1.0
+"""For how long its usual waits are measured before the game."""
+USUAL_FACTOR = 5
+"""The bound in usual waits, for hosts whose waits are long, such as an emulated one."""
+
+
+@contextmanager
+def _measured_waits(kind: str, directory: Path, waits_ms: list[float]) -> Iterator[None]:
+    """Runs a bystander, and puts its longest waits into `waits_ms`, the longest first."""
+    command = [sys.executable, "-m", "judge.attacks.bystander", kind, str(directory)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        if process.stdout is None or not process.stdout.readline():
+            raise HostError("a bystander did not start")
+        try:
+            yield
+        finally:
+            told, _ = process.communicate(timeout=PATIENCE_S)
+    waits_ms += [float(word) for word in told.split()]
 
 
 def _bystander(kind: str, words: str) -> Scene:
@@ -170,16 +188,13 @@ def _bystander(kind: str, words: str) -> Scene:
 
     @contextmanager
     def scene(directory: Path) -> Iterator[Mapping[str, str]]:
-        command = [sys.executable, "-m", "judge.attacks.bystander", kind, str(directory)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-            if process.stdout is None or not process.stdout.readline():
-                raise HostError("a bystander did not start")
-            try:
-                yield {}
-            finally:
-                told, _ = process.communicate(timeout=PATIENCE_S)
-        waits_ms = [float(word) for word in told.split()]
-        if waits_ms[1:2] > [STALL_MS]:
+        usual_ms: list[float] = []
+        with _measured_waits(kind, directory, usual_ms):
+            time.sleep(USUAL_S)
+        waits_ms: list[float] = []
+        with _measured_waits(kind, directory, waits_ms):
+            yield {}
+        if waits_ms[1] > STALL_MS + USUAL_FACTOR * usual_ms[1]:
             raise HarmError(f"{words} waited for {waits_ms[0]:.0f} and {waits_ms[1]:.0f} ms")
 
     return scene

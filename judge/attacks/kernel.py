@@ -189,7 +189,7 @@ SURFACE_OF_THE_KERNEL = (
             denied=("host-pressure", "box-pressure", "box-events"), by=NOT_PERMITTED | {"ENOENT", "EROFS", "EINVAL"}
         ),
         control=Control(
-            off="the masks of paths", weaken=both(unmasked, with_writable_proc),
+            off="the masks of paths", weaken=both(unmasked, with_writable_proc), since_linux=(6, 5),
             expected=Expected(got=("host-pressure",)),
         ),
     ),

@@ -1,4 +1,4 @@
-"""Finds what a match has left on the host, where nothing may be left."""
+"""Finds what a game has left on the host, where nothing may be left."""
 
 import time
 from collections.abc import Collection, Iterator
@@ -20,7 +20,7 @@ HARMLESS |= {"die", "destroy"}
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What was there before a match began."""
+    """What was there before a game began."""
 
     at: float
     directories: frozenset[Path]
@@ -32,7 +32,7 @@ def look_before() -> Before:
 
 
 def leftovers(before: Before, kept: Collection[Container] = ()) -> list[str]:
-    """What this process's matches since then have left, and what they had the Engine do that no judge should.
+    """What this process's games since then have left, and what they had the Engine do that no judge should.
 
     `kept` may stay, for the next games of their agents.
     A line each; empty when all is well. Raises HostError where the Engine does not answer.

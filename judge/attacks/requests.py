@@ -17,7 +17,7 @@ FEWER_WATCHES = ("60", "20", "20")
 OTHERS_WAIT = "games of other slots would be answered late, because their judge has the same core"
 
 IDLE_MS = 400.0
-"""Processor time that the thread of the judge needs at most for a match."""
+"""Processor time that the thread of the judge needs at most for a game."""
 BUSY_MS = 800.0
 DEAF = {"clock": {"turn_ms": 2500}}
 
@@ -87,7 +87,7 @@ ON_THE_JUDGES_TIME = (
     ),
     Attack(
         id="A14", title="has the judge answer lines at the end of its turn, and thinks on", program="requests",
-        words=("suggest", *FEWER_WATCHES, "400", "950", "500"), danger=LONGER,
+        words=("suggest", *FEWER_WATCHES, "400", "950ms", "500ms"), danger=LONGER,
         policy={"clock": {"turn_ms": 1000, "tolerance_ms": 100}}, expected=LATE,
         control=Control(
             off="the limits of watches and of suggestions, and a look at the clock after each read",
@@ -101,13 +101,13 @@ LATE_OR_LOUD = replace(LATE, also=(Verdict.OUTPUT,))
 AFTER_A_VOID = (
     Attack(
         id="V12", title="keeps the judge busy with its output at the end of its turn, and is late", program="requests",
-        words=("print-late", "900", "450", "300"), danger=FARMED, policy={**TURN, **WIDE.policy}, earns_void=True,
+        words=("print-late", "900", "450ms", "300ms"), danger=FARMED, policy={**TURN, **WIDE.policy}, earns_void=True,
         expected=LATE_OR_LOUD,
         control=replace(PATIENT, expected=Expected(did={"bytes": 900000})),
     ),
     Attack(
         id="V12.watches", title="makes each write of the judge take long, has it write, and is late",
-        program="requests", words=("suggest", *FEWER_WATCHES, "400", "450", "500"), danger=FARMED, policy=TURN,
+        program="requests", words=("suggest", *FEWER_WATCHES, "400", "450ms", "500ms"), danger=FARMED, policy=TURN,
         earns_void=True, expected=LATE,
         control=replace(PATIENT, expected=Expected(did={"suggestions": 400})),
     ),

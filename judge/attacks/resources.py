@@ -268,7 +268,7 @@ ON_THE_OPPONENT = (
 SMALL_AND_SLOW = {**TURN, **SMALL}
 NEARLY = "89"
 """MiB, nearly what a small box may have with its writable directories."""
-JUST_LATE = "{just_late}"
+JUST_LATE = "700ms"
 """A span that is longer than the turn, too; the control plays a whole game of such turns."""
 
 

@@ -20,7 +20,7 @@ from judge.games.types import Verdict
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import BoxBuilder, Slot, Venue, play_until_scored
 from judge.referee.policy import ClockPolicy, GameChoice, Policy
-from judge.referee.spec import KeptFolders, MatchSpec, RecordFile, SeatSpec
+from judge.referee.spec import GameSpec, KeptFolders, RecordFile, SeatSpec
 from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify
 from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, open_box
@@ -39,8 +39,7 @@ CLOCK = ClockPolicy(
 )
 """Of the suite: long, so that only an attack on the clock can lose by it."""
 
-SPANS_MS = {"span": 1500, "just_late": 700}
-"""How long attacks last, by the names that their words have for it: longer than the shortest turn."""
+MILLISECONDS = re.compile("([0-9]+)ms")
 SCALED = ("turn_ms", "tolerance_ms", "start_ms", "courtesy_ms", "close_ms")
 """The clocks that are longer on a slow host; how long it may take to stand still is measured, not scaled."""
 
@@ -225,14 +224,13 @@ class Suite:
     def _play(
         self, attack: Attack, control: Control | None, directory: Path, seat: int
     ) -> tuple[Observed, Mapping[str, str]]:
-        """All matches of an attack in `seat`, in its scene; and the names that it knew."""
+        """All games of an attack in `seat`, in its scene; and the names that it knew."""
         policy = self._changed(self._policy, attack.policy)
         if control is not None:
             policy = self._changed(policy, control.policy)
         if attack.earns_void:
             policy = change_policy(policy, {"clock": {"starved_share": self._starved_share}})
         names: dict[str, str] = {"judge": str(os.getpid()), "opponent": str(self._opponent)}
-        names |= {name: str(round(ms * self._slower)) for name, ms in SPANS_MS.items()}
         if attack.is_kept:
             policy = change_policy(policy, {"folders": {"persistent": True}})
         files: list[RecordFile] = []
@@ -253,11 +251,11 @@ class Suite:
             except HarmError as harm:
                 found.append(str(harm))
         used_ms = (time.thread_time() - used) * 1000
-        return Observed(tuple(files), tuple(found), growth[0], used_ms, seat), names
+        return Observed(tuple(files), tuple(found), growth[0], used_ms / self._slower, seat), names
 
     def _game(
         self,
-        spec: MatchSpec,
+        spec: GameSpec,
         number: int,
         attack: Attack,
         control: Control | None,
@@ -294,7 +292,7 @@ class Suite:
 
         return build_or_reuse
 
-    def _harm_by_folder(self, spec: MatchSpec, file: RecordFile, shelf: MemoryShelf) -> Iterator[str]:
+    def _harm_by_folder(self, spec: GameSpec, file: RecordFile, shelf: MemoryShelf) -> Iterator[str]:
         """What is wrong with what an attack has left in its folder: the host's own, or that no game begins with it."""
         if any(CANARY_TEXT.encode() in state.data for state in shelf.states.values()):
             yield "a file of the host's is in the folder"
@@ -307,18 +305,18 @@ class Suite:
 
     def _spec(
         self, attack: Attack, control: Control | None, policy: Policy, names: Mapping[str, str], seat: int
-    ) -> MatchSpec:
+    ) -> GameSpec:
         words = attack.words
         if control is not None and control.words is not None:
             words = control.words
-        command = (attack.program, *(word.format_map(names) for word in words))
+        command = (attack.program, *(self._scaled(word.format_map(names)) for word in words))
         if control is not None and control.in_shell:
             command = ("sh", "-c", control.in_shell.format("/agent/" + " ".join(command)))
         if attack.opening:
             policy = change_policy(policy, {"game": {"options": LARGE_BOARD}})
         start = EMPTY.digest if attack.is_kept else None
         attacker, opponent = self._seat(ATTACKER, self._programs, command, start), self._opposite(attack)
-        return MatchSpec(
+        return GameSpec(
             seats=(attacker, opponent) if seat == 0 else (opponent, attacker),
             policy=policy,
             opening=full_board() if attack.opening else (),
@@ -329,6 +327,11 @@ class Suite:
         clock = changes.get("clock", {})
         scaled = {name: round(ms * self._slower) if name in SCALED else ms for name, ms in clock.items()}
         return change_policy(policy, {**changes, "clock": scaled})
+
+    def _scaled(self, word: str) -> str:
+        """A word of an attack's command; a time in it, such as `450ms`, is as long as the clocks of the suite."""
+        time_of = MILLISECONDS.fullmatch(word)
+        return word if time_of is None else str(round(int(time_of[1]) * self._slower))
 
     def _opposite(self, attack: Attack) -> SeatSpec:
         if attack.opponent is not None:

@@ -3,7 +3,7 @@
 A line of the log is one event as JSON, and `seq` counts the lines from 1. Fields without a value are left out. Texts of
 agents are printable and short; whoever shows them escapes them.
 
-`game` is the match's number in the schedule, and `attempt` counts how often it was begun: a match that is void or was
+`game` is the game's number in the schedule, and `attempt` counts how often it was begun: a game that is void or was
 interrupted is played again as another attempt, whose events repeat nothing of the one before.
 """
 
@@ -66,7 +66,7 @@ class Entered(_JournalEvent):
     agents: tuple[EnteredAgent, ...]
 
 
-class ScheduledGame(_Value):
+class NextGame(_Value):
     """A game of the schedule."""
 
     game: int
@@ -83,7 +83,7 @@ class Scheduled(_JournalEvent):
 
     type: Literal["scheduled"] = "scheduled"
     at: str
-    games: tuple[ScheduledGame, ...]
+    games: tuple[NextGame, ...]
 
 
 class StateChanged(_JournalEvent):
@@ -137,7 +137,7 @@ class _OfGame(_JournalEvent):
 
 
 class GameStarted(_OfGame):
-    """A match was given to a worker, which makes it ready."""
+    """A game was given to a worker, which makes it ready."""
 
     type: Literal["started"] = "started"
     at: str
@@ -147,7 +147,7 @@ class GameStarted(_OfGame):
 
 class RunningClock(_Value):
     """The clock that runs: of which seat, since when (milliseconds of Unix time by the judge's clock), and what was
-    left then of the turn and of both matches."""
+    left then of the turn and of both games."""
 
     seat: int
     since_ms: int

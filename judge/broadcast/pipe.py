@@ -5,7 +5,7 @@
 What the live view of `judge match` is told; `judge.broadcast.sender` says what a contest's log is told:
 
     S       the series begins: JSON of names and number of games
-    B       a game begins: its MatchSpec as JSON
+    B       a game begins: its GameSpec as JSON
     T       what is new of its transcript, packed (`judge.referee.transcript.unpack`)
     E       the game is over: JSON of its result
 

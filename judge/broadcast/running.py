@@ -30,7 +30,7 @@ from judge.protocols.types import UNLIMITED_MS
 from judge.records.views import BoardView, Square, Token
 from judge.referee.replay import rejoined
 from judge.referee.side import Ply
-from judge.referee.spec import MatchSpec, RecordFile
+from judge.referee.spec import GameSpec, RecordFile
 from judge.referee.spectator import Spectator, TailingWire
 from judge.referee.transcript import Entry, unseal
 
@@ -51,10 +51,10 @@ class _OverError(Exception):
 
 
 class RunningGame:
-    """One attempt of a match while it is played."""
+    """One attempt of a game while it is played."""
 
-    def __init__(self, spec: MatchSpec, game: int, attempt: int, play: int = 1) -> None:
-        """`game` is the match's number in its contest, and `play` counts how often the attempt was begun.
+    def __init__(self, spec: GameSpec, game: int, attempt: int, play: int = 1) -> None:
+        """`game` is the game's number in its contest, and `play` counts how often the attempt was begun.
 
         Raises InputError for a spec that cannot be played.
         """

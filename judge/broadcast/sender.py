@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from judge.broadcast.pipe import BEGIN, LAST_WAIT_S, TRANSCRIPT, Feed
-from judge.referee.spec import MatchSpec
+from judge.referee.spec import GameSpec
 
 _SENT = struct.Struct("<Q")
 
@@ -26,17 +26,17 @@ MAX_STORED_BYTES = 16 << 20
 
 
 class Announced(BaseModel):
-    """A game that is played: its number in the contest, the attempt, and what is played.
+    """A game that is played: its id and number in the contest, the attempt, and what is played.
 
     `play` counts how often the attempt was begun: where a machine is lost, another one plays it again.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    match: str
+    id: str
     game: int
     attempt: int
-    spec: MatchSpec
+    spec: GameSpec
     play: int = 1
 
 

@@ -13,12 +13,12 @@ from judge.broadcast.events import (
     GameStarted,
     MarkedSquare,
     MoveMade,
+    NextGame,
     Opened,
     PieceShown,
     Playing,
     RunningClock,
     Scheduled,
-    ScheduledGame,
     SearchUpdate,
     StandingLine,
     StateChanged,
@@ -113,7 +113,7 @@ class Live:
     """Whether a result came after the last standings."""
     stages: dict[int, str] = field(default_factory=dict)
     """What the group or league of each game is called that is in one."""
-    _waiting: dict[int, ScheduledGame] = field(default_factory=dict)
+    _waiting: dict[int, NextGame] = field(default_factory=dict)
     _out: set[str] = field(default_factory=set)
     """The names of the disqualified agents, whose games are not played."""
     _seconds: float = 0.0
@@ -169,14 +169,14 @@ class Live:
         """How many scheduled games have not begun."""
         return len(self._waiting)
 
-    def next_games(self, slots: int) -> Iterator[tuple[ScheduledGame, float | None]]:
+    def next_games(self, slots: int) -> Iterator[tuple[NextGame, float | None]]:
         """The next games in the order of the schedule, and in how many seconds each may begin, where that is known."""
         mean_s = self._seconds / self._measured if self._measured else None
         for place, number in enumerate(sorted(self._waiting)[:MOST_NEXT]):
             wait_s = None if mean_s is None or not self.games else mean_s * (place // max(1, slots) + 0.5)
             yield self._waiting[number], wait_s
 
-    def _wait(self, game: ScheduledGame) -> None:
+    def _wait(self, game: NextGame) -> None:
         """Note that a game is to come, unless one of its agents is disqualified."""
         if self._out.isdisjoint((game.first, game.second)):
             self._waiting[game.game] = game
@@ -206,7 +206,7 @@ class Live:
         game = self.games.pop(event.game, None)
         if game is not None:
             first, second = game.names
-            self._wait(ScheduledGame(game=event.game, round=0, table=0, first=first, second=second))
+            self._wait(NextGame(game=event.game, round=0, table=0, first=first, second=second))
 
 
 def _advance(game: LiveGame, event: MoveMade | TurnBegun | SearchUpdate) -> None:

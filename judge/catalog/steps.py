@@ -13,7 +13,7 @@ from judge.games.types import Verdict
 from judge.records.outcome import outcome_sentence
 from judge.records.steps import ReplayStep, Stepped
 from judge.referee.side import Ply
-from judge.referee.spec import MatchRecord, RecordFile, read_record
+from judge.referee.spec import GameRecord, RecordFile, read_record
 from judge.referee.spectator import RecordedWire, Spectator
 from judge.referee.transcript import unseal
 
@@ -57,8 +57,8 @@ def steps_of(file: RecordFile) -> Stepped:
     )
 
 
-def result_words(record: MatchRecord) -> str:
-    """How a match ended, in one line; the reason may contain text of an agent."""
+def result_words(record: GameRecord) -> str:
+    """How a game ended, in one line; the reason may contain text of an agent."""
     names = (record.seats[0].name, record.seats[1].name)
     return outcome_sentence(record.verdict, record.winner, names, record.reason)
 

@@ -37,7 +37,7 @@ from judge.games.types import Verdict
 from judge.referee.play import Venue, play_until_scored
 from judge.referee.policy import Policy
 from judge.referee.setup import check_playable
-from judge.referee.spec import MatchSpec, SeatSpec, write_record
+from judge.referee.spec import GameSpec, SeatSpec, write_record
 from judge.sandbox.machine.owner import owned_directory
 from judge.statistics.paired_scores import PairedScores
 from judge.terminal.output import fail, note, print_json
@@ -235,7 +235,7 @@ class _Player:
         except OSError as error:
             raise InputError(f"{records}: {error.strerror}: the pool's folder must be writable") from None
 
-    def game(self, spec: MatchSpec) -> PlayedGame:
+    def game(self, spec: GameSpec) -> PlayedGame:
         """The game of a spec; HostError if it stays void."""
         path = record_path(self._records, spec)
         if not path.exists():

@@ -23,7 +23,7 @@ from judge.games.types import Verdict
 from judge.referee.play import Venue, play_until_scored
 from judge.referee.policy import Policy, load_policy
 from judge.referee.setup import check_playable
-from judge.referee.spec import MatchRecord, MatchSpec, RecordFile, SeatSpec
+from judge.referee.spec import GameRecord, GameSpec, RecordFile, SeatSpec
 from judge.sandbox.machine.owner import owned_directory
 from judge.terminal.live import LiveView
 from judge.terminal.output import print_json
@@ -98,7 +98,7 @@ def match(
         if has_person:
             seats = seated(seats, clock)
         programs = {agent.digest: agent.program for agent in agents}
-        check_playable(MatchSpec(seats=seats, policy=chosen, box=kind))  # before anybody is waited for
+        check_playable(GameSpec(seats=seats, policy=chosen, box=kind))  # before anybody is waited for
         _make_directory(out)
         make_ready(kind, chosen, [seat.runtime for seat in seats if not is_person(seat)])
         names = [agent.calls_itself(chosen) for agent in agents]
@@ -109,7 +109,7 @@ def match(
         closing.callback(presenter.close)
         with kept.through_the_run():
             for number in range(games):
-                spec = MatchSpec(
+                spec = GameSpec(
                     seats=kept.seats(number),
                     policy=chosen,
                     opening=schedule(openings, number // 2, seed if shuffle else None, turns),
@@ -126,8 +126,8 @@ def match(
 
 
 def _play(
-    spec: MatchSpec, programs: dict[str, Path], venue: Venue, out: Path, presenter: Presenter, kept: KeptThroughRun
-) -> tuple[MatchRecord, Path]:
+    spec: GameSpec, programs: dict[str, Path], venue: Venue, out: Path, presenter: Presenter, kept: KeptThroughRun
+) -> tuple[GameRecord, Path]:
     """One game, played again while it is void, as often as the policy says."""
     check_playable(spec)
     here = replace(
@@ -138,7 +138,7 @@ def _play(
         build=presenter.build,
     )
 
-    def path_of(record: MatchRecord) -> Path:
+    def path_of(record: GameRecord) -> Path:
         return out / f"{record.id}-{record.attempt}.json"
 
     def save(file: RecordFile) -> None:
@@ -200,7 +200,7 @@ def _make_directory(out: Path) -> None:
         raise InputError(f"--out {out}: {error.strerror}: name a directory that is there or can be made") from None
 
 
-def _summary(record: MatchRecord, path: Path) -> dict[str, Any]:
+def _summary(record: GameRecord, path: Path) -> dict[str, Any]:
     return {
         "seats": [
             {

@@ -15,7 +15,7 @@ from judge.base.text import printable
 from judge.cli.options import POLICY_HELP, complete_policy
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy, load_policy, policy_names, variants_of
-from judge.referee.spec import MatchRecord, MatchSpec, RecordFile
+from judge.referee.spec import GameRecord, GameSpec, RecordFile
 from judge.terminal.output import print_json
 from judge.terminal.tables import make_table
 
@@ -80,12 +80,12 @@ def list_agents() -> None:
 
 SCHEMAS: Mapping[str, type[BaseModel]] = {
     "policy": Policy,
-    "spec": MatchSpec,
-    "record": MatchRecord,
+    "spec": GameSpec,
+    "record": GameRecord,
     "record-file": RecordFile,
     "agent": AgentManifest,
 }
-"""By name: a policy file, the spec of a match, its record, the file with record and transcript, an agent.toml."""
+"""By name: a policy file, the spec of a game, its record, the file with record and transcript, an agent.toml."""
 
 EXAMPLES = {"schema": "Example: judge schema record > record.schema.json"}
 

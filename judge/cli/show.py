@@ -150,7 +150,7 @@ def print_evidence(file: RecordFile, path: str) -> None:
     """Why a seat lost; `path` is where its reader finds the record."""
     record = file.record
     names = f"{record.seats[0].name} - {record.seats[1].name}"
-    print(printable(f"{names}, {record.spec.policy.name}, match {record.id}, attempt {record.attempt}", 300))
+    print(printable(f"{names}, {record.spec.policy.name}, game {record.id}, attempt {record.attempt}", 300))
     print(printable(result_words(record), 400))
     found = cases(file)
     for case in found:

@@ -11,7 +11,7 @@ from judge.base.text import printable
 from judge.catalog.steps import replayed_log
 from judge.contest.evaluation import is_evaluation
 from judge.records.outcome import outcome_text
-from judge.referee.spec import MatchRecord, read_record
+from judge.referee.spec import GameRecord, read_record
 from judge.referee.verify import verify
 
 EXAMPLES = "Example: judge verify records/*.json"
@@ -62,7 +62,7 @@ def _failed(path: Path, problems: Sequence[str]) -> int:
     return 1
 
 
-def _summary(record: MatchRecord) -> str:
+def _summary(record: GameRecord) -> str:
     names = (record.seats[0].name, record.seats[1].name)
     winner = "" if record.winner is None else f", {printable(outcome_text(record.verdict, record.winner, names))}"
     digest = record.transcript_sha256[:16]

@@ -73,15 +73,15 @@ def _checked_answer(job: Job, data: object, elapsed_s: float) -> JobResult | Ans
 def checked(job: Job, played: Played, elapsed_s: float) -> JobResult:
     """The result of a job that was given to a worker `elapsed_s` seconds ago.
 
-    Raises InputError with the reason if the record is not of this job, does not replay to its result, or if the match
+    Raises InputError with the reason if the record is not of this job, does not replay to its result, or if the game
     lasted longer than it was away.
     """
     file = parse_json(RecordFile, played.record, "the record cannot be read")
     record = file.record
-    if record.id != job.match.id or record.spec != job.spec():
+    if record.id != job.game.id or record.spec != job.spec():
         raise InputError(f"the record is of another game ({record.id})")
-    if record.attempt != job.match.attempt:
-        raise InputError(f"the record is of attempt {record.attempt}, not {job.match.attempt}")
+    if record.attempt != job.game.attempt:
+        raise InputError(f"the record is of attempt {record.attempt}, not {job.game.attempt}")
     if problems := verify(file).problems:
         raise InputError(f"the record does not replay: {'; '.join(problems)[:1000]}")
     last_ns = max((ns for block in file.transcript.blocks for ns, *_ in block.entries), default=0)

@@ -35,7 +35,7 @@ from judge.contest.estimate import longest_game_s
 from judge.contest.executor import JobEnd
 from judge.contest.hosts import WORKER
 from judge.contest.worker import Job, JobResult
-from judge.matches import Match
+from judge.contest_games import ScheduledGame
 from judge.referee.policy import Policy
 from judge.sandbox.archive import Capacity
 from judge.sandbox.docker.images import image_contents
@@ -98,13 +98,13 @@ class _Attempt:
         return monotonic() - self.given_at > self.longest_s
 
     def __str__(self) -> str:
-        return f"game {self.job.match.number}, attempt {self.job.match.attempt}"
+        return f"game {self.job.game.number}, attempt {self.job.game.attempt}"
 
     def order(self, images: Mapping[str, str]) -> bytes:
         """The order for a worker."""
         order = Order(
             contest=self.job.contest,
-            match=replace(self.job.match, spec=self.job.spec().model_dump_json()),
+            game=replace(self.job.game, spec=self.job.spec().model_dump_json()),
             agents=tuple(self.job.programs),
             states=self.job.states,
             images=images,
@@ -123,16 +123,16 @@ class Cluster:
         security: Security,
         parcels: Parcels,
         remark: Callable[[str], None] = lambda _: None,
-        place: Callable[[Match, str], None] = lambda *_: None,
+        place: Callable[[ScheduledGame, str], None] = lambda *_: None,
     ) -> None:
         """Connect. `parcels` are closed with this. `remark` writes a sentence about a worker into the journal,
-        `place` the name of the worker that has a match; empty if none has. Raises HostError if no scheduler answers."""
+        `place` the name of the worker that has a game; empty if none has. Raises HostError if no scheduler answers."""
         self._parcels = parcels
         self._place = place
         self._attempts: dict[str, _Attempt] = {}
-        """By the match's id."""
+        """By the game's id."""
         self._news: SimpleQueue[Callable[[], list[JobEnd]]] = SimpleQueue()
-        """What to do next, in the thread of the loop: each returns the matches that have ended by it."""
+        """What to do next, in the thread of the loop: each returns the games that have ended by it."""
         self._looked = -LOOK_S
         self._scheduler = ""
         self._moves = LiveMoves()
@@ -165,7 +165,7 @@ class Cluster:
 
     @property
     def host(self) -> str:
-        """Nobody knows yet who plays the next match."""
+        """Nobody knows yet who plays the next game."""
         return ""
 
     @property
@@ -174,17 +174,17 @@ class Cluster:
         return ""
 
     def start(self, job: Job) -> None:
-        """Give a match to dask. Raises IndexError if no worker has a free slot."""
+        """Give a game to dask. Raises IndexError if no worker has a free slot."""
         if not self.free:
             raise IndexError("no worker has a free slot")
         policy = job.spec().policy
-        self._attempts[job.match.id] = attempt = _Attempt(job, monotonic(), answer_s(policy), largest_answer(policy))
+        self._attempts[job.game.id] = attempt = _Attempt(job, monotonic(), answer_s(policy), largest_answer(policy))
         if job.listener is not None:
             attempt.followed = FollowedGame(job, job.listener)
         self._give(attempt)
 
     def wait(self, timeout_s: float) -> list[JobEnd]:
-        """The matches that have ended; waits for one, or for news of a worker."""
+        """The games that have ended; waits for one, or for news of a worker."""
         self._look()
         found: list[JobEnd] = []
         with suppress(Empty):
@@ -194,11 +194,11 @@ class Cluster:
         self._give_waiting()
         return found
 
-    def kill(self) -> list[Match]:
+    def kill(self) -> list[ScheduledGame]:
         """End every game now; the games that were running. A worker that is out of reach notices by itself."""
         running, self._attempts = self._attempts, {}
         self._connection.cancel([attempt.task for attempt in running.values() if attempt.task])
-        return [attempt.job.match for attempt in running.values()]
+        return [attempt.job.game for attempt in running.values()]
 
     def close(self) -> None:
         """Let the workers go; they wait for the next contest."""
@@ -293,7 +293,7 @@ class Cluster:
             name = worker.name if worker else ""
             if name != attempt.placed_at:
                 attempt.placed_at = name
-                self._place(attempt.job.match, name)
+                self._place(attempt.job.game, name)
 
     def _give_to(self, address: str, attempt: _Attempt) -> bool:
         """Have an attempt played by a worker; False if the connection is lost."""
@@ -327,7 +327,7 @@ class Cluster:
 
     def _is_current(self, attempt: _Attempt, task: Future[Any]) -> bool:
         """Whether the attempt was neither given up nor given again."""
-        return self._attempts.get(attempt.job.match.id) is attempt and attempt.task is task
+        return self._attempts.get(attempt.job.game.id) is attempt and attempt.task is task
 
     def _ended(self, attempt: _Attempt, task: Future[Any]) -> list[JobEnd]:
         """The end of an attempt that has none to check; the answer of any other is given to the checkers."""
@@ -382,8 +382,8 @@ class Cluster:
     def _apply(self, attempt: _Attempt, answer: JobResult | Answer, worker: WorkerFound) -> list[JobEnd]:
         """Raises InputError if the worker may not give this answer."""
         if isinstance(answer, JobResult):
-            self._forget_task(self._attempts.pop(attempt.job.match.id))
-            return [JobEnd(attempt.job.match, answer, None, worker.name)]
+            self._forget_task(self._attempts.pop(attempt.job.game.id))
+            return [JobEnd(attempt.job.game, answer, None, worker.name)]
         if isinstance(answer, Broken):
             return self._end(attempt, HostError(answer.why), worker.name)
         if isinstance(answer, Lacks):
@@ -417,8 +417,8 @@ class Cluster:
 
     def _end(self, attempt: _Attempt, error: HostError, host: str) -> list[JobEnd]:
         """An attempt has no result."""
-        self._forget_task(self._attempts.pop(attempt.job.match.id))
-        return [JobEnd(attempt.job.match, None, error, host)]
+        self._forget_task(self._attempts.pop(attempt.job.game.id))
+        return [JobEnd(attempt.job.game, None, error, host)]
 
     # --- what workers lack is sent -----------------------------------------------------------------------------------
 
@@ -502,10 +502,10 @@ def open_cluster(
     security = security_of(where, keys)
     pending: deque[str] = deque()
 
-    def place(match: Match, worker: str) -> None:
+    def place(game: ScheduledGame, worker: str) -> None:
         """While the store is lost nobody asks who plays; at its end a game names its worker again."""
         with suppress(StoreLostError):
-            store.played_by(match.id, match.attempt, worker)
+            store.played_by(game.id, game.attempt, worker)
 
     def remark(text: str) -> None:
         """What is said of workers while the store is lost is written when it is back."""

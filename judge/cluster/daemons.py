@@ -61,7 +61,7 @@ def run_scheduler(listen: Address, security: Security, lost_after_s: float) -> N
 
 
 def run_worker(machine: Machine, scheduler: Address, listen: Address | None, security: Security) -> None:
-    """Play for the contests of a scheduler until SIGTERM or Ctrl-C, which end running matches.
+    """Play for the contests of a scheduler until SIGTERM or Ctrl-C, which end running games.
 
     The scheduler may stop and start again. `listen` is this worker's address; None: the one that leads to the
     scheduler, any port.

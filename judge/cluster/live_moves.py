@@ -120,10 +120,10 @@ class FollowedGame:
         self.close()
         self._plays += 1
         self._worker, self._arrived = worker, 0
-        match = self._job.match
+        game = self._job.game
         self._sender = Sender(
             self._listener,
-            Announced(match=match.id, game=match.number, attempt=match.attempt, spec=self._spec, play=self._plays),
+            Announced(id=game.id, game=game.number, attempt=game.attempt, spec=self._spec, play=self._plays),
         )
 
 

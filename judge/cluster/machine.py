@@ -138,7 +138,7 @@ class Machine:
     def play(
         self, order: Order, is_wanted: Callable[[], bool], send_moves: Callable[[int, bytes], None] = lambda *_: None
     ) -> Answer:
-        """Play a match in a free slot, to its end or until it is not wanted any more.
+        """Play a game in a free slot, to its end or until it is not wanted any more.
 
         `send_moves` sends its moves meanwhile: some bytes, and how many were sent before.
         """
@@ -153,7 +153,7 @@ class Machine:
         if images or agents:
             return Lacks(agents=agents, images=images)
         try:
-            job = Job(order.match, programs, states=order.states, contest=order.contest)
+            job = Job(order.game, programs, states=order.states, contest=order.contest)
             with own_pickles(), self._spectators(order, send_moves) as listener:
                 return self._in_a_slot(replace(job, listener=listener), is_wanted)
         except _NotWantedError:
@@ -250,7 +250,7 @@ class Machine:
 
     def _in_a_slot(self, job: Job, is_wanted: Callable[[], bool]) -> Answer:
         slots = self._idle.get()
-        log.info("game taken", match=job.match.id, attempt=job.match.attempt)
+        log.info("game taken", game=job.game.id, attempt=job.game.attempt)
         try:
             slots.start(job)
             while not (ended := slots.wait(LOOK_S)):

@@ -7,10 +7,10 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from judge.base.errors import InputError
 from judge.base.parsing import parse_json
+from judge.contest_games import ScheduledGame
 from judge.host.image_files import ImageFacts
-from judge.matches import Match
 from judge.referee.bounds import LARGEST_RECORD
-from judge.referee.spec import MatchSpec
+from judge.referee.spec import GameSpec
 
 LARGEST_ANSWER = 4 * LARGEST_RECORD
 """Bytes: a record and the states of four folders, as Base64."""
@@ -46,11 +46,11 @@ class _Message(BaseModel):
 
 
 class Order(_Message):
-    """A match to play as one attempt; `match.spec` has its seed and its folders."""
+    """A game to play as one attempt; `game.spec` has its seed and its folders."""
 
     contest: str
     """For the log."""
-    match: Match
+    game: ScheduledGame
     agents: tuple[str, ...]
     """Their digests."""
     states: Mapping[str, bytes]
@@ -63,13 +63,13 @@ class Order(_Message):
     """Whether its moves are to be sent while it is played."""
 
     @property
-    def spec(self) -> MatchSpec:
+    def spec(self) -> GameSpec:
         """What is played. Raises InputError if there is none."""
-        return parse_json(MatchSpec, self.match.spec, "the order has no spec of a match")
+        return parse_json(GameSpec, self.game.spec, "the order has no spec of a match")
 
 
 class Played(_Message):
-    """The match was played, or is void: its record as JSON, and the states in which its folders were left."""
+    """The game was played, or is void: its record as JSON, and the states in which its folders were left."""
 
     kind: Literal["played"] = "played"
     record: bytes
@@ -92,15 +92,15 @@ class Unfit(_Message):
 
 
 class Broken(_Message):
-    """The match has no end, such as when the process that played it was killed."""
+    """The game has no end, such as when the process that played it was killed."""
 
     kind: Literal["broken"] = "broken"
     why: str = Field(max_length=2000)
 
 
 class Stopped(_Message):
-    """The match was not wanted for a while, so the worker ended it. Then dask has no use for the answer, unless it has
-    given the match to the same worker again meanwhile."""
+    """The game was not wanted for a while, so the worker ended it. Then dask has no use for the answer, unless it has
+    given the game to the same worker again meanwhile."""
 
     kind: Literal["stopped"] = "stopped"
     why: str = Field(max_length=2000)
@@ -169,7 +169,7 @@ def topic_of(task: str) -> str:
 
 
 def read_answer(data: object) -> Answer:
-    """What a worker says of a match. Raises InputError for anything else."""
+    """What a worker says of a game. Raises InputError for anything else."""
     return _read(_ANSWER, data)
 
 

@@ -16,7 +16,7 @@ from judge.cluster.messages import Answer, Order, ParcelPiece, Receipt, Unfit, t
 from judge.contest.executor import slots_on_host
 
 SLOT = "slot"
-"""The resource of dask that a match takes one of."""
+"""The resource of dask that a game takes one of."""
 
 MAX_UNSENT = 4
 """Messages of moves that wait to be sent. dask joins those that wait to one, and a scheduler refuses long ones."""
@@ -48,13 +48,13 @@ class AtMachine(WorkerPlugin):
 
 
 def play(order: bytes) -> bytes:
-    """Play a match: an `Order` in, an `Answer` out."""
+    """Play a game: an `Order` in, an `Answer` out."""
     worker = get_worker()
     task = worker.state.tasks[worker.get_current_task()]
     name = str(task.key)
 
     def is_wanted() -> bool:
-        """Neither the scheduler nor the contest is lost, and the match was not given up."""
+        """Neither the scheduler nor the contest is lost, and the game was not given up."""
         return worker.status is Status.running and task.state == "executing"
 
     def send_moves(begin: int, data: bytes) -> None:

@@ -2,7 +2,7 @@
 
 dask cannot do without pickle, and whoever may speak to one of its processes may send one. A pickle runs code by naming
 something that is then called, and Python asks its audit hooks before each such name, whoever reads the pickle. The
-names that are left make values and tasks that play games. What a worker says of a match is JSON, which needs none.
+names that are left make values and tasks that play games. What a worker says of a game is JSON, which needs none.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""A contest in its store: it begins once, and says which match is next, what a match starts with, and the standings.
+"""A contest in its store: it begins once, and says which game is next, what a game starts with, and the standings.
 
 The folder of contest.toml has everything: the database, the frozen agents, the records and the states of folders. If
 the database is PostgreSQL, it has copies of the files (`judge.contest.folders.kept`).
@@ -22,7 +22,7 @@ from judge.contest.plan import Planned, WitnessPlan
 from judge.contest.runner import ContestRunner
 from judge.contest.take_snapshot import take_snapshot
 from judge.contest.worker import Job
-from judge.matches import Match, MatchState, ResultRow
+from judge.contest_games import GameResult, GameState, ScheduledGame
 from judge.referee.spec import KeptFolders, RecordFile
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import FolderKind
@@ -101,26 +101,26 @@ class Contest:
         return frozenset(entry.name for entry in self.snapshot.entries)
 
     def schedule_next(self) -> bool:
-        """Schedule the next round, when all matches of the schedule have ended; False if the contest is over.
+        """Schedule the next round, when all games of the schedule have ended; False if the contest is over.
 
-        Agents that have failed in too many matches are disqualified before it.
+        Agents that have failed in too many games are disqualified before it.
         """
         results = self.store.results(self.name)
         for agent, share in self.tournament.failed(results, self.out()).items():
             limit = self.snapshot.failures.limit
             self.store.disqualify(self.name, agent, f"failed in {share:.0%} of its games; {limit:.0%} are allowed")
         drawn = self.tournament.next(self.store.pairings(self.name), results, self.out())
-        self.store.schedule(self.name, drawn.matches, drawn.pairings)
-        return bool(drawn.matches)
+        self.store.schedule(self.name, drawn.games, drawn.pairings)
+        return bool(drawn.games)
 
-    def job(self, match: Match, listener: Path | None = None) -> Job:
-        """What a worker needs to play a match as its current attempt.
+    def job(self, game: ScheduledGame, listener: Path | None = None) -> Job:
+        """What a worker needs to play a game as its current attempt.
 
         Raises InputError if the files or folders of an agent are not what they were.
         """
         entries = self.snapshot.by_name()
-        agents = [entries[name] for name in (match.first, match.second)]
-        first, second = (self._folders(agent, match.number) for agent in agents)
+        agents = [entries[name] for name in (game.first, game.second)]
+        first, second = (self._folders(agent, game.number) for agent in agents)
         states = {
             digest: self.files.get(digest)
             for folders in (first, second)
@@ -128,9 +128,9 @@ class Contest:
             if digest != EMPTY.digest
         }
         return Job(
-            match=match,
+            game=game,
             programs={agent.seat.digest: self.program(agent.seat.digest) for agent in agents},
-            seed=self.tournament.seed_of(match, match.attempt),
+            seed=self.tournament.seed_of(game, game.attempt),
             folders=(first, second),
             states=states,
             contest=self.name,
@@ -151,7 +151,7 @@ class Contest:
                 self.program(entry.seat.digest)
 
     def _folders(self, agent: SnapshotEntry, number: int) -> KeptFolders | None:
-        """The folders with which an agent starts a match: as its match before left them, or as they began; None if the
+        """The folders with which an agent starts a game: as its game before left them, or as they began; None if the
         policy keeps no folders."""
         policy = self.snapshot.policy.folders
         if not policy.kept:
@@ -187,14 +187,14 @@ class Contest:
             entry.name: entry.disqualified for entry in self.store.entries(self.name) if entry.disqualified is not None
         }
 
-    def results(self) -> list[ResultRow]:
+    def results(self) -> list[GameResult]:
         """The results so far, in the order of the schedule."""
         return self.store.results(self.name)
 
     def standing(self) -> Standing:
         """The table as it is now."""
         out = self.out()
-        # Among a hundred thousand counted matches a collection finds nothing, and takes a third of the time.
+        # Among a hundred thousand counted games a collection finds nothing, and takes a third of the time.
         with uncollected():
             played = self.tournament.played(self.store.pairings(self.name), self.results())
             return Standing(self.tournament.table(played, out), played, out, self.tournament.stages(played, out))
@@ -202,19 +202,19 @@ class Contest:
     def stages_of_games(self) -> Mapping[int, str]:
         """What the group or league of each game is called, by the game's number; empty if the format has none."""
         groups = {(each.round, each.table): each.group for each in self.store.pairings(self.name) if each.group}
-        rows = self.store.schedule_rows(self.name) if groups else ()
+        rows = self.store.listed(self.name) if groups else ()
         return {row.number: self.snapshot.format.stage_name(groups[row.round, row.table]) for row in rows}
 
     def to_come(self) -> ToCome:
-        """The matches that will be scheduled later."""
+        """The games that will be scheduled later."""
         return self.tournament.to_come(self.store.pairings(self.name), self.results(), self.out())
 
     def is_over(self) -> bool:
         """Whether all games were played and no round follows."""
         counts = self.store.counts(self.name)
-        if counts[MatchState.PENDING] or counts[MatchState.RUNNING] or counts[MatchState.HELD]:
+        if counts[GameState.PENDING] or counts[GameState.RUNNING] or counts[GameState.HELD]:
             return False
-        return not self.tournament.next(self.store.pairings(self.name), self.results(), self.out()).matches
+        return not self.tournament.next(self.store.pairings(self.name), self.results(), self.out()).games
 
 
 def open_store(planned: Planned) -> Store:
@@ -292,7 +292,7 @@ def frozen(
 def begin(
     store: Store, planned: Planned, host: Mapping[str, Any], cosign: Cosign = _nobody, *, is_early: bool = False
 ) -> Contest:
-    """Lock in a contest and store it with its first matches, or open it if the store has it, with all its files.
+    """Lock in a contest and store it with its first games, or open it if the store has it, with all its files.
 
     `cosign` asks the witnesses of the draw. Raises InputError, with the moments, before the announced end of
     submissions or start, unless `is_early`.
@@ -337,12 +337,12 @@ def _story(snapshot: Snapshot) -> str:
     return f"{words}: {said}" if said else words
 
 
-def find_match(contest: Contest, word: str) -> Match:
-    """The match with this number, or whose id begins so. Raises InputError if there is none, or several."""
-    games = contest.store.matches(contest.name)
-    found = [match for match in games if str(match.number) == word]
+def find_game(contest: Contest, word: str) -> ScheduledGame:
+    """The game with this number, or whose id begins so. Raises InputError if there is none, or several."""
+    games = contest.store.games(contest.name)
+    found = [game for game in games if str(game.number) == word]
     if not found and len(word) >= 4:
-        found = [match for match in games if match.id.startswith(word)]
+        found = [game for game in games if game.id.startswith(word)]
     if len(found) != 1:
         raise InputError(
             f"{word!r} is {'no game' if not found else 'several games'} of {contest.name}: give its number, or more of "

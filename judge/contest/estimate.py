@@ -14,10 +14,10 @@ from judge.contest.entries import entrants
 from judge.contest.folders.transfer import brought, folder_words
 from judge.contest.plan import Planned
 from judge.contest.take_snapshot import distinct
-from judge.matches import Pairing
+from judge.contest_games import Pairing
 from judge.referee.policy import Policy
 from judge.referee.setup import check_playable
-from judge.referee.spec import MatchSpec
+from judge.referee.spec import GameSpec
 from judge.sandbox.docker import requirements
 from judge.sandbox.docker.images import keeper_image, runtime_image
 from judge.tournament.pairings import Competitor
@@ -27,10 +27,10 @@ from judge.tournament.results import PlayedPairing
 
 @dataclass(frozen=True, slots=True)
 class ContestEstimate:
-    """The estimated size of a contest. `longest_s` is the time of a match in which both agents use all of their clocks;
-    None if the policy has no clock for a whole match. `is_exact`: the number of matches does not depend on results.
+    """The estimated size of a contest. `longest_s` is the time of a game in which both agents use all of their clocks;
+    None if the policy has no clock for a whole game. `is_exact`: the number of games does not depend on results.
 
-    `waves` are the matches that may be played at once, as chains: (number of chains, matches in each). A wave begins
+    `waves` are the games that may be played at once, as chains: (number of chains, games in each). A wave begins
     when the one before it has ended.
     """
 
@@ -82,7 +82,7 @@ def estimate_contest(planned: Planned) -> ContestEstimate:
         agents=names,
         rounds=len(pairs),
         games=sum(pairs) * planned.plan.format.games,
-        is_exact=planned.plan.format.counts_matches,
+        is_exact=planned.plan.format.counts_games,
         longest_s=longest_game_s(planned.policy),
         waves=_waves(planned, draws),
         missing=missing,
@@ -109,7 +109,7 @@ def _waves(planned: Planned, draws: Sequence[Sequence[int]]) -> Sequence[tuple[i
 
 
 def longest_game_s(policy: Policy) -> float | None:
-    """The seconds of a match in which both agents use all of their clocks; None if nothing limits it."""
+    """The seconds of a game in which both agents use all of their clocks; None if nothing limits it."""
     clock = policy.clock
     if not clock.match_ms:
         return None
@@ -139,7 +139,7 @@ def _runtimes(agents: Sequence[Agent], policy: Policy) -> Iterator[str]:
 
 def _can_sit(agent: Agent, policy: Policy) -> None:
     seat = agent.seat(policy)
-    check_playable(MatchSpec(seats=(seat, seat), policy=policy))
+    check_playable(GameSpec(seats=(seat, seat), policy=policy))
 
 
 def _why_not(needed: Callable[[], object]) -> list[str]:
@@ -151,7 +151,7 @@ def _why_not(needed: Callable[[], object]) -> list[str]:
 
 
 _ANY_SEED = 0
-"""The number of matches does not depend on any lot."""
+"""The number of games does not depend on any lot."""
 
 
 def _draws(planned: Planned, count: int) -> Sequence[Sequence[Sequence[Pairing]]]:

@@ -1,7 +1,7 @@
 """An evaluation: a candidate plays a frozen pool, until a test has an answer or its score is known well enough.
 
 The pool is frozen at first use: its opponents by digest, the policy, the openings, and a seed from which the chance of
-every game follows. So all candidates play the same games, and a game of the same files is the same match, wherever it
+every game follows. So all candidates play the same games, and a game of the same files is the same game, wherever it
 was played: it is not played again, which is also how an evaluation goes on after a kill. A parent plays the same games
 as the candidate, and is compared with it pair by pair.
 
@@ -21,10 +21,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from judge.catalog.entry import NOT_TURNED, Turn
 from judge.contest.plan import AgentPlan, OpeningsPlan
-from judge.records.outcome import match_scores
+from judge.records.outcome import game_scores
 from judge.referee.policy import Policy
 from judge.referee.seeds import Key, derived
-from judge.referee.spec import MatchSpec, SeatSpec
+from judge.referee.spec import GameSpec, SeatSpec
 from judge.sandbox.box import BoxKind
 from judge.statistics.paired_scores import PairedScores
 from judge.statistics.sprt import Sprt, SprtDecision
@@ -88,13 +88,13 @@ class Pool(_Value):
         """After so many pairs of games openings come again as they were."""
         return len(self.agents) * len(self.openings) * len(self.turns)
 
-    def pair(self, number: int, seat: SeatSpec) -> tuple[MatchSpec, MatchSpec]:
+    def pair(self, number: int, seat: SeatSpec) -> tuple[GameSpec, GameSpec]:
         """The pair of games `number`, from 0, of an agent: opponents take turns, then comes the next opening."""
         turn, place = divmod(number, len(self.agents))
         opponent = self.agents[place]
         opening = schedule(self.openings, turn, self.seed if self.shuffle else None, self.turns)
         first, second = (
-            MatchSpec(
+            GameSpec(
                 seats=seats,
                 policy=self.policy,
                 opening=opening,
@@ -233,7 +233,7 @@ def evaluate(
     candidate: SeatSpec,
     parent: SeatSpec | None,
     rule: StopRule,
-    play: Callable[[MatchSpec], PlayedGame],
+    play: Callable[[GameSpec], PlayedGame],
 ) -> Iterator[tuple[PairedScores, list[str]]]:
     """The scores and all records so far, after each turn of all opponents; ends when the rule says so.
 
@@ -248,7 +248,7 @@ def evaluate(
                 if seat is not None:
                     games = [play(spec) for spec in pool.pair(number, seat)]
                     digests += [game.digest for game in games]
-                    points = (match_scores(game.verdict, game.winner)[at] for at, game in enumerate(games))
+                    points = (game_scores(game.verdict, game.winner)[at] for at, game in enumerate(games))
                     pairs.append(sum(points) / 2)
             number += 1
         found = PairedScores.of(scores[0], None if parent is None else scores[1])

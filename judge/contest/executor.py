@@ -18,7 +18,7 @@ from typing import Protocol
 from judge.base.errors import InputError
 from judge.base.worker_processes import Crew, Worker, kill, wait
 from judge.contest.worker import Job, JobResult, log_to, play_job
-from judge.matches import Match
+from judge.contest_games import ScheduledGame
 from judge.referee.play import Slot
 from judge.sandbox.machine.core_locks import is_free
 from judge.sandbox.machine.cores import place_slots, whole_cores
@@ -29,7 +29,7 @@ from judge.sandbox.machine.owner import owned_directory
 class JobEnd:
     """The end of a job: its result, or the error if its worker was lost."""
 
-    match: Match
+    game: ScheduledGame
     result: JobResult | None
     error: BaseException | None
     host: str = ""
@@ -37,15 +37,15 @@ class JobEnd:
 
 
 class Executor(Protocol):
-    """Plays the matches of a contest, here or elsewhere."""
+    """Plays the games of a contest, here or elsewhere."""
 
     @property
     def free(self) -> int:
-        """How many matches could be started now."""
+        """How many games could be started now."""
 
     @property
     def host(self) -> str:
-        """The machine that plays the match that is started next; empty if nobody knows yet."""
+        """The machine that plays the game that is started next; empty if nobody knows yet."""
 
     @property
     def slot(self) -> str:
@@ -53,24 +53,24 @@ class Executor(Protocol):
 
     @property
     def running(self) -> int:
-        """How many matches are being played, or prepared."""
+        """How many games are being played, or prepared."""
 
     def start(self, job: Job) -> None:
-        """Play a match. Raises IndexError if nothing is free."""
+        """Play a game. Raises IndexError if nothing is free."""
 
     def wait(self, timeout_s: float) -> list[JobEnd]:
         """The jobs that have ended; waits for one for `timeout_s` seconds at most."""
 
-    def kill(self) -> list[Match]:
-        """End everything now, and return the matches that were running."""
+    def kill(self) -> list[ScheduledGame]:
+        """End everything now, and return the games that were running."""
 
     def close(self) -> None:
-        """End the processes, when none of them runs a match."""
+        """End the processes, when none of them runs a game."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """A slot, what people call it, and the file that the match which plays there locks."""
+    """A slot, what people call it, and the file that the game which plays there locks."""
 
     name: str
     cores: Slot
@@ -93,7 +93,7 @@ class LocalExecutor:
 
     slots: Sequence[Slot]
     ahead: int = 1
-    """How many matches of a slot are prepared while another one plays; 0 if the judge has no core for that work."""
+    """How many games of a slot are prepared while another one plays; 0 if the judge has no core for that work."""
     holds_cores: bool = False
     """Whether this judge has the locks of the slots' cores; else each game has them while it plays."""
     host: str = field(default_factory=platform.node)
@@ -102,11 +102,11 @@ class LocalExecutor:
     fork: bool = False
     """Whether the processes are forks of this one, which must have no threads of its own then."""
     _idle: list[_Process] = field(init=False)
-    _running: dict[_Process, Match] = field(init=False, default_factory=dict)
+    _running: dict[_Process, ScheduledGame] = field(init=False, default_factory=dict)
     _at_end: ExitStack = field(init=False, default_factory=ExitStack)
 
     def __post_init__(self) -> None:
-        """Start no process: a worker starts with its first match. Raises HostError if the disk is full."""
+        """Start no process: a worker starts with its first game. Raises HostError if the disk is full."""
         locks = self._at_end.enter_context(owned_directory())
         each = [
             _Slot(_name(number, slot), slot, locks / f"slot-{number}", self.holds_cores)
@@ -148,15 +148,15 @@ class LocalExecutor:
         return self._next().slot.name if self._idle else ""
 
     def start(self, job: Job) -> None:
-        """Play a match in the slot that has the fewest. Raises IndexError if no process is free."""
+        """Play a game in the slot that has the fewest. Raises IndexError if no process is free."""
         process = self._next()
         self._idle.pop()
         slot = process.slot
         process.worker.start(play_job, job, slot.cores, slot.lock, holds_cores=slot.holds_cores)
-        self._running[process] = job.match
+        self._running[process] = job.game
 
     def _next(self) -> _Process:
-        """The process that plays the next match. Raises IndexError if none is free."""
+        """The process that plays the next game. Raises IndexError if none is free."""
         games = Counter(process.slot for process in self._running)
         self._idle.sort(key=lambda process: -games[process.slot])
         return self._idle[-1]
@@ -167,14 +167,14 @@ class LocalExecutor:
         return [self._finish(processes[worker]) for worker in wait(processes, timeout_s)]
 
     def _finish(self, process: _Process) -> JobEnd:
-        match = self._running.pop(process)
+        game = self._running.pop(process)
         error = process.worker.exception()
         if error is not None:
             process.worker.reset()
         self._idle.append(process)
-        return JobEnd(match, None if error is not None else process.worker.result(), error)
+        return JobEnd(game, None if error is not None else process.worker.result(), error)
 
-    def kill(self) -> list[Match]:
+    def kill(self) -> list[ScheduledGame]:
         """End every process now, and return when they are gone: the games that were running.
 
         Their containers are nobody's then: for the reaper.
@@ -185,7 +185,7 @@ class LocalExecutor:
         return running
 
     def close(self) -> None:
-        """End the processes, when none of them runs a match."""
+        """End the processes, when none of them runs a game."""
         for process in self._idle:
             process.worker.close()
         self._at_end.close()

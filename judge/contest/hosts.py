@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from judge.base.text import sentence
+from judge.contest_games import AttemptState
 from judge.statistics.fairness import TIME, FairnessTest
 from judge.statistics.significance import SIGNIFICANCE, holm, hypergeometric_tail
 from judge.store.queries import Reader
-from judge.store.types import AttemptState
 
 WORKER = "worker"
 """The event of these lines."""

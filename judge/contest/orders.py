@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from judge.base.errors import InputError
-from judge.contest.contest import Contest, find_match
+from judge.contest.contest import Contest, find_game
 from judge.contest.runner import SET_ASIDE, STOPPED
-from judge.matches import Match, MatchState
+from judge.contest_games import GameState, ScheduledGame
 from judge.store.contests import Store
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.tournament.schedule import Table
@@ -41,7 +41,7 @@ def pause(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
     def do(store: Store) -> str:
         store.set_state(contest.name, "paused", order.why)
-        return f"{contest.name} is paused; {store.counts(contest.name)[MatchState.RUNNING]} games are being finished"
+        return f"{contest.name} is paused; {store.counts(contest.name)[GameState.RUNNING]} games are being finished"
 
     return contest.store.carry_out(contest.name, order, do)
 
@@ -68,11 +68,11 @@ def _set_aside(contest: Contest) -> set[str]:
         return set()
     aside: set[str] = set()
     for line in contest.store.journal(contest.name):
-        if line.event == SET_ASIDE and line.match is not None:
-            aside.add(line.match)
+        if line.event == SET_ASIDE and line.game is not None:
+            aside.add(line.game)
         elif line.event == STOPPED:
             aside.clear()
-    return {match.id for match in contest.store.matches(contest.name) if match.state is MatchState.HELD} & aside
+    return {game.id for game in contest.store.games(contest.name) if game.state is GameState.HELD} & aside
 
 
 def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
@@ -80,7 +80,7 @@ def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
     A contest that was stopped is open then; others that are held stay so. Raises InputError if the game is not held.
     """
-    match = find_match(contest, order.target)
+    match = find_game(contest, order.target)
 
     def do(store: Store) -> str:
         if not store.release(contest.name, order.why, match.id):
@@ -99,12 +99,12 @@ def void(contest: Contest, order: OrganiserOrder, attempt: int | None = None) ->
     Raises InputError if there is no such game, if it has no result and is not played, or if `attempt` is given and is
     not its current one.
     """
-    match = find_match(contest, order.target)
+    match = find_game(contest, order.target)
 
     def do(store: Store) -> str:
         state = store.annul(match.id, order.why, attempt)
         said = f"game {match.number}, {match.first} - {match.second}: void"
-        if state is MatchState.CANCELLED:
+        if state is GameState.CANCELLED:
             return f"{said}, and not played again: one of the two is disqualified"
         return f"{said}, to be played again"
 
@@ -116,7 +116,7 @@ def disqualify(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
     def do(store: Store) -> str:
         store.disqualify(contest.name, order.target, order.why)
-        cancelled = store.counts(contest.name)[MatchState.CANCELLED]
+        cancelled = store.counts(contest.name)[GameState.CANCELLED]
         return f"{order.target} is disqualified; {cancelled} games of {contest.name} are cancelled"
 
     return contest.store.carry_out(contest.name, order, do)
@@ -128,7 +128,7 @@ def disqualify(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 def effect_of_pause(contest: Contest) -> Effect:
     """What `pause` would change now."""
     counts = contest.store.counts(contest.name)
-    running, waiting = counts[MatchState.RUNNING], counts[MatchState.PENDING]
+    running, waiting = counts[GameState.RUNNING], counts[GameState.PENDING]
     return Effect(f"{running} running games are finished, and {waiting} that wait are not started. No place changes.")
 
 
@@ -136,7 +136,7 @@ def effect_of_resume(contest: Contest) -> Effect:
     """What `resume` would change now."""
     counts = contest.store.counts(contest.name)
     aside = len(_set_aside(contest))
-    waiting, held = counts[MatchState.PENDING], counts[MatchState.HELD] - aside
+    waiting, held = counts[GameState.PENDING], counts[GameState.HELD] - aside
     words = (
         f"{waiting} games that wait can be started, and {held} that were stopped after too many voids are played again."
     )
@@ -145,12 +145,12 @@ def effect_of_resume(contest: Contest) -> Effect:
     return Effect(f"{words} No place changes.")
 
 
-def effect_of_replay(contest: Contest, word: str) -> tuple[Match, Effect]:
+def effect_of_replay(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
     """The game of that number or id, and what `replay` would change. Raises InputError if it is not held."""
-    match = find_match(contest, word)
-    if match.state is not MatchState.HELD:
+    match = find_game(contest, word)
+    if match.state is not GameState.HELD:
         raise InputError(_not_held(match.number, match.state))
-    others = contest.store.counts(contest.name)[MatchState.HELD] - 1
+    others = contest.store.counts(contest.name)[GameState.HELD] - 1
     words = (
         f"Game {match.number}, {match.first} - {match.second}, is played again with the same opening and a new seed; "
         f"one more void, and it is stopped again. {others} others that were stopped stay so. No place changes."
@@ -162,16 +162,16 @@ def _not_held(number: int, state: str) -> str:
     return f"game {number} is {state}: only one that was stopped after too many voids is played again so"
 
 
-def effect_of_void(contest: Contest, word: str) -> tuple[Match, Effect]:
+def effect_of_void(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
     """The game of that number or id, and what `void` would change. Raises InputError if it cannot be void now."""
-    match = find_match(contest, word)
-    if match.state not in (MatchState.DONE, MatchState.RUNNING):
+    match = find_game(contest, word)
+    if match.state not in (GameState.DONE, GameState.RUNNING):
         raise InputError(f"game {match.number} is {match.state}: it has no result to withdraw")
     out = contest.out()
     again = "is played again with the same opening and a new seed"
     if {match.first, match.second} & out.keys():
         again = "is not played again, because one of the two is disqualified"
-    what = "The result" if match.state is MatchState.DONE else "What is played now"
+    what = "The result" if match.state is GameState.DONE else "What is played now"
     words = f"{what} of game {match.number}, {match.first} - {match.second}, counts no more; the game {again}."
     return match, Effect(words, _changes(contest, out, without=match.id))
 
@@ -183,17 +183,17 @@ def effect_of_disqualify(contest: Contest, agent: str) -> Effect:
         raise InputError(f"no agent {agent!r} takes part in {contest.name!r}")
     if agent in out:
         raise InputError(f"{agent} is disqualified already: {out[agent]}")
-    matches = [match for match in contest.store.matches(contest.name) if agent in (match.first, match.second)]
-    played = sum(match.state is MatchState.DONE for match in matches)
-    waiting = sum(match.state in (MatchState.PENDING, MatchState.HELD) for match in matches)
+    games = [game for game in contest.store.games(contest.name) if agent in (game.first, game.second)]
+    played = sum(game.state is GameState.DONE for game in games)
+    waiting = sum(game.state in (GameState.PENDING, GameState.HELD) for game in games)
     words = f"{played} games of {agent} count for nobody, and {waiting} are not played."
     return Effect(words, _changes(contest, {**out, agent: ""}))
 
 
 def _changes(contest: Contest, out: Mapping[str, str], without: str = "") -> Sequence[PlaceChange]:
-    """Who changes places or points if these agents are out and a match has no result; later rounds stay as drawn."""
+    """Who changes places or points if these agents are out and a game has no result; later rounds stay as drawn."""
     now = contest.standing().table
-    left = [result for result in contest.results() if result.match != without]
+    left = [result for result in contest.results() if result.id != without]
     played = contest.tournament.played(contest.store.pairings(contest.name), left)
     then = _by_agent(contest.tournament.table(played, out))
     return [

@@ -16,10 +16,10 @@ from judge.base.errors import StoreLostError
 from judge.base.logs import get_logger
 from judge.contest.executor import Executor, JobEnd
 from judge.contest.worker import Job, JobResult, describe_loss
-from judge.matches import Match, MatchState, Outcome
+from judge.contest_games import AttemptState, GameState, Outcome, ScheduledGame
 from judge.store.contests import Store
 from judge.store.files import Files
-from judge.store.types import AttemptState, FileKind
+from judge.store.types import FileKind
 
 LOOK_S = 1.0
 """How long the loop waits for a game to end before it looks whether somebody wants it to stop."""
@@ -32,7 +32,7 @@ STOPPED = "stopped"
 
 
 SET_ASIDE = "set-aside"
-"""The event of a match that stays void while others are played: it is tried once more when nothing else is left."""
+"""The event of a game that stays void while others are played: it is tried once more when nothing else is left."""
 
 PAUSE_S = 300.0
 """How long after that, at least, it is tried: what takes a host's cores is often gone by then."""
@@ -54,7 +54,7 @@ class StopReason(StrEnum):
 
 
 def again_at(store: Store, contest: str) -> str | None:
-    """When a running contest may try the matches once more that it has set aside, in UTC; None if it has to be resumed
+    """When a running contest may try the games once more that it has set aside, in UTC; None if it has to be resumed
     for that."""
     if store.state(contest) != "open":
         return None
@@ -65,10 +65,10 @@ def again_at(store: Store, contest: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class MatchEvent:
-    """An attempt of a match ended, and the contest has taken note: `state` is the state of the attempt."""
+class AttemptEvent:
+    """An attempt of a game ended, and the contest has taken note: `state` is the state of the attempt."""
 
-    match: Match
+    game: ScheduledGame
     outcome: Outcome | None
     state: AttemptState
     why: str
@@ -84,7 +84,7 @@ class ContestRunner:
         contest: str,
         executor: Executor,
         *,
-        job_of: Callable[[Match], Job],
+        job_of: Callable[[ScheduledGame], Job],
         schedule_next: Callable[[], bool],
         attempts: int,
         alone: frozenset[str] = frozenset(),
@@ -94,16 +94,16 @@ class ContestRunner:
     ) -> None:
         """`files` gets the records and the states of folders, each before the row that refers to it.
 
-        `schedule_next` is called when all matches that were scheduled have ended: it schedules those that follow from
+        `schedule_next` is called when all games that were scheduled have ended: it schedules those that follow from
         the results, and returns whether there are any.
 
-        After so many void `attempts` of a match in a row the match is set aside if another one was played since the
+        After so many void `attempts` of a game in a row the game is set aside if another one was played since the
         last time, or if others are left the first time. It is tried once more when all others have ended, and not
-        before `pause_s` have passed since a match was set aside.
+        before `pause_s` have passed since a game was set aside.
         Otherwise, or if it is void again, the whole contest stops and says why: so a cause that hits one game stops
         no other, an agent gains one attempt by it at most, and a host that cannot play does not try all games.
 
-        No two matches of an agent in `alone` are played at once.
+        No two games of an agent in `alone` are played at once.
         `check` is called in each round. It raises HostError if another process has taken over the contest, and
         StoreLostError while that is unknown. Games continue for `patience_s` while the store is lost; then
         StoreLostError is raised.
@@ -119,14 +119,14 @@ class ContestRunner:
         self._check = check
         self._pause_s = pause_s
         self._has_played = False
-        """Whether a result came since the loop began or set a match aside."""
+        """Whether a result came since the loop began or set a game aside."""
         self._is_first = True
-        """Whether no match was set aside yet."""
+        """Whether no game was set aside yet."""
         self._set_aside_at: float | None = None
-        """When this loop last set a match aside."""
+        """When this loop last set a game aside."""
         self._patience_s = patience_s
         self._played: set[tuple[str, int]] = set()
-        """The matches and attempts whose ends are not in the store."""
+        """The games and attempts whose ends are not in the store."""
         self._ended: deque[JobEnd] = deque()
         """Ends that are not in the store."""
         self._log = get_logger(contest=contest)
@@ -135,8 +135,8 @@ class ContestRunner:
         self.abandon = Event()
         """Set: end now."""
 
-    def run(self, tell: Callable[[MatchEvent], None]) -> StopReason:
-        """Play until nothing is left to play, or until it is stopped; `tell` is called with every match that ended.
+    def run(self, tell: Callable[[AttemptEvent], None]) -> StopReason:
+        """Play until nothing is left to play, or until it is stopped; `tell` is called with every game that ended.
 
         Raises HostError if the disk is full, if another host has taken over, or if the store does not come back.
         """
@@ -170,7 +170,7 @@ class ContestRunner:
         if rolled_back:
             self._log.info("rolled back", games=rolled_back)
 
-    def _step(self, tell: Callable[[MatchEvent], None]) -> StopReason | None:
+    def _step(self, tell: Callable[[AttemptEvent], None]) -> StopReason | None:
         """Fill the slots, wait and settle what has ended; the reason if there is nothing left to do.
 
         Raises StoreLostError; then the next step does what is left of it.
@@ -185,21 +185,21 @@ class ContestRunner:
         self._settle_all(tell)
         return None
 
-    def _settle_all(self, tell: Callable[[MatchEvent], None]) -> None:
+    def _settle_all(self, tell: Callable[[AttemptEvent], None]) -> None:
         while self._ended:
             event = self._settle(self._ended[0])
             end = self._ended.popleft()
-            self._played.discard((end.match.id, end.match.attempt))
+            self._played.discard((end.game.id, end.game.attempt))
             tell(event)
 
     def _fill(self) -> None:
         while self._executor.free and not self.drain.is_set():
-            match = self._store.issue(self._contest, self._executor.host, self._alone, self._executor.slot)
-            if match is None:
+            game = self._store.issue(self._contest, self._executor.host, self._alone, self._executor.slot)
+            if game is None:
                 return
-            self._log.info("started", match=match.id, attempt=match.attempt, seats=(match.first, match.second))
-            self._executor.start(self._job_of(match))
-            self._played.add((match.id, match.attempt))
+            self._log.info("started", game=game.id, attempt=game.attempt, seats=(game.first, game.second))
+            self._executor.start(self._job_of(game))
+            self._played.add((game.id, game.attempt))
 
     def _why_nothing_runs(self) -> StopReason | None:
         """None: there is more to play."""
@@ -209,63 +209,63 @@ class ContestRunner:
             return StopReason.PAUSED
         counts = self._store.counts(self._contest)
         # With free slots and nothing running, games that are pending wait for one that is held.
-        if counts[MatchState.PENDING] and not (counts[MatchState.HELD] and self._executor.free):
+        if counts[GameState.PENDING] and not (counts[GameState.HELD] and self._executor.free):
             return None
-        if counts[MatchState.HELD]:
+        if counts[GameState.HELD]:
             return None if self._try_again() else StopReason.HELD
         return None if self._schedule_next() else StopReason.FINISHED
 
-    def _settle(self, end: JobEnd) -> MatchEvent:
-        """Accept a result, or give the match back. Raises HostError if the record cannot be stored."""
-        match, result = end.match, end.result
+    def _settle(self, end: JobEnd) -> AttemptEvent:
+        """Accept a result, or give the game back. Raises HostError if the record cannot be stored."""
+        game, result = end.game, end.result
         if end.host:
-            self._store.played_by(match.id, match.attempt, end.host)
+            self._store.played_by(game.id, game.attempt, end.host)
         if result is not None:
             self._store_files(result)
         if result is None or result.is_void:
-            return self._void(match, result, end.error)
+            return self._void(game, result, end.error)
         outcome = result.outcome
-        state = self._store.accept(match.id, match.attempt, outcome)
+        state = self._store.accept(game.id, game.attempt, outcome)
         self._has_played |= state is AttemptState.ACCEPTED
-        self._log.info(state, match=match.id, attempt=match.attempt, verdict=outcome.verdict)
-        return MatchEvent(match, outcome, state, outcome.reason)
+        self._log.info(state, game=game.id, attempt=game.attempt, verdict=outcome.verdict)
+        return AttemptEvent(game, outcome, state, outcome.reason)
 
     def _store_files(self, result: JobResult) -> None:
         for data in (*result.states.values(), result.record):
             self._store.keep(self._contest, FileKind.FILE, self._files.put(data), data)
 
-    def _void(self, match: Match, result: JobResult | None, error: BaseException | None) -> MatchEvent:
+    def _void(self, game: ScheduledGame, result: JobResult | None, error: BaseException | None) -> AttemptEvent:
         outcome = result.outcome if result is not None else None
         why = outcome.reason if outcome is not None else describe_loss(error or RuntimeError("no end"))
         record = outcome.record if outcome is not None else None
         public = outcome.public if outcome is not None else None
-        state = self._store.void(match.id, match.attempt, why, record, self._attempts, public)
-        self._log.warning("void", match=match.id, attempt=match.attempt, why=why)
-        if state is MatchState.HELD:
-            if self._may_set_aside(match):
+        state = self._store.void(game.id, game.attempt, why, record, self._attempts, public)
+        self._log.warning("void", game=game.id, attempt=game.attempt, why=why)
+        if state is GameState.HELD:
+            if self._may_set_aside(game):
                 text = f"void {self._attempts} times in a row: {why}"
-                self._store.remark(self._contest, SET_ASIDE, text, match.id)
+                self._store.remark(self._contest, SET_ASIDE, text, game.id)
                 self._has_played = self._is_first = False
                 self._set_aside_at = monotonic()
-                self._log.warning("set aside", match=match.id, why=why)
+                self._log.warning("set aside", game=game.id, why=why)
             else:
-                self._stop(match, why, record)
-        return MatchEvent(match, outcome, AttemptState.VOID, why)
+                self._stop(game, why, record)
+        return AttemptEvent(game, outcome, AttemptState.VOID, why)
 
-    def _may_set_aside(self, match: Match) -> bool:
+    def _may_set_aside(self, game: ScheduledGame) -> bool:
         counts = self._store.counts(self._contest)
-        has_others = self._is_first and bool(counts[MatchState.PENDING] or counts[MatchState.RUNNING])
-        return (self._has_played or has_others) and match.id not in self._set_aside()
+        has_others = self._is_first and bool(counts[GameState.PENDING] or counts[GameState.RUNNING])
+        return (self._has_played or has_others) and game.id not in self._set_aside()
 
     def _set_aside(self) -> set[str | None]:
-        """The matches that were set aside before."""
-        return {line.match for line in self._store.journal(self._contest) if line.event == SET_ASIDE}
+        """The games that were set aside before."""
+        return {line.game for line in self._store.journal(self._contest) if line.event == SET_ASIDE}
 
     def _try_again(self) -> bool:
-        """Wait until it is time, then release the matches that were set aside; False if others are held. Ends early if
+        """Wait until it is time, then release the games that were set aside; False if others are held. Ends early if
         the contest is paused, if the organiser has released one, or if the loop is asked to end."""
         before = self._set_aside()
-        held = [match.id for match in self._store.matches(self._contest) if match.state is MatchState.HELD]
+        held = [game.id for game in self._store.games(self._contest) if game.state is GameState.HELD]
         if not before.issuperset(held):
             return False
         end = self._pause_s + (monotonic() if self._set_aside_at is None else self._set_aside_at)
@@ -275,15 +275,15 @@ class ContestRunner:
             self._ended += self._executor.wait(0)  # workers come and go meanwhile
             if self.drain.wait(min(LOOK_S, left_s)) or self._store.state(self._contest) != "open":
                 return True
-            if self._store.counts(self._contest)[MatchState.HELD] < len(held):
+            if self._store.counts(self._contest)[GameState.HELD] < len(held):
                 return True
-        for match in held:
-            self._store.release(self._contest, "tried once more, after all others", match)
+        for game in held:
+            self._store.release(self._contest, "tried once more, after all others", game)
         return True
 
-    def _stop(self, match: Match, why: str, record: str | None) -> None:
-        """Stop the contest because a match stays void; say if an agent of it has stopped the contest before."""
-        pair = (match.first, match.second)
+    def _stop(self, game: ScheduledGame, why: str, record: str | None) -> None:
+        """Stop the contest because a game stays void; say if an agent of it has stopped the contest before."""
+        pair = (game.first, game.second)
         stops = [
             line.text.partition(":")[0].split(" - ")
             for line in self._store.journal(self._contest)

@@ -13,7 +13,7 @@ from judge.contest.entries import entrants
 from judge.contest.plan import Planned
 from judge.referee.seeds import Key
 from judge.referee.setup import check_playable, in_contest
-from judge.referee.spec import MatchSpec
+from judge.referee.spec import GameSpec
 from judge.sandbox.docker.images import listing, runtime_image
 from judge.tournament.points import points_table
 from judge.tournament.seeds import Freeze, commitment_to, contest_key
@@ -35,7 +35,7 @@ def take_snapshot(
     freeze: Callable[[str], Freeze | None] = lambda _: None,
 ) -> Snapshot:
     """Copy the agents and fix everything that decides the contest. Raises InputError for mistakes that would otherwise
-    show only during a match.
+    show only during a game.
 
     `staging` is an empty directory. All chance follows from `secret`; None: from the plan's own seed. `begins` is
     called with the names and digests of the agents, and returns where their persistent folders come from and, by name,
@@ -64,7 +64,7 @@ def take_snapshot(
         for rank, each in enumerate(entered, 1)
     )
     for entry in entries:
-        check_playable(MatchSpec(seats=(entry.seat, entry.seat), policy=planned.policy, box=plan.box))
+        check_playable(GameSpec(seats=(entry.seat, entry.seat), policy=planned.policy, box=plan.box))
     agents = AgentStore(planned.agents)
     for each in entered:
         agents.put(each.agent.program)

@@ -21,7 +21,7 @@ from judge.base.logs import get_logger
 from judge.contest.contest import has_begun, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import player_of
-from judge.matches import MatchState
+from judge.contest_games import GameState
 from judge.store.submission_types import State
 from judge.store.submissions import Register
 from judge.submissions.windows import BEGINS, CLOSED, OPENED, WINDOW, SubmissionGate, Windows, moment_text
@@ -195,7 +195,7 @@ class WindowKeeper:
                 if store.state(self._planned.name) != "open":
                     return
                 counts = store.counts(self._planned.name)
-                if self._is_done() and not counts[MatchState.PENDING] and not counts[MatchState.RUNNING]:
+                if self._is_done() and not counts[GameState.PENDING] and not counts[GameState.RUNNING]:
                     return
         if player_of(self._planned) is None:
             self._ensure_run()

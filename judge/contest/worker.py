@@ -1,4 +1,4 @@
-"""One match in a process of its own: a job goes in, its outcome and its record come out; nothing is stored here."""
+"""One game in a process of its own: a job goes in, its outcome and its record come out; nothing is stored here."""
 
 import hashlib
 import os
@@ -12,11 +12,11 @@ from judge.base.errors import HostError, InputError
 from judge.base.locks import locked
 from judge.base.logs import bound, get_logger, to_json
 from judge.broadcast.sender import Announced, Sender
+from judge.contest_games import Outcome, ScheduledGame, SeatOutcome
 from judge.games.types import Verdict
-from judge.matches import Match, Outcome, SeatOutcome
 from judge.referee.play import Slot, Venue, play
 from judge.referee.seeds import Seed
-from judge.referee.spec import KeptFolders, MatchSpec, RecordFile, public_part
+from judge.referee.spec import GameSpec, KeptFolders, RecordFile, public_part
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure_folder
 from judge.sandbox.docker.reaper import alone_on
 from judge.sandbox.machine.core_locks import CoreLocks
@@ -26,13 +26,13 @@ log = get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A match to play, as its current attempt: the agents' staged files by digest, and what the spec does not say.
+    """A game to play, as its current attempt: the agents' staged files by digest, and what the spec does not say.
 
     `seed` is the attempt's own; None if the spec has it. `folders` are the folders that each seat starts with, `states`
     the archives of them by digest.
     """
 
-    match: Match
+    game: ScheduledGame
     programs: Mapping[str, Path]
     seed: Seed | None = None
     folders: tuple[KeptFolders | None, KeptFolders | None] = (None, None)
@@ -42,20 +42,20 @@ class Job:
     listener: Path | None = None
     """The socket to which the transcript is sent during the game."""
 
-    def spec(self) -> MatchSpec:
+    def spec(self) -> GameSpec:
         """What is played: the spec of the schedule, with its id, the attempt's seed and the folders."""
-        spec = MatchSpec.model_validate_json(self.match.spec)
+        spec = GameSpec.model_validate_json(self.game.spec)
         seats = tuple(
             seat if folders is None else seat.model_copy(update={"folders": folders})
             for seat, folders in zip(spec.seats, self.folders, strict=True)
         )
         seed = spec.seed if self.seed is None else self.seed
-        return spec.model_copy(update={"seats": seats, "seed": seed, "scheduled_as": self.match.id})
+        return spec.model_copy(update={"seats": seats, "seed": seed, "scheduled_as": self.game.id})
 
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """A job that was played: how the match ended, its record as JSON, and the states that its folders were left in.
+    """A job that was played: how the game ended, its record as JSON, and the states that its folders were left in.
 
     `outcome.record` is the digest of `record`; `states` are by digest too, without those that the job had.
     """
@@ -114,20 +114,20 @@ def play_job(job: Job, slot: Slot, lock: Path | None = None, *, holds_cores: boo
     shelf = JobShelf(job.states)
     shared = spec.policy.box.sharing > 1
     cores = CoreLocks(() if holds_cores else slot.cores, log.info, shared=shared)
-    with bound(contest=job.contest, match=spec.id, attempt=job.match.attempt), _sender(job, spec) as sender:
+    with bound(contest=job.contest, game=spec.id, attempt=job.game.attempt), _sender(job, spec) as sender:
         follow = None if sender is None else sender.follow
         venue = Venue(slot, shelf, partial(_turn, lock, cores), follow=follow)
-        file = play(spec, job.programs, job.match.attempt, venue)
+        file = play(spec, job.programs, job.game.attempt, venue)
     return job_result(file, shelf.left)
 
 
 @contextmanager
-def _sender(job: Job, spec: MatchSpec) -> Iterator[Sender | None]:
+def _sender(job: Job, spec: GameSpec) -> Iterator[Sender | None]:
     if job.listener is None:
         yield None
         return
-    match = job.match
-    sender = Sender(job.listener, Announced(match=match.id, game=match.number, attempt=match.attempt, spec=spec))
+    game = job.game
+    sender = Sender(job.listener, Announced(id=game.id, game=game.number, attempt=game.attempt, spec=spec))
     try:
         yield sender
     finally:

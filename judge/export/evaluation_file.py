@@ -22,7 +22,7 @@ from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign, parse_json
 from judge.contest.evaluation import FROZEN_FILE, RECORDS, Evaluation, PlayedGame, Pool, evaluate, evaluation_of
-from judge.referee.spec import MatchSpec, read_record
+from judge.referee.spec import GameSpec, read_record
 from judge.referee.verify import verify
 from judge.transparency.checkpoint import is_signed
 from judge.transparency.keys import fingerprint, public_pem, read_public_key
@@ -112,7 +112,7 @@ class _Reader:
         self._read = 0
         self.problems: list[str] = []
 
-    def game(self, spec: MatchSpec) -> PlayedGame:
+    def game(self, spec: GameSpec) -> PlayedGame:
         """The next game, which is that of `spec`."""
         if self._read == len(self._digests):
             raise _LackingError(f"it ends after {self._read} games, and its rule goes on")
@@ -127,13 +127,13 @@ class _Reader:
         return played
 
 
-def record_path(records: Path, spec: MatchSpec) -> Path:
-    """Where the record of a match is."""
+def record_path(records: Path, spec: GameSpec) -> Path:
+    """Where the record of a game is."""
     return records / f"{spec.id}.json"
 
 
-def played_game(path: Path, spec: MatchSpec) -> PlayedGame:
-    """The game in a record. Raises InputError if the record is not of this match."""
+def played_game(path: Path, spec: GameSpec) -> PlayedGame:
+    """The game in a record. Raises InputError if the record is not of this game."""
     record = read_record(path).record
     if record.spec != spec or record.id != spec.id:
         raise InputError(f"{path}: the record of another match; remove it, and it is played again")

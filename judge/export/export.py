@@ -15,14 +15,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from judge.base.errors import HostError, InputError
 from judge.base.worker_processes import in_parallel
 from judge.contest.contest import Contest
-from judge.matches import GameConditions
+from judge.contest_games import GameConditions, PublishedGame
 from judge.publish.joined import JOINED
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, read_joined
 from judge.publish.manifest import write_manifest
-from judge.publish.model import PublishedContest, PublishedMatch
+from judge.publish.model import PublishedContest
 from judge.publish.tables import tables
-from judge.site.match_files import MatchFiles, MatchJob, publish_match, read_stored, write_private, write_public
-from judge.site.match_page import MatchContext
+from judge.site.game_files import GameFiles, GameFilesJob, publish_game, read_stored, write_private, write_public
+from judge.site.game_page import GamePageContext
 from judge.site.pages import PagePlace
 from judge.site.site import Proof, site
 from judge.translations.language import CODES, languages
@@ -35,7 +35,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class ExportSummary:
-    """What was written: SHA-256 of the manifest, fingerprint of the key, matches with and without a result."""
+    """What was written: SHA-256 of the manifest, fingerprint of the key, games with and without a result."""
 
     digest: str
     fingerprint: str
@@ -109,13 +109,13 @@ def _write(
     conditions: dict[int, GameConditions] = {}
     about: dict[str, Mapping[str, str]] = {}
     with (target / PGN).open("wb") as pgn:
-        for number, written in _write_matches(published, contest.planned.files, target, private, options):
+        for number, written in _write_games(published, contest.planned.files, target, private, options):
             pgn.write(written.pgn)
             about |= written.about
             conditions[number] = written.conditions
     published = replace(
         published,
-        matches=[replace(match, conditions=conditions.get(match.number)) for match in published.matches],
+        games=[replace(game, conditions=conditions.get(game.number)) for game in published.games],
     )
     for name, data in tables(published).items():
         (target / "data" / name).write_bytes(data)
@@ -145,38 +145,40 @@ def _write(
     )
 
 
-def _write_matches(
+def _write_games(
     contest: PublishedContest, files: Path, target: Path, private: Path, options: PageOptions
-) -> Iterator[tuple[int, MatchFiles]]:
-    """Write the files of all matches; of each that was played its number, and what the rest of the export needs."""
+) -> Iterator[tuple[int, GameFiles]]:
+    """Write the files of all games; of each that was played its number, and what the rest of the export needs."""
     for agent in contest.by_name:
         if not _PLAIN.fullmatch(agent):
             raise InputError(f"agent {agent!r}: this name cannot be the name of a directory")
-    for match in contest.matches:
-        for attempt in match.uncounted:
+    for game in contest.games:
+        for attempt in game.uncounted:
+            if attempt.record is None:
+                continue
             file = read_stored(files, attempt.record)
-            write_public(file, target / match.attempt_path(attempt.number))
-            folders = (private / match.first, private / match.second)
-            write_private(file, folders, f"{match.stem}.attempt-{attempt.number}")
-    played = [match for match in contest.matches if match.result is not None]
-    stems = ["", *(match.stem for match in played), ""]
+            write_public(file, target / game.attempt_path(attempt.number))
+            folders = (private / game.first, private / game.second)
+            write_private(file, folders, f"{game.stem}.attempt-{attempt.number}")
+    played = [game for game in contest.games if game.result is not None]
+    stems = ["", *(game.stem for game in played), ""]
 
-    def job(match: PublishedMatch, record: str, before: str, after: str) -> MatchJob:
-        context = MatchContext(
+    def job(game: PublishedGame, record: str, before: str, after: str) -> GameFilesJob:
+        context = GamePageContext(
             contest=contest.name,
-            match=match,
-            agents=(contest.by_name[match.first].stem, contest.by_name[match.second].stem),
+            game=game,
+            agents=(contest.by_name[game.first].stem, contest.by_name[game.second].stem),
             before=before,
             after=after,
             address=options.address,
             languages=options.languages,
-            stage=contest.stage_of(match),
+            stage=contest.stage_of(game),
         )
-        return MatchJob(files, record, context, target, (private / match.first, private / match.second))
+        return GameFilesJob(files, record, context, target, (private / game.first, private / game.second))
 
     jobs = (
-        job(match, match.result.record, before, after)
-        for match, before, after in zip(played, stems, stems[2:], strict=False)
-        if match.result is not None
+        job(game, game.result.record, before, after)
+        for game, before, after in zip(played, stems, stems[2:], strict=False)
+        if game.result is not None
     )
-    yield from zip((match.number for match in played), in_parallel(publish_match, jobs), strict=True)
+    yield from zip((game.number for game in played), in_parallel(publish_game, jobs), strict=True)

@@ -11,12 +11,12 @@ from judge.base.errors import HostError, InputError
 from judge.catalog.steps import steps_of
 from judge.contest.contest import Contest
 from judge.contest.plan import Planned
-from judge.matches import MatchState
+from judge.contest_games import GameState
 from judge.publish.load import load_store
 from judge.publish.model import PublishedContest
 from judge.records.managers import ContestGame, ContestManager, FinishedContest
-from judge.referee.spec import MatchSpec, public_part
-from judge.site.match_files import read_stored
+from judge.referee.spec import GameSpec, public_part
+from judge.site.game_files import read_stored
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import rate
 
@@ -48,15 +48,15 @@ def planned_contest(planned: Planned) -> FinishedContest:
 
 
 def _games(published: PublishedContest, files: Path) -> Iterator[ContestGame]:
-    for match in published.matches:
-        if match.state == MatchState.CANCELLED and match.result is None:
+    for game in published.games:
+        if game.state == GameState.CANCELLED and game.result is None:
             continue
-        spec = MatchSpec.model_validate_json(match.spec)
-        file = None if match.result is None else public_part(read_stored(files, match.result.record))
+        spec = GameSpec.model_validate_json(game.spec)
+        file = None if game.result is None else public_part(read_stored(files, game.result.record))
         yield ContestGame(
-            number=match.number,
-            first=match.first,
-            second=match.second,
+            number=game.number,
+            first=game.first,
+            second=game.second,
             opening=spec.opening if file is None else file.record.spec.opening,
             file=file,
             steps=None if file is None else steps_of(file),

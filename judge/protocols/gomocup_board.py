@@ -15,7 +15,7 @@ class Way(StrEnum):
     TAKEBACK = "takeback"
     """Its last stone was taken back in the game that it plays: TAKEBACK, and look again."""
     RESTART = "restart"
-    """It is another match: RESTART and BOARD (Gomoku AI protocol, BOARD: if there is any open match, RESTART comes
+    """It is another game: RESTART and BOARD (Gomoku AI protocol, BOARD: if there is any open game, RESTART comes
     before it).
 
     Also the same stones where a swap has made others of them its own: no other command changes whose a stone is.
@@ -51,7 +51,7 @@ class BrainBoard:
     def way_to(self, stones: Sequence[Placed], own: int, opening: int) -> Way:
         """How the board becomes `stones`, where the brain is to place the colour `own`.
 
-        The first `opening` of them are no moves: a position without a move behind them is a match that begins.
+        The first `opening` of them are no moves: a position without a move behind them is a game that begins.
         """
         if not self._known:
             return Way.THINK

@@ -20,15 +20,15 @@ class Wait(StrEnum):
     """What the judge waits for; the policy gives each a deadline and says whether it is charged."""
 
     START = "start"
-    """To be ready to play: outside the turn, inside the match, a deadline of its own."""
+    """To be ready to play: outside the turn, inside the game, a deadline of its own."""
     TURN = "turn"
-    """To decide a turn: charged to the turn and to the match."""
+    """To decide a turn: charged to the turn and to the game."""
     ROW = "row"
     """One line of many, each with the whole reply limit (a set-up row)."""
     PERSON = "person"
     """The decision of a person who plays without a clock: a deadline of its own, not charged."""
     SYNC = "sync"
-    """To say that it listens, before a request is made: outside the turn, inside the match, a deadline of its own."""
+    """To say that it listens, before a request is made: outside the turn, inside the game, a deadline of its own."""
     COURTESY = "courtesy"
     """An answer that may never come: short, free, and its absence is an `Alarm`, never a fault."""
     CLOSE = "close"
@@ -60,7 +60,7 @@ class Open:
 
 @dataclass(slots=True)
 class Clock:
-    """What is left now, in milliseconds: the limit of a turn, and of the match `time_left_ms`, all that is charged by
+    """What is left now, in milliseconds: the limit of a turn, and of the game `time_left_ms`, all that is charged by
     now taken off; it may be negative, or UNLIMITED_MS."""
 
     turn_ms: int

@@ -4,12 +4,12 @@ from datetime import datetime
 
 from judge.base.errors import InputError
 from judge.base.text import quote
-from judge.matches import GameConditions
-from judge.referee.spec import MatchRecord
+from judge.contest_games import GameConditions
+from judge.referee.spec import GameRecord
 
 
-def conditions_of(record: MatchRecord) -> GameConditions:
-    """Where and when a match was played. Raises InputError if the record's time is none."""
+def conditions_of(record: GameRecord) -> GameConditions:
+    """Where and when a game was played. Raises InputError if the record's time is none."""
     place = record.placement
     try:
         began = datetime.fromisoformat(record.started_at)

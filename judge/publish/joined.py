@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from judge.contest_games import GameResult
 from judge.games.types import Verdict
-from judge.matches import ResultRow
 from judge.statistics.joined_ratings import RatedContest
 
 JOINED = "joined.json"
@@ -75,13 +75,13 @@ class FormerContest(_Value):
     @property
     def rated(self) -> RatedContest:
         """The contest as it is rated."""
-        rows: list[ResultRow] = []
+        rows: list[GameResult] = []
         for pair in self.results:
             first, second = pair.first, pair.second
-            rows += [ResultRow(first, second, first, Verdict.WIN)] * pair.won
-            rows += [ResultRow(first, second, None, Verdict.DRAW)] * pair.drawn
-            rows += [ResultRow(first, second, second, Verdict.WIN)] * pair.lost
-            rows += [ResultRow(first, second, None, Verdict.ILLEGAL)] * pair.faulty
+            rows += [GameResult(first, second, first, Verdict.WIN)] * pair.won
+            rows += [GameResult(first, second, None, Verdict.DRAW)] * pair.drawn
+            rows += [GameResult(first, second, second, Verdict.WIN)] * pair.lost
+            rows += [GameResult(first, second, None, Verdict.ILLEGAL)] * pair.faulty
         return RatedContest(self.name, self.began, rows, self.programs)
 
 
@@ -109,7 +109,7 @@ class Joined(_Value):
 _OUTCOMES = ("won", "drawn", "lost", "faulty")
 
 
-def _outcome(row: ResultRow) -> str:
+def _outcome(row: GameResult) -> str:
     """For the first seat."""
     if row.winner is not None:
         return "won" if row.winner == row.first else "lost"

@@ -1,7 +1,7 @@
 """A published contest from a store or an export, and the former contests that a contest.toml joins with it.
 
 A store is trusted. Of an export that is verified only this is read: the snapshot, the pairings, the journal, the
-organiser's decisions, and the states of matches. `judge.verify.export` replays the records and computes
+organiser's decisions, and the states of games. `judge.verify.export` replays the records and computes
 everything else again.
 """
 
@@ -20,11 +20,11 @@ from judge.base.errors import InputError
 from judge.base.parsing import parse, parse_foreign, refuse_ambiguous
 from judge.contest.contest import Contest, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
+from judge.contest_games import Attempt, GameResult, Pairing, PublishedGame
 from judge.games.types import Verdict
-from judge.matches import Pairing, ResultRow
 from judge.publish.joined import JOINED, LARGEST_JOINED, FormerContest, Joined
 from judge.publish.manifest import LARGEST_MANIFEST, MANIFEST
-from judge.publish.model import PublishedContest, PublishedMatch, UncountedAttempt
+from judge.publish.model import PublishedContest
 from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
 from judge.referee.seeds import Key
 from judge.store.types import JournalLine
@@ -36,18 +36,18 @@ from judge.tournament.snapshot import Snapshot, read_snapshot
 DOCUMENT, CHANCE = "contest.json", "chance.json"
 
 LARGEST_TABLE = 256 << 20
-"""Bytes; ten thousand matches take a hundredth of that."""
+"""Bytes; ten thousand games take a hundredth of that."""
 
 LARGEST_DOCUMENT = 4 << 20
 """Bytes of contest.json; an entry takes some 700."""
 
 LARGEST_PART = 16 << 10
-"""Characters of a policy or a seat in contest.json; each match of the schedule has a copy of them."""
+"""Characters of a policy or a seat in contest.json; each game of the schedule has a copy of them."""
 
 MOST_DEPTH = 100
 """How deep the values of contest.json may be nested."""
 
-MOST_MATCHES = 1_000_000
+MOST_GAMES = 1_000_000
 
 _MOST_MISSING = 1000
 """Games that the schedule may have and games.json lacks; with more the tables are of another contest."""
@@ -74,21 +74,19 @@ def load_store(contest: Contest) -> PublishedContest:
     name = contest.name
     with contest.store.moment() as store:
         attempts = store.attempts(name)
-        results = {result.match: result for result in store.results(name)}
+        results = {result.id: result for result in store.results(name)}
         pairings = store.pairings(name)
-        scheduled = store.matches(name)
+        scheduled = store.games(name)
         journal = store.journal(name)
         out = {entry.name: entry.disqualified for entry in store.entries(name) if entry.disqualified is not None}
         document = store.document(name)
-    uncounted: dict[str, list[UncountedAttempt]] = {}
+    uncounted: dict[str, list[Attempt]] = {}
     for attempt in attempts:
-        result = results.get(attempt.match)
+        result = results.get(attempt.game)
         if attempt.record is not None and (result is None or result.attempt != attempt.number):
-            uncounted.setdefault(attempt.match, []).append(
-                UncountedAttempt(attempt.number, attempt.state.value, attempt.why, attempt.record)
-            )
-    matches = [PublishedMatch.of(match, results.get(match.id), uncounted.get(match.id, ())) for match in scheduled]
-    published = PublishedContest(contest.snapshot, document, pairings, matches, _in_order(out, journal), journal)
+            uncounted.setdefault(attempt.game, []).append(attempt)
+    games = [PublishedGame.of(game, results.get(game.id), uncounted.get(game.id, ())) for game in scheduled]
+    published = PublishedContest(contest.snapshot, document, pairings, games, _in_order(out, journal), journal)
     return replace(published, secret=contest.secret) if published.is_over else published
 
 
@@ -120,18 +118,18 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
     expected = sum(pairing.second is not None for pairing in pairings) * snapshot.format.games
     # Before the schedule is computed: it is as long as contest.json says.
-    if expected > min(MOST_MATCHES, len(rows) + _MOST_MISSING):
+    if expected > min(MOST_GAMES, len(rows) + _MOST_MISSING):
         raise InputError(f"contest.json and pairings.json have {expected} games, games.json has {len(rows)}")
-    uncounted: dict[int, list[UncountedAttempt]] = {}
+    uncounted: dict[int, list[Attempt]] = {}
     for attempt in _read_table(directory, "attempts", AttemptRow):
-        uncounted.setdefault(attempt.number, []).append(UncountedAttempt(attempt.attempt, attempt.state, attempt.why))
-    matches = []
-    for match in Tournament(snapshot, secret).matches(pairings):
-        row = rows.get(match.number)
+        uncounted.setdefault(attempt.number, []).append(Attempt("", attempt.attempt, attempt.state, attempt.why))
+    games = []
+    for game in Tournament(snapshot, secret).games(pairings):
+        row = rows.get(game.number)
         state, why, number = ("", "", 0) if row is None else (row.state, row.why, row.attempt or 0)
-        listed = replace(match, state=state, why=why, attempt=number)
-        matches.append(PublishedMatch.of(listed, None, uncounted.get(match.number, ())))
-    scheduled = {match.number for match in matches}
+        listed = replace(game, state=state, why=why, attempt=number)
+        games.append(PublishedGame.of(listed, None, uncounted.get(game.number, ())))
+    scheduled = {game.number for game in games}
     problems = [
         f"game {number} is missing in {'games.json' if number in scheduled else 'the schedule'}"
         for number in sorted(scheduled ^ rows.keys())
@@ -139,7 +137,7 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     out = {row.agent: row.why for row in _read_table(directory, "disqualified", DisqualifiedRow)}
     journal = [JournalLine(*astuple(row)) for row in _read_table(directory, "journal", JournalRow)]
     document = document.removesuffix("\n")
-    contest = PublishedContest(snapshot, document, pairings, matches, out, journal, secret)
+    contest = PublishedContest(snapshot, document, pairings, games, out, journal, secret)
     return replace(contest, joined=_read_joined(directory / JOINED)), problems
 
 
@@ -178,16 +176,16 @@ def load_claimed(directory: Path) -> PublishedContest:
     if problems:
         raise InputError(f"{directory}: {problems[0]}; judge contest verify {directory} says what is wrong with it")
     rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
-    matches = [replace(match, result=_claimed(rows[match.number], match.id)) for match in contest.matches]
-    return replace(contest, matches=matches)
+    games = [replace(game, result=_claimed(rows[game.number], game.id)) for game in contest.games]
+    return replace(contest, games=games)
 
 
-def _claimed(row: GameRow, match: str) -> ResultRow | None:
+def _claimed(row: GameRow, game: str) -> GameResult | None:
     if row.verdict is None:
         return None
     try:
         faults = tuple(None if fault is None else Verdict(fault) for fault in (row.first_fault, row.second_fault))
-        return ResultRow(
+        return GameResult(
             row.first,
             row.second,
             row.winner,
@@ -199,8 +197,8 @@ def _claimed(row: GameRow, match: str) -> ResultRow | None:
             (row.first_charged_ms or 0.0, row.second_charged_ms or 0.0),
             row.round,
             row.table,
-            row.game,
-            match,
+            row.leg,
+            game,
             row.number,
             row.attempt or 0,
             row.record or "",

@@ -4,12 +4,12 @@
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
 from judge.base.text import sentence
-from judge.matches import GameConditions, Match, MatchState, Pairing, ResultRow
+from judge.contest_games import AttemptState, GameResult, GameState, Pairing, PublishedGame, ScheduledGame
 from judge.publish.joined import Joined
 from judge.referee.seeds import Key
 from judge.statistics.candidates import Candidate, compare_candidates
@@ -19,7 +19,7 @@ from judge.statistics.joined_ratings import RatedContest, Version, join_contests
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import Rating, RatingList, rate
 from judge.statistics.sprt import SprtState
-from judge.store.types import AttemptState, JournalLine
+from judge.store.types import JournalLine
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.points import Points, points_table
 from judge.tournament.results import without
@@ -27,8 +27,8 @@ from judge.tournament.schedule import Table, ToCome, Tournament
 from judge.tournament.snapshot import Snapshot, SnapshotEntry
 from judge.tournament.standings import TableLine
 
-OPEN = (MatchState.PENDING, MatchState.RUNNING, MatchState.HELD)
-"""The states of a match that may still be played."""
+OPEN = (GameState.PENDING, GameState.RUNNING, GameState.HELD)
+"""The states of a game that may still be played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,61 +48,6 @@ class Participant:
     def stem(self) -> str:
         """The name of its page without the ending; made of digits, not of the agent's name."""
         return f"{self.number:03d}"
-
-
-@dataclass(frozen=True, slots=True)
-class UncountedAttempt:
-    """An attempt that has a record and does not count: its number, its state, why, and the digest of its record.
-
-    An attempt that was read from an export has no digest.
-    """
-
-    number: int
-    state: str
-    why: str
-    record: str = ""
-
-
-@dataclass(frozen=True)
-class PublishedMatch(Match):
-    """A match of the schedule with its result and its attempts that have a record and do not count.
-
-    `attempt` is the one that counts if there is a result, else the last one; 0 if there is none.
-    """
-
-    result: ResultRow | None = None
-    uncounted: tuple[UncountedAttempt, ...] = ()
-    conditions: GameConditions | None = None
-    """Where and when it was played, by its record; None if that was not read."""
-
-    @classmethod
-    def of(cls, match: Match, result: ResultRow | None, uncounted: Sequence[UncountedAttempt] = ()) -> "PublishedMatch":
-        """A match of the schedule with its result and other attempts."""
-        scheduled = {field.name: getattr(match, field.name) for field in fields(Match)}
-        return cls(**scheduled, result=result, uncounted=tuple(uncounted))
-
-    @property
-    def stem(self) -> str:
-        """The name of its files without the ending; made of digits, not of the agents' names."""
-        return f"{self.number:05d}"
-
-    @property
-    def record_path(self) -> str:
-        """Where its record is in an export."""
-        return f"records/{self.stem}.json"
-
-    @property
-    def picture_path(self) -> str:
-        """Where the picture of its last position is in an export."""
-        return f"games/{self.stem}.png"
-
-    def attempt_path(self, attempt: int) -> str:
-        """Where the record of an attempt that does not count is in an export."""
-        return f"records/{self.stem}.attempt-{attempt}.json"
-
-    def score_of(self, agent: str) -> float | None:
-        """1, a half or 0 for one of the two agents; None if there is no result."""
-        return None if self.result is None else self.result.scores[agent != self.first]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +89,7 @@ class PublishedContest:
     snapshot: Snapshot
     document: str
     pairings: Sequence[Pairing]
-    matches: Sequence[PublishedMatch]
+    games: Sequence[PublishedGame]
     out: Mapping[str, str]
     journal: Sequence[JournalLine]
     secret: Key | None = None
@@ -188,52 +133,52 @@ class PublishedContest:
         return byes
 
     @cached_property
-    def rounds(self) -> Mapping[int, Sequence[PublishedMatch]]:
-        """The matches of each round, in the order of the schedule."""
-        rounds: dict[int, list[PublishedMatch]] = {number: [] for number in self.byes}
-        for match in self.matches:
-            rounds.setdefault(match.round, []).append(match)
+    def rounds(self) -> Mapping[int, Sequence[PublishedGame]]:
+        """The games of each round, in the order of the schedule."""
+        rounds: dict[int, list[PublishedGame]] = {number: [] for number in self.byes}
+        for game in self.games:
+            rounds.setdefault(game.round, []).append(game)
         return dict(sorted(rounds.items()))
 
     @cached_property
-    def meetings(self) -> Mapping[frozenset[str], Sequence[PublishedMatch]]:
-        """The matches of every two agents that met, in the order of the schedule."""
-        meetings: dict[frozenset[str], list[PublishedMatch]] = {}
-        for match in self.matches:
-            meetings.setdefault(frozenset({match.first, match.second}), []).append(match)
+    def meetings(self) -> Mapping[frozenset[str], Sequence[PublishedGame]]:
+        """The games of every two agents that met, in the order of the schedule."""
+        meetings: dict[frozenset[str], list[PublishedGame]] = {}
+        for game in self.games:
+            meetings.setdefault(frozenset({game.first, game.second}), []).append(game)
         return meetings
 
     # --- what was played ---------------------------------------------------------------------------------------------
 
     @cached_property
-    def results(self) -> Sequence[ResultRow]:
+    def results(self) -> Sequence[GameResult]:
         """The results so far, in the order of the schedule."""
-        return [match.result for match in self.matches if match.result is not None]
+        return [game.result for game in self.games if game.result is not None]
 
     @property
-    def played(self) -> Sequence[PublishedMatch]:
-        """The matches that have a result."""
-        return [match for match in self.matches if match.result is not None]
+    def played(self) -> Sequence[PublishedGame]:
+        """The games that have a result."""
+        return [game for game in self.games if game.result is not None]
 
     @property
-    def unfinished(self) -> Sequence[PublishedMatch]:
-        """The matches that may still be played."""
-        return [match for match in self.matches if match.state in OPEN]
+    def unfinished(self) -> Sequence[PublishedGame]:
+        """The games that may still be played."""
+        return [game for game in self.games if game.state in OPEN]
 
     @cached_property
     def to_come(self) -> ToCome:
-        """The matches that will be scheduled later."""
+        """The games that will be scheduled later."""
         return self.tournament.to_come(self.pairings, self.results, self.out)
 
     @property
-    def all_matches(self) -> int:
-        """How many matches it has with those that will be scheduled later, and without those that are cancelled."""
-        return len(self.played) + len(self.unfinished) + self.to_come.matches
+    def all_games(self) -> int:
+        """How many games it has with those that will be scheduled later, and without those that are cancelled."""
+        return len(self.played) + len(self.unfinished) + self.to_come.games
 
     @cached_property
     def is_over(self) -> bool:
-        """Whether no match may still be played and no round follows."""
-        return not self.unfinished and not self.tournament.next(self.pairings, self.results, self.out).matches
+        """Whether no game may still be played and no round follows."""
+        return not self.unfinished and not self.tournament.next(self.pairings, self.results, self.out).games
 
     @cached_property
     def ending(self) -> Ending | None:
@@ -260,9 +205,9 @@ class PublishedContest:
         """What the group or league is called that each agent has reached; empty if the format has none."""
         return self.tournament.stages(self.tournament.played(self.pairings, self.results), self.out)
 
-    def stage_of(self, match: Match) -> str:
-        """What the group or league of a match is called; empty if it is in none."""
-        return self._stage_at.get((match.round, match.table), "")
+    def stage_of(self, game: ScheduledGame) -> str:
+        """What the group or league of a game is called; empty if it is in none."""
+        return self._stage_at.get((game.round, game.table), "")
 
     @cached_property
     def _stage_at(self) -> Mapping[tuple[int, int], str]:
@@ -275,7 +220,7 @@ class PublishedContest:
         return {line.agent: line for line in self.table.lines}
 
     @cached_property
-    def counted(self) -> Sequence[ResultRow]:
+    def counted(self) -> Sequence[GameResult]:
         """The results that count: those of all agents that are not disqualified."""
         pairings = without(self.tournament.played(self.pairings, self.results), self.out)
         return [game for pairing in pairings for game in pairing.games]
@@ -339,17 +284,17 @@ class PublishedContest:
     def fairness(self) -> Sequence[FairnessTest]:
         """The tests of the machines on all games whose conditions are known, those of disqualified agents too."""
         known = [
-            (match.result, match.conditions)
-            for match in self.matches
-            if match.result is not None and match.conditions is not None
+            (game.result, game.conditions)
+            for game in self.games
+            if game.result is not None and game.conditions is not None
         ]
         return fairness_tests([result for result, _ in known], [conditions for _, conditions in known])
 
     def points(self) -> Iterator[Points | None]:
-        """What each match scored, in order of seats; None without a result, or if a pairing is scored as a whole."""
+        """What each game scored, in order of seats; None without a result, or if a pairing is scored as a whole."""
         table = None if self.snapshot.duel is not None else points_table(self.snapshot.policy)
-        for match in self.matches:
-            yield None if table is None or match.result is None else table.of(match.result)
+        for game in self.games:
+            yield None if table is None or game.result is None else table.of(game.result)
 
 
 def chance_words(snapshot: Snapshot, secret: Key | None) -> str:

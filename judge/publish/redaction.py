@@ -28,12 +28,12 @@ class PrivateEntry(BaseModel):
 
 
 class PrivatePart(BaseModel):
-    """All entries that were withheld of one seat of one match."""
+    """All entries that were withheld of one seat of one game."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: Literal["judge-private-1"] = "judge-private-1"
-    match: str
+    game: str
     attempt: int
     seat: int
     agent: str
@@ -49,7 +49,7 @@ def private_part(file: RecordFile, seat: int) -> PrivatePart:
     """The entries of this seat that `public_part` takes out."""
     record = file.record
     return PrivatePart(
-        match=record.id,
+        game=record.id,
         attempt=record.attempt,
         seat=seat,
         agent=record.seats[seat].name,

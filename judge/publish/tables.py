@@ -17,7 +17,8 @@ from typing import Annotated, Any, ClassVar, get_type_hints
 from pydantic import ConfigDict
 
 from judge.base.text import plain_text
-from judge.publish.model import PublishedContest, PublishedMatch
+from judge.contest_games import PublishedGame
+from judge.publish.model import PublishedContest
 from judge.statistics.fairness import FairnessTest
 from judge.statistics.joined_ratings import Version
 from judge.tournament.standings import TableLine
@@ -79,12 +80,12 @@ class PairRow(_Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameRow(_Row):
-    """A match of the schedule; what a result says is None if there is none."""
+    """A game of the schedule; what a result says is None if there is none."""
 
     number: Annotated[int, "place in the schedule, from 1"]
     round: Annotated[int, "from 1"]
     table: Annotated[int, "in the round, from 1"]
-    game: Annotated[int, "at the table, from 0"]
+    leg: Annotated[int, "of the pairing, from 0"]
     first: Annotated[str, "the agent in seat 0"]
     second: Annotated[str, "the agent in seat 1"]
     state: Annotated[str, "done, pending, running, held or cancelled"]
@@ -103,7 +104,7 @@ class GameRow(_Row):
     second_charged_ms: Annotated[float | None, "time charged to seat 1, milliseconds"] = None
     seconds: Annotated[float | None, "duration of the game by the judge's clock"] = None
     attempt: Annotated[int | None, "number of the attempt that counts; those before it were void"] = None
-    match: Annotated[str, "the match's id: a digest of all that was fixed before it, without the states of folders"]
+    id: Annotated[str, "the game's id: a digest of all that was fixed before it, without the states of folders"]
     record: Annotated[str | None, "file of its record"] = None
 
 
@@ -144,7 +145,7 @@ class JournalRow(_Row):
 
     at: Annotated[str, "UTC"]
     event: Annotated[str, "what happened, in one word"]
-    match: Annotated[str | None, "the match's id, if the line is about one"]
+    game: Annotated[str | None, "the match's id, if the line is about one"]
     attempt: Annotated[int | None, "the number of the attempt, if the line is about one"]
     text: Annotated[str, "what happened, in words"]
 
@@ -219,18 +220,18 @@ def tables(contest: PublishedContest) -> Mapping[str, bytes]:
     rows_by_table: dict[str, Sequence[_Row]] = {
         "standings": [_standing(contest, line) for line in contest.table.lines],
         "pairs": _pairs(contest),
-        "games": [_game(match, points) for match, points in zip(contest.matches, contest.points(), strict=True)],
+        "games": [_game(game, points) for game, points in zip(contest.games, contest.points(), strict=True)],
         "pairings": [
             PairingRow(pair.round, pair.table, pair.first, pair.second, pair.meeting, pair.group)
             for pair in contest.pairings
         ],
         "disqualified": [DisqualifiedRow(agent, why) for agent, why in contest.out.items()],
         "attempts": [
-            AttemptRow(match.number, attempt.number, attempt.state, attempt.why, match.attempt_path(attempt.number))
-            for match in contest.matches
-            for attempt in match.uncounted
+            AttemptRow(game.number, attempt.number, attempt.state, attempt.why, game.attempt_path(attempt.number))
+            for game in contest.games
+            for attempt in game.uncounted
         ],
-        "journal": [JournalRow(line.at, line.event, line.match, line.attempt, line.text) for line in contest.journal],
+        "journal": [JournalRow(line.at, line.event, line.game, line.attempt, line.text) for line in contest.journal],
     }
     if contest.joined is not None:
         rows_by_table["histories"] = [
@@ -349,19 +350,19 @@ def _pairs(contest: PublishedContest) -> list[PairRow]:
     ]
 
 
-def _game(match: PublishedMatch, points: tuple[float, float] | None) -> GameRow:
+def _game(game: PublishedGame, points: tuple[float, float] | None) -> GameRow:
     row = GameRow(
-        number=match.number,
-        round=match.round,
-        table=match.table,
-        game=match.game,
-        first=match.first,
-        second=match.second,
-        state=match.state,
-        why=match.why,
-        match=match.id,
+        number=game.number,
+        round=game.round,
+        table=game.table,
+        leg=game.leg,
+        first=game.first,
+        second=game.second,
+        state=game.state,
+        why=game.why,
+        id=game.id,
     )
-    result = match.result
+    result = game.result
     if result is None:
         return row
     return replace(
@@ -379,8 +380,8 @@ def _game(match: PublishedMatch, points: tuple[float, float] | None) -> GameRow:
         first_charged_ms=result.charged_ms[0],
         second_charged_ms=result.charged_ms[1],
         seconds=result.seconds,
-        attempt=match.attempt,
-        record=match.record_path,
+        attempt=game.attempt,
+        record=game.record_path,
     )
 
 

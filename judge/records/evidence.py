@@ -10,7 +10,7 @@ from typing import Any
 
 from judge.games.types import SEATS, Verdict
 from judge.referee.blame import TABLE, BlameRow, Evidence
-from judge.referee.spec import MatchRecord, RecordFile
+from judge.referee.spec import GameRecord, RecordFile
 from judge.referee.transcript import Entry, EntryKind, unseal
 
 MS = 1_000_000
@@ -80,7 +80,7 @@ def cases(file: RecordFile) -> Sequence[Case]:
     return cases_of(file.record, unseal(file.transcript))
 
 
-def cases_of(record: MatchRecord, entries: Sequence[Entry]) -> Sequence[Case]:
+def cases_of(record: GameRecord, entries: Sequence[Entry]) -> Sequence[Case]:
     """The same from the entries of its transcript."""
     return [
         _case(record, entries, seat)
@@ -89,7 +89,7 @@ def cases_of(record: MatchRecord, entries: Sequence[Entry]) -> Sequence[Case]:
     ]
 
 
-def _case(record: MatchRecord, entries: Sequence[Entry], seat: int) -> Case:
+def _case(record: GameRecord, entries: Sequence[Entry], seat: int) -> Case:
     sat = record.seats[seat]
     verdict, why = (sat.fault, sat.why) if sat.fault is not None else (Verdict.VOID, record.reason)
     evidence = sat.evidence
@@ -139,7 +139,7 @@ def _last(entries: Sequence[Entry], holds: Callable[[Entry], bool]) -> int:
     return max((at for at, entry in enumerate(entries) if holds(entry)), default=-1)
 
 
-def _clock(record: MatchRecord, seat: int, evidence: Evidence | None) -> tuple[float | None, int | None]:
+def _clock(record: GameRecord, seat: int, evidence: Evidence | None) -> tuple[float | None, int | None]:
     """Milliseconds charged and allowed for the last answer, or for running on after it."""
     clock = record.spec.policy.clock
     if evidence is not None and evidence.ran_on_cpu_ms is not None:
@@ -184,7 +184,7 @@ _KEYS: Mapping[Verdict, tuple[str, ...]] = {
 """The keys of a policy that a verdict rests on."""
 
 
-def _rules(record: MatchRecord, seat: int, verdict: Verdict, evidence: Evidence | None) -> Iterator[PolicyKey]:
+def _rules(record: GameRecord, seat: int, verdict: Verdict, evidence: Evidence | None) -> Iterator[PolicyKey]:
     policy = record.spec.policy.model_dump(mode="json")
     clock = record.spec.policy.clock
     keys = _KEYS.get(verdict, ())

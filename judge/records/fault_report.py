@@ -7,7 +7,7 @@ from judge.base.text import decode, mib, printable
 from judge.games.types import Verdict
 from judge.records.evidence import Case, Exchange, Heard
 from judge.referee.blame import TABLE
-from judge.referee.spec import MatchRecord
+from judge.referee.spec import GameRecord
 from judge.referee.transcript import EntryKind, decode_span
 from judge.referee.verdict_help import RULED
 
@@ -18,7 +18,7 @@ MOST_LINES = 12
 """Of a longer text only the beginning and the end are shown."""
 
 
-def case_lines(case: Case, record: MatchRecord, path: str) -> Iterator[str]:
+def case_lines(case: Case, record: GameRecord, path: str) -> Iterator[str]:
     """The lines of the page."""
     verdict = "is void" if case.verdict is Verdict.VOID else f"lost: {case.verdict}"
     yield f"{printable(case.name, 60)} (seat {case.seat}) {verdict}"
@@ -114,7 +114,7 @@ def _heard_line(heard: Heard) -> str:
     return f"{heard.ms:12.3f}  {what}"
 
 
-def _clock_lines(case: Case, record: MatchRecord) -> Iterator[str]:
+def _clock_lines(case: Case, record: GameRecord) -> Iterator[str]:
     if case.charged_ms is None or not case.allowed_ms:
         yield "turn      not measured: the event was before its clock started"
     else:
@@ -130,7 +130,7 @@ def _clock_lines(case: Case, record: MatchRecord) -> Iterator[str]:
     yield f"box       {box}, cores {list(record.placement.slot_cores)}{shared}"
 
 
-def _reading_lines(case: Case, record: MatchRecord) -> Iterator[str]:
+def _reading_lines(case: Case, record: GameRecord) -> Iterator[str]:
     evidence, seat = case.evidence, record.seats[case.seat]
     if evidence is None:
         yield f"memory peak {mib(seat.memory_peak_bytes, '-')}, CPU {_or_dash(seat.cpu_ms)} ms in the game"

@@ -1,4 +1,4 @@
-"""Who won a match and what it scores: the one place that says so, for every line, page and table.
+"""Who won a game and what it scores: the one place that says so, for every line, page and table.
 
 `verdict` is a `Verdict` or its word, `winner` is a seat. Names and reasons come from agents: whoever prints a text of
 this module makes it printable first.
@@ -8,7 +8,7 @@ from judge.base.text import points_text, sentence
 from judge.games.types import Verdict
 
 
-def match_scores(verdict: str, winner: int | None) -> tuple[float, float]:
+def game_scores(verdict: str, winner: int | None) -> tuple[float, float]:
     """The score of each seat: 1 for a win, a half for a draw, 0 for a loss, and 0 for both if nobody wins."""
     if verdict == Verdict.DRAW:
         return 0.5, 0.5
@@ -16,10 +16,10 @@ def match_scores(verdict: str, winner: int | None) -> tuple[float, float]:
 
 
 def score_text(verdict: str, winner: int | None, between: str = " : ") -> str:
-    """The score of both seats as text, such as `1 : 0` or `½ : ½`; `void` for a match that does not count."""
+    """The score of both seats as text, such as `1 : 0` or `½ : ½`; `void` for a game that does not count."""
     if verdict == Verdict.VOID:
         return "void"
-    return between.join(map(points_text, match_scores(verdict, winner)))
+    return between.join(map(points_text, game_scores(verdict, winner)))
 
 
 def outcome_text(verdict: str, winner: int | None, names: tuple[str, str]) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from judge.records.views import BoardView
-from judge.referee.spec import MatchRecord
+from judge.referee.spec import GameRecord
 
 Played = TypeVar("Played")
 """The type of a game."""
@@ -26,7 +26,7 @@ class ReplayStep:
     messages: tuple[str, ...] = ()
     """What this seat said beside it, and what the judge noted, since its answer before; to be escaped."""
     left_ms: tuple[int | None, int | None] = (None, None)
-    """What each seat had left of its match time; None where there is no limit or nobody knows."""
+    """What each seat had left of its game time; None where there is no limit or nobody knows."""
     memory_bytes: int | None = None
     """What the box of this seat used after the answer; None where nobody knows."""
 
@@ -40,7 +40,7 @@ class Stepped:
     steps: Sequence[ReplayStep]
     result: str
     problem: str = ""
-    record: MatchRecord | None = None
+    record: GameRecord | None = None
 
 
 class LogSteps(Generic[Played]):

@@ -1,1 +1,1 @@
-"""One game: the referee, its clock, its table of blame, its transcript, and what a match is as a value."""
+"""One game: the referee, its clock, its table of blame, its transcript, and what a game is as a value."""

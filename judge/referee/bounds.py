@@ -38,7 +38,7 @@ JUDGE_MEMORY = 128 << 20
 
 @dataclass(frozen=True, slots=True)
 class RecordBounds:
-    """The largest sizes that one match can reach."""
+    """The largest sizes that one game can reach."""
 
     plies: int
     """Answers."""

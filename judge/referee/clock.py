@@ -1,4 +1,4 @@
-"""One seat's time: which deadline a wait has, what missing it means, and what is charged to the match.
+"""One seat's time: which deadline a wait has, what missing it means, and what is charged to the game.
 
 Nothing here reads a clock: every moment is given, in monotonic nanoseconds.
 """
@@ -13,7 +13,7 @@ MS = 1_000_000
 """Nanoseconds in a millisecond."""
 
 PAID = (Wait.START, Wait.SYNC, Wait.TURN, Wait.ROW)
-"""The waits whose time is charged to the match; the others are free."""
+"""The waits whose time is charged to the game; the others are free."""
 
 
 class Deadline(NamedTuple):
@@ -50,10 +50,10 @@ class SeatClock:
             Wait.CLOSE: Limit(policy.close_ms * MS, 0, None),
         }
         self.charged_ns = 0
-        """All time charged to the match so far."""
+        """All time charged to the game so far."""
 
     def left_ns(self) -> int | None:
-        """What is left of the match; negative if it is overrun, None if it is unlimited."""
+        """What is left of the game; negative if it is overrun, None if it is unlimited."""
         return self._match_ns - self.charged_ns if self._match_ns else None
 
     def shown(self, wait: Wait | None = None, elapsed_ns: int = 0) -> Clock:
@@ -64,7 +64,7 @@ class SeatClock:
         return Clock(self._told_turn_ms, (left - (elapsed_ns if wait in PAID else 0)) // MS)
 
     def charge(self, wait: Wait, elapsed_ns: int) -> None:
-        """Take the time of a wait off the match if that wait is charged."""
+        """Take the time of a wait off the game if that wait is charged."""
         if wait in PAID:
             self.charged_ns += elapsed_ns
 
@@ -75,6 +75,6 @@ class SeatClock:
             left = self._match_ns - self.charged_ns
             if left < limit_ns:
                 limit_ns, missed = left, Verdict.MATCH_TIME
-        # A match overrun within the tolerance leaves less of the tolerance for the next turn, and at last nothing.
+        # A game overrun within the tolerance leaves less of the tolerance for the next turn, and at last nothing.
         allowed_ns = max(0, limit_ns + tolerance_ns)
         return Deadline(now_ns + allowed_ns, missed, allowed_ns // MS)

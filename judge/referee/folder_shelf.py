@@ -9,14 +9,14 @@ from typing import Protocol
 
 from judge.base.errors import InputError
 from judge.games.types import SEATS
-from judge.referee.spec import FolderRecord, MatchSpec
+from judge.referee.spec import FolderRecord, GameSpec
 from judge.sandbox.archive import Archive
 from judge.sandbox.box import FolderKind
 from judge.sandbox.folders import CollectedFolder, Folder, FolderKey
 
 
 class Shelf(Protocol):
-    """The states of the folders of a match's agents, by seat and digest."""
+    """The states of the folders of a game's agents, by seat and digest."""
 
     def get(self, seat: int, digest: str) -> Archive:
         """A state; raises InputError if it is missing or does not have this digest."""
@@ -25,8 +25,8 @@ class Shelf(Protocol):
         """Store a state; one that no record names is harmless. Raises HostError."""
 
 
-def folders_of(spec: MatchSpec, shelf: Shelf | None) -> list[Folder]:
-    """The kept folders of a match with their contents; raises InputError if a state is missing or too large."""
+def folders_of(spec: GameSpec, shelf: Shelf | None) -> list[Folder]:
+    """The kept folders of a game with their contents; raises InputError if a state is missing or too large."""
     return [_folder(spec, seat, kind, digest, shelf) for seat in SEATS for kind, digest in _digests(spec, seat).items()]
 
 
@@ -46,12 +46,12 @@ def shelved(
     return records
 
 
-def _digests(spec: MatchSpec, seat: int) -> Mapping[FolderKind, str]:
+def _digests(spec: GameSpec, seat: int) -> Mapping[FolderKind, str]:
     kept = spec.seats[seat].folders
     return kept.digests if kept else {}
 
 
-def _folder(spec: MatchSpec, seat: int, kind: FolderKind, digest: str, shelf: Shelf | None) -> Folder:
+def _folder(spec: GameSpec, seat: int, kind: FolderKind, digest: str, shelf: Shelf | None) -> Folder:
     who, limits, kept = spec.seats[seat].name, spec.policy.enforced(), spec.seats[seat].folders
     if shelf is None or kept is None:
         raise InputError(f"{who} has a {kind} folder, and there is nowhere to take it from")

@@ -16,7 +16,7 @@ from judge.protocols.gomocup import STEPS, Gomocup, GomocupPhase
 from judge.protocols.gomocup_words import GomocupOptions, GomocupWord
 from judge.protocols.person import Person
 from judge.protocols.types import Answer, Effect
-from judge.referee.match import Referee
+from judge.referee.referee import Referee
 from judge.referee.side import Dialogue
 
 FORMER_FORMAT = 2

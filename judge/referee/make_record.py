@@ -1,4 +1,4 @@
-"""From a played match to its record: its result, the fault of each seat, and the resources that each seat used."""
+"""From a played game to its record: its result, the fault of each seat, and the resources that each seat used."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,9 +7,9 @@ import judge
 from judge.base.text import printable
 from judge.games.types import AgentFault, BothAtFault, End, RuleResult, Verdict
 from judge.referee.blame import Void
-from judge.referee.match import Referee
+from judge.referee.referee import Referee
 from judge.referee.side import Side
-from judge.referee.spec import FolderRecord, MatchRecord, MatchSpec, Placement, PlyRecord, SeatRecord
+from judge.referee.spec import FolderRecord, GameRecord, GameSpec, Placement, PlyRecord, SeatRecord
 from judge.sandbox.box import Readings
 from judge.sandbox.folders import FolderKey
 
@@ -17,8 +17,8 @@ NOTHING_READ = (Readings(), Readings())
 
 
 @dataclass(frozen=True, slots=True)
-class PlayedMatch:
-    """The outcome of a match; `referee` is None if it never began."""
+class RefereedGame:
+    """The outcome of a game; `referee` is None if it never began."""
 
     end: End | Void
     referee: Referee | None = None
@@ -26,12 +26,12 @@ class PlayedMatch:
     lingered_s: Sequence[float] = (0.0, 0.0)
     """For how long the processes of each seat ran on after they were killed."""
     folders: Mapping[FolderKey, FolderRecord] = field(default_factory=dict)
-    """The folders after the match; empty if none was stored."""
+    """The folders after the game; empty if none was stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """The fields of `MatchRecord` that the game itself does not know."""
+    """The fields of `GameRecord` that the game itself does not know."""
 
     attempt: int
     started_at: str
@@ -41,11 +41,11 @@ class Circumstances:
     judge_late_ms: float = 0.0
 
 
-def record_of(spec: MatchSpec, played: PlayedMatch, circumstances: Circumstances) -> MatchRecord:
+def record_of(spec: GameSpec, played: RefereedGame, circumstances: Circumstances) -> GameRecord:
     """The record of a played game."""
     referee = played.referee
     sides = (None, None) if referee is None else (referee.sides[0], referee.sides[1])
-    return MatchRecord(
+    return GameRecord(
         judge=judge.__version__,
         id=spec.id,
         attempt=circumstances.attempt,
@@ -66,7 +66,7 @@ def record_of(spec: MatchSpec, played: PlayedMatch, circumstances: Circumstances
 
 
 def verdict_of(end: End | Void) -> Verdict:
-    """How a match ended, in one word."""
+    """How a game ended, in one word."""
     return Verdict.VOID if isinstance(end, Void) else end.verdict
 
 
@@ -82,7 +82,7 @@ def winner_of(end: End | Void) -> int | None:
 
 
 def plies_of(referee: Referee | None) -> tuple[PlyRecord, ...]:
-    """The answers of a match as a record has them; empty if it never began."""
+    """The answers of a game as a record has them; empty if it never began."""
     return tuple(
         PlyRecord(
             seat=ply.seat,
@@ -102,7 +102,7 @@ def result_line_of(referee: Referee | None) -> str:
     return referee.game.result(referee.sides[0].opening.names)
 
 
-def _seat_record(spec: MatchSpec, seat: int, side: Side | None, played: PlayedMatch) -> SeatRecord:
+def _seat_record(spec: GameSpec, seat: int, side: Side | None, played: RefereedGame) -> SeatRecord:
     fault = side.fault if side is not None else None
     readings, kept = played.readings[seat], spec.seats[seat].folders
     return SeatRecord(

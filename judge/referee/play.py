@@ -19,12 +19,12 @@ from judge.protocols import protocol_entry
 from judge.referee.blame import Cause, Void, judge_failure
 from judge.referee.folder_shelf import Shelf, folders_of, shelved
 from judge.referee.live_wire import LiveWire
-from judge.referee.make_record import NOTHING_READ, Circumstances, PlayedMatch, record_of
-from judge.referee.match import Referee
+from judge.referee.make_record import NOTHING_READ, Circumstances, RefereedGame, record_of
 from judge.referee.pulse import Pulse, pulse
+from judge.referee.referee import Referee
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
-from judge.referee.spec import FolderRecord, MatchSpec, Placement, RecordFile
+from judge.referee.spec import FolderRecord, GameSpec, Placement, RecordFile
 from judge.referee.transcript import Transcript, mark_private, seal
 from judge.sandbox import BoxKind, open_box, open_keeper
 from judge.sandbox.box import Box, BoxPolicy, FolderKind, Limits, Tenant
@@ -61,10 +61,10 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Venue:
-    """Where matches are played, and what observes them.
+    """Where games are played, and what observes them.
 
-    `slot` has the cores. `turn` is entered when the boxes are ready, and left when the match no longer uses the slot:
-    the steps before and after may run beside another match of the slot. Folders start from states on the `shelf`, and
+    `slot` has the cores. `turn` is entered when the boxes are ready, and left when the game no longer uses the slot:
+    the steps before and after may run beside another game of the slot. Folders start from states on the `shelf`, and
     their new states are put there. The record names them; they count when the record is stored.
 
     `watch` is called with each answer at once. `follow` is called with the new part of the transcript, packed, while
@@ -88,9 +88,9 @@ ANYWHERE = Venue()
 
 
 def play(
-    spec: MatchSpec, programs: Mapping[str, Path], attempt: int = 1, venue: Venue = ANYWHERE, game: Game | None = None
+    spec: GameSpec, programs: Mapping[str, Path], attempt: int = 1, venue: Venue = ANYWHERE, game: Game | None = None
 ) -> RecordFile:
-    """Play one attempt of a match. `programs` has the staged files of each agent by digest.
+    """Play one attempt of a game. `programs` has the staged files of each agent by digest.
 
     `game` is played in place of the one that the spec names (an interview); such a record cannot be verified.
 
@@ -136,20 +136,20 @@ def play(
                     # The game is over: readings that fail change nothing.
                     with suppress(HostError):
                         readings = (wire.boxes[0].meter.readings(), wire.boxes[1].meter.readings())
-            # The folders of a void match are not read.
+            # The folders of a void game are not read.
             if shelf is not None and not isinstance(end, Void):
                 kept = shelved(folders, keeper.collect(), shelf)
         except HostError as error:
             end = judge_failure(Cause.HOST, str(error))
     transcript.tell()
     if isinstance(end, Void):
-        log.warning("void", match=spec.id, attempt=attempt, why=end.reason)
+        log.warning("void", game=spec.id, attempt=attempt, why=end.reason)
     is_private = [protocol_entry(seat.protocol).is_private for seat in spec.seats]
     sealed = seal(mark_private(transcript, lambda seat, line: is_private[seat](line)))
     transcript.close()
     record = record_of(
         spec,
-        PlayedMatch(end, referee, readings, lingered_s or (0.0, 0.0), kept),
+        RefereedGame(end, referee, readings, lingered_s or (0.0, 0.0), kept),
         Circumstances(
             attempt=attempt,
             started_at=time_at_slot.started_at.isoformat(timespec="seconds"),
@@ -163,7 +163,7 @@ def play(
 
 
 def play_until_scored(
-    spec: MatchSpec,
+    spec: GameSpec,
     programs: Mapping[str, Path],
     venue: Venue = ANYWHERE,
     *,
@@ -171,7 +171,7 @@ def play_until_scored(
     before: Callable[[int], None] | None = None,
     after: Callable[[RecordFile], None] | None = None,
 ) -> RecordFile:
-    """Play a match again while it is void, as often as the policy says; the record of the last attempt.
+    """Play a game again while it is void, as often as the policy says; the record of the last attempt.
 
     `before` is called with the number of each attempt, from 1, and `after` with its record. `new_game` makes the game
     of each attempt in place of the one that the spec names. Raises as `play` and the callbacks do.
@@ -187,7 +187,7 @@ def play_until_scored(
     return file
 
 
-def _end_of(referee: Referee, spec: MatchSpec, transcript: Transcript) -> End | Void:
+def _end_of(referee: Referee, spec: GameSpec, transcript: Transcript) -> End | Void:
     """Play the game to its end; an error in the judge costs one attempt, but not its transcript."""
     try:
         return referee.play()
@@ -197,8 +197,8 @@ def _end_of(referee: Referee, spec: MatchSpec, transcript: Transcript) -> End | 
         return _failed(spec, transcript, error)
 
 
-def _failed(spec: MatchSpec, transcript: Transcript, error: Exception) -> Void:
-    """The void of a match in which the judge raised an error. The log has the input and the error; the record, which is
+def _failed(spec: GameSpec, transcript: Transcript, error: Exception) -> Void:
+    """The void of a game in which the judge raised an error. The log has the input and the error; the record, which is
     public, says only after which entry it happened."""
     entry = transcript.last_read()
     when = "before any agent said anything"
@@ -207,7 +207,7 @@ def _failed(spec: MatchSpec, transcript: Transcript, error: Exception) -> Void:
         when = f"after {name} (seat {entry.seat}) said something at {entry.ns / 1e6:.3f} ms of the transcript"
     log.error(
         "the judge failed",
-        match=spec.id,
+        game=spec.id,
         when=when,
         input=repr(entry.data[-LOGGED_BYTES:]) if entry is not None else "",
         error=repr(error),
@@ -245,7 +245,7 @@ def _stall_watch(boxes: Sequence[Box], at_end: ExitStack) -> StallWatch | None:
 
 def _wire(
     kind: type[LiveWire],
-    spec: MatchSpec,
+    spec: GameSpec,
     slot: Slot,
     boxes: Sequence[Box],
     transcript: Transcript,
@@ -271,14 +271,14 @@ def _wire(
     )
 
 
-def _kind_of(box: Box, spec: MatchSpec) -> str:
+def _kind_of(box: Box, spec: GameSpec) -> str:
     """The kind of a seat's box for the record; where boxes may be reused, whether this one was."""
     if spec.box != "docker" or spec.policy.box.reuse == "never" or box.name == "person":
         return box.name
     return f"{box.name}, {'reused' if box.is_reused else 'fresh'}"
 
 
-def _tenant(spec: MatchSpec, seat: int, programs: Mapping[str, Path], slot: Slot, keeper: Keeper) -> Tenant:
+def _tenant(spec: GameSpec, seat: int, programs: Mapping[str, Path], slot: Slot, keeper: Keeper) -> Tenant:
     choice = spec.seats[seat]
     return Tenant(
         name=choice.name,
@@ -286,7 +286,7 @@ def _tenant(spec: MatchSpec, seat: int, programs: Mapping[str, Path], slot: Slot
         command=choice.command,
         runtime=choice.runtime,
         seat=seat,
-        match_id=spec.id,
+        game_id=spec.id,
         digest=choice.digest,
         cores=slot.cores,
         parking_cores=slot.judge_cores if slot.is_apart else (),
@@ -295,7 +295,7 @@ def _tenant(spec: MatchSpec, seat: int, programs: Mapping[str, Path], slot: Slot
     )
 
 
-def _paths_of_folders(spec: MatchSpec, keeper: Keeper) -> Mapping[int, str]:
+def _paths_of_folders(spec: GameSpec, keeper: Keeper) -> Mapping[int, str]:
     """The paths of the persistent folders of process boxes, by seat; a container always has the same one.
 
     A path with a blank is left out: INFO has words between blanks.

@@ -55,12 +55,12 @@ class ClockPolicy(_Section):
     match_ms: int = Field(default=120000, ge=0)
     """Limit of all turns of a game and of the start-up together; 0: none."""
     tolerance_ms: int = Field(default=1000, ge=0)
-    """How far a turn may overrun before it is lost; the overrun is charged to the match."""
+    """How far a turn may overrun before it is lost; the overrun is charged to the game."""
     asap_ms: int = Field(default=1000, ge=1)
     start_ms: int = Field(default=10000, ge=1)
-    """From the agent's first instruction to its being ready; charged to the match, not to a turn."""
+    """From the agent's first instruction to its being ready; charged to the game, not to a turn."""
     sync_ms: int = Field(default=10000, ge=1)
-    """From the question whether it listens (AGI: ISREADY) to the answer; charged to the match, so that nobody gains by
+    """From the question whether it listens (AGI: ISREADY) to the answer; charged to the game, so that nobody gains by
     a late one, not to a turn."""
     courtesy_ms: int = Field(default=1000, ge=1)
     """How long the judge waits for an optional answer (ABOUT); free."""
@@ -70,10 +70,10 @@ class ClockPolicy(_Section):
     """From the goodbye to the kill."""
     still_ms: int = Field(default=1000, ge=1)
     """How long an agent may take to stand still when its turn is over. It is waited for, before any clock of its
-    opponent begins; the processor time that it uses is charged to its match, and one that needs longer loses."""
+    opponent begins; the processor time that it uses is charged to its game, and one that needs longer loses."""
     ran_on_ms: int = Field(default=20, ge=0)
     """How much processor time an agent may use while it should stand still. With less it does not lose by `still_ms`,
-    and what it uses is charged to its match; with more it loses."""
+    and what it uses is charged to its game; with more it loses."""
     starved_share: float = Field(default=0.1, gt=0, le=1)
     """A turn lost on time is void when others took more than this share of the slot's cores meanwhile, or the kernel
     stalled a process of the judge's own for more than this share of it..."""

@@ -9,22 +9,22 @@ from judge.games.types import SEATS, Chance, Drawn, Game, Reply, Request, decide
 from judge.protocols import FormerBuilds, new_protocol, not_carried, protocol_entry
 from judge.protocols.types import AgentProtocol, Open, ToldLimits
 from judge.referee.former import FORMER_FORMAT, FORMER_PROTOCOLS, FormerReferee
-from judge.referee.match import Referee
 from judge.referee.policy import Policy
+from judge.referee.referee import Referee
 from judge.referee.seeds import Seed, numbers
 from judge.referee.side import Ply
-from judge.referee.spec import RECORD_FORMAT, MatchRecord, MatchSpec, SeatSpec
+from judge.referee.spec import RECORD_FORMAT, GameRecord, GameSpec, SeatSpec
 from judge.referee.wire import Wire
 from judge.sandbox import persistent_path
 
 
-def build_replay(record: MatchRecord, wire: Wire, watch: Callable[[Ply], None] | None = None) -> Referee:
+def build_replay(record: GameRecord, wire: Wire, watch: Callable[[Ply], None] | None = None) -> Referee:
     """The referee of a record, which decides as the judge that wrote the record."""
     return build_referee(record.spec, wire, watch, record_format=record.format_number)
 
 
 def build_referee(
-    spec: MatchSpec,
+    spec: GameSpec,
     wire: Wire,
     watch: Callable[[Ply], None] | None = None,
     game: Game | None = None,
@@ -51,7 +51,7 @@ def build_referee(
     )
 
 
-def check_playable(spec: MatchSpec) -> None:
+def check_playable(spec: GameSpec) -> None:
     """Raise InputError if the spec cannot be played, before anything is prepared for it."""
     game = new_game(spec.policy.game.name, spec.game_options())
     for seat in SEATS:
@@ -78,7 +78,7 @@ def nature(seed: Seed) -> Callable[[Request], Reply]:
     return answer
 
 
-def _protocol(spec: MatchSpec, seat: int, game: Game, former: FormerBuilds) -> AgentProtocol:
+def _protocol(spec: GameSpec, seat: int, game: Game, former: FormerBuilds) -> AgentProtocol:
     choice = spec.seats[seat]
     options = spec.policy.protocol.get(choice.protocol, {}) | choice.protocol_options
     rules = GAMES.entry(spec.policy.game.name)
@@ -104,7 +104,7 @@ def _protocol(spec: MatchSpec, seat: int, game: Game, former: FormerBuilds) -> A
     return protocol
 
 
-def _opening(spec: MatchSpec, seat: int, game: Game, path: str | None) -> Open:
+def _opening(spec: GameSpec, seat: int, game: Game, path: str | None) -> Open:
     clock = spec.policy.clock
     names = (spec.seats[0].name, spec.seats[1].name)
     runtime = spec.seats[seat].runtime

@@ -1,7 +1,7 @@
-"""A match is a value: `MatchSpec` in, `MatchRecord` out, both plain data that survive JSON.
+"""A game is a value: `GameSpec` in, `GameRecord` out, both plain data that survive JSON.
 
-The id of a match is a digest of its spec, so the same spec is the same match wherever it is played. A match of a
-contest has the id of its schedule, which is made before its seed and its folders are known. A void match is played
+The id of a game is a digest of its spec, so the same spec is the same game wherever it is played. A game of a
+contest has the id of its schedule, which is made before its seed and its folders are known. A void game is played
 again under the same id and the next attempt number.
 """
 
@@ -68,8 +68,8 @@ class SeatSpec(_Value):
     """None: the agent begins without any files, and leaves none."""
 
 
-class MatchSpec(_Value):
-    """Everything that decides a match except the actions of the agents."""
+class GameSpec(_Value):
+    """Everything that decides a game except the actions of the agents."""
 
     seats: tuple[SeatSpec, SeatSpec]
     policy: Policy
@@ -79,10 +79,10 @@ class MatchSpec(_Value):
     """All chance of the game comes from it. In a schedule the contest's commitment may stand in its place: the game is
     given its seed when it is played (`judge.tournament.schedule`)."""
     number: int = 0
-    """The number of the match in its pairing, from 0."""
+    """The number of the game in its pairing, from 0."""
     box: BoxKind = "docker"
     scheduled_as: str | None = Field(default=None, pattern="^[0-9a-z]{1,64}$")
-    """The match's id in the schedule of its contest; None without a schedule."""
+    """The game's id in the schedule of its contest; None without a schedule."""
 
     @property
     def id(self) -> str:
@@ -146,7 +146,7 @@ class SeatRecord(_Value):
     evidence: Evidence | None
     """What the verdict on it rests on."""
     charged_ms: float
-    """All time charged to its match clock."""
+    """All time charged to its game clock."""
     memory_peak_bytes: int | None
     cpu_ms: int | None
     lingered_ms: float = 0.0
@@ -160,7 +160,7 @@ class SeatRecord(_Value):
 
 
 class Placement(_Value):
-    """Where a match was played."""
+    """Where a game was played."""
 
     box: tuple[str, ...]
     """The kind of each seat's box, such as `docker-pipes`; where `box.reuse` is `agent`, with `, fresh` or `, reused`
@@ -172,7 +172,7 @@ class Placement(_Value):
     """The name of the machine, in a cluster that of its worker."""
 
 
-class MatchRecord(_Value):
+class GameRecord(_Value):
     """A played game. `winner` is a seat, or None for a draw or a void."""
 
     format: Literal["judge-record-2", "judge-record-3"] = "judge-record-3"
@@ -181,7 +181,7 @@ class MatchRecord(_Value):
     """Version of the judge."""
     id: str
     attempt: int
-    spec: MatchSpec
+    spec: GameSpec
     verdict: Verdict
     winner: int | None
     reason: str
@@ -218,7 +218,7 @@ class RecordFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    record: MatchRecord
+    record: GameRecord
     transcript: SealedTranscript
 
     def to_json(self, *, as_read: bool = False) -> bytes:

@@ -1,8 +1,8 @@
-"""A spectator referees the transcript of a match again, while it grows or afterwards, without asking any agent.
+"""A spectator referees the transcript of a game again, while it grows or afterwards, without asking any agent.
 
-The judge of a match sends the bytes of its transcript and nothing else. A spectator rebuilds the rest from them: the
-position, the clocks, what each seat is asked and its messages. So a match costs next to nothing to show, and a running
-match looks the same as a replayed one.
+The judge of a game sends the bytes of its transcript and nothing else. A spectator rebuilds the rest from them: the
+position, the clocks, what each seat is asked and its messages. So a game costs next to nothing to show, and a running
+game looks the same as a replayed one.
 """
 
 from collections import deque
@@ -12,11 +12,11 @@ from typing import ClassVar
 
 from judge.games.types import SEATS, Event, Game, Request
 from judge.protocols.types import AgentProtocol, Ask, Clock, Effect, Note, Search, Stimulus, Tell
-from judge.referee.match import Referee
+from judge.referee.referee import Referee
 from judge.referee.replay import ReplayWire
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
-from judge.referee.spec import RECORD_FORMAT, MatchSpec
+from judge.referee.spec import RECORD_FORMAT, GameSpec
 from judge.referee.transcript import Entry
 
 KEPT_MESSAGES = 50
@@ -43,14 +43,14 @@ class SeatView:
 
 
 class Spectator:
-    """Referees a match again on `wire` and collects what can be seen of it.
+    """Referees a game again on `wire` and collects what can be seen of it.
 
     `watch` is called with each answer before the game applies it.
     """
 
     def __init__(
         self,
-        spec: MatchSpec,
+        spec: GameSpec,
         wire: "RecordedWire",
         watch: Callable[[Ply], None] | None = None,
         record_format: int = RECORD_FORMAT,

@@ -9,7 +9,7 @@ from judge.referee.make_record import plies_of, result_line_of, verdict_of, winn
 from judge.referee.replay import ReplayWire, replaying
 from judge.referee.setup import build_replay
 from judge.referee.side import Side
-from judge.referee.spec import MatchRecord, RecordFile, SeatRecord
+from judge.referee.spec import GameRecord, RecordFile, SeatRecord
 from judge.referee.transcript import unseal
 
 
@@ -17,7 +17,7 @@ from judge.referee.transcript import unseal
 class Verified:
     """What was checked; `problems` is empty when everything holds."""
 
-    record: MatchRecord
+    record: GameRecord
     problems: Sequence[str]
 
 
@@ -41,7 +41,7 @@ def verify(file: RecordFile) -> Verified:
     return Verified(record, problems)
 
 
-def _folder_problems(record: MatchRecord) -> list[str]:
+def _folder_problems(record: GameRecord) -> list[str]:
     """The record must name the folders of the spec; their states are values that a replay cannot make again."""
     problems = []
     for seat, (begun, ended) in enumerate(zip(record.spec.seats, record.seats, strict=True)):

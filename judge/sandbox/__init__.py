@@ -20,7 +20,7 @@ def persistent_path(kind: BoxKind, runtime: str) -> str:
 
 
 def open_keeper(
-    kind: BoxKind, folders: Sequence[Folder], match_id: str, cores: Sequence[int], policy: BoxPolicy
+    kind: BoxKind, folders: Sequence[Folder], game_id: str, cores: Sequence[int], policy: BoxPolicy
 ) -> Keeper:
     """A keeper of these folders for one game, nothing made yet; `cores` are where it may work."""
     if not folders:
@@ -32,7 +32,7 @@ def open_keeper(
         VolumeKeeper,  # here: the Engine's client takes long to import
     )
 
-    return VolumeKeeper(folders, match_id, cores, policy)
+    return VolumeKeeper(folders, game_id, cores, policy)
 
 
 def open_box(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:

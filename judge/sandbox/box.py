@@ -194,7 +194,7 @@ class Tenant:
     command: tuple[str, ...]
     runtime: str
     seat: int
-    match_id: str
+    game_id: str
     cores: tuple[int, ...] = ()
     parking_cores: tuple[int, ...] = ()
     """Where the box is made, waits for its slot and is removed, so that this does not disturb the slot's cores; empty:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from judge.base.text import plain_text, sentence
-from judge.publish.model import PublishedContest, PublishedMatch
+from judge.contest_games import PublishedGame
+from judge.publish.model import PublishedContest
 from judge.records.outcome import outcome_sentence
 from judge.site.pages import PagePlace, render_for
 from judge.store.submission_types import State
@@ -20,12 +21,12 @@ _HIDDEN = frozenset({"started", ANNOUNCED, FROZEN, *State})
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """A line of the journal: its time (UTC), the kind of event, the event in words, and the match that it is about."""
+    """A line of the journal: its time (UTC), the kind of event, the event in words, and the game that it is about."""
 
     at: str
     kind: str
     text: str
-    match: PublishedMatch | None
+    game: PublishedGame | None
 
 
 def journal_pages(contest: PublishedContest, place: Callable[[str], PagePlace]) -> Mapping[str, Callable[[], bytes]]:
@@ -49,15 +50,15 @@ def _page_name(part: int) -> str:
 
 def journal_entries(contest: PublishedContest) -> Sequence[JournalEntry]:
     """The journal without the lines that a later one repeats."""
-    matches = {match.id: match for match in contest.matches}
+    games = {game.id: game for game in contest.games}
     entries = []
     for line in contest.journal:
         if line.event not in _HIDDEN:
-            match = matches.get(line.match or "")
+            game = games.get(line.game or "")
             # The kind is a class of the style sheet: letters only.
             kind = "".join(letter for letter in line.event.lower() if "a" <= letter <= "z")
-            text = _describe(line) if match is None else _describe_match(line, match)
-            entries.append(JournalEntry(line.at, kind, text, match))
+            text = _describe(line) if game is None else _describe_game(line, game)
+            entries.append(JournalEntry(line.at, kind, text, game))
     return entries
 
 
@@ -66,12 +67,12 @@ def _describe(line: JournalLine) -> str:
     return sentence(f"{event}: {text}") if text else event
 
 
-def _describe_match(line: JournalLine, match: PublishedMatch) -> str:
-    first, second = names = (plain_text(match.first, 40), plain_text(match.second, 40))
+def _describe_game(line: JournalLine, game: PublishedGame) -> str:
+    first, second = names = (plain_text(game.first, 40), plain_text(game.second, 40))
     attempt, why = line.attempt, line.text
     match line.event:
-        case "accepted" if match.result is not None and attempt == match.attempt:
-            result = match.result
+        case "accepted" if game.result is not None and attempt == game.attempt:
+            result = game.result
             what = outcome_sentence(result.verdict, result.winning_seat, names, result.reason)
         case "accepted":
             what = sentence(f"attempt {attempt} ended; its result was annulled later")

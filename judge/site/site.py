@@ -1,6 +1,6 @@
-"""The site: pages that open from disk, need no network and no script, and grow no faster than the matches.
+"""The site: pages that open from disk, need no network and no script, and grow no faster than the games.
 
-Files are named by numbers, never by an agent's name. The page of a match is made from its record alone, beside the
+Files are named by numbers, never by an agent's name. The page of a game is made from its record alone, beside the
 record (`judge.site.match_files`); the pages here need no record.
 """
 
@@ -12,7 +12,8 @@ from itertools import pairwise
 from typing import Any
 
 from judge.base.text import duration, plain_text
-from judge.publish.model import Participant, PublishedContest, PublishedMatch, chance_words
+from judge.contest_games import PublishedGame
+from judge.publish.model import Participant, PublishedContest, chance_words
 from judge.referee.policy import ClockPolicy
 from judge.site.charts import history_chart, interval_text, ratings_chart, results_chart
 from judge.site.journal_page import journal_pages
@@ -30,19 +31,19 @@ MOST_IN_CROSSTABLE = 50
 """Agents: their cells grow with the square."""
 
 MOST_IN_CELL, MOST_IN_CELLS = 6, 400
-"""Matches that a cell, and all of them, show one by one."""
+"""Games that a cell, and all of them, show one by one."""
 
 PER_PAGE = 350
-"""Matches on one page of a round, and on the page of an agent."""
+"""Games on one page of a round, and on the page of an agent."""
 
 MOST_FAULTS = 20
-"""Faults that an agent's page lists before its matches."""
+"""Faults that an agent's page lists before its games."""
 
 MOST_ABOUT = 12
 """Lines of what an agent says about itself on its page."""
 
 About = Mapping[str, Mapping[str, str]]
-"""What each agent said about itself in its last match."""
+"""What each agent said about itself in its last game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Proof:
 def site(
     contest: PublishedContest, about: About, proof: Proof, languages: Sequence[Language] = (ENGLISH,)
 ) -> Iterator[Page]:
-    """All pages but those of the matches, in each language, and the files that the pages use."""
+    """All pages but those of the games, in each language, and the files that the pages use."""
     for name in ASSETS:
         yield name, asset(name)
     for path, write in pages(contest, about, languages).items():
@@ -74,7 +75,7 @@ def site(
 def pages(
     contest: PublishedContest, about: About, languages: Sequence[Language] = (ENGLISH,)
 ) -> Mapping[str, Callable[[], bytes]]:
-    """What writes each page, by its file: those of the matches and that on verifying are not among them."""
+    """What writes each page, by its file: those of the games and that on verifying are not among them."""
     written: dict[str, Callable[[], bytes]] = {}
     for language in languages:
         written |= _LanguagePages(contest, language, languages).writers(about)
@@ -130,7 +131,7 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
         return [line.values[at] for at, _ in shown] if line.values else []
 
     return {
-        "moves": sum(sum(match.result.replies) for match in contest.matches if match.result is not None),
+        "moves": sum(sum(game.result.replies) for game in contest.games if game.result is not None),
         "criteria": [tuple(map(language.gettext, CRITERIA[name][1:])) for _, name in shown],
         "ranking_of": ranking_of,
         "out": [participant for participant in contest.participants if participant.out],
@@ -206,8 +207,8 @@ def _time(clock: ClockPolicy, language: Language) -> str:
     turn = language.measure(duration(clock.turn_ms))
     if not clock.match_ms:
         return language.gettext("{time} a move").format(time=turn)
-    match = language.measure(duration(clock.match_ms))
-    return language.gettext("{time} a move, {match} a game").format(time=turn, match=match)
+    game = language.measure(duration(clock.match_ms))
+    return language.gettext("{time} a move, {game} a game").format(time=turn, game=game)
 
 
 def _with_options(head: str, options: Mapping[str, Any]) -> str:
@@ -229,13 +230,13 @@ def _text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _CrossCell:
-    """A cell: its matches with the score of the row's agent and a title, or only the sum of the scores.
+    """A cell: its games with the score of the row's agent and a title, or only the sum of the scores.
 
     `row` is the stem of that agent's page, `column` the number of the other agent. The games of a disqualified agent do
     not count: `counts` is false, and the sum is without them.
     """
 
-    matches: Sequence[tuple[PublishedMatch, float, str, bool]]
+    games: Sequence[tuple[PublishedGame, float, str, bool]]
     score: float
     played: int
     row: str
@@ -246,12 +247,12 @@ def _crosstable(contest: PublishedContest, language: Language) -> Mapping[str, A
     lines = contest.table.lines
     if len(lines) > MOST_IN_CROSSTABLE:
         return {"rows": None, "has_sums": False, "has_uncounted": False}
-    most = MOST_IN_CELL if len(contest.matches) <= MOST_IN_CELLS else 0
-    counted = frozenset(game.match for game in contest.counted)
+    most = MOST_IN_CELL if len(contest.games) <= MOST_IN_CELLS else 0
+    counted = frozenset(game.id for game in contest.counted)
     rows = [
         (line, [_cell(contest, line.agent, other.agent, most, counted, language) for other in lines]) for line in lines
     ]
-    has_sums = any(cell is not None and not cell.matches for _, row in rows for cell in row)
+    has_sums = any(cell is not None and not cell.games for _, row in rows for cell in row)
     return {"rows": rows, "has_sums": has_sums, "has_uncounted": len(counted) < len(contest.results)}
 
 
@@ -260,9 +261,9 @@ def _cell(
 ) -> _CrossCell | None:
     met = contest.meetings.get(frozenset({agent, other}), ()) if agent != other else ()
     scored = [
-        (match, score, _title(match, contest.stage_of(match), match.result.verdict, language), match.id in counted)
-        for match in met
-        if match.result is not None and (score := match.score_of(agent)) is not None
+        (game, score, _title(game, contest.stage_of(game), game.result.verdict, language), game.id in counted)
+        for game in met
+        if game.result is not None and (score := game.score_of(agent)) is not None
     ]
     if not scored:
         return None
@@ -272,11 +273,11 @@ def _cell(
     return _CrossCell(shown, total, played, contest.by_name[agent].stem, contest.by_name[other].number)
 
 
-def _title(match: PublishedMatch, stage: str, verdict: str, language: Language) -> str:
+def _title(game: PublishedGame, stage: str, verdict: str, language: Language) -> str:
     title = language.gettext("game {number}: {first} - {second}, {verdict}").format(
-        number=match.number,
-        first=plain_text(match.first, 30),
-        second=plain_text(match.second, 30),
+        number=game.number,
+        first=plain_text(game.first, 30),
+        second=plain_text(game.second, 30),
         verdict=language.word(verdict),
     )
     return f"{language.word(stage)}, {title}" if stage else title
@@ -287,13 +288,13 @@ def _title(match: PublishedMatch, stage: str, verdict: str, language: Language) 
 
 def _rounds(contest: PublishedContest) -> Mapping[str, Any]:
     rounds = []
-    for number, matches in contest.rounds.items():
-        results = [match.result for match in matches if match.result is not None]
+    for number, games in contest.rounds.items():
+        results = [game.result for game in games if game.result is not None]
         rounds.append(
             {
                 "number": number,
-                "stages": list(dict.fromkeys(contest.stage_of(match) for match in matches)),
-                "games": len(matches),
+                "stages": list(dict.fromkeys(contest.stage_of(game) for game in games)),
+                "games": len(games),
                 "played": len(results),
                 "first": sum(result.winner == result.first for result in results),
                 "drawn": sum(result.is_draw for result in results),
@@ -307,10 +308,10 @@ def _rounds(contest: PublishedContest) -> Mapping[str, Any]:
 def _round_pages(
     contest: PublishedContest, language: Language
 ) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:
-    """The path and the values of each page of a round; one with many matches has several pages, linked in order."""
+    """The path and the values of each page of a round; one with many games has several pages, linked in order."""
     pages: list[tuple[str, str, dict[str, Any]]] = []
-    for number, matches in contest.rounds.items():
-        parts = max(1, -(-len(matches) // PER_PAGE))
+    for number, games in contest.rounds.items():
+        parts = max(1, -(-len(games) // PER_PAGE))
         for part in range(1, parts + 1):
             name = f"{number:03d}{f'-{part}' if part > 1 else ''}.html"
             title = language.gettext("Round {number}").format(number=number)
@@ -321,7 +322,7 @@ def _round_pages(
                 "number": number,
                 "part": part,
                 "parts": parts,
-                "matches": matches[(part - 1) * PER_PAGE : part * PER_PAGE],
+                "games": games[(part - 1) * PER_PAGE : part * PER_PAGE],
                 "byes": [contest.by_name[agent] for agent in byes],
             }
             pages.append((name, title, values))
@@ -342,15 +343,15 @@ def _agent(
     opponents = []
     faults = []
     for other in contest.participants:
-        matches = contest.meetings.get(frozenset({agent.name, other.name}), ()) if other != agent else ()
-        if matches:
-            opponents.append((other, matches))
-        for match in matches:
-            fault = None if match.result is None else match.result.faults[agent.name != match.first]
-            if match.result is not None and fault is not None:
-                faults.append((match, fault.value, match.result.reason))
+        games = contest.meetings.get(frozenset({agent.name, other.name}), ()) if other != agent else ()
+        if games:
+            opponents.append((other, games))
+        for game in games:
+            fault = None if game.result is None else game.result.faults[agent.name != game.first]
+            if game.result is not None and fault is not None:
+                faults.append((game, fault.value, game.result.reason))
     shown = max(1, PER_PAGE // max(1, len(opponents)))
-    total = sum(len(matches) for _, matches in opponents)
+    total = sum(len(games) for _, games in opponents)
     rating = contest.rated.get(agent.name)
     seat = agent.entry.seat
     return {
@@ -372,12 +373,10 @@ def _agent(
         "faults": faults[:MOST_FAULTS],
         "more_faults": max(0, len(faults) - MOST_FAULTS),
         "opponents": [
-            (other, [_row(match, agent.name) for match in (matches if total <= PER_PAGE else matches[-shown:])])
-            for other, matches in opponents
+            (other, [_row(game, agent.name) for game in (games if total <= PER_PAGE else games[-shown:])])
+            for other, games in opponents
         ],
-        "left_out": max(0, total - sum(min(shown, len(matches)) for _, matches in opponents))
-        if total > PER_PAGE
-        else 0,
+        "left_out": max(0, total - sum(min(shown, len(games)) for _, games in opponents)) if total > PER_PAGE else 0,
     }
 
 
@@ -394,13 +393,13 @@ def _history(contest: PublishedContest, agent: Participant, language: Language) 
     return {"chart": history_chart(versions, language), "rows": rows}
 
 
-def _row(match: PublishedMatch, agent: str) -> Mapping[str, Any]:
-    seat = int(agent != match.first)
-    result = match.result
+def _row(game: PublishedGame, agent: str) -> Mapping[str, Any]:
+    seat = int(agent != game.first)
+    result = game.result
     return {
-        "match": match,
+        "game": game,
         "seat": seat,
-        "score": match.score_of(agent),
+        "score": game.score_of(agent),
         "replies": 0 if result is None else result.replies[seat],
         "ms": 0.0 if result is None else result.charged_ms[seat],
     }

@@ -18,7 +18,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from judge.matches import ResultRow
+from judge.contest_games import GameResult
 from judge.statistics.draw_models import Davidson, DrawModel, RaoKupper, log_share, share
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import ELO
@@ -51,7 +51,7 @@ class PairCounts:
     """Of each agent: games won, draws as halves."""
 
     @classmethod
-    def of(cls, games: Sequence[ResultRow]) -> Self:
+    def of(cls, games: Sequence[GameResult]) -> Self:
         """Add `games` up; places follow the ids, so that nothing depends on the order of games."""
         agents = sorted({agent for game in games for agent in game.agents})
         place = {agent: at for at, agent in enumerate(agents)}

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from judge.matches import ResultRow
+from judge.contest_games import GameResult
 from judge.statistics.match_counts import MatchCounts
 from judge.statistics.match_estimate import MatchEstimate, estimate_match
 from judge.statistics.significance import SIGNIFICANCE, holm, student_tail
@@ -44,9 +44,9 @@ def p_value(counts: MatchCounts, estimate: MatchEstimate) -> float:
     return student_tail((estimate.score - 0.5) / math.sqrt(squares / (n - 1) / n), n - 1)
 
 
-def compare_candidates(results: Iterable[ResultRow], base: str) -> list[Candidate]:
+def compare_candidates(results: Iterable[GameResult], base: str) -> list[Candidate]:
     """Everybody who met `base`, the surest first."""
-    met: dict[str, list[ResultRow]] = {}
+    met: dict[str, list[GameResult]] = {}
     for result in results:
         if base in result.agents and result.first != result.second:
             met.setdefault(result.agents[result.first == base], []).append(result)

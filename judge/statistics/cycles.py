@@ -18,7 +18,7 @@ from itertools import combinations
 
 import numpy as np
 
-from judge.matches import ResultRow
+from judge.contest_games import GameResult
 from judge.statistics.bradley_terry import Fit, Matrix
 from judge.statistics.ratings import fit_games
 from judge.statistics.scales import ELO
@@ -50,7 +50,7 @@ class RatingsCheck:
     rings: tuple[Ring, ...]
 
 
-def check_ratings(results: Iterable[ResultRow]) -> RatingsCheck:
+def check_ratings(results: Iterable[GameResult]) -> RatingsCheck:
     """Compare results with what the ratings fitted to them expect."""
     counted, pools, tally, fit = fit_games(results)
     if not counted:

@@ -42,7 +42,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from judge.matches import GameConditions, ResultRow
+from judge.contest_games import GameConditions, GameResult
 from judge.statistics.significance import (
     SIGNIFICANCE,
     chi_square_shift,
@@ -102,7 +102,7 @@ class FairnessTest:
         return self.adjusted is not None and self.adjusted <= SIGNIFICANCE
 
 
-def fairness_tests(results: Sequence[ResultRow], conditions: Sequence[GameConditions]) -> list[FairnessTest]:
+def fairness_tests(results: Sequence[GameResult], conditions: Sequence[GameConditions]) -> list[FairnessTest]:
     """All tests, for each result the conditions of its game; a game that both lost by faults has no score."""
     if not results:
         return []
@@ -131,7 +131,7 @@ def _adjusted(tests: Sequence[FairnessTest]) -> list[FairnessTest]:
 class _Games:
     """The games as columns; what a game does not have is not a number."""
 
-    def __init__(self, results: Sequence[ResultRow], conditions: Sequence[GameConditions]) -> None:
+    def __init__(self, results: Sequence[GameResult], conditions: Sequence[GameConditions]) -> None:
         agents = sorted({agent for result in results for agent in result.agents})
         place = {agent: at for at, agent in enumerate(agents)}
         self.agents = len(agents)
@@ -148,11 +148,11 @@ class _Games:
         self.neighbours = _neighbours(conditions)
 
 
-def _score(result: ResultRow) -> float:
+def _score(result: GameResult) -> float:
     return result.scores[0] - 0.5 if result.is_draw or result.winner is not None else math.nan
 
 
-def _log_time(result: ResultRow, seat: int) -> float:
+def _log_time(result: GameResult, seat: int) -> float:
     replies, charged = result.replies[seat], result.charged_ms[seat]
     return math.log(charged / replies) if replies and charged > 0 else math.nan
 

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from judge.base.errors import InputError
-from judge.matches import ResultRow
+from judge.contest_games import GameResult
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import Rating, RatingList, rate
 
@@ -32,7 +32,7 @@ class RatedContest:
 
     name: str
     began: str
-    results: Sequence[ResultRow]
+    results: Sequence[GameResult]
     programs: Mapping[str, str]
 
 

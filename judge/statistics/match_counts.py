@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from judge.base.errors import InputError
-from judge.matches import ResultRow
+from judge.contest_games import GameResult
 
 GAME_SCORES = (0.0, 0.5, 1.0)
 """Of a game: lost, drawn, won."""
@@ -66,7 +66,7 @@ class MatchCounts:
                 )
 
     @classmethod
-    def of_results(cls, results: Iterable[ResultRow], agent: str) -> Self:
+    def of_results(cls, results: Iterable[GameResult], agent: str) -> Self:
         """What `agent` did in `results`, in pairs (games 0 and 1 of a pairing, 2 and 3, ...) if one is complete.
 
         Then games without their other one are not counted.
@@ -74,7 +74,7 @@ class MatchCounts:
         pairs: dict[tuple[int, int, int], list[float]] = {}
         for result in results:
             scored = result.scores[result.agents.index(agent)]
-            pairs.setdefault((result.round, result.table, result.game // 2), []).append(scored)
+            pairs.setdefault((result.round, result.table, result.leg // 2), []).append(scored)
         kinds = [0] * len(_GAMES_OF_PAIRS)
         singles = [0, 0, 0]
         for scores in pairs.values():

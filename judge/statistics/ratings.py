@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge.matches import ResultRow
+from judge.contest_games import GameResult
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import CONFIDENCE_95, ELO
 
@@ -54,7 +54,7 @@ class Rating:
     score: float
     """Games won, draws as halves."""
     pool: int
-    """The number of its pool (agents that are connected through matches), from 0 for the largest; pools cannot be
+    """The number of its pool (agents that are connected through games), from 0 for the largest; pools cannot be
     compared."""
 
 
@@ -82,8 +82,8 @@ class RatingList:
         raise KeyError(agent)
 
 
-def rate(results: Iterable[ResultRow], model: RatingModel | None = None) -> RatingList:
-    """The ratings of the agents in `results`; a match that both lost by faults says nothing about strength."""
+def rate(results: Iterable[GameResult], model: RatingModel | None = None) -> RatingList:
+    """The ratings of the agents in `results`; a game that both lost by faults says nothing about strength."""
     model = model or RatingModel()
     counted, pools, tally, fit = fit_games(results, model)
     low_open, high_open = _open_ends(counted, pools)
@@ -125,8 +125,8 @@ def _estimate(value: float, error: float, ends: tuple[bool, bool]) -> Estimate:
 
 
 def fit_games(
-    results: Iterable[ResultRow], model: RatingModel | None = None
-) -> tuple[list[ResultRow], list[set[str]], PairCounts, Fit]:
+    results: Iterable[GameResult], model: RatingModel | None = None
+) -> tuple[list[GameResult], list[set[str]], PairCounts, Fit]:
     """The games that count, the pools of agents that they connect (the largest first), their sums, and the fit."""
     import networkx as nx
 
@@ -146,7 +146,7 @@ def fit_games(
 # --- who can be compared -----------------------------------------------------------------------------------------
 
 
-def _graph_of(games: Sequence[ResultRow]) -> nx.Graph[str]:
+def _graph_of(games: Sequence[GameResult]) -> nx.Graph[str]:
     import networkx as nx
 
     graph: nx.Graph[str] = nx.Graph()
@@ -154,7 +154,7 @@ def _graph_of(games: Sequence[ResultRow]) -> nx.Graph[str]:
     return graph
 
 
-def _open_ends(games: Sequence[ResultRow], pools: Sequence[set[str]]) -> tuple[set[str], set[str]]:
+def _open_ends(games: Sequence[GameResult], pools: Sequence[set[str]]) -> tuple[set[str], set[str]]:
     """The agents whose rating has no lower end without the prior, and those whose rating has no upper end.
 
     The maximum of the likelihood is finite if every agent took a point from every other one, if only through others

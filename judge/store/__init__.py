@@ -1,1 +1,1 @@
-"""What must never be lost: contests, matches, attempts and results, in SQLite or PostgreSQL."""
+"""What must never be lost: contests, games, attempts and results, in SQLite or PostgreSQL."""

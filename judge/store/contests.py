@@ -1,7 +1,7 @@
-"""The state of a contest: its matches, which of them is being played as which attempt, and how each ended.
+"""The state of a contest: its games, which of them is being played as which attempt, and how each ended.
 
-A match is issued, and then either accepted with its result or rolled back. A result counts once, and only for the
-current attempt: a result that comes after the match was issued again is stored for audit and changes nothing.
+A game is issued, and then either accepted with its result or rolled back. A result counts once, and only for the
+current attempt: a result that comes after the game was issued again is stored for audit and changes nothing.
 Every method is one transaction, and its changes are on disk when it returns.
 """
 
@@ -18,14 +18,14 @@ from sqlalchemy import Connection, Row, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from judge.base.errors import InputError
+from judge.contest_games import AttemptState, GameState, Outcome, Pairing, ScheduledGame, schedule_digest
 from judge.games.types import Verdict
-from judge.matches import Match, MatchState, Outcome, Pairing, schedule_digest
 from judge.store.database import columns_of, value_of
 from judge.store.lease import Lease
 from judge.store.orders import DoneOrder, OrganiserOrder, once
 from judge.store.queries import Reader, announced_row, contest_row, pairings_of
-from judge.store.tables import attempts, contests, entries, files, journal, matches, pairings, results
-from judge.store.types import ANNOUNCED, FROZEN, AttemptState, EntryRow, FileKind
+from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
+from judge.store.types import ANNOUNCED, FROZEN, EntryRow, FileKind
 
 
 class Store(Reader):
@@ -128,17 +128,17 @@ class Store(Reader):
             self._tell(connection, name, "created", f"{len(entered)} entries", digest=digest)
 
     def set_state(self, contest: str, state: str, why: str) -> None:
-        """Open, pause or stop a contest: only an open one issues matches."""
+        """Open, pause or stop a contest: only an open one issues games."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             connection.execute(update(contests).where(contests.c.name == contest).values(state=state))
             self._tell(connection, contest, state, why)
 
-    def remark(self, contest: str, event: str, text: str, match: str | None = None) -> None:
-        """Write a line into the contest's log, of a match if one is given."""
+    def remark(self, contest: str, event: str, text: str, game: str | None = None) -> None:
+        """Write a line into the contest's log, of a game if one is given."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
-            self._tell(connection, contest, event, text, match)
+            self._tell(connection, contest, event, text, game)
 
     def tell_once(self, name: str, event: str, text: str, who: str) -> bool:
         """Write a line into the log of a contest that was announced, unless the last line of this event has the same
@@ -154,7 +154,7 @@ class Store(Reader):
             return True
 
     def disqualify(self, contest: str, agent: str, why: str) -> None:
-        """Disqualify an agent: its results do not count, and its other matches are cancelled."""
+        """Disqualify an agent: its results do not count, and its other games are cancelled."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             changed = connection.execute(
@@ -165,8 +165,8 @@ class Store(Reader):
             _cancel(connection, contest)
             self._tell(connection, contest, "disqualified", f"{agent}: {why}")
 
-    def schedule(self, contest: str, new: Sequence[Match], pairs: Sequence[Pairing] = ()) -> None:
-        """Add matches and the pairings that they are of; what is there already is left as it is."""
+    def schedule(self, contest: str, new: Sequence[ScheduledGame], pairs: Sequence[Pairing] = ()) -> None:
+        """Add games and the pairings that they are of; what is there already is left as it is."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             known = {(row.round, row.table) for row in connection.execute(pairings_of(contest))}
@@ -175,59 +175,59 @@ class Store(Reader):
             ]
             if pair_rows:
                 connection.execute(insert(pairings), pair_rows)
-            there = set(connection.scalars(select(matches.c.id).where(matches.c.contest == contest)))
-            added = [match for match in new if match.id not in there]
+            there = set(connection.scalars(select(games.c.id).where(games.c.contest == contest)))
+            added = [game for game in new if game.id not in there]
             if added:
-                connection.execute(insert(matches), [{"contest": contest, **asdict(match)} for match in added])
+                connection.execute(insert(games), [{"contest": contest, **asdict(game)} for game in added])
                 digest = schedule_digest(added)
                 self._tell(connection, contest, "scheduled", f"{len(added)} games", digest=digest)
 
     # --- issue, fix, roll back ---------------------------------------------------------------------------------------
 
-    def issue(self, contest: str, host: str, alone: frozenset[str] = frozenset(), slot: str = "") -> Match | None:
-        """Give out the next match of the schedule as a new attempt; None if there is none.
+    def issue(
+        self, contest: str, host: str, alone: frozenset[str] = frozenset(), slot: str = ""
+    ) -> ScheduledGame | None:
+        """Give out the next game of the schedule as a new attempt; None if there is none.
 
         `host` and `slot` say where it will be played; empty if nobody knows yet.
 
-        Agents in `alone` play one match at a time, in the order of the schedule: no later match of theirs is given out
+        Agents in `alone` play one game at a time, in the order of the schedule: no later game of theirs is given out
         before an earlier one, nor before one that is held.
         """
         with self._writing() as connection:
             if contest_row(connection, contest, locked=True).state != "open":
                 return None
             busy = _playing(connection, contest) & alone
-            of = matches.c
+            of = games.c
             columns = (of.number, of.id, of.first, of.second, of.state)
             # Each by itself: then an index has them in their order.
             pending, held = (
                 select(*columns).where(of.contest == contest, of.state == state).order_by(of.number)
-                for state in (MatchState.PENDING, MatchState.HELD)
+                for state in (GameState.PENDING, GameState.HELD)
             )
             waiting = (pending, held) if alone else (pending.limit(1),)
             for row in heapq.merge(*map(connection.execute, waiting), key=attrgetter("number")):
-                if row.state == MatchState.PENDING and not busy & {row.first, row.second}:
-                    return self._start(connection, contest, _match(connection, row.id), host, slot)
+                if row.state == GameState.PENDING and not busy & {row.first, row.second}:
+                    return self._start(connection, contest, _game(connection, row.id), host, slot)
                 busy |= {row.first, row.second} & set(alone)
             return None
 
-    def _start(self, connection: Connection, contest: str, row: Row[Any], host: str, slot: str) -> Match:
+    def _start(self, connection: Connection, contest: str, row: Row[Any], host: str, slot: str) -> ScheduledGame:
         attempt = row.attempt + 1
-        connection.execute(
-            update(matches).where(matches.c.id == row.id).values(state=MatchState.RUNNING, attempt=attempt)
-        )
-        values = {"match": row.id, "number": attempt, "state": AttemptState.RUNNING, "host": host, "slot": slot}
+        connection.execute(update(games).where(games.c.id == row.id).values(state=GameState.RUNNING, attempt=attempt))
+        values = {"game": row.id, "number": attempt, "state": AttemptState.RUNNING, "host": host, "slot": slot}
         connection.execute(insert(attempts).values(**values, why="", started_at=self._stamp()))
         self._tell(connection, contest, "started", f"{row.first} - {row.second}", row.id, attempt)
-        return replace(value_of(Match, row), state=MatchState.RUNNING, attempt=attempt)
+        return replace(value_of(ScheduledGame, row), state=GameState.RUNNING, attempt=attempt)
 
-    def played_by(self, match: str, attempt: int, host: str) -> None:
+    def played_by(self, game: str, attempt: int, host: str) -> None:
         """Say which machine played an attempt, if that was not known when it was issued."""
         with self._writing() as connection:
-            of_attempt = (attempts.c.match == match, attempts.c.number == attempt)
+            of_attempt = (attempts.c.game == game, attempts.c.number == attempt)
             connection.execute(update(attempts).where(*of_attempt).values(host=host))
 
-    def accept(self, match: str, attempt: int, outcome: Outcome) -> AttemptState:
-        """Accept the result of an attempt, if it is the current one and the match has no result.
+    def accept(self, game: str, attempt: int, outcome: Outcome) -> AttemptState:
+        """Accept the result of an attempt, if it is the current one and the game has no result.
 
         ACCEPTED, also when this very attempt was accepted already; SUPERSEDED otherwise, and nothing has changed.
         ValueError for a void, which is no result.
@@ -235,11 +235,11 @@ class Store(Reader):
         if outcome.verdict == Verdict.VOID:
             raise ValueError("a void is no result: it is played again")
         with self._writing() as connection:
-            row = _match(connection, match)
-            done = connection.execute(select(results).where(results.c.match == match)).first()
+            row = _game(connection, game)
+            done = connection.execute(select(results).where(results.c.game == game)).first()
             if done is not None and done.attempt == attempt:
                 return AttemptState.ACCEPTED
-            if row.attempt != attempt or row.state != MatchState.RUNNING:
+            if row.attempt != attempt or row.state != GameState.RUNNING:
                 superseded = AttemptState.SUPERSEDED
                 self._end(connection, row, attempt, superseded, outcome.reason, outcome.record, outcome.public)
                 return superseded
@@ -247,98 +247,98 @@ class Store(Reader):
             self._end(connection, row, attempt, AttemptState.ACCEPTED, story, outcome.record, outcome.public)
             connection.execute(
                 insert(results).values(
-                    match=match,
+                    game=game,
                     attempt=attempt,
                     finished_at=self._stamp(),
                     **columns_of(results, outcome),
                     **_seat_values(outcome),
                 )
             )
-            connection.execute(update(matches).where(matches.c.id == match).values(state=MatchState.DONE, why=""))
+            connection.execute(update(games).where(games.c.id == game).values(state=GameState.DONE, why=""))
             return AttemptState.ACCEPTED
 
     def void(
-        self, match: str, attempt: int, why: str, record: str | None, allowed: int, public: str | None = None
-    ) -> MatchState:
-        """Mark an attempt as void; returns the new state of the match: pending, held after `allowed` void attempts in a
+        self, game: str, attempt: int, why: str, record: str | None, allowed: int, public: str | None = None
+    ) -> GameState:
+        """Mark an attempt as void; returns the new state of the game: pending, held after `allowed` void attempts in a
         row, or cancelled if one of its agents is disqualified.
 
         `record` and `public` are the digests of its record and of what is public of it. If the attempt is not the
         current one, only its own row changes; if this very attempt is void already, nothing does.
         """
         with self._writing() as connection:
-            row = _match(connection, match)
-            of_attempt = (attempts.c.match == match, attempts.c.number == attempt)
+            row = _game(connection, game)
+            of_attempt = (attempts.c.game == game, attempts.c.number == attempt)
             if connection.scalar(select(attempts.c.state).where(*of_attempt)) == AttemptState.VOID:
-                return MatchState(row.state)
-            is_current = row.attempt == attempt and row.state == MatchState.RUNNING
+                return GameState(row.state)
+            is_current = row.attempt == attempt and row.state == GameState.RUNNING
             ended = AttemptState.VOID if is_current else AttemptState.SUPERSEDED
             self._end(connection, row, attempt, ended, why, record, public)
             if not is_current:
-                return MatchState(row.state)
-            state = MatchState.HELD if _voids_in_a_row(connection, match) >= allowed else MatchState.PENDING
-            connection.execute(update(matches).where(matches.c.id == match).values(state=state, why=why))
+                return GameState(row.state)
+            state = GameState.HELD if _voids_in_a_row(connection, game) >= allowed else GameState.PENDING
+            connection.execute(update(games).where(games.c.id == game).values(state=state, why=why))
             _cancel(connection, row.contest)
-            return MatchState(_match(connection, match).state)
+            return GameState(_game(connection, game).state)
 
     def roll_back(self, contest: str, why: str, but: Collection[tuple[str, int]] = ()) -> int:
-        """Abandon every running attempt after a crash, so that its match is pending again; returns how many.
+        """Abandon every running attempt after a crash, so that its game is pending again; returns how many.
 
-        `but`: matches and attempts that are still being played.
+        `but`: games and attempts that are still being played.
         """
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             found = connection.execute(
-                select(matches).where(matches.c.contest == contest, matches.c.state == MatchState.RUNNING)
+                select(games).where(games.c.contest == contest, games.c.state == GameState.RUNNING)
             )
             running = [row for row in found.all() if (row.id, row.attempt) not in but]
             for row in running:
                 self._end(connection, row, row.attempt, AttemptState.ABANDONED, why, None)
-                connection.execute(update(matches).where(matches.c.id == row.id).values(state=MatchState.PENDING))
+                connection.execute(update(games).where(games.c.id == row.id).values(state=GameState.PENDING))
             _cancel(connection, contest)
             return len(running)
 
-    def annul(self, match: str, why: str, attempt: int | None = None) -> MatchState:
-        """Take back the result of a match: it is pending again, or cancelled if one of its agents is disqualified.
+    def annul(self, game: str, why: str, attempt: int | None = None) -> GameState:
+        """Take back the result of a game: it is pending again, or cancelled if one of its agents is disqualified.
 
-        InputError if the match has no result and is not being played, or if `attempt` is given and is not the current
+        InputError if the game has no result and is not being played, or if `attempt` is given and is not the current
         one.
         """
         with self._writing() as connection:
-            row = _match(connection, match)
+            row = _game(connection, game)
             if attempt not in (None, row.attempt):
                 raise InputError(
                     f"game {row.number} has been played again since: attempt {row.attempt} is the current one, "
                     f"not {attempt}; look at it again"
                 )
-            if row.state not in (MatchState.DONE, MatchState.RUNNING):
-                raise InputError(f"match {match} is {row.state}: it has no result to be taken back")
-            connection.execute(results.delete().where(results.c.match == match))
+            if row.state not in (GameState.DONE, GameState.RUNNING):
+                raise InputError(f"game {game} is {row.state}: it has no result to be taken back")
+            connection.execute(results.delete().where(results.c.game == game))
             self._end(connection, row, row.attempt, AttemptState.ANNULLED, why, None)
-            connection.execute(update(matches).where(matches.c.id == match).values(state=MatchState.PENDING, why=why))
+            connection.execute(update(games).where(games.c.id == game).values(state=GameState.PENDING, why=why))
             _cancel(connection, row.contest)
-            return MatchState(_match(connection, match).state)
+            return GameState(_game(connection, game).state)
 
-    def release(self, contest: str, why: str, match: str | None = None, but: Collection[str] = ()) -> int:
-        """Make the held matches pending again, or that one alone, because the organiser has fixed the cause; returns
+    def release(self, contest: str, why: str, game: str | None = None, but: Collection[str] = ()) -> int:
+        """Make the held games pending again, or that one alone, because the organiser has fixed the cause; returns
         how many. Those of `but` stay held.
 
-        Earlier void attempts still count: one more, and the match is held again.
+        Earlier void attempts still count: one more, and the game is held again.
         """
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
-            held = (matches.c.contest == contest) & (matches.c.state == MatchState.HELD) & matches.c.id.not_in(but)
-            if match is not None:
-                held &= matches.c.id == match
-            released = connection.execute(update(matches).where(held).values(state=MatchState.PENDING)).rowcount
+            held = (games.c.contest == contest) & (games.c.state == GameState.HELD) & games.c.id.not_in(but)
+            if game is not None:
+                held &= games.c.id == game
+            released = connection.execute(update(games).where(held).values(state=GameState.PENDING)).rowcount
             if released:
-                self._tell(connection, contest, "released", f"{released} games: {why}" if match is None else why, match)
+                self._tell(connection, contest, "released", f"{released} games: {why}" if game is None else why, game)
             return released
 
     def _end(
         self,
         connection: Connection,
-        match: Row[Any],
+        game: Row[Any],
         attempt: int,
         state: AttemptState,
         why: str,
@@ -349,50 +349,50 @@ class Store(Reader):
         if record is not None:
             values["record"] = record
         changed = connection.execute(
-            update(attempts).where(attempts.c.match == match.id, attempts.c.number == attempt).values(**values)
+            update(attempts).where(attempts.c.game == game.id, attempts.c.number == attempt).values(**values)
         )
         if not changed.rowcount:
-            raise InputError(f"match {match.id} has no attempt {attempt}")
-        self._tell(connection, match.contest, state, why, match.id, attempt, public)
+            raise InputError(f"game {game.id} has no attempt {attempt}")
+        self._tell(connection, game.contest, state, why, game.id, attempt, public)
 
 
-def _match(connection: Connection, match: str) -> Row[Any]:
-    """The row of a match, locked after that of its contest, as in every other transaction."""
-    contest = connection.scalar(select(matches.c.contest).where(matches.c.id == match))
+def _game(connection: Connection, game: str) -> Row[Any]:
+    """The row of a game, locked after that of its contest, as in every other transaction."""
+    contest = connection.scalar(select(games.c.contest).where(games.c.id == game))
     if contest is None:
-        raise InputError(f"there is no match {match!r} in this store")
+        raise InputError(f"there is no game {game!r} in this store")
     contest_row(connection, contest, locked=True)
-    return connection.execute(select(matches).where(matches.c.id == match)).one()
+    return connection.execute(select(games).where(games.c.id == game)).one()
 
 
 def _cancel(connection: Connection, contest: str) -> None:
-    """Cancel the matches of disqualified agents that are not played yet."""
+    """Cancel the games of disqualified agents that are not played yet."""
     out = select(entries).where(entries.c.contest == contest, entries.c.disqualified.is_not(None))
     for entry in connection.execute(out).all():
         connection.execute(
-            update(matches)
+            update(games)
             .where(
-                matches.c.contest == contest,
-                matches.c.state.in_((MatchState.PENDING, MatchState.HELD)),
-                (matches.c.first == entry.name) | (matches.c.second == entry.name),
+                games.c.contest == contest,
+                games.c.state.in_((GameState.PENDING, GameState.HELD)),
+                (games.c.first == entry.name) | (games.c.second == entry.name),
             )
-            .values(state=MatchState.CANCELLED, why=f"{entry.name} is disqualified: {entry.disqualified}")
+            .values(state=GameState.CANCELLED, why=f"{entry.name} is disqualified: {entry.disqualified}")
         )
 
 
-def _story(match: Row[Any], outcome: Outcome) -> str:
-    """How a match ended, with names, for the log."""
+def _story(game: Row[Any], outcome: Outcome) -> str:
+    """How a game ended, with names, for the log."""
     if outcome.winner is None:
-        return f"{match.first} - {match.second}: nobody won: {outcome.reason}"
-    winner = match.first if outcome.winner == 0 else match.second
+        return f"{game.first} - {game.second}: nobody won: {outcome.reason}"
+    winner = game.first if outcome.winner == 0 else game.second
     return f"{winner} won: {outcome.reason}"
 
 
-def _voids_in_a_row(connection: Connection, match: str) -> int:
+def _voids_in_a_row(connection: Connection, game: str) -> int:
     """The number of void attempts since the last attempt of another state; abandoned attempts are not counted."""
     told = connection.scalars(
         select(attempts.c.state)
-        .where(attempts.c.match == match, attempts.c.state != AttemptState.ABANDONED)
+        .where(attempts.c.game == game, attempts.c.state != AttemptState.ABANDONED)
         .order_by(attempts.c.number.desc())
     )
     return sum(1 for _ in takewhile(lambda state: state == AttemptState.VOID, told))
@@ -400,9 +400,7 @@ def _voids_in_a_row(connection: Connection, match: str) -> int:
 
 def _playing(connection: Connection, contest: str) -> set[str]:
     rows = connection.execute(
-        select(matches.c.first, matches.c.second).where(
-            matches.c.contest == contest, matches.c.state == MatchState.RUNNING
-        )
+        select(games.c.first, games.c.second).where(games.c.contest == contest, games.c.state == GameState.RUNNING)
     )
     return {agent for row in rows for agent in row}
 

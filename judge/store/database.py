@@ -161,7 +161,7 @@ class Database:
         contest: str,
         event: str,
         text: str,
-        match: str | None = None,
+        game: str | None = None,
         attempt: int | None = None,
         digest: str | None = None,
         who: str | None = None,
@@ -173,7 +173,7 @@ class Database:
         lines = select(journal.c.number).where(journal.c.contest == contest).order_by(journal.c.id.desc())
         last = connection.execute(lines.limit(1)).first()
         number = 0 if last is None else None if last.number is None else last.number + 1
-        place = {"contest": contest, "match": match, "attempt": attempt, "number": number}
+        place = {"contest": contest, "game": game, "attempt": attempt, "number": number}
         connection.execute(
             insert(journal).values(**place, at=self._stamp(), event=event, text=text, digest=digest, who=who)
         )

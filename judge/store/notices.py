@@ -13,14 +13,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
 
-from judge.matches import MatchState
+from judge.contest_games import AttemptState, GameState
 from judge.store.database import AdvisoryLock, lock_until_commit, value_of
 from judge.store.queue import Queue
 from judge.store.submission_queries import authors_of
 from judge.store.submission_types import State
 from judge.store.tables import (
+    games,
     journal,
-    matches,
     notice_readings,
     notice_targets,
     notices,
@@ -28,7 +28,6 @@ from judge.store.tables import (
     submission_journal,
     submissions,
 )
-from judge.store.types import AttemptState
 
 WEBHOOK, MAIL = "webhook", "mail"
 WAITING, SENT, GIVEN_UP = "waiting", "sent", "given up"
@@ -142,14 +141,14 @@ class Notices(Queue[Notice]):
                 values = {"contest": self._contest, "journal": read[0], "submission_journal": read[1]}
                 connection.execute(insert(notice_readings).values(values))
                 return 0
-            matches_read, events = self._of_matches(connection, before.journal)
+            games_read, events = self._of_games(connection, before.journal)
             submissions_read, more = self._of_submissions(connection, before.submission_journal)
-            if (matches_read, submissions_read) == (before.journal, before.submission_journal):
+            if (games_read, submissions_read) == (before.journal, before.submission_journal):
                 return 0
             connection.execute(
                 update(notice_readings)
                 .where(notice_readings.c.contest == self._contest)
-                .values(journal=matches_read, submission_journal=submissions_read)
+                .values(journal=games_read, submission_journal=submissions_read)
             )
             return sum(self._add(connection, event) for event in (*events, *more))
 
@@ -167,7 +166,7 @@ class Notices(Queue[Notice]):
     def _last(connection: Connection, column: Any) -> int:
         return connection.scalar(select(func.max(column))) or 0
 
-    def _of_matches(self, connection: Connection, read: int) -> tuple[int, Sequence[_Event]]:
+    def _of_games(self, connection: Connection, read: int) -> tuple[int, Sequence[_Event]]:
         """What the journal of the contest has after line `read`; the last line of it."""
         query = select(journal).where(journal.c.contest == self._contest, journal.c.id > read).order_by(journal.c.id)
         lines = connection.execute(query.limit(_READ_AT_ONCE)).all()
@@ -188,9 +187,9 @@ class Notices(Queue[Notice]):
 
     def _of_result(self, connection: Connection, line: Row[Any], authors: Mapping[str, str]) -> Sequence[_Event]:
         query = (
-            select(matches.c.first, matches.c.second, matches.c.number, results)
-            .join(results, results.c.match == matches.c.id)
-            .where(matches.c.id == line.match, results.c.attempt == line.attempt)
+            select(games.c.first, games.c.second, games.c.number, results)
+            .join(results, results.c.game == games.c.id)
+            .where(games.c.id == line.game, results.c.attempt == line.attempt)
         )
         row = connection.execute(query).first()
         if row is None:
@@ -223,14 +222,14 @@ class Notices(Queue[Notice]):
         """Whether the last results of an agent up to a line of the journal end with just so many failures of its own,
         or with a multiple of that."""
         query = (
-            select(matches.c.first, results.c.fault_0, results.c.fault_1)
-            .join(matches, journal.c.match == matches.c.id)
-            .join(results, (results.c.match == matches.c.id) & (results.c.attempt == journal.c.attempt))
+            select(games.c.first, results.c.fault_0, results.c.fault_1)
+            .join(games, journal.c.game == games.c.id)
+            .join(results, (results.c.game == games.c.id) & (results.c.attempt == journal.c.attempt))
             .where(
                 journal.c.contest == self._contest,
                 journal.c.id <= line,
                 journal.c.event == AttemptState.ACCEPTED,
-                or_(matches.c.first == agent, matches.c.second == agent),
+                or_(games.c.first == agent, games.c.second == agent),
             )
             .order_by(journal.c.id.desc())
             .limit(FAILURES_IN_A_ROW + 1)
@@ -308,8 +307,8 @@ class Notices(Queue[Notice]):
         return found
 
     def _has_games_left(self, connection: Connection) -> bool:
-        states = (MatchState.PENDING, MatchState.RUNNING)
-        query = select(matches.c.id).where(matches.c.contest == self._contest, matches.c.state.in_(states)).limit(1)
+        states = (GameState.PENDING, GameState.RUNNING)
+        query = select(games.c.id).where(games.c.contest == self._contest, games.c.state.in_(states)).limit(1)
         return connection.execute(query).first() is not None
 
     def digest(self, notice: Notice) -> list[Notice]:

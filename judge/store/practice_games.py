@@ -1,6 +1,6 @@
 """Practice games: what passed plays them against house agents, for its author alone; they count for no contest.
 
-They are separate from the matches of the contest, and no query of a contest reads them. They are a queue
+They are separate from the games of the contest, and no query of a contest reads them. They are a queue
 (`judge.store.queue`). Every method is one transaction.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from judge.base.text import sentence
-from judge.matches import MatchState
+from judge.contest_games import GameState
 from judge.store.database import count, stamp, value_of
 from judge.store.queue import Queue
 from judge.store.submission_types import (
@@ -28,7 +28,7 @@ _DAY = timedelta(days=1)
 
 FORGOTTEN = sentence("its record was removed to make room")
 """What is said of a game whose record is not stored any more."""
-_OPEN = (MatchState.PENDING, MatchState.RUNNING)
+_OPEN = (GameState.PENDING, GameState.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class PracticeGame:
     author: str
     number: int
     asked_at: str
-    state: MatchState
+    state: GameState
     attempt: int
     failures: int
     why: str
@@ -76,9 +76,9 @@ class PracticeGames(Queue[PracticeGame]):
 
     table = practice_games
     kind = PracticeGame
-    waiting = retried = MatchState.PENDING
-    running = MatchState.RUNNING
-    given_up = MatchState.HELD
+    waiting = retried = GameState.PENDING
+    running = GameState.RUNNING
+    given_up = GameState.HELD
     backoff = 1
     lost = "the judge that played it was stopped"
 
@@ -139,10 +139,10 @@ class PracticeGames(Queue[PracticeGame]):
                 update(practice_games)
                 .where(
                     practice_games.c.contest == self._contest,
-                    practice_games.c.state == MatchState.PENDING,
+                    practice_games.c.state == GameState.PENDING,
                     practice_games.c.submission.in_(withdrawn),
                 )
-                .values(state=MatchState.CANCELLED, why="the submission was withdrawn")
+                .values(state=GameState.CANCELLED, why="the submission was withdrawn")
             )
             due = self._all().where(self._is_due()).order_by(practice_games.c.number, practice_games.c.id).limit(1)
             row = connection.execute(due.with_for_update(skip_locked=True)).first()
@@ -153,7 +153,7 @@ class PracticeGames(Queue[PracticeGame]):
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
             if row is not None:
-                self._change(connection, row, MatchState.DONE, "", ended_at=self._stamp(), **asdict(result))
+                self._change(connection, row, GameState.DONE, "", ended_at=self._stamp(), **asdict(result))
 
     def forget_records(self, days: float, remove: Callable[[str], None]) -> int:
         """Forget the records of games that ended so many days ago, each after its file was given to `remove` by its
@@ -184,7 +184,7 @@ def add_practice_games(connection: Connection, submission: Row[Any], wanted: int
             "number": number,
             "by_author": by_author,
             "asked_at": at,
-            "state": MatchState.PENDING,
+            "state": GameState.PENDING,
             "agent": submission.name,
         }
         for number in range(first, first + wanted)

@@ -3,32 +3,24 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, func, literal, select
 
 from judge.base.errors import InputError
-from judge.matches import Match, MatchState, Pairing, ResultRow, result_row
+from judge.contest_games import Attempt, AttemptState, GameResult, GameState, Pairing, ScheduledGame, game_result
 from judge.store.database import Database, value_of
-from judge.store.tables import attempts, contests, entries, files, journal, matches, pairings, results
-from judge.store.types import (
-    ANNOUNCED,
-    Attempt,
-    AttemptState,
-    EntryRow,
-    FileKind,
-    JournalLine,
-    ListedMatch,
-    RunningMatch,
-    ScheduleRow,
-)
+from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
+from judge.store.types import ANNOUNCED, EntryRow, FileKind, JournalLine
 
 RESULT_COLUMNS = (
-    *(matches.c.first, matches.c.second),
+    *(games.c.first, games.c.second),
     *(results.c[name] for name in ("winner", "verdict", "reason", "result", "fault_0", "fault_1")),
     *(results.c[name] for name in ("replies_0", "replies_1", "charged_ms_0", "charged_ms_1")),
-    *(matches.c[name] for name in ("round", "table", "game", "id", "number")),
+    *(games.c[name] for name in ("round", "table", "leg", "id", "number")),
     *(results.c[name] for name in ("attempt", "record", "seconds")),
 )
-"""The columns that `result_row` takes."""
+"""The columns that `game_result` takes."""
+WITHOUT_SPEC = [literal("").label("spec") if column.name == "spec" else column for column in games.c]
+"""The columns of a `ScheduledGame` whose spec is left out."""
 
 
 class Reader(Database):
@@ -82,53 +74,46 @@ class Reader(Database):
         return [value_of(Pairing, row) for row in self._rows(pairings_of(contest))]
 
     def last_record(self, contest: str, agent: str, before: int) -> tuple[str, int] | None:
-        """The record and the seat of an agent in its last match before number `before` that has a result."""
+        """The record and the seat of an agent in its last game before number `before` that has a result."""
         query = (
-            select(results.c.record, matches.c.first)
-            .join(matches, results.c.match == matches.c.id)
+            select(results.c.record, games.c.first)
+            .join(games, results.c.game == games.c.id)
             .where(
-                matches.c.contest == contest,
-                matches.c.number < before,
-                (matches.c.first == agent) | (matches.c.second == agent),
+                games.c.contest == contest,
+                games.c.number < before,
+                (games.c.first == agent) | (games.c.second == agent),
             )
-            .order_by(matches.c.number.desc())
+            .order_by(games.c.number.desc())
             .limit(1)
         )
         row = self._first(query)
         return None if row is None else (row.record, int(row.first != agent))
 
-    def results(self, contest: str) -> list[ResultRow]:
+    def results(self, contest: str) -> list[GameResult]:
         """The results so far, in the order of the schedule; there may be a hundred thousand, so no spec is read."""
         query = (
             select(*RESULT_COLUMNS)
-            .join(results, results.c.match == matches.c.id)
-            .where(matches.c.contest == contest)
-            .order_by(matches.c.number)
+            .join(results, results.c.game == games.c.id)
+            .where(games.c.contest == contest)
+            .order_by(games.c.number)
         )
         with self._reading() as connection:
-            return [result_row(row) for row in connection.execute(query)]
+            return [game_result(row) for row in connection.execute(query)]
 
-    def matches(self, contest: str) -> list[Match]:
-        """Every match of the schedule, in its order."""
-        query = select(matches).where(matches.c.contest == contest).order_by(matches.c.number)
+    def games(self, contest: str) -> list[ScheduledGame]:
+        """Every game of the schedule, in its order."""
+        query = select(games).where(games.c.contest == contest).order_by(games.c.number)
         with self._reading() as connection:
-            return [value_of(Match, row) for row in connection.execute(query)]
+            return [value_of(ScheduledGame, row) for row in connection.execute(query)]
 
-    def schedule_rows(self, contest: str) -> list[ScheduleRow]:
-        """Every match of the schedule, in its order; there may be a hundred thousand, so no spec is read."""
-        columns = [matches.c[name] for name in ScheduleRow._fields]
-        query = select(*columns).where(matches.c.contest == contest).order_by(matches.c.number)
-        with self._reading() as connection:
-            return [ScheduleRow(*row) for row in connection.execute(query)]
-
-    def attempt(self, match: str, number: int) -> Attempt | None:
-        """An attempt of a match; None if there is none of that number."""
-        row = self._first(select(attempts).where(attempts.c.match == match, attempts.c.number == number))
+    def attempt(self, game: str, number: int) -> Attempt | None:
+        """An attempt of a game; None if there is none of that number."""
+        row = self._first(select(attempts).where(attempts.c.game == game, attempts.c.number == number))
         return None if row is None else value_of(Attempt, row)
 
     def attempts(self, contest: str) -> list[Attempt]:
-        """Every attempt of every match, in the order of the schedule."""
-        query = _attempts(contest, *attempts.c).order_by(matches.c.number, attempts.c.number)
+        """Every attempt of every game, in the order of the schedule."""
+        query = _attempts(contest, *attempts.c).order_by(games.c.number, attempts.c.number)
         return [value_of(Attempt, row) for row in self._rows(query)]
 
     def attempts_by_host(self, contest: str) -> list[tuple[str, AttemptState, int]]:
@@ -137,36 +122,32 @@ class Reader(Database):
         query = _attempts(contest, *columns, func.count()).group_by(*columns)
         return [(host, state, count) for host, state, count in self._rows(query)]
 
-    def running(self, contest: str) -> list[RunningMatch]:
-        """The games that are being played, in the order of the schedule."""
-        is_current = (attempts.c.match == matches.c.id) & (attempts.c.number == matches.c.attempt)
-        query = (
-            select(*(matches.c[name] for name in ("number", "first", "second", "attempt")))
-            .add_columns(attempts.c.host, attempts.c.started_at, attempts.c.slot)
-            .join(attempts, is_current)
-            .where(matches.c.contest == contest, matches.c.state == MatchState.RUNNING)
-            .order_by(matches.c.number)
-        )
-        return [RunningMatch(*row) for row in self._rows(query)]
+    def running(self, contest: str) -> list[tuple[ScheduledGame, Attempt]]:
+        """The games that are being played, without their specs, and their attempts, in the order of the schedule."""
+        listed = {game.id: game for game in self.listed(contest, GameState.RUNNING)}
+        is_current = (attempts.c.game == games.c.id) & (attempts.c.number == games.c.attempt)
+        query = select(attempts).join(games, is_current).where(games.c.id.in_(listed)).order_by(games.c.number)
+        return [(listed[attempt.game], attempt) for attempt in (value_of(Attempt, row) for row in self._rows(query))]
 
     def listed(
-        self, contest: str, state: MatchState | None = None, after: int = 0, limit: int | None = None
-    ) -> list[ListedMatch]:
-        """Games with numbers above `after`, in the order of the schedule: of a state, at most `limit`."""
-        query = select(*(matches.c[name] for name in ListedMatch._fields)).where(
-            matches.c.contest == contest, matches.c.number > after
-        )
-        if state is not None:
-            query = query.where(matches.c.state == state)
-        return [ListedMatch(*row) for row in self._rows(query.order_by(matches.c.number).limit(limit))]
+        self, contest: str, state: GameState | None = None, after: int = 0, limit: int | None = None
+    ) -> list[ScheduledGame]:
+        """Games with numbers above `after`, in the order of the schedule: of a state, at most `limit`.
 
-    def counts(self, contest: str) -> Mapping[MatchState, int]:
-        """The number of matches in each state."""
-        query = select(matches.c.state, func.count()).where(matches.c.contest == contest).group_by(matches.c.state)
-        return dict.fromkeys(MatchState, 0) | {row[0]: row[1] for row in self._rows(query)}
+        The specs are left out, for there may be a hundred thousand games.
+        """
+        query = select(*WITHOUT_SPEC).where(games.c.contest == contest, games.c.number > after)
+        if state is not None:
+            query = query.where(games.c.state == state)
+        return [value_of(ScheduledGame, row) for row in self._rows(query.order_by(games.c.number).limit(limit))]
+
+    def counts(self, contest: str) -> Mapping[GameState, int]:
+        """The number of games in each state."""
+        query = select(games.c.state, func.count()).where(games.c.contest == contest).group_by(games.c.state)
+        return dict.fromkeys(GameState, 0) | {row[0]: row[1] for row in self._rows(query)}
 
     def attempt_counts(self, contest: str) -> Mapping[AttemptState, int]:
-        """The number of attempts in each state, of all matches."""
+        """The number of attempts in each state, of all games."""
         query = _attempts(contest, attempts.c.state, func.count()).group_by(attempts.c.state)
         return dict.fromkeys(AttemptState, 0) | {row[0]: row[1] for row in self._rows(query)}
 
@@ -203,7 +184,7 @@ class Reader(Database):
 
 
 def _attempts(contest: str, *columns: ColumnElement[Any]) -> "Select[*tuple[Any, ...]]":
-    return select(*columns).join(matches, attempts.c.match == matches.c.id).where(matches.c.contest == contest)
+    return select(*columns).join(games, attempts.c.game == games.c.id).where(games.c.contest == contest)
 
 
 def _lines(contest: str, *chosen: ColumnElement[bool]) -> Select[Any]:
@@ -227,7 +208,7 @@ def contest_row(connection: Connection, name: str, *, locked: bool = False) -> R
 def announced_row(connection: Connection, name: str, *, locked: bool = False) -> Row[Any] | None:
     """The row of a contest that has begun or was announced; None if there is none.
 
-    Every transaction that writes to a contest locks its row first, so that no two hosts get the same match and the
+    Every transaction that writes to a contest locks its row first, so that no two hosts get the same game and the
     leaves of its log are in one order. SQLite has one writer anyway.
     """
     query: Select[Any] = select(contests).where(contests.c.name == name)

@@ -5,36 +5,37 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, literal, select
+from sqlalchemy import Connection, Row, Select, func, select
 
-from judge.matches import Match, ResultRow, result_row
+from judge.contest_games import Attempt, GameResult, PublishedGame, ScheduledGame, game_result
 from judge.store.database import ContestDatabase, value_of
-from judge.store.queries import RESULT_COLUMNS
+from judge.store.queries import RESULT_COLUMNS, WITHOUT_SPEC
 from judge.store.submission_types import ENTERS, Change, State, Submission, UnknownSubmissionError, UploadStep
 from judge.store.tables import (
     attempts,
     contests,
     entries,
-    matches,
+    games,
     results,
     submission_journal,
     submission_steps,
     submissions,
 )
-from judge.store.types import ANNOUNCED, Attempt
-
-_WITHOUT_SPEC = [literal("").label("spec") if column.name == "spec" else column for column in matches.c]
+from judge.store.types import ANNOUNCED
 
 
 @dataclass(frozen=True, slots=True)
-class OwnMatch:
-    """A match of an author's agents, which sit at `seats`; `others` are its attempts that have a record and do not
-    count."""
+class AuthorsGame:
+    """A game with a record, and the seats of the author's agents in it. Its spec is left out."""
 
-    match: Match
+    game: PublishedGame
     seats: Sequence[int]
-    result: ResultRow | None
-    others: Sequence[Attempt]
+
+    def record(self, attempt: int | None) -> str | None:
+        """The digest of the record of the result, or of an `attempt` that does not count; None if there is none."""
+        if attempt is None:
+            return None if self.game.result is None else self.game.result.record
+        return next((each.record for each in self.game.uncounted if each.number == attempt), None)
 
 
 class RegisterReader(ContestDatabase):
@@ -87,30 +88,31 @@ class RegisterReader(ContestDatabase):
         with self._reading() as connection:
             return connection.scalar(query)
 
-    def own_matches(self, author: str, limit: int, number: int | None = None) -> list[OwnMatch]:
-        """The matches of an author's agents that have a result or a record of an attempt, the last one first; only the
+    def own_games(self, author: str, limit: int, number: int | None = None) -> list[AuthorsGame]:
+        """The games of an author's agents that have a result or a record of an attempt, the last one first; only the
         one with this `number` of the schedule, if it is given. The specs are left out."""
         with self._reading() as connection:
             agents = [agent for agent, whose in authors_of(connection, self._contest).items() if whose == author]
-            recorded = select(attempts.c.match).where(attempts.c.match == matches.c.id, attempts.c.record.is_not(None))
-            query = select(*_WITHOUT_SPEC).where(
-                matches.c.contest == self._contest,
-                matches.c.first.in_(agents) | matches.c.second.in_(agents),
+            recorded = select(attempts.c.game).where(attempts.c.game == games.c.id, attempts.c.record.is_not(None))
+            query = select(*WITHOUT_SPEC).where(
+                games.c.contest == self._contest,
+                games.c.first.in_(agents) | games.c.second.in_(agents),
                 recorded.exists(),
             )
             if number is not None:
-                query = query.where(matches.c.number == number)
+                query = query.where(games.c.number == number)
             own = [
-                value_of(Match, row) for row in connection.execute(query.order_by(matches.c.number.desc()).limit(limit))
+                value_of(ScheduledGame, row)
+                for row in connection.execute(query.order_by(games.c.number.desc()).limit(limit))
             ]
-            ids = [match.id for match in own]
-            ended = select(*RESULT_COLUMNS).join(results, results.c.match == matches.c.id).where(matches.c.id.in_(ids))
-            found = {result.match: result for result in map(result_row, connection.execute(ended))}
-            tried = select(attempts).where(attempts.c.match.in_(ids), attempts.c.record.is_not(None))
+            ids = [game.id for game in own]
+            ended = select(*RESULT_COLUMNS).join(results, results.c.game == games.c.id).where(games.c.id.in_(ids))
+            found = {result.id: result for result in map(game_result, connection.execute(ended))}
+            tried = select(attempts).where(attempts.c.game.in_(ids), attempts.c.record.is_not(None))
             kept: dict[str, list[Attempt]] = {}
             for row in connection.execute(tried.order_by(attempts.c.number)):
-                kept.setdefault(row.match, []).append(value_of(Attempt, row))
-        return [_own_match(match, agents, found.get(match.id), kept.get(match.id, [])) for match in own]
+                kept.setdefault(row.game, []).append(value_of(Attempt, row))
+        return [_own_game(game, agents, found.get(game.id), kept.get(game.id, [])) for game in own]
 
     def _all(self) -> Select[Any]:
         return select(submissions).where(submissions.c.contest == self._contest)
@@ -138,7 +140,11 @@ def authors_of(connection: Connection, contest: str) -> Mapping[str, str]:
     return {numbers[row.id]: row.author for row in connection.execute(query) if row.id in numbers}
 
 
-def _own_match(match: Match, agents: Sequence[str], result: ResultRow | None, tried: Sequence[Attempt]) -> OwnMatch:
-    seats = tuple(seat for seat, agent in enumerate((match.first, match.second)) if agent in agents)
+def _own_game(
+    game: ScheduledGame, agents: Sequence[str], result: GameResult | None, tried: Sequence[Attempt]
+) -> AuthorsGame:
+    seats = tuple(seat for seat, agent in enumerate((game.first, game.second)) if agent in agents)
     counted = None if result is None else result.attempt
-    return OwnMatch(match, seats, result, tuple(attempt for attempt in tried if attempt.number != counted))
+    return AuthorsGame(
+        PublishedGame.of(game, result, [attempt for attempt in tried if attempt.number != counted]), seats
+    )

@@ -2,11 +2,11 @@
 
 contests    a contest, and the document that says all that decides it; one that was only announced has none yet
 entries     the agents that take part, frozen at the start
-pairings    the two agents at a table of a round, or one with a bye; each pairing has the same number of matches
-matches     a row for each match of the schedule: pending -> running (attempt n) -> done, or held, or cancelled
-attempts    a row for each attempt of a match: running -> accepted | void | abandoned | superseded; an accepted one may
+pairings    the two agents at a table of a round, or one with a bye; each pairing has the same number of games
+games     a row for each game of the schedule: pending -> running (attempt n) -> done, or held, or cancelled
+attempts    a row for each attempt of a game: running -> accepted | void | abandoned | superseded; an accepted one may
             be annulled
-results     the one result of a match
+results     the one result of a game
 files       with PostgreSQL: copies of records, folders and agents, for another host (`judge.contest.folders.kept`)
 journal     what happened, in order, in words; each line is a leaf of the contest's log (`judge.transparency`)
 
@@ -43,9 +43,9 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from judge.matches import MatchState
+from judge.contest_games import AttemptState, GameState
 from judge.store.submission_types import State
-from judge.store.types import AttemptState, FileKind
+from judge.store.types import FileKind
 
 metadata = MetaData()
 
@@ -103,32 +103,32 @@ pairings = Table(
     Column("group", String(128), nullable=False),
 )
 
-matches = Table(
-    "matches",
+games = Table(
+    "games",
     metadata,
     Column("id", String(32), primary_key=True),
     Column("contest", ForeignKey("contests.name"), nullable=False, index=True),
     Column("number", Integer, nullable=False),
     Column("round", Integer, nullable=False),
     Column("table", Integer, nullable=False),
-    Column("game", Integer, nullable=False),
+    Column("leg", Integer, nullable=False),
     Column("first", String(128), nullable=False),
     Column("second", String(128), nullable=False),
     Column("spec", Text, nullable=False),
-    Column("state", _word(MatchState), nullable=False),
+    Column("state", _word(GameState), nullable=False),
     Column("attempt", Integer, nullable=False),
     Column("why", Text, nullable=False),
     UniqueConstraint("contest", "number"),
-    # The next match to be played is found without looking at the others.
-    Index("ix_matches_next", "contest", "state", "number"),
-    # All that a table of the contest needs of a match, read without the spec beside it.
-    Index("ix_matches_rows", "contest", "number", "id", "round", "table", "game", "first", "second"),
+    # The next game to be played is found without looking at the others.
+    Index("ix_games_next", "contest", "state", "number"),
+    # All that a table of the contest needs of a game, read without its spec.
+    Index("ix_games_rows", "contest", "number", "id", "round", "table", "leg", "first", "second"),
 )
 
 attempts = Table(
     "attempts",
     metadata,
-    Column("match", ForeignKey("matches.id"), primary_key=True),
+    Column("game", ForeignKey("games.id"), primary_key=True),
     Column("number", Integer, primary_key=True),
     Column("state", _word(AttemptState), nullable=False),
     Column("host", String(128), nullable=False),
@@ -143,7 +143,7 @@ attempts = Table(
 results = Table(
     "results",
     metadata,
-    Column("match", String(32), primary_key=True),
+    Column("game", String(32), primary_key=True),
     Column("attempt", Integer, nullable=False),
     Column("verdict", String(16), nullable=False),
     Column("winner", Integer),
@@ -158,7 +158,7 @@ results = Table(
     Column("replies_1", Integer, nullable=False),
     Column("charged_ms_0", Float, nullable=False),
     Column("charged_ms_1", Float, nullable=False),
-    ForeignKeyConstraint(["match", "attempt"], ["attempts.match", "attempts.number"]),
+    ForeignKeyConstraint(["game", "attempt"], ["attempts.game", "attempts.number"]),
 )
 
 files = Table(
@@ -178,7 +178,7 @@ journal = Table(
     Column("contest", ForeignKey("contests.name"), nullable=False, index=True),
     Column("at", String(32), nullable=False),
     Column("event", String(32), nullable=False),
-    Column("match", String(32)),
+    Column("game", String(32)),
     Column("attempt", Integer),
     Column("text", Text, nullable=False),
     # Of the leaf in the contest's log, from 0; empty if the contest was begun by a judge that had none.
@@ -275,7 +275,7 @@ practice_games = Table(
     # Asked for by the author, or played because the submission passed.
     Column("by_author", Boolean, nullable=False),
     Column("asked_at", String(32), nullable=False),
-    Column("state", _word(MatchState), nullable=False, index=True),
+    Column("state", _word(GameState), nullable=False, index=True),
     *_queue_columns(),
     Column("attempt", Integer, nullable=False, default=0),
     Column("worker", String(64), nullable=False, default=""),

@@ -4,21 +4,6 @@ import hashlib
 import json
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
-
-
-class AttemptState(StrEnum):
-    """The state of one attempt of a match."""
-
-    RUNNING = "running"
-    ACCEPTED = "accepted"
-    VOID = "void"
-    ANNULLED = "annulled"
-    """It had a result, and the organiser annulled it."""
-    ABANDONED = "abandoned"
-    """The judge that played it was stopped before it ended."""
-    SUPERSEDED = "superseded"
-    """It ended after a later attempt had started: stored for audit, never counted."""
 
 
 class FileKind(StrEnum):
@@ -41,23 +26,12 @@ class EntryRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """An attempt of a match; `record` is the digest of its record, if it has one."""
-
-    match: str
-    number: int
-    state: AttemptState
-    why: str
-    record: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class JournalLine:
     """A line of the contest's log."""
 
     at: str
     event: str
-    match: str | None
+    game: str | None
     attempt: int | None
     text: str
     digest: str | None = None
@@ -75,7 +49,7 @@ class JournalLine:
             "attempt": self.attempt,
             "digest": self.digest,
             "event": self.event,
-            "match": self.match,
+            "match": self.game,
             "text_sha256": hashlib.sha256(self.text.encode()).hexdigest(),
         }
         return json.dumps(values, sort_keys=True, separators=(",", ":")).encode()
@@ -90,40 +64,3 @@ FROZEN = "frozen"
 
 UNWITNESSED = "unwitnessed"
 """The event that tells, before anything is drawn, which witness of the draw did not sign the log, and why."""
-
-
-class ScheduleRow(NamedTuple):
-    """A match of the schedule by its numbers and names."""
-
-    id: str
-    number: int
-    round: int
-    table: int
-    first: str
-    second: str
-
-
-class RunningMatch(NamedTuple):
-    """A game that is being played, or made ready: `host` is the machine and `slot` its cores there, empty if they are
-    not known yet."""
-
-    number: int
-    first: str
-    second: str
-    attempt: int
-    host: str
-    started_at: str
-    slot: str = ""
-
-
-class ListedMatch(NamedTuple):
-    """A match of the schedule with its state, and the reason for it."""
-
-    number: int
-    round: int
-    first: str
-    second: str
-    state: str
-    attempt: int
-    why: str
-    id: str

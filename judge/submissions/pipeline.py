@@ -43,7 +43,7 @@ from judge.base.text import printable
 from judge.referee.play import Slot
 from judge.referee.policy import Policy
 from judge.referee.setup import check_playable
-from judge.referee.spec import MatchSpec
+from judge.referee.spec import GameSpec
 from judge.sandbox.docker import images
 from judge.sandbox.machine.owner import owned_directory
 from judge.sandbox.runtimes import image_that_builds
@@ -290,7 +290,7 @@ class _UploadPipeline:
             for image in (*_PARTNERS, *(("keeper",) if policy.folders.kept else ())):
                 self.need(image)
             seat = agent.seat(policy)
-            check_playable(MatchSpec(seats=(seat, seat), policy=policy, box="docker"))
+            check_playable(GameSpec(seats=(seat, seat), policy=policy, box="docker"))
             try:
                 with self.workplace.slot() as slot:
                     report = examine(agent, policy, slot, "docker", self.room / "staging", self.limits.check_s)

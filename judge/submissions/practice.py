@@ -16,7 +16,7 @@ from judge.catalog import game_entry
 from judge.games.types import SEATS, Verdict
 from judge.referee.play import Slot, Venue, play_until_scored
 from judge.referee.policy import Policy
-from judge.referee.spec import MatchSpec, RecordFile
+from judge.referee.spec import GameSpec, RecordFile
 from judge.sandbox.machine.owner import owned_directory
 from judge.store.practice_games import PracticeGame, PracticeGames, PracticeResult
 from judge.store.submissions import Register
@@ -96,12 +96,12 @@ def _paired(agent: Agent, policy: Policy, staging: Path, number: int) -> tuple[A
     return opponents[index], SEATS[(turn + index) % len(SEATS)]
 
 
-def _spec(policy: Policy, agent: Agent, opponent: Agent, seat: int, seed: int) -> MatchSpec:
+def _spec(policy: Policy, agent: Agent, opponent: Agent, seat: int, seed: int) -> GameSpec:
     own, other = agent.seat(policy), opponent.seat(policy)
     if own.name == other.name:
         other = other.model_copy(update={"name": f"house-{other.name}"[:64]})
     seats = (own, other) if seat == 0 else (other, own)
-    return MatchSpec(seats=seats, policy=policy, seed=seed, box="docker")
+    return GameSpec(seats=seats, policy=policy, seed=seed, box="docker")
 
 
 def _result(file: RecordFile, seat: int, digest: str) -> PracticeResult:

@@ -17,10 +17,9 @@ from rich.text import Text
 
 from judge.base.text import printable
 from judge.contest.contest import Contest
-from judge.contest.runner import MatchEvent
-from judge.matches import MatchState
+from judge.contest.runner import AttemptEvent
+from judge.contest_games import AttemptState, GameState
 from judge.records.outcome import score_text
-from judge.store.types import AttemptState
 from judge.tournament.results import FAILURES
 
 SHOWN = 8
@@ -37,10 +36,10 @@ class RunTally:
         self.finished = 0
         self.voids = 0
         self.failures: Counter[str] = Counter()
-        self.counts: Mapping[MatchState, int] = contest.store.counts(contest.name)
+        self.counts: Mapping[GameState, int] = contest.store.counts(contest.name)
         self._to_come = contest.to_come()
 
-    def add(self, event: MatchEvent) -> None:
+    def add(self, event: AttemptEvent) -> None:
         """Count a game that ended."""
         before, self.counts = self.counts, self._contest.store.counts(self._contest.name)
         if _scheduled(before) != _scheduled(self.counts):
@@ -50,19 +49,19 @@ class RunTally:
         if event.state is not AttemptState.ACCEPTED or event.outcome is None:
             return
         self.finished += 1
-        names = (event.match.first, event.match.second)
+        names = (event.game.first, event.game.second)
         for name, seat in zip(names, event.outcome.seats, strict=True):
             self.failures[name] += seat.fault in FAILURES
 
     @property
     def done(self) -> int:
         """Games that have their result."""
-        return self.counts[MatchState.DONE]
+        return self.counts[GameState.DONE]
 
     @property
     def left(self) -> int:
         """Games without a result, also those that are scheduled later; at least so many unless it `is_exact`."""
-        return _scheduled(self.counts) - self.done + self._to_come.matches
+        return _scheduled(self.counts) - self.done + self._to_come.games
 
     @property
     def is_exact(self) -> bool:
@@ -80,15 +79,15 @@ class RunTally:
         return self.left / self.per_minute if self.finished else None
 
 
-def _scheduled(counts: Mapping[MatchState, int]) -> int:
+def _scheduled(counts: Mapping[GameState, int]) -> int:
     """The games that are scheduled, without those that are cancelled."""
-    return sum(counts.values()) - counts[MatchState.CANCELLED]
+    return sum(counts.values()) - counts[GameState.CANCELLED]
 
 
 class Progress(Protocol):
     """Shows a running contest."""
 
-    def tell(self, event: MatchEvent) -> None:
+    def tell(self, event: AttemptEvent) -> None:
         """A game has ended."""
 
     def say(self, sentence: str) -> None:
@@ -104,7 +103,7 @@ class JsonLines:
     def __init__(self, contest: Contest) -> None:
         self._tally = RunTally(contest)
 
-    def tell(self, event: MatchEvent) -> None:
+    def tell(self, event: AttemptEvent) -> None:
         """A line."""
         self._tally.add(event)
         print(json.dumps(_line(event, self._tally)), flush=True)
@@ -118,21 +117,21 @@ class JsonLines:
         """Nothing is held back."""
 
 
-def _line(event: MatchEvent, tally: RunTally) -> dict[str, Any]:
-    match, outcome = event.match, event.outcome
+def _line(event: AttemptEvent, tally: RunTally) -> dict[str, Any]:
+    game, outcome = event.game, event.outcome
     minutes = tally.minutes_left
     return {
-        "game": match.number,
-        "match": match.id,
-        "attempt": match.attempt,
-        "round": match.round,
-        "seats": [match.first, match.second],
+        "game": game.number,
+        "id": game.id,
+        "attempt": game.attempt,
+        "round": game.round,
+        "seats": [game.first, game.second],
         "state": event.state,
         "verdict": outcome.verdict if outcome else None,
         "winner": outcome.winner if outcome else None,
         "why": printable(event.why, 2000),
         "done": tally.done,
-        "running": tally.counts[MatchState.RUNNING],
+        "running": tally.counts[GameState.RUNNING],
         "left": tally.left,
         "is_exact": tally.is_exact,
         "voids": tally.voids,
@@ -149,12 +148,12 @@ class Panel:
         self._contest = contest
         self._running = running
         self._tally = RunTally(contest)
-        self._last: list[MatchEvent] = []
+        self._last: list[AttemptEvent] = []
         self._sentence = "Ctrl-C finishes the running games and stops"
         self._live = Live(get_renderable=self._panel, console=Console(), refresh_per_second=2)
         self._live.start()
 
-    def tell(self, event: MatchEvent) -> None:
+    def tell(self, event: AttemptEvent) -> None:
         """Show a game among the last ones."""
         self._tally.add(event)
         self._last = [*self._last[-(SHOWN - 1) :], event]
@@ -188,15 +187,15 @@ class Panel:
         return Group(*parts, Text(printable(self._sentence, 300), style="dim"))
 
 
-def _games(last: list[MatchEvent]) -> Table:
+def _games(last: list[AttemptEvent]) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 1))
     for event in last:
-        match, outcome = event.match, event.outcome
+        game, outcome = event.game, event.outcome
         is_void = event.state is not AttemptState.ACCEPTED
         score = "void" if is_void or outcome is None else score_text(outcome.verdict, outcome.winner, "-")
         table.add_row(
-            Text(str(match.number), style="dim"),
-            Text(f"{printable(match.first, 24)} - {printable(match.second, 24)}"),
+            Text(str(game.number), style="dim"),
+            Text(f"{printable(game.first, 24)} - {printable(game.second, 24)}"),
             Text(score, style="red" if is_void else ""),
             Text(printable(event.why, 70), style="dim"),
         )

@@ -20,8 +20,8 @@ from rich.live import Live
 from judge.base.scheduling import set_scheduling
 from judge.broadcast import pipe
 from judge.catalog.steps import result_words
-from judge.records.outcome import match_scores
-from judge.referee.spec import MatchRecord, MatchSpec
+from judge.records.outcome import game_scores
+from judge.referee.spec import GameRecord, GameSpec
 from judge.terminal.live_games import Follower, GameViews
 from judge.terminal.screen import Screen
 
@@ -53,7 +53,7 @@ class LiveView:
         self._send(pipe.SERIES, {"names": names, "games": games})
         self._first = names[0]
 
-    def begin(self, spec: MatchSpec) -> None:
+    def begin(self, spec: GameSpec) -> None:
         """A game, or another attempt at it, begins."""
         self._feed.send(pipe.BEGIN, spec.model_dump_json().encode())
 
@@ -61,7 +61,7 @@ class LiveView:
         """What is new of its transcript."""
         self._feed.send(pipe.TRANSCRIPT, packed)
 
-    def end(self, record: MatchRecord, is_last_attempt: bool) -> None:
+    def end(self, record: GameRecord, is_last_attempt: bool) -> None:
         """It is over."""
         points = points_of(record, self._first)
         said = {"result": result_words(record), "points": points}
@@ -88,9 +88,9 @@ class LiveView:
         self._feed.send(kind, json.dumps(said).encode())
 
 
-def points_of(record: MatchRecord, name: str) -> float | None:
+def points_of(record: GameRecord, name: str) -> float | None:
     """1, 0.5 or 0 for the agent `name`; None if neither agent scores: a void, or both are at fault."""
-    scores = match_scores(record.verdict, record.winner)
+    scores = game_scores(record.verdict, record.winner)
     return scores[record.seats[0].name != name] if any(scores) else None
 
 

@@ -19,7 +19,7 @@ from judge.games.types import SEATS
 from judge.protocols import PERSON
 from judge.records.views import BoardView
 from judge.referee.side import Ply
-from judge.referee.spec import MatchSpec
+from judge.referee.spec import GameSpec
 from judge.referee.spectator import Spectator, TailingWire
 from judge.referee.transcript import Entry, unpack_entries
 from judge.terminal.memory_monitor import MemoryMonitor
@@ -39,7 +39,7 @@ class OverError(Exception):
 class Follower:
     """Follows one game while it is played."""
 
-    def __init__(self, spec: MatchSpec, judge_pid: int) -> None:
+    def __init__(self, spec: GameSpec, judge_pid: int) -> None:
         self.spec = spec
         self.result = ""
         """How the game ended; empty before that."""
@@ -160,7 +160,7 @@ class GameViews(Generic[FollowerT]):
                 names = (series["names"][0], series["names"][1])
                 self._series = SeriesScore(names, series["games"])
             case pipe.BEGIN:
-                spec = MatchSpec.model_validate_json(data)
+                spec = GameSpec.model_validate_json(data)
                 self._number = spec.number + 1
                 self.follower = self._follows(spec, self._judge_pid)
             case pipe.TRANSCRIPT if self.follower is not None:

@@ -33,12 +33,12 @@ NOTHING: tuple[Memory, Memory] = ((None, None), (None, None))
 class MemoryMonitor:
     """Reads the memory of a game's two agents in a thread, because an Engine may answer slowly."""
 
-    def __init__(self, match_id: str, kind: BoxKind, judge_pid: int, seats: Sequence[int] = SEATS) -> None:
+    def __init__(self, game_id: str, kind: BoxKind, judge_pid: int, seats: Sequence[int] = SEATS) -> None:
         """`seats` are those of agents."""
         self.memory = NOTHING
         """The last reading of each seat."""
         is_process = kind == "process"
-        find = partial(_processes, judge_pid, seats) if is_process else partial(_containers, match_id, judge_pid)
+        find = partial(_processes, judge_pid, seats) if is_process else partial(_containers, game_id, judge_pid)
         self._over = threading.Event()
         # A container is read until the end of the game, a process may be replaced at any time.
         most = 0 if is_process else len(seats)
@@ -66,11 +66,11 @@ def _of(meters: Mapping[int, Meter], seat: int) -> Memory:
     return readings.memory_peak_bytes, readings.memory_cap_bytes
 
 
-def _containers(match_id: str, judge_pid: int) -> Mapping[int, Meter]:
+def _containers(game_id: str, judge_pid: int) -> Mapping[int, Meter]:
     engine = Engine(ENGINE_TIMEOUT_S)
     found: dict[int, Meter] = {}
     try:
-        for container in engine.labelled(f"judge.match={match_id}"):
+        for container in engine.labelled(f"judge.game={game_id}"):
             labels, name = container["Labels"], container["Id"]
             if Owner.decode(labels["judge.owner"]).pid != judge_pid or SEAT not in labels:
                 # Another judge's, or the keeper of the folders, which sits at no seat.

@@ -23,7 +23,7 @@ from judge.terminal.output import note
 from judge.terminal.presenters import Presenter, Shown
 
 LEFT = 130
-"""The exit code of a match that a person has left: that of Ctrl-C."""
+"""The exit code of a game that a person has left: that of Ctrl-C."""
 
 _NO_FILES = hashlib.sha256().hexdigest()
 
@@ -36,7 +36,7 @@ class PersonAgent(Agent):
     """Takes the place of an agent, and has no files."""
 
     def seat(self, policy: Policy) -> SeatSpec:  # noqa: ARG002 a person plays under every policy
-        """The seat as a match names it."""
+        """The seat as a game names it."""
         manifest = self.manifest
         return SeatSpec(name=manifest.name, digest=self.digest, command=(), runtime=manifest.runtime, protocol=PERSON)
 
@@ -55,7 +55,7 @@ def is_person(seat: SeatSpec) -> bool:
 
 
 def seated(seats: Sequence[SeatSpec], has_clock: bool) -> tuple[SeatSpec, SeatSpec]:
-    """The seats of a match with one person; the agent is told so if its protocol has words for it."""
+    """The seats of a game with one person; the agent is told so if its protocol has words for it."""
     if all(map(is_person, seats)):
         raise InputError("a person plays an agent: give an agent for one of the seats")
     first, second = (
@@ -106,7 +106,7 @@ class AtTheSeat(Shown):
 
 @contextmanager
 def may_leave() -> Iterator[None]:
-    """Around a match with a person: a person who leaves it is told that there is no record."""
+    """Around a game with a person: a person who leaves it is told that there is no record."""
     try:
         yield
     except KeyboardInterrupt:

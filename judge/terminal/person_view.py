@@ -16,13 +16,13 @@ from judge.protocols import PERSON
 from judge.protocols.person import PersonOptions
 from judge.records.views import BoardView
 from judge.referee.side import Ply
-from judge.referee.spec import MatchSpec
+from judge.referee.spec import GameSpec
 from judge.terminal.live_games import KEPT_MOVES, Follower
 from judge.terminal.screen import MoveShown, Screen, SeatShown
 from judge.terminal.series_score import SeriesScore
 
 
-def seat_of(spec: MatchSpec) -> int:
+def seat_of(spec: GameSpec) -> int:
     """Which seat is a person's."""
     return next(seat for seat in SEATS if spec.seats[seat].protocol == PERSON)
 
@@ -30,7 +30,7 @@ def seat_of(spec: MatchSpec) -> int:
 class Seated(Follower):
     """A game that a person plays. Answers that are given are sent by `send`, a line each."""
 
-    def __init__(self, spec: MatchSpec, judge_pid: int) -> None:
+    def __init__(self, spec: GameSpec, judge_pid: int) -> None:
         self.seat = seat_of(spec)
         self._seen_before: BoardView | None = None
         self._answered = 0

@@ -15,7 +15,7 @@ from judge.games.types import Verdict
 from judge.records.outcome import outcome_text
 from judge.referee.play import BoxBuilder
 from judge.referee.side import Ply
-from judge.referee.spec import MatchRecord, MatchSpec
+from judge.referee.spec import GameRecord, GameSpec
 from judge.sandbox import open_box
 from judge.terminal.live import LiveView
 
@@ -28,13 +28,13 @@ class Presenter:
     build: BoxBuilder = staticmethod(open_box)
     """Makes the boxes of the seats."""
 
-    def begin(self, spec: MatchSpec, attempt: int) -> None:
+    def begin(self, spec: GameSpec, attempt: int) -> None:
         """An attempt at a game begins."""
 
-    def end(self, record: MatchRecord, path: Path, *, is_last: bool) -> None:
+    def end(self, record: GameRecord, path: Path, *, is_last: bool) -> None:
         """An attempt is over and its record is written; `is_last`: there is no other attempt."""
 
-    def score(self, records: Sequence[MatchRecord]) -> None:
+    def score(self, records: Sequence[GameRecord]) -> None:
         """All games are over."""
 
     def close(self) -> None:
@@ -52,7 +52,7 @@ class LinePresenter(Presenter):
         if moves:
             self.watch = self._ply
 
-    def begin(self, spec: MatchSpec, attempt: int) -> None:
+    def begin(self, spec: GameSpec, attempt: int) -> None:
         """The head of a game; another attempt goes on below it."""
         self._names = (spec.seats[0].name, spec.seats[1].name)
         self._count = len(spec.opening)
@@ -66,7 +66,7 @@ class LinePresenter(Presenter):
         name = escape(self._names[ply.seat])
         self._print(f"{self._count:4}. {name:<20} {said:<12} {ply.charged_ns / 1e6:10.1f} ms")
 
-    def end(self, record: MatchRecord, path: Path, *, is_last: bool) -> None:  # noqa: ARG002 a void is said too
+    def end(self, record: GameRecord, path: Path, *, is_last: bool) -> None:  # noqa: ARG002 a void is said too
         """Result, the line that the field's own manager would print of it where it has one, and record."""
         without_winner = "yellow" if record.verdict is Verdict.VOID else "cyan"
         colour = without_winner if record.winner is None else "green"
@@ -77,7 +77,7 @@ class LinePresenter(Presenter):
             self._print(f"result {escape(printable(record.result, 300))}")
         self._print(f"record {escape(str(path))}")
 
-    def score(self, records: Sequence[MatchRecord]) -> None:
+    def score(self, records: Sequence[GameRecord]) -> None:
         """The wins of each agent and the draws, if there was more than one game."""
         if len(records) < 2:
             return
@@ -100,19 +100,19 @@ class Shown(Presenter):
         self._view: LiveView | None = view
         self.follow = view.follow
 
-    def begin(self, spec: MatchSpec, attempt: int) -> None:
+    def begin(self, spec: GameSpec, attempt: int) -> None:
         """Show it."""
         if self._view is not None:
             self._view.begin(spec)
         self._said.append(lambda: self._lines.begin(spec, attempt))
 
-    def end(self, record: MatchRecord, path: Path, *, is_last: bool) -> None:
+    def end(self, record: GameRecord, path: Path, *, is_last: bool) -> None:
         """Show how it ended."""
         if self._view is not None:
             self._view.end(record, is_last)
         self._said.append(lambda: self._lines.end(record, path, is_last=is_last))
 
-    def score(self, records: Sequence[MatchRecord]) -> None:
+    def score(self, records: Sequence[GameRecord]) -> None:
         """The last line."""
         self.close()
         self._lines.score(records)

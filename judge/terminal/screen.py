@@ -36,7 +36,7 @@ class SeatShown:
     """What its present turn, or its last one, has taken."""
     turn_limit_ms: int | None = None
     left_ms: float | None = None
-    """What is left of its match time."""
+    """What is left of its game time."""
     match_ms: int | None = None
     memory_bytes: int | None = None
     memory_cap_bytes: int | None = None

@@ -1,4 +1,4 @@
-"""For tests of games and protocols: conversations as text, and whole matches without processes, boxes or waiting.
+"""For tests of games and protocols: conversations as text, and whole games without processes, boxes or waiting.
 
 A protocol is tested by what it says and what it makes of an answer, line by line:
 
@@ -19,26 +19,26 @@ A protocol is tested by what it says and what it makes of an answer, line by lin
 ...     = 4 6
 ... ''')
 
-A game is tested by matches between scripted agents. Each is a function from the line that it hears to what it does; the
-clock jumps from one act to the next, so a match takes milliseconds:
+A game is tested by games between scripted agents. Each is a function from the line that it hears to what it does; the
+clock jumps from one act to the next, so a game takes milliseconds:
 
 >>> from judge.referee.policy import load_policy
->>> from judge.referee.spec import MatchSpec
->>> from judge.testing import Say, ScriptedMatch, World, exits, scripted_seats
+>>> from judge.referee.spec import GameSpec
+>>> from judge.testing import Say, ScriptedGame, World, exits, scripted_seats
 >>> def waits(line):
 ...     return [Say(b"OK\\r\\n")] if line.startswith("START") else []
 >>> def leaves(line):
 ...     return exits(3) if line.startswith("START") else []
->>> spec = MatchSpec(seats=scripted_seats("gomocup"), policy=load_policy("gomocup-freestyle"))
->>> match = ScriptedMatch(World(leaves, waits), spec)
->>> match.verdict.value, match.winner, match.end.reason
+>>> spec = GameSpec(seats=scripted_seats("gomocup"), policy=load_policy("gomocup-freestyle"))
+>>> game = ScriptedGame(World(leaves, waits), spec)
+>>> game.verdict.value, game.winner, game.end.reason
 ('crash', 1, 'exited with code 3 before the game was over')
 
 No part of the judge imports this package.
 """
 
 from judge.testing.conversation import Conversation
-from judge.testing.match import ScriptedMatch, scripted_seats
+from judge.testing.game import ScriptedGame, scripted_seats
 from judge.testing.world import MS, Act, Agent, Body, Do, Say, World, dies, exits
 
 __all__ = [
@@ -49,7 +49,7 @@ __all__ = [
     "Conversation",
     "Do",
     "Say",
-    "ScriptedMatch",
+    "ScriptedGame",
     "World",
     "dies",
     "exits",

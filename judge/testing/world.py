@@ -1,4 +1,4 @@
-"""Two scripted agents and a clock that jumps, for the referee: a match of 200 moves takes milliseconds.
+"""Two scripted agents and a clock that jumps, for the referee: a game of 200 moves takes milliseconds.
 
 An agent is a function: the line it hears -> what it then does, each with the milliseconds of its own running time that
 it takes. It only runs while it is thawed, as in a real box.
@@ -81,7 +81,7 @@ class Body:
 class World:
     """Implements `judge.referee.wire.Wire`.
 
-    Its attributes may be set before and during a match: what the host measures, how a seat runs on, and at whose end it
+    Its attributes may be set before and during a game: what the host measures, how a seat runs on, and at whose end it
     fails. `bodies` has what each agent heard, `entries` the transcript.
     """
 

@@ -1,6 +1,6 @@
-"""The order of an agent's matches: from which state of its folders each one starts, and whose states count.
+"""The order of an agent's games: from which state of its folders each one starts, and whose states count.
 
-It depends on the schedule alone, never on which of two matches ended first.
+It depends on the schedule alone, never on which of two games ended first.
 """
 
 from collections.abc import Sequence

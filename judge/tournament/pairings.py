@@ -1,4 +1,4 @@
-"""Who meets whom: entries, the tables of a round, and the seats and openings of the matches of a pairing.
+"""Who meets whom: entries, the tables of a round, and the seats and openings of the games of a pairing.
 
 Agents are known here by their ids alone. All of it is plain data: a row of the store or a line of a schedule.
 """
@@ -6,7 +6,7 @@ Agents are known here by their ids alone. All of it is plain data: a row of the 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from judge.matches import Pairing
+from judge.contest_games import Pairing
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +22,17 @@ class Competitor:
 
 
 def seats(pairing: Pairing, game: int) -> tuple[str, str]:
-    """The agents of seat 0 and seat 1 in a match of a pairing, counted from 0: seats change with each match. Raises
-    ValueError for a bye, which has no matches."""
+    """The agents of seat 0 and seat 1 in a game of a pairing, counted from 0: seats change with each game. Raises
+    ValueError for a bye, which has no games."""
     if pairing.second is None:
-        raise ValueError("a bye has no matches")
+        raise ValueError("a bye has no games")
     return (pairing.second, pairing.first) if game % 2 else (pairing.first, pairing.second)
 
 
 def opening_number(pairing: Pairing, game: int, games: int) -> int:
-    """The number of the opening of a match, from 0; `judge.tournament.openings.schedule` says which opening that is.
+    """The number of the opening of a game, from 0; `judge.tournament.openings.schedule` says which opening that is.
 
-    Two matches that follow each other share an opening, over meetings too: if an odd number ends in the middle of one,
+    Two games that follow each other share an opening, over meetings too: if an odd number ends in the middle of one,
     the next meeting of the two begins with its other half. All pairings play the same openings, as at Gomocup.
     """
     return (pairing.meeting * games + game) // 2

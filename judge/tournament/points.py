@@ -14,8 +14,8 @@ from judge.base.errors import InputError
 from judge.base.text import quote
 from judge.catalog import game_entry
 from judge.catalog.entry import ResultWord, ResultWords
+from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
-from judge.matches import Pairing, ResultRow
 from judge.referee.policy import Policy
 from judge.tournament.results import PlayedPairing, games_by_table
 
@@ -26,7 +26,7 @@ Points = tuple[float, float]
 """Of two sides: the named and the other in a table, first and second seat in a game."""
 
 
-Reader = Callable[[ResultRow], ResultWord | None]
+Reader = Callable[[GameResult], ResultWord | None]
 """The word of a result; None if its result line is not one of its field."""
 
 
@@ -51,7 +51,7 @@ VERDICT_POINTS: Mapping[str, Points] = {
 _VERDICTS: frozenset[str] = frozenset(Verdict) - {Verdict.VOID}
 
 
-def _read_verdict(game: ResultRow) -> ResultWord:
+def _read_verdict(game: GameResult) -> ResultWord:
     """The named side of a win is the winner; of a fault, the side at fault."""
     if game.is_draw:
         return ResultWord(game.verdict, 0)
@@ -73,13 +73,13 @@ class PointsTable:
         """The most that a game can give: what a bye gives for each."""
         return max(max(points) for points in self.by_word.values())
 
-    def of(self, game: ResultRow) -> Points:
+    def of(self, game: GameResult) -> Points:
         """The points of the first and the second seat. Where both sides are named, each has the named side's."""
         outcome = self.read(game)
         points = None if outcome is None else self.by_word.get(outcome.word)
         if outcome is None or points is None:
             raise InputError(
-                f"round {game.round}, table {game.table}, game {game.game}: the result"
+                f"round {game.round}, table {game.table}, game {game.leg}: the result"
                 f" {quote(game.result or game.verdict)} has no points; the policy's [points] has"
                 f" {', '.join(self.by_word)}"
             )
@@ -129,12 +129,12 @@ class Duel(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """The points of a pairing: the sum of its matches, or those of `duel` if it is given."""
+    """The points of a pairing: the sum of its games, or those of `duel` if it is given."""
 
     table: PointsTable
     duel: Duel | None = None
 
-    def of(self, pairing: Pairing, games: Sequence[ResultRow], due: int) -> Points:
+    def of(self, pairing: Pairing, games: Sequence[GameResult], due: int) -> Points:
         """The points of a pairing of `due` games; a duel of which games are missing scores nothing yet."""
         if pairing.second is None:
             return (due * self.table.best if self.duel is None else self.duel.win), 0
@@ -157,12 +157,12 @@ def _weigh(duel: Duel, difference: float) -> Points:
 
 
 def score(
-    pairings: Iterable[Pairing], results: Iterable[ResultRow], scoring: Scoring, games: int
+    pairings: Iterable[Pairing], results: Iterable[GameResult], scoring: Scoring, games: int
 ) -> list[PlayedPairing]:
-    """Each pairing with its results and points, in the order of `pairings`; `games` is the number of matches of a
+    """Each pairing with its results and points, in the order of `pairings`; `games` is the number of games of a
     pairing.
 
-    Raises ValueError if a result belongs to no pairing, because a match that nobody scheduled must not be dropped
+    Raises ValueError if a result belongs to no pairing, because a game that nobody scheduled must not be dropped
     silently.
     """
     tables = games_by_table(results)

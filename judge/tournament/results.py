@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
-from judge.matches import Pairing, ResultRow
 
 FAILURES = frozenset(
     {
@@ -44,7 +44,7 @@ class SideScore:
         """Wins, and draws as halves; the policy's points do not matter."""
         return self.wins + self.draws / 2
 
-    def count(self, game: ResultRow, seat: int) -> None:
+    def count(self, game: GameResult, seat: int) -> None:
         """Add a game in which this side had `seat`."""
         if game.is_draw:
             self.draws += 1
@@ -71,7 +71,7 @@ class PlayedPairing:
     """A pairing with its games so far, and the points of `first` and `second`; a bye may have points without games."""
 
     pairing: Pairing
-    games: tuple[ResultRow, ...]
+    games: tuple[GameResult, ...]
     points: tuple[float, float]
     is_over: bool = True
     """Whether each of its games has a result."""
@@ -95,17 +95,17 @@ class PlayedPairing:
         return self.sides[agent != self.pairing.first]
 
 
-def games_by_table(results: Iterable[ResultRow]) -> dict[tuple[int, int], list[ResultRow]]:
+def games_by_table(results: Iterable[GameResult]) -> dict[tuple[int, int], list[GameResult]]:
     """The games of each pairing, named by its round and table, in their order."""
-    tables: dict[tuple[int, int], list[ResultRow]] = {}
+    tables: dict[tuple[int, int], list[GameResult]] = {}
     for result in results:
         tables.setdefault((result.round, result.table), []).append(result)
     for games in tables.values():
-        games.sort(key=lambda result: result.game)
+        games.sort(key=lambda result: result.leg)
     return tables
 
 
-def failure_shares(results: Iterable[ResultRow]) -> dict[str, float]:
+def failure_shares(results: Iterable[GameResult]) -> dict[str, float]:
     """For each agent the share of its games, 0 to 1, that it lost by a failure of its own."""
     games: dict[str, int] = {}
     failures: dict[str, int] = {}
@@ -117,6 +117,6 @@ def failure_shares(results: Iterable[ResultRow]) -> dict[str, float]:
 
 
 def without(played: Sequence[PlayedPairing], agents: Collection[str]) -> list[PlayedPairing]:
-    """The results among the other agents: matches of the disqualified count for nobody."""
+    """The results among the other agents: games of the disqualified count for nobody."""
     out = frozenset(agents)
     return [each for each in played if not each.pairing.agents & out]

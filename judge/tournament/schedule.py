@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from judge.base.errors import InputError
 from judge.catalog.entry import NOT_TURNED, Opening
-from judge.matches import Match, Pairing, ResultRow
+from judge.contest_games import GameResult, Pairing, ScheduledGame
 from judge.referee.seeds import Key, Seed
-from judge.referee.spec import MatchSpec
+from judge.referee.spec import GameSpec
 from judge.tournament.crosstable import Cell, crosstable
 from judge.tournament.openings import schedule, turns_of
 from judge.tournament.pairings import Competitor, opening_number, seats
@@ -25,17 +25,17 @@ from judge.tournament.standings import TableLine, records_of, standings
 
 @dataclass(frozen=True, slots=True)
 class DrawnRounds:
-    """Matches to be scheduled, and the pairings that they are of."""
+    """Games to be scheduled, and the pairings that they are of."""
 
     pairings: tuple[Pairing, ...]
-    matches: tuple[Match, ...]
+    games: tuple[ScheduledGame, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ToCome:
-    """How many matches will be scheduled later; `is_exact` is false if it may be more."""
+    """How many games will be scheduled later; `is_exact` is false if it may be more."""
 
-    matches: int
+    games: int
     is_exact: bool
 
 
@@ -52,13 +52,13 @@ class Table:
 
 
 class Tournament:
-    """The matches and the standings of one contest."""
+    """The games and the standings of one contest."""
 
     def __init__(self, snapshot: Snapshot, secret: Key | None = None) -> None:
         """`secret` is the one that the contest has committed to. None: it is not known yet, so nothing that depends on
         it is given.
 
-        Raises InputError for another secret, and if the policy has no points for a word that a match can end with.
+        Raises InputError for another secret, and if the policy has no points for a word that a game can end with.
         """
         if secret is not None and commitment_to(secret) != snapshot.commitment:
             raise InputError("the secret of the contest's chance is not the one that it committed to")
@@ -76,23 +76,23 @@ class Tournament:
     def next(
         self,
         earlier: Sequence[Pairing],
-        results: Iterable[ResultRow],
+        results: Iterable[GameResult],
         out: Collection[str] = (),
         lots: Seed | None = None,
     ) -> DrawnRounds:
         """The next round, and those after it that are the same whatever it brings; empty if the contest is over.
 
         `earlier` are all pairings so far, with all results that they will ever have; `out` are the disqualified. `lots`
-        is the seed of what is drawn by lot if the contest's own is not known: it never decides the number of matches.
+        is the seed of what is drawn by lot if the contest's own is not known: it never decides the number of games.
         """
         rounds = self._next_rounds(earlier, results, out, lots)
         pairings = [pairing for each in rounds for pairing in each]
-        return DrawnRounds(tuple(pairings), self.matches(pairings, len(earlier)))
+        return DrawnRounds(tuple(pairings), self.games(pairings, len(earlier)))
 
     def follows(
         self,
         earlier: Sequence[Pairing],
-        results: Iterable[ResultRow],
+        results: Iterable[GameResult],
         out: Collection[str] = (),
         lots: Seed | None = None,
     ) -> Sequence[Pairing]:
@@ -106,47 +106,47 @@ class Tournament:
         return [pairing for each in due for pairing in each]
 
     def _next_rounds(
-        self, earlier: Sequence[Pairing], results: Iterable[ResultRow], out: Collection[str], lots: Seed | None
+        self, earlier: Sequence[Pairing], results: Iterable[GameResult], out: Collection[str], lots: Seed | None
     ) -> Sequence[Sequence[Pairing]]:
         seed = self.seed if self.seed is not None else lots or 0
         return self.snapshot.format.next_rounds(self.entries(out), self.played(earlier, results), seed)
 
-    def to_come(self, pairings: Sequence[Pairing], results: Iterable[ResultRow], out: Collection[str] = ()) -> ToCome:
+    def to_come(self, pairings: Sequence[Pairing], results: Iterable[GameResult], out: Collection[str] = ()) -> ToCome:
         """What will be scheduled after `pairings`, some of which may lack results; fewer if more are disqualified."""
         form = self.snapshot.format
         count = form.to_come(self.entries(out), self.played(pairings, results))
-        return ToCome(count * form.games, form.counts_matches)
+        return ToCome(count * form.games, form.counts_games)
 
-    def matches(self, pairings: Iterable[Pairing], earlier: int = 0) -> tuple[Match, ...]:
-        """Every match of some pairings, before which `earlier` pairings have their numbers already."""
-        return tuple(self._match(*place) for place in self._places(pairings, earlier))
+    def games(self, pairings: Iterable[Pairing], earlier: int = 0) -> tuple[ScheduledGame, ...]:
+        """Every game of some pairings, before which `earlier` pairings have their numbers already."""
+        return tuple(self._game(*place) for place in self._places(pairings, earlier))
 
     def _places(self, pairings: Iterable[Pairing], earlier: int = 0) -> Iterator[tuple[Pairing, int, int]]:
-        """Every match as its pairing, its place in it from 0, and its number in the schedule."""
+        """Every game as its pairing, its place in it from 0, and its number in the schedule."""
         games = self.snapshot.format.games
         for before, pairing in enumerate(pairings, earlier):
             if pairing.second is not None:
                 for game in range(games):
                     yield pairing, game, before * games + game + 1
 
-    def _match(self, pairing: Pairing, game: int, number: int) -> Match:
+    def _game(self, pairing: Pairing, game: int, number: int) -> ScheduledGame:
         spec = self.spec(pairing, game, number)
-        # Everybody is told the id before the match: a hidden opening could be tried out from it.
+        # Everybody is told the id before the game: a hidden opening could be tried out from it.
         told = spec.model_copy(update={"opening": ()}) if self.snapshot.hides_openings else spec
         first, second = seats(pairing, game)
-        return Match(
+        return ScheduledGame(
             id=told.id_as_read,
             number=number,
             round=pairing.round,
             table=pairing.table,
-            game=game,
+            leg=game,
             first=first,
             second=second,
             spec=spec.model_dump_json(),
         )
 
-    def spec(self, pairing: Pairing, game: int, number: int) -> MatchSpec:
-        """The spec of a match of the schedule, without the states of its agents' folders.
+    def spec(self, pairing: Pairing, game: int, number: int) -> GameSpec:
+        """The spec of a game of the schedule, without the states of its agents' folders.
 
         If the contest has committed to its chance, the commitment is in the place of the seed, because each attempt has
         its own (`seed_of`); an opening that is not known yet is left out.
@@ -154,7 +154,7 @@ class Tournament:
         snapshot = self.snapshot
         possible = self._openings(pairing, game)
         first, second = seats(pairing, game)
-        return MatchSpec(
+        return GameSpec(
             seats=(self._entries[first].seat, self._entries[second].seat),
             policy=snapshot.policy,
             opening=possible[0] if len(possible) == 1 else (),
@@ -163,14 +163,14 @@ class Tournament:
             box=snapshot.box,
         )
 
-    def seed_of(self, match: Match, attempt: int) -> Seed | None:
-        """The seed of one attempt of a match; None if the contest's own is not known."""
+    def seed_of(self, game: ScheduledGame, attempt: int) -> Seed | None:
+        """The seed of one attempt of a game; None if the contest's own is not known."""
         if isinstance(self.seed, str):
-            return game_seed(self.seed, match.round, match.table, match.game, attempt)
-        return None if self.seed is None else _fixed_seed(self.snapshot, match.round, match.table, match.game)
+            return game_seed(self.seed, game.round, game.table, game.leg, attempt)
+        return None if self.seed is None else _fixed_seed(self.snapshot, game.round, game.table, game.leg)
 
     def openings(self, pairings: Iterable[Pairing]) -> Mapping[int, Sequence[Opening]]:
-        """For each match by its number the openings that it may begin from: one, unless the order is not known."""
+        """For each game by its number the openings that it may begin from: one, unless the order is not known."""
         return {number: self._openings(pairing, game) for pairing, game, number in self._places(pairings)}
 
     def _openings(self, pairing: Pairing, game: int) -> Sequence[Opening]:
@@ -188,7 +188,7 @@ class Tournament:
         """Everybody as the formats know them."""
         return [Competitor(entry.name, entry.rank, active=entry.name not in out) for entry in self.snapshot.entries]
 
-    def played(self, pairings: Iterable[Pairing], results: Iterable[ResultRow]) -> list[PlayedPairing]:
+    def played(self, pairings: Iterable[Pairing], results: Iterable[GameResult]) -> list[PlayedPairing]:
         """Each pairing with its results so far and their points; InputError for a result that no pairing has."""
         return score(pairings, results, self._scoring, self.snapshot.format.games)
 
@@ -199,7 +199,7 @@ class Tournament:
         return {agent: form.stage_name(group) for agent, group in groups.items()}
 
     def table(self, played: Sequence[PlayedPairing], out: Collection[str] = ()) -> Table:
-        """The standings. The matches of a disqualified agent count for nobody, and it is last."""
+        """The standings. The games of a disqualified agent count for nobody, and it is last."""
         entries = self.entries(out)
         form = self.snapshot.format
         order = form.order(entries, played)
@@ -211,7 +211,7 @@ class Tournament:
         cells = crosstable([line.agent for line in lines], counted)
         return Table(tuple(form.ranking), tuple(lines), tuple(map(tuple, cells)))
 
-    def failed(self, results: Sequence[ResultRow], out: Collection[str] = ()) -> Mapping[str, float]:
+    def failed(self, results: Sequence[GameResult], out: Collection[str] = ()) -> Mapping[str, float]:
         """The agents to be disqualified because they fail too often, with their shares; none of them is `out` yet."""
         failures = self.snapshot.failures
         counts = Counter(agent for result in results for agent in result.agents)
@@ -222,14 +222,14 @@ class Tournament:
         }
 
 
-def bare(spec: MatchSpec) -> MatchSpec:
+def bare(spec: GameSpec) -> GameSpec:
     """The part of a played spec that its schedule has: without chance, the states of folders, and the id."""
     seats = tuple(seat.model_copy(update={"folders": None}) for seat in spec.seats)
     return spec.model_copy(update={"seats": seats, "seed": 0, "opening": (), "scheduled_as": None})
 
 
 def _fixed_seed(snapshot: Snapshot, round_number: int, table: int, game: int) -> int:
-    """The seed of a match if the organiser fixed the contest's, other than that of the same match of another contest;
+    """The seed of a game if the organiser fixed the contest's, other than that of the same game of another contest;
     below 2**53, for JSON's sake."""
     text = f"{snapshot.name} {snapshot.seed} {round_number} {table} {game}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])

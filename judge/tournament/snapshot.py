@@ -48,7 +48,7 @@ WitnessKey = Annotated[str, AfterValidator(_line_of_witness)]
 
 
 class SnapshotEntry(_Value):
-    """Who takes part: `rank` is its seed, 1 for the best; `seat` is how every match names it."""
+    """Who takes part: `rank` is its seed, 1 for the best; `seat` is how every game names it."""
 
     name: str
     rank: int

@@ -27,7 +27,7 @@ Values = Mapping[str, tuple[float, ...]]
 class TableLine:
     """An agent's line of the table. `place` counts from 1; after a shared place the next ones are left out.
 
-    `done` sums up its matches; `values` are what it was ranked by (`compared`).
+    `done` sums up its games; `values` are what it was ranked by (`compared`).
     """
 
     place: int
@@ -61,7 +61,7 @@ class Records(dict[str, Record]):
 
     @cached_property
     def elo(self) -> Mapping[str, float]:
-        """Gomocup's rating since 2017, from all matches; agents outside the largest pool are below it."""
+        """Gomocup's rating since 2017, from all games; agents outside the largest pool are below it."""
         games = {id(game): game for record in self.values() for each in record.played for game in each.games}
         ratings = {rating.agent: rating for rating in rate(games.values(), GOMOCUP_MODEL).ratings}
         return {
@@ -92,7 +92,7 @@ def _wins(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
 
 
 def _ratio(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    """Matches won divided by matches lost (Piskvork; its 1e-8 keeps it finite and puts 5:0 above 4:0)."""
+    """Games won divided by games lost (Piskvork; its 1e-8 keeps it finite and puts 5:0 above 4:0)."""
     return {agent: (records[agent].done.wins + 1e-8) / (records[agent].done.losses + 1e-8) for agent in equal}
 
 

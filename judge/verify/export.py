@@ -21,14 +21,13 @@ from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.parsing import refuse_ambiguous
 from judge.base.worker_processes import in_parallel
-from judge.matches import MatchState, Pairing
+from judge.contest_games import AttemptState, GameState, Pairing, PublishedGame
 from judge.publish.joined import JOINED, FormerContest
 from judge.publish.load import CHANCE, LARGEST_TABLE, load_export
 from judge.publish.manifest import ManifestCheck, check_manifest, file_names
-from judge.publish.model import OPEN, PublishedContest, PublishedMatch, chance_words
+from judge.publish.model import OPEN, PublishedContest, chance_words
 from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables, write_csv, write_rows
 from judge.statistics.fairness import FairnessTest
-from judge.store.types import AttemptState
 from judge.tournament.seeds import Freeze
 from judge.tournament.snapshot import ranks_of
 from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, read_checkpoint
@@ -62,9 +61,9 @@ ROUNDED = 2e-6
 
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
-    """The result of a verification: `replayed` records, `uncounted` attempts among them, `unfinished` matches.
+    """The result of a verification: `replayed` records, `uncounted` attempts among them, `unfinished` games.
 
-    `is_over`: every match was played, and no round follows. `decisions` are the organiser's, which nobody can compute.
+    `is_over`: every game was played, and no round follows. `decisions` are the organiser's, which nobody can compute.
     `chance` says where it comes from; chance that is not revealed yet was not checked. `fairness` are the tests of the
     machines, computed again; None if the export has no certificate.
     """
@@ -168,66 +167,66 @@ def verify_export(
 
 
 def _jobs(directory: Path, contest: PublishedContest) -> Iterator[RecordJob]:
-    """The records to replay: those of all matches that are done, then those of attempts that do not count."""
+    """The records to replay: those of all games that are done, then those of attempts that do not count."""
     entries = contest.snapshot.by_name()
     openings = contest.tournament.openings(contest.pairings)
 
-    def job(match: PublishedMatch, attempt: int, path: str, state: str) -> RecordJob:
+    def job(game: PublishedGame, attempt: int, path: str, state: str) -> RecordJob:
         return RecordJob(
-            number=match.number,
+            number=game.number,
             directory=directory,
             name=path,
-            match_id=match.id,
-            spec=match.spec,
+            game_id=game.id,
+            spec=game.spec,
             attempt=attempt,
             counts=state == AttemptState.ACCEPTED,
             state=state,
-            names=(entries[match.first].calls_itself, entries[match.second].calls_itself),
-            seed=contest.tournament.seed_of(match, attempt),
-            openings=openings[match.number],
+            names=(entries[game.first].calls_itself, entries[game.second].calls_itself),
+            seed=contest.tournament.seed_of(game, attempt),
+            openings=openings[game.number],
         )
 
-    for match in contest.matches:
-        if match.state == MatchState.DONE:
-            yield job(match, match.attempt, match.record_path, AttemptState.ACCEPTED)
-    for match in contest.matches:
-        for attempt in match.uncounted:
-            yield job(match, attempt.number, match.attempt_path(attempt.number), attempt.state)
+    for game in contest.games:
+        if game.state == GameState.DONE:
+            yield job(game, game.attempt, game.record_path, AttemptState.ACCEPTED)
+    for game in contest.games:
+        for attempt in game.uncounted:
+            yield job(game, attempt.number, game.attempt_path(attempt.number), attempt.state)
 
 
 def _chain_problems(contest: PublishedContest, records: Sequence[VerifiedRecord]) -> list[str]:
-    by_number = {match.number: match for match in contest.matches}
+    by_number = {game.number: game for game in contest.games}
     ordered = sorted(records, key=lambda record: (record.job.number, record.job.attempt))
-    matches = [by_number[record.job.number] for record in ordered]
-    agents = [(match.first, match.second) for match in matches]
+    games = [by_number[record.job.number] for record in ordered]
+    agents = [(game.first, game.second) for game in games]
     begins = {entry.name: entry.persistent for entry in contest.snapshot.entries if entry.persistent}
     return chain_problems(ordered, agents, begins)
 
 
 def _with_results(contest: PublishedContest, records: Sequence[VerifiedRecord]) -> PublishedContest:
-    """The contest with the outcomes of its matches, and where and when they were played."""
+    """The contest with the outcomes of its games, and where and when they were played."""
     by_number = {record.job.number: record for record in records}
-    matches = []
-    for match in contest.matches:
-        record = by_number.get(match.number)
-        result = None if record is None or record.outcome is None else record.outcome.row(match, match.attempt)
-        matches.append(replace(match, result=result, conditions=None if record is None else record.conditions))
-    return replace(contest, matches=matches)
+    games = []
+    for game in contest.games:
+        record = by_number.get(game.number)
+        result = None if record is None or record.outcome is None else record.outcome.row(game, game.attempt)
+        games.append(replace(game, result=result, conditions=None if record is None else record.conditions))
+    return replace(contest, games=games)
 
 
 # --- schedule --------------------------------------------------------------------------------------------------------
 
 
 def _state_problems(contest: PublishedContest) -> Iterator[str]:
-    for match in contest.matches:
-        if match.state not in (*OPEN, MatchState.DONE, MatchState.CANCELLED):
-            yield f"game {match.number}: {match.state!r} is not a state of a game"
-        out = [agent for agent in (match.first, match.second) if agent in contest.out]
-        if match.state == MatchState.CANCELLED and not out:
-            yield f"game {match.number}: cancelled, and nobody is disqualified"
+    for game in contest.games:
+        if game.state not in (*OPEN, GameState.DONE, GameState.CANCELLED):
+            yield f"game {game.number}: {game.state!r} is not a state of a game"
+        out = [agent for agent in (game.first, game.second) if agent in contest.out]
+        if game.state == GameState.CANCELLED and not out:
+            yield f"game {game.number}: cancelled, and nobody is disqualified"
         why = [f"{agent} is disqualified: {contest.out[agent]}" for agent in out]
-        if match.state not in OPEN and match.why not in ([""] if match.state == MatchState.DONE else why):
-            yield f"game {match.number}: {match.why!r:.80} is not why it is {match.state}"
+        if game.state not in OPEN and game.why not in ([""] if game.state == GameState.DONE else why):
+            yield f"game {game.number}: {game.why!r:.80} is not why it is {game.state}"
 
 
 def _pairing_problems(contest: PublishedContest) -> Iterator[str]:
@@ -398,8 +397,8 @@ _WITNESSED = re.compile(r"log/witness/[0-9a-f]{8}")
 def _stray_problems(directory: Path, contest: PublishedContest, log: ReadLog | None) -> Iterator[str]:
     """Files that no export of this contest has; pages are known by their names only."""
     known = {f"data/{name}" for name in (*tables(contest), *CERTIFICATE, *HISTORIES)}
-    known |= {match.record_path for match in contest.matches if match.state == MatchState.DONE}
-    known |= {match.attempt_path(attempt.number) for match in contest.matches for attempt in match.uncounted}
+    known |= {game.record_path for game in contest.games if game.state == GameState.DONE}
+    known |= {game.attempt_path(attempt.number) for game in contest.games for attempt in game.uncounted}
     if log is not None:
         known |= {f"{LOG}{CHECKPOINT}", *(f"{LOG}{path}" for path in log.files)}
     for name in sorted(file_names(directory, [])):

@@ -16,11 +16,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
-from judge.matches import MatchState, schedule_digest
+from judge.contest_games import AttemptState, GameState, PublishedGame, schedule_digest
 from judge.publish.load import DOCUMENT
-from judge.publish.model import PublishedContest, PublishedMatch
+from judge.publish.model import PublishedContest
 from judge.store.submission_types import ENTERS, State
-from judge.store.types import ANNOUNCED, FROZEN, AttemptState, JournalLine
+from judge.store.types import ANNOUNCED, FROZEN, JournalLine
 from judge.tournament.snapshot import terms_digest
 from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, origin_of, read_checkpoint
 from judge.transparency.log import LOG
@@ -29,7 +29,7 @@ from judge.transparency.receipt import Receipt
 from judge.transparency.tiles import CHECKPOINT, LARGEST_TILE, read_leaves, tile_files
 
 Attempts = Mapping[tuple[int, int], str]
-"""The SHA-256 of each published record, by the number of its match and its attempt."""
+"""The SHA-256 of each published record, by the number of its game and its attempt."""
 
 
 @dataclass(slots=True)
@@ -199,18 +199,18 @@ def _is_time(text: str) -> bool:
 
 def uncounted_attempts(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
     """The attempts that were started and do not count, of each game: without a record nothing shows why."""
-    numbers = {match.id: match.number for match in contest.matches}
+    numbers = {game.id: game.number for game in contest.games}
     states: dict[tuple[str, int], tuple[str, bool]] = {}
     for line in log.lines:
-        key = (line.match or "", line.attempt or 0)
+        key = (line.game or "", line.attempt or 0)
         if line.event in ATTEMPT_EVENTS and key[0] in numbers:
             has_record = line.digest is not None or states.get(key, ("", False))[1]
             states[key] = line.event, has_record
     found: dict[str, list[tuple[int, int]]] = {}
-    for (match, attempt), (event, has_record) in states.items():
+    for (game, attempt), (event, has_record) in states.items():
         if event not in ("accepted", "started"):
             kind = event if has_record else f"{event} without a record"
-            found.setdefault(kind, []).append((numbers[match], attempt))
+            found.setdefault(kind, []).append((numbers[game], attempt))
     for kind, each in sorted(found.items()):
         attempts = [f"{number}.{attempt}" for number, attempt in sorted(each)]
         more = f" and {len(attempts) - MOST_NAMED} more" if len(attempts) > MOST_NAMED else ""
@@ -235,17 +235,17 @@ class _Story:
 
     def __init__(self, contest: PublishedContest) -> None:
         self._contest = contest
-        self._matches = {match.id: match for match in contest.matches}
-        self._schedule = sorted(contest.matches, key=lambda match: match.number)
+        self._games = {game.id: game for game in contest.games}
+        self._schedule = sorted(contest.games, key=lambda game: game.number)
         self._scheduled: set[str] = set()
         self._created = False
         self._is_open = True
         self._out: list[str] = []
         self._running: dict[str, int] = {}
         self._done: dict[str, int] = {}
-        """The attempt that counts, of each match that has a result."""
+        """The attempt that counts, of each game that has a result."""
         self._last: dict[str, int] = {}
-        self._ended: dict[str, dict[int, JournalLine]] = {match: {} for match in self._matches}
+        self._ended: dict[str, dict[int, JournalLine]] = {game: {} for game in self._games}
         """The line that each attempt ended with; of one that was annulled, with the digest of its record."""
 
     def take(self, line: JournalLine) -> Iterator[str]:
@@ -255,7 +255,7 @@ class _Story:
         if line.event in _OF_CONTEST and not self._created:
             yield "it comes before the contest is created"
         if line.event in ATTEMPT_EVENTS:
-            yield from self._of_attempt(line, line.match or "", line.attempt or 0)
+            yield from self._of_attempt(line, line.game or "", line.attempt or 0)
             return
         match line.event:
             case "created":
@@ -276,56 +276,56 @@ class _Story:
         new = self._schedule[len(self._scheduled) :][:number]
         if schedule_digest(new) != line.digest:
             yield "the games of the schedule are others"
-        self._scheduled |= {match.id for match in new}
+        self._scheduled |= {game.id for game in new}
 
-    def _of_attempt(self, line: JournalLine, match: str, attempt: int) -> Iterator[str]:
-        event, is_running = line.event, self._running.get(match) == attempt
-        if match not in self._matches:
-            yield f"there is no match {match!r:.80}"
+    def _of_attempt(self, line: JournalLine, game: str, attempt: int) -> Iterator[str]:
+        event, is_running = line.event, self._running.get(game) == attempt
+        if game not in self._games:
+            yield f"there is no game {game!r:.80}"
             return
         if event == "started":
-            yield from self._of_start(match, attempt)
-            self._last[match] = self._running[match] = attempt
-            self._done.pop(match, None)
+            yield from self._of_start(game, attempt)
+            self._last[game] = self._running[game] = attempt
+            self._done.pop(game, None)
             return
-        if not 1 <= attempt <= self._last.get(match, 0):
+        if not 1 <= attempt <= self._last.get(game, 0):
             yield f"attempt {attempt} was not started"
             return
         if event == "superseded":
             if is_running:
                 yield f"attempt {attempt} was being played, so nothing supersedes it"
-            elif attempt not in self._ended[match]:
+            elif attempt not in self._ended[game]:
                 yield f"attempt {attempt} did not end before"
-            self._ended[match][attempt] = line
+            self._ended[game][attempt] = line
         elif event == "annulled":
-            if not is_running and self._done.get(match) != attempt:
+            if not is_running and self._done.get(game) != attempt:
                 yield f"attempt {attempt} was not being played and has no result that counts"
-            self._running.pop(match, None)
-            self._done.pop(match, None)
-            before = self._ended[match].get(attempt)
-            self._ended[match][attempt] = replace(line, digest=None if before is None else before.digest)
+            self._running.pop(game, None)
+            self._done.pop(game, None)
+            before = self._ended[game].get(attempt)
+            self._ended[game][attempt] = replace(line, digest=None if before is None else before.digest)
         elif not is_running:
             yield f"attempt {attempt} was not being played"
         else:
-            del self._running[match]
-            self._ended[match][attempt] = line
+            del self._running[game]
+            self._ended[game][attempt] = line
             if event == "accepted":
-                self._done[match] = attempt
+                self._done[game] = attempt
 
-    def _of_start(self, match: str, attempt: int) -> Iterator[str]:
-        """What keeps the next attempt of a match from being started."""
-        last = self._last.get(match, 0)
-        if match not in self._scheduled:
+    def _of_start(self, game: str, attempt: int) -> Iterator[str]:
+        """What keeps the next attempt of a game from being started."""
+        last = self._last.get(game, 0)
+        if game not in self._scheduled:
             yield "the game was not scheduled"
         if not self._is_open:
             yield "the contest was not open"
         if attempt != last + 1:
             yield f"attempt {attempt} does not follow {last}"
-        if match in self._running:
-            yield f"attempt {self._running[match]} of the game has not ended"
-        if match in self._done:
-            yield f"the game has a result, of attempt {self._done[match]}"
-        found = self._matches[match]
+        if game in self._running:
+            yield f"attempt {self._running[game]} of the game has not ended"
+        if game in self._done:
+            yield f"the game has a result, of attempt {self._done[game]}"
+        found = self._games[game]
         gone = [
             agent
             for agent in (found.first, found.second)
@@ -343,29 +343,29 @@ class _Story:
         out = [f"{agent}: {why}" for agent, why in self._contest.out.items()]
         if sorted(out) != sorted(self._out):
             yield "the agents that the log disqualifies are others than those of the tables"
-        for match in self._schedule:
-            yield from self._of_match(match, self._ended[match.id], records)
-            is_running = match.state == MatchState.RUNNING
-            if (match.id in self._running) != is_running:
-                attempt, state = self._running.get(match.id, 0), f"{match.state} in the tables"
+        for game in self._schedule:
+            yield from self._of_game(game, self._ended[game.id], records)
+            is_running = game.state == GameState.RUNNING
+            if (game.id in self._running) != is_running:
+                attempt, state = self._running.get(game.id, 0), f"{game.state} in the tables"
                 told = f"attempt {attempt} was started and never ended" if attempt else "no attempt is being played"
-                yield f"game {match.number}: {told} in the log, and it is {state}"
+                yield f"game {game.number}: {told} in the log, and it is {state}"
 
-    def _of_match(self, match: PublishedMatch, ended: Mapping[int, JournalLine], records: Attempts) -> Iterator[str]:
-        """The attempts of a match: that which counts, and the others that have a record."""
-        listed: dict[int, str] = {attempt.number: attempt.state for attempt in match.uncounted}
-        if match.state == MatchState.DONE:
-            listed[match.attempt] = AttemptState.ACCEPTED
+    def _of_game(self, game: PublishedGame, ended: Mapping[int, JournalLine], records: Attempts) -> Iterator[str]:
+        """The attempts of a game: that which counts, and the others that have a record."""
+        listed: dict[int, str] = {attempt.number: attempt.state for attempt in game.uncounted}
+        if game.state == GameState.DONE:
+            listed[game.attempt] = AttemptState.ACCEPTED
         for attempt, state in listed.items():
             line = ended.get(attempt)
             if line is None or line.event != state:
                 told = "nothing" if line is None else line.event
-                yield f"game {match.number}: attempt {attempt} is {told} in the log, {state} in the tables"
-            elif line.digest != records.get((match.number, attempt)):
-                yield f"game {match.number}: the record of attempt {attempt} is another one than the log has"
-        for each in match.uncounted:
+                yield f"game {game.number}: attempt {attempt} is {told} in the log, {state} in the tables"
+            elif line.digest != records.get((game.number, attempt)):
+                yield f"game {game.number}: the record of attempt {attempt} is another one than the log has"
+        for each in game.uncounted:
             if each.number in ended and ended[each.number].text != each.why:
-                yield f"game {match.number}: the log has another reason of attempt {each.number} than the tables"
+                yield f"game {game.number}: the log has another reason of attempt {each.number} than the tables"
         for attempt, line in ended.items():
             if line.digest is not None and attempt not in listed:
-                yield f"game {match.number}: the tables lack attempt {attempt}, which is {line.event} in the log"
+                yield f"game {game.number}: the tables lack attempt {attempt}, which is {line.event} in the log"

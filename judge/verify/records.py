@@ -1,4 +1,4 @@
-"""Checks one published record: it is of the match that the schedule has there, and its replay gives what it says."""
+"""Checks one published record: it is of the game that the schedule has there, and its replay gives what it says."""
 
 import hashlib
 import re
@@ -11,20 +11,19 @@ from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign
 from judge.catalog.entry import Opening
 from judge.contest.worker import outcome_of
+from judge.contest_games import AttemptState, GameConditions, Outcome
 from judge.games.types import Verdict
-from judge.matches import GameConditions, Outcome
 from judge.publish.conditions import conditions_of
 from judge.referee.bounds import LARGEST_RECORD
 from judge.referee.make_record import verdict_of
 from judge.referee.replay import ReplayWire, replaying
 from judge.referee.seeds import Seed
 from judge.referee.setup import build_replay
-from judge.referee.spec import KeptFolders, MatchRecord, MatchSpec, RecordFile
+from judge.referee.spec import GameRecord, GameSpec, KeptFolders, RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import FolderKind
-from judge.store.types import AttemptState
 from judge.tournament.schedule import bare
 
 States = Mapping[FolderKind, str]
@@ -33,16 +32,16 @@ States = Mapping[FolderKind, str]
 
 @dataclass(frozen=True, slots=True)
 class RecordJob:
-    """A record to replay: its file, the id and the spec (JSON) of the match that it must be of, and its attempt.
+    """A record to replay: its file, the id and the spec (JSON) of the game that it must be of, and its attempt.
 
     `counts` is false for an attempt that does not count. `seed` is the attempt's, None while the contest's chance is
-    not revealed. `openings` are those that the match may have started from.
+    not revealed. `openings` are those that the game may have started from.
     """
 
     number: int
     directory: Path
     name: str
-    match_id: str
+    game_id: str
     spec: str
     attempt: int
     counts: bool
@@ -58,7 +57,7 @@ class RecordJob:
 class VerifiedRecord:
     """A record that was replayed, by its job (without the spec); `outcome` is None if there is a problem.
 
-    `begun` and `left` are the states of the kept folders before and after the match, by seat.
+    `begun` and `left` are the states of the kept folders before and after the game, by seat.
     """
 
     job: RecordJob
@@ -84,13 +83,13 @@ def replay_record(job: RecordJob) -> VerifiedRecord:
 
 def _replayed(job: RecordJob, data: bytes) -> VerifiedRecord:
     try:
-        file = parse_foreign(RecordFile, data, f"{job.name}: not a record of a match")
+        file = parse_foreign(RecordFile, data, f"{job.name}: not a record of a game")
     except InputError as error:
         return VerifiedRecord(job, None, [str(error)])
     record = file.record
     # A spec may demand anything, so only a scheduled one is replayed.
-    if bare(record.spec) != bare(MatchSpec.model_validate_json(job.spec)):
-        return VerifiedRecord(job, None, [f"{job.name}: of another match than was scheduled here"])
+    if bare(record.spec) != bare(GameSpec.model_validate_json(job.spec)):
+        return VerifiedRecord(job, None, [f"{job.name}: of another game than was scheduled here"])
     if wrong := _chance_problem(record.spec, job):
         return VerifiedRecord(job, None, [f"{job.name}: {wrong}"])
     problems = [*_attempt_problems(record, job), *_folder_problems(record, job), *_measurement_problems(file)]
@@ -112,7 +111,7 @@ def _replayed(job: RecordJob, data: bytes) -> VerifiedRecord:
     )
 
 
-def _chance_problem(spec: MatchSpec, job: RecordJob) -> str:
+def _chance_problem(spec: GameSpec, job: RecordJob) -> str:
     """Which part of its chance does not follow from the contest's; empty if all of it does."""
     if spec.opening not in job.openings:
         return "begins from another opening than the contest's chance gives"
@@ -120,9 +119,9 @@ def _chance_problem(spec: MatchSpec, job: RecordJob) -> str:
     return "" if is_due else "has another seed than the contest's chance gives"
 
 
-def _attempt_problems(record: MatchRecord, job: RecordJob) -> Iterator[str]:
-    if record.spec.scheduled_as != job.match_id:
-        yield f"of match {record.id}, the tables name {job.match_id}"
+def _attempt_problems(record: GameRecord, job: RecordJob) -> Iterator[str]:
+    if record.spec.scheduled_as != job.game_id:
+        yield f"of game {record.id}, the tables name {job.game_id}"
     if record.attempt != job.attempt:
         yield f"of attempt {record.attempt}, the tables name {job.attempt}"
     if job.counts and record.verdict is Verdict.VOID:
@@ -214,7 +213,7 @@ def void_problems(file: RecordFile) -> Iterator[str]:
 # --- folders ---------------------------------------------------------------------------------------------------------
 
 
-def _folder_problems(record: MatchRecord, job: RecordJob) -> Iterator[str]:
+def _folder_problems(record: GameRecord, job: RecordJob) -> Iterator[str]:
     """The policy says which folders are kept, the agent how they are called; `chain_problems` checks their states."""
     kinds = set(record.spec.policy.folders.kept)
     for seat, name in zip(record.spec.seats, job.names, strict=True):
@@ -226,9 +225,9 @@ def _folder_problems(record: MatchRecord, job: RecordJob) -> Iterator[str]:
 def chain_problems(
     replayed: Sequence[VerifiedRecord], agents: Sequence[tuple[str, str]], begins: Mapping[str, str]
 ) -> list[str]:
-    """Folders that start from a state that no earlier match of the agent left.
+    """Folders that start from a state that no earlier game of the agent left.
 
-    `replayed` are matches in the order of their numbers, `agents` the agents of each. A match usually starts from the
+    `replayed` are games in the order of their numbers, `agents` the agents of each. A game usually starts from the
     state that the last one left, and from an earlier one if the organiser annulled a result. `begins` are the first
     states of the persistent folders that did not start empty, by agent.
     """

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.matches import MatchState
+from judge.contest_games import GameState
 from judge.store.submission_types import State
 from judge.transparency.receipt import Receipt
 
@@ -89,7 +89,7 @@ class PracticeInfo(JsonAnswer):
     """A practice game of a submission against a house agent; it counts for nothing."""
 
     id: int
-    state: MatchState
+    state: GameState
     why: str = Field(description="Why it is not played yet; the host's failures are in the organiser's log.")
     agent: str
     opponent: str = Field(description="Empty until it is over, as all that follows.")

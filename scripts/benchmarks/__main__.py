@@ -23,7 +23,7 @@ from judge.base.errors import HostError, InputError
 from judge.cli.host_setup import make_ready, slot_alone
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import Policy, load_policy
-from judge.referee.spec import MatchSpec, RecordFile
+from judge.referee.spec import GameSpec, RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.sandbox.box import Box
 from judge.sandbox.docker.kept import KEPT
@@ -55,7 +55,7 @@ def _game(bench: Bench, name: str, *overrides: str, policy_name: str = GOMOKU) -
 
 def _game_of(bench: Bench, agent: Agent, policy: Policy) -> RecordFile:
     seat = agent.seat(policy)
-    spec = MatchSpec(
+    spec = GameSpec(
         seats=(seat.model_copy(update={"name": "a"}), seat.model_copy(update={"name": "b"})),
         policy=policy,
     )

@@ -22,15 +22,15 @@ from judge.cluster.transfers import Parcels
 from judge.contest.contest import Contest, begin, open_store
 from judge.contest.executor import JobEnd
 from judge.contest.plan import load_plan
-from judge.contest.runner import ContestRunner, MatchEvent
+from judge.contest.runner import AttemptEvent, ContestRunner
 from judge.contest.worker import Job
-from judge.matches import Match
+from judge.contest_games import AttemptState, ScheduledGame
 from judge.referee.policy import load_policy
-from judge.referee.spec import MatchSpec
+from judge.referee.spec import GameSpec
 from judge.sandbox.docker.images import image_contents
 from judge.store.contests import Store
 from judge.store.files import Files
-from judge.store.types import AttemptState, EntryRow
+from judge.store.types import EntryRow
 from scripts.benchmarks.crowd import POLICY, SMALL
 from scripts.benchmarks.large import prepare, real_game
 from scripts.benchmarks.measuring import Bench, Figure, everywhere
@@ -114,13 +114,13 @@ def _played(bench: Bench, machines: Machines, folder: Path, count: int) -> dict[
     seat = agent.seat(policy)
     sleeps = seat.model_copy(update={"command": (*seat.command, str(SLEEP_MS))})
 
-    def game(number: int) -> Match:
+    def game(number: int) -> ScheduledGame:
         first, second = (sleeps.model_copy(update={"name": name}) for name in ("one", "two"))
-        spec = MatchSpec(seats=(first, second), policy=policy, number=number)
-        return Match(spec.id, number, 1, 1, number - 1, first.name, second.name, spec.model_dump_json())
+        spec = GameSpec(seats=(first, second), policy=policy, number=number)
+        return ScheduledGame(spec.id, number, 1, 1, number - 1, first.name, second.name, spec.model_dump_json())
 
-    def job(match: Match) -> Job:
-        return Job(match, {agent.digest: agent.program})
+    def job(game: ScheduledGame) -> Job:
+        return Job(game, {agent.digest: agent.program})
 
     address = parse_address(machines.address)
     parcels = Parcels(folder / "parcels", image_contents(["native"]))
@@ -144,7 +144,7 @@ def _await_slots(executor: Cluster, count: int) -> None:
         executor.wait(0.1)
 
 
-def _check(event: MatchEvent) -> None:
+def _check(event: AttemptEvent) -> None:
     if event.state is not AttemptState.ACCEPTED:
         raise HostError(f"a game of the measurement does not count: {event.why}")
 
@@ -192,11 +192,11 @@ def _store_records(bench: Bench, contest: Contest, folder: Path) -> None:
     """A real game of each opening."""
     folder.mkdir()
     found: set[object] = set()
-    for match in contest.store.matches(contest.name):
-        spec = MatchSpec.model_validate_json(match.spec)
+    for game in contest.store.games(contest.name):
+        spec = GameSpec.model_validate_json(game.spec)
         if spec.opening not in found:
             found.add(spec.opening)
-            (folder / f"{len(found)}.json").write_bytes(real_game(bench, contest, match, spec).to_json())
+            (folder / f"{len(found)}.json").write_bytes(real_game(bench, contest, game, spec).to_json())
 
 
 @contextmanager

@@ -14,15 +14,15 @@ from judge.agents.agents import Agent
 from judge.base.errors import HostError
 from judge.base.logs import set_level
 from judge.contest.executor import LocalExecutor
-from judge.contest.runner import ContestRunner, MatchEvent
+from judge.contest.runner import AttemptEvent, ContestRunner
 from judge.contest.worker import Job
-from judge.matches import Match
+from judge.contest_games import AttemptState, ScheduledGame
 from judge.referee.policy import load_policy
-from judge.referee.spec import MatchSpec, RecordFile
+from judge.referee.spec import GameSpec, RecordFile
 from judge.referee.transcript import unseal
 from judge.store.contests import Store
 from judge.store.files import Files
-from judge.store.types import AttemptState, EntryRow
+from judge.store.types import EntryRow
 from scripts.benchmarks.measuring import GOMOKU, RUNS, SHORT, Bench, Figure, clock_errors_ms, figure_of, share_of
 from scripts.benchmarks.tables import large_tables
 
@@ -129,13 +129,13 @@ def _played(
     executor = LocalExecutor([bench.slot], ahead, holds_cores=True)
     ended: list[tuple[float, str]] = []
 
-    def tell(happened: MatchEvent) -> None:
+    def tell(happened: AttemptEvent) -> None:
         if happened.outcome is None or happened.state is not AttemptState.ACCEPTED:
             raise HostError(f"a game of the measurement is void: {happened.why}")
         ended.append((time.monotonic(), happened.outcome.record))
 
-    def job(match: Match) -> Job:
-        return Job(match, {agent.digest: agent.program})
+    def job(game: ScheduledGame) -> Job:
+        return Job(game, {agent.digest: agent.program})
 
     with closing(store), closing(executor):
         store.create("bench", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
@@ -148,10 +148,10 @@ def _played(
     return [(at, RecordFile.model_validate_json(files.get(record))) for at, record in ended]
 
 
-def _game(agent: Agent, number: int, overrides: Sequence[str], words: Sequence[str]) -> Match:
+def _game(agent: Agent, number: int, overrides: Sequence[str], words: Sequence[str]) -> ScheduledGame:
     policy = load_policy(GOMOKU, overrides)
     seat = agent.seat(policy)
     command = (*seat.command, *words)
     first, second = (seat.model_copy(update={"name": name, "command": command}) for name in ("one", "two"))
-    spec = MatchSpec(seats=(first, second), policy=policy, number=number)
-    return Match(spec.id, number, 1, 1, number - 1, first.name, second.name, spec.model_dump_json())
+    spec = GameSpec(seats=(first, second), policy=policy, number=number)
+    return ScheduledGame(spec.id, number, 1, 1, number - 1, first.name, second.name, spec.model_dump_json())

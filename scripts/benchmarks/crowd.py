@@ -20,7 +20,7 @@ from judge.base.worker_processes import Crew, kill
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.side import Ply
-from judge.referee.spec import MatchSpec
+from judge.referee.spec import GameSpec
 from judge.referee.transcript import unseal
 from judge.sandbox.machine.procfs import children_of, stat_fields
 from scripts.benchmarks.measuring import Bench, Figure, clock_errors_ms, everywhere, share_of
@@ -65,7 +65,7 @@ def crowd(bench: Bench) -> Iterator[Figure]:
     seat = agent.seat(policy)
     sleeps = seat.model_copy(update={"command": (*seat.command, str(SLEEP_MS))})
     seats = tuple(sleeps.model_copy(update={"name": name}) for name in ("one", "two"))
-    specs = [MatchSpec(seats=(seats[0], seats[1]), policy=policy, number=n).model_dump_json() for n in range(GAMES)]
+    specs = [GameSpec(seats=(seats[0], seats[1]), policy=policy, number=n).model_dump_json() for n in range(GAMES)]
     crew: Crew[Any] = Crew(GAMES, _join, GAMES, fork=True)
     try:
         # So many games begin on all cores; each goes to the judge's before its first move.
@@ -199,7 +199,7 @@ def _play(spec: str, programs: Mapping[str, Path], slot: Slot) -> list[float]:
     os.sched_setaffinity(0, slot.judge_cores)
     game = _Game()
     venue = Venue(slot, turn=game.turn, watch=game.watch)
-    file = play(MatchSpec.model_validate_json(spec), programs, venue=venue)
+    file = play(GameSpec.model_validate_json(spec), programs, venue=venue)
     if any(seat.fault for seat in file.record.seats) or file.record.verdict == "void":
         raise HostError(f"a game of the measurement did not end by the rules: {file.record.reason}")
     return list(clock_errors_ms(unseal(file.transcript)))[slice(*game.measured)]

@@ -1,6 +1,6 @@
 """`./scripts/bench large`: what the commands of a contest cost with very many games, and whether that grows as they do.
 
-The records are those of a few real games, one for each opening, with each match's own names, seed and time. Each
+The records are those of a few real games, one for each opening, with each game's own names, seed and time. Each
 command runs in a process of its own, as an organiser runs it.
 """
 
@@ -18,9 +18,9 @@ from judge.base.errors import HostError
 from judge.contest.contest import Contest, begin, open_store
 from judge.contest.plan import PLAN_FILE, load_plan
 from judge.contest.worker import job_result
-from judge.matches import Match
+from judge.contest_games import ScheduledGame
 from judge.referee.play import Venue, play
-from judge.referee.spec import MatchSpec, Placement, RecordFile
+from judge.referee.spec import GameSpec, Placement, RecordFile
 from scripts.benchmarks.measuring import GOMOKU, Bench, Figure, everywhere
 
 AGENTS = 20
@@ -110,35 +110,35 @@ def _play_out(bench: Bench, folder: Path, size: int) -> int:
         contest = begin(store, planned, {"cpu": "a processor"})
         real: dict[object, RecordFile] = {}
         games = 0
-        while (match := store.issue(contest.name, "here", contest.alone)) is not None:
-            spec = contest.job(match).spec()
-            template = real.get(spec.opening) or real.setdefault(spec.opening, real_game(bench, contest, match, spec))
-            result = job_result(as_of(template, match, spec), {})
+        while (game := store.issue(contest.name, "here", contest.alone)) is not None:
+            spec = contest.job(game).spec()
+            template = real.get(spec.opening) or real.setdefault(spec.opening, real_game(bench, contest, game, spec))
+            result = job_result(as_of(template, game, spec), {})
             path = contest.files.path(result.outcome.record)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(result.record)  # not synced: what that costs is no part of this
-            store.accept(match.id, match.attempt, result.outcome)
+            store.accept(game.id, game.attempt, result.outcome)
             games += 1
     return games
 
 
-def real_game(bench: Bench, contest: Contest, match: Match, spec: MatchSpec) -> RecordFile:
+def real_game(bench: Bench, contest: Contest, game: ScheduledGame, spec: GameSpec) -> RecordFile:
     """Play it here. Raises HostError if it is void."""
-    file = play(spec, contest.job(match).programs, venue=Venue(bench.slot))
+    file = play(spec, contest.job(game).programs, venue=Venue(bench.slot))
     if file.record.verdict == "void":
         raise HostError(f"a game of the measurement is void: {file.record.reason}")
     return file
 
 
-def as_of(file: RecordFile, match: Match, spec: MatchSpec) -> RecordFile:
+def as_of(file: RecordFile, game: ScheduledGame, spec: GameSpec) -> RecordFile:
     """The record of a game between other agents with the same files: they play alike, as they are deterministic."""
     seats = tuple(
         seat.model_copy(update={"name": chosen.name})
         for seat, chosen in zip(file.record.seats, spec.seats, strict=True)
     )
-    began = datetime(2013, 3, 2, 18, tzinfo=UTC) + timedelta(minutes=match.number)
-    place = Placement(box=("world", "world"), judge_cores=(0,), slot_cores=(1 + match.number % 2,), host="here")
-    own = {"id": spec.id, "spec": spec, "seats": seats, "attempt": match.attempt, "placement": place}
+    began = datetime(2013, 3, 2, 18, tzinfo=UTC) + timedelta(minutes=game.number)
+    place = Placement(box=("world", "world"), judge_cores=(0,), slot_cores=(1 + game.number % 2,), host="here")
+    own = {"id": spec.id, "spec": spec, "seats": seats, "attempt": game.attempt, "placement": place}
     record = file.record.model_copy(update={**own, "started_at": began.isoformat(timespec="seconds")})
     return RecordFile(record=record, transcript=file.transcript)
 

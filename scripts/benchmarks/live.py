@@ -19,7 +19,7 @@ from judge.broadcast.log import LOG_FILE
 from judge.broadcast.sender import Announced, Sender
 from judge.referee.play import Venue, play
 from judge.referee.policy import load_policy
-from judge.referee.spec import MatchSpec
+from judge.referee.spec import GameSpec
 from judge.referee.transcript import unseal
 from scripts.benchmarks.live_stage import Stage, staged, until
 from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure, clock_errors_ms, share_of
@@ -76,7 +76,7 @@ def _late(bench: Bench) -> Iterator[Figure]:
 
 def _delays(stage: Stage, stamps: Sequence[tuple[int, int, float]]) -> Iterator[float]:
     """How late each move was on the page."""
-    games = {game.match.number: game for game in stage.games}
+    games = {game.game.number: game for game in stage.games}
     for number, ply, at in stamps:
         yield at - stage.read_at[number, games[number].part_of[ply]]
 
@@ -157,11 +157,11 @@ def _game_errors_ms(bench: Bench, stage: Stage | None, number: int) -> list[floa
     agent = bench.agent("house-stamp")
     seat = agent.seat(load_policy(GOMOKU, ()))
     seats = (seat.model_copy(update={"name": "a"}), seat.model_copy(update={"name": "b"}))
-    spec = MatchSpec(seats=seats, policy=load_policy(GOMOKU, ()), number=number)
+    spec = GameSpec(seats=seats, policy=load_policy(GOMOKU, ()), number=number)
     follow = None
     if stage is not None:
-        match = stage.games[number % GAMES].match
-        announced = Announced(match=match.id, game=match.number, attempt=match.attempt, spec=spec)
+        game = stage.games[number % GAMES].game
+        announced = Announced(id=game.id, game=game.number, attempt=game.attempt, spec=spec)
         follow = Sender(stage.address, announced).follow
     file = play(spec, {agent.digest: agent.program}, venue=Venue(bench.slot, follow=follow))
     return list(clock_errors_ms(unseal(file.transcript)))

@@ -25,9 +25,9 @@ from judge.broadcast.sender import Announced, Sender
 from judge.contest.contest import begin, open_store
 from judge.contest.event_log.recorder import record
 from judge.contest.plan import Planned, load_plan
-from judge.matches import Match
+from judge.contest_games import ScheduledGame
 from judge.referee.setup import build_referee
-from judge.referee.spec import MatchSpec
+from judge.referee.spec import GameSpec
 from judge.referee.transcript import Transcript, unpack_entries
 from judge.testing import Act, Agent, Say, World
 from scripts.benchmarks.measuring import GOMOKU
@@ -57,8 +57,8 @@ name = "right"
 class ToldGame:
     """A game piece by piece, and for each answer the number of the piece that brings it."""
 
-    match: Match
-    spec: MatchSpec
+    game: ScheduledGame
+    spec: GameSpec
     parts: Sequence[bytes]
     part_of: Mapping[int, int]
 
@@ -78,7 +78,7 @@ class Stage:
     def tell(self, moves_per_s: float, ends: threading.Event) -> None:
         """Tell the games, all at once, at so many moves a second, until all are told or it shall end."""
         chance = random.Random(1)
-        senders = {game.match.number: Sender(self.address, self._announced(game)) for game in self.games}
+        senders = {game.game.number: Sender(self.address, self._announced(game)) for game in self.games}
         waiting = [(game, iter(enumerate(game.parts))) for game in self.games]
         per_part_s = sum(len(game.part_of) for game in self.games) / sum(len(game.parts) for game in self.games)
         due = time.monotonic()
@@ -88,8 +88,8 @@ class Stage:
             if not part:
                 waiting.remove(told)
                 continue
-            self.read_at[game.match.number, number] = time.time() * 1000
-            senders[game.match.number].follow(part)
+            self.read_at[game.game.number, number] = time.time() * 1000
+            senders[game.game.number].follow(part)
             due += per_part_s / moves_per_s
             ends.wait(max(0.0, due - time.monotonic()))
 
@@ -101,7 +101,7 @@ class Stage:
 
     @staticmethod
     def _announced(game: ToldGame) -> Announced:
-        return Announced(match=game.match.id, game=game.match.number, attempt=game.match.attempt, spec=game.spec)
+        return Announced(id=game.game.id, game=game.game.number, attempt=game.game.attempt, spec=game.spec)
 
 
 @contextmanager
@@ -132,14 +132,14 @@ def _begun(planned: Planned, games: int) -> Sequence[ToldGame]:
         contest = begin(store, planned, {"name": platform.node(), "processors": os.cpu_count()})
         told = []
         for number in range(games):
-            match = store.issue(planned.name, "bench")
-            if match is None:
+            game = store.issue(planned.name, "bench")
+            if game is None:
                 raise HostError("the contest of the measurement has too few games")
-            told.append(_played(match, contest.job(match).spec(), detours=3 + number % 6))
+            told.append(_played(game, contest.job(game).spec(), detours=3 + number % 6))
         return told
 
 
-def _played(match: Match, spec: MatchSpec, detours: int) -> ToldGame:
+def _played(game: ScheduledGame, spec: GameSpec, detours: int) -> ToldGame:
     """A game between scripts, cut into three pieces a move."""
     world = World(_script(2, detours), _script(4, detours))
     build_referee(spec, world).play()
@@ -150,13 +150,13 @@ def _played(match: Match, spec: MatchSpec, detours: int) -> ToldGame:
         transcript.add(entry.ns, entry.seat, entry.kind, entry.data)
         if number * pieces // len(world.entries) > (number - 1) * pieces // len(world.entries):
             transcript.tell()
-    running, part_of = RunningGame(spec, match.number, match.attempt), {}
+    running, part_of = RunningGame(spec, game.number, game.attempt), {}
     for number, part in enumerate(parts):
         for event in running.add(list(unpack_entries(part)), 0.0):
             if isinstance(event, MoveMade):
                 part_of[event.ply] = number
     running.close()
-    return ToldGame(match, spec, parts, part_of)
+    return ToldGame(game, spec, parts, part_of)
 
 
 def _script(row: int, detours: int) -> Agent:

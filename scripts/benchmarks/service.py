@@ -32,7 +32,7 @@ from judge.contest.plan import load_plan
 from judge.notices.sender import new_secret
 from judge.referee.play import Venue, play
 from judge.referee.policy import load_policy
-from judge.referee.spec import MatchSpec
+from judge.referee.spec import GameSpec
 from judge.referee.transcript import unseal
 from judge.sandbox.machine.core_locks import VARIABLE as LOCKS
 from judge.sandbox.machine.core_locks import CoreLocks
@@ -441,7 +441,7 @@ def _moves_of_game(bench: Bench, judge: Collection[int], number: int) -> Iterato
     agent, policy = bench.agent("house-stamp"), load_policy(POLICY, CHANGES)
     seat = agent.seat(policy)
     seats = (seat.model_copy(update={"name": "a"}), seat.model_copy(update={"name": "b"}))
-    spec = MatchSpec(seats=seats, policy=policy, number=number)
+    spec = GameSpec(seats=seats, policy=policy, number=number)
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, judge)
     try:

@@ -54,7 +54,7 @@ class StoredRecords(Machine):
         file = self._records[order.spec.opening]
         # A worker whose game lasted longer than it was away is given no more games.
         time.sleep(max(self._wait_s * random.uniform(0.5, 1.5), file.record.seconds))
-        return Played(record=as_of(file, order.match, order.spec).to_json(), states={})
+        return Played(record=as_of(file, order.game, order.spec).to_json(), states={})
 
 
 async def serve(scheduler: str, count: int, machine: Machine, folder: str) -> None:

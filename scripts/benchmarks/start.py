@@ -172,7 +172,7 @@ def new_box(bench: Bench, *overrides: str, agent: Agent | None = None) -> Iterat
         command=agent.manifest.command,
         runtime="native",
         seat=0,
-        match_id="bench",
+        game_id="bench",
         cores=bench.slot.cores,
         digest=agent.digest,
     )

@@ -11,12 +11,13 @@ from sqlalchemy import create_engine, insert, update
 
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import Plan, Planned
+from judge.contest_games import AttemptState, GameState, ScheduledGame
 from judge.games.types import Verdict
-from judge.matches import Match, MatchState
 from judge.referee.policy import load_policy
 from judge.referee.spec import SeatSpec
-from judge.store.tables import attempts, matches, results
-from judge.store.types import AttemptState, EntryRow
+from judge.store.tables import attempts, results
+from judge.store.tables import games as games_table
+from judge.store.types import EntryRow
 from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.schedule import Tournament
 from judge.tournament.snapshot import FailuresPlan, Snapshot, SnapshotEntry
@@ -79,9 +80,9 @@ def _played_out(bench: Bench, size: int) -> Iterator[tuple[Contest, int]]:
             [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in snapshot.entries],
         )
         drawn = Tournament(snapshot).next((), ())
-        store.schedule(plan.name, drawn.matches, drawn.pairings)
-        _fill(planned.store_url, drawn.matches)
-        yield Contest(store, planned), len(drawn.matches)
+        store.schedule(plan.name, drawn.games, drawn.pairings)
+        _fill(planned.store_url, drawn.games)
+        yield Contest(store, planned), len(drawn.games)
 
 
 def _entry(rank: int) -> SnapshotEntry:
@@ -90,7 +91,7 @@ def _entry(rank: int) -> SnapshotEntry:
     return SnapshotEntry(name=name, rank=rank, seat=seat, calls_itself=name)
 
 
-def _fill(url: str, games: tuple[Match, ...]) -> None:
+def _fill(url: str, games: tuple[ScheduledGame, ...]) -> None:
     """End all games at once: a transaction each, as when they are played, would take minutes."""
     chance = random.Random(0)
     engine = create_engine(url)
@@ -98,13 +99,13 @@ def _fill(url: str, games: tuple[Match, ...]) -> None:
         for chunk in (games[start : start + 10_000] for start in range(0, len(games), 10_000)):
             connection.execute(insert(attempts), [_attempt(game) for game in chunk])
             connection.execute(insert(results), [_result(game, chance) for game in chunk])
-        connection.execute(update(matches).values(state=MatchState.DONE, attempt=1))
+        connection.execute(update(games_table).values(state=GameState.DONE, attempt=1))
     engine.dispose()
 
 
-def _attempt(game: Match) -> dict[str, Any]:
+def _attempt(game: ScheduledGame) -> dict[str, Any]:
     return {
-        "match": game.id,
+        "game": game.id,
         "number": 1,
         "state": AttemptState.ACCEPTED,
         "host": "",
@@ -115,12 +116,12 @@ def _attempt(game: Match) -> dict[str, Any]:
     }
 
 
-def _result(game: Match, chance: random.Random) -> dict[str, Any]:
+def _result(game: ScheduledGame, chance: random.Random) -> dict[str, Any]:
     winner = chance.choice((0, 0, 1, None))
     fails = winner is not None and chance.random() < 0.02
     verdict = Verdict.DRAW if winner is None else Verdict.TURN_TIME if fails else Verdict.WIN
     return {
-        "match": game.id,
+        "game": game.id,
         "attempt": 1,
         "verdict": verdict,
         "winner": winner,

@@ -13,9 +13,9 @@ from judge.games.types import Verdict
 from judge.referee.policy import load_policy
 from judge.referee.spec import (
     FolderRecord,
+    GameRecord,
+    GameSpec,
     KeptFolders,
-    MatchRecord,
-    MatchSpec,
     Placement,
     RecordFile,
     SeatRecord,
@@ -57,9 +57,9 @@ def record_of(ends: dict[FolderKind, tuple[Archive, Archive]], attempt: int = 1)
         )  # fmt: skip
 
     policy = load_policy("gomocup-fastgame")
-    spec = MatchSpec(policy=policy, seats=(seat(0, "white"), seat(1, "black")))
+    spec = GameSpec(policy=policy, seats=(seat(0, "white"), seat(1, "black")))
     seats = (end(0, "white"), end(1, "black"))
-    record = MatchRecord(
+    record = GameRecord(
         judge="0", id=spec.id, attempt=attempt, spec=spec, verdict=Verdict.DRAW, winner=None, reason="",
         result="", seats=seats, plies=(), started_at="", seconds=0, transcript_sha256=sealed.sha256,
         placement=Placement(box=(), judge_cores=(), slot_cores=()),

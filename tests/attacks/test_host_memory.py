@@ -15,7 +15,7 @@ from judge.games.types import Verdict
 from judge.host.build_images import build_images
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
-from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
+from judge.referee.spec import GameSpec, RecordFile, SeatSpec
 from judge.referee.verify import verify
 from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
 from judge.sandbox.static_builds import compile_static
@@ -78,7 +78,7 @@ def game(slot: Slot, program: Path, above: str, mib: int) -> RecordFile:
     digest = program_digest(program)
     seats = (seat(ATTACKER, ("grows", str(mib))), seat("small", ("grows", "0")))
     policy = load_policy("gomocup-freestyle", [f"limits.memory_bytes={CAP_MIB * MIB}"])
-    spec = MatchSpec(seats=seats, policy=policy)
+    spec = GameSpec(seats=seats, policy=policy)
     return play(spec, {digest: program}, 1, Venue(slot, build=weak_builder(put_below, {})))
 
 

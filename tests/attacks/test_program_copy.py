@@ -16,7 +16,7 @@ from judge.games.types import Verdict
 from judge.host.build_images import build_images
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
-from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
+from judge.referee.spec import GameSpec, RecordFile, SeatSpec
 from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker.kept import KEPT
 from judge.sandbox.docker.renewal import Renewal
@@ -87,7 +87,7 @@ def games(
         return SeatSpec(name=name, digest=digest, command=("remembers", kind), runtime="native", protocol="gomocup")
 
     policy = load_policy("gomocup-freestyle", ["clock.turn_ms=20000", "clock.starved_share=1", *changes])
-    specs = [MatchSpec(seats=(seat("one"), seat("two")), policy=policy, number=number) for number in range(count)]
+    specs = [GameSpec(seats=(seat("one"), seat("two")), policy=policy, number=number) for number in range(count)]
     return [play(spec, {digest: program}, 1, Venue(slot, build=build)) for spec in specs]
 
 

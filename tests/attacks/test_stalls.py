@@ -29,7 +29,7 @@ from judge.referee.blame import Cause, Evidence, Thresholds, Void, judge
 from judge.referee.live_wire import LiveWire
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
-from judge.referee.spec import MatchSpec, SeatSpec, write_record
+from judge.referee.spec import GameSpec, SeatSpec, write_record
 from judge.referee.transcript import EntryKind, Transcript
 from judge.referee.wire import Measured
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
@@ -332,7 +332,7 @@ def test_a_game_on_a_slow_disk_is_void_and_says_why(slot: Slot, correct: Path, t
             for name in ("anna", "bert")
         ]
         policy = load_policy("gomocup-fastgame", ["clock.start_ms=1000", "attempts=1"])
-        spec = MatchSpec(seats=(seats[0], seats[1]), policy=policy)
+        spec = GameSpec(seats=(seats[0], seats[1]), policy=policy)
         box = type("Box", (OnSlowDisk,), {"disk": number})
         stack.callback(limit_reads, THROTTLE, number, 0)
         limit_reads(THROTTLE, number)

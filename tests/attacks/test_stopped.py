@@ -10,7 +10,7 @@ from judge.games.types import Verdict
 from judge.host.build_images import build_images
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
-from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
+from judge.referee.spec import GameSpec, RecordFile, SeatSpec
 from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from judge.referee.wire import StoppedCpu
@@ -54,7 +54,7 @@ def played(slot: Slot, program: Path) -> Play:
         ]
         seats = (both[0], both[1]) if seat == 0 else (both[1], both[0])
         policy = load_policy("gomocup-freestyle", [*CHANGES, *changes])
-        return play(MatchSpec(seats=seats, policy=policy), {digest: program}, 1, Venue(slot))
+        return play(GameSpec(seats=seats, policy=policy), {digest: program}, 1, Venue(slot))
 
     return play_one
 

@@ -34,5 +34,5 @@ def test_an_installed_judge_builds_in_the_cache_of_its_user(
 def test_the_code_is_the_package_without_its_data() -> None:
     parts = resources.code_parts()
 
-    assert {resources.CODE / "cli", resources.CODE / "matches.py"} <= set(parts)
+    assert {resources.CODE / "cli", resources.CODE / "contest_games.py"} <= set(parts)
     assert {"data", "__pycache__"}.isdisjoint(path.name for path in parts)

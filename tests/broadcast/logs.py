@@ -10,7 +10,7 @@ from judge.broadcast.log import LOG_FILE
 from judge.contest.event_log.recorder import Recorder
 from judge.contest.plan import BroadcastPlan
 from judge.contest.worker import job_result
-from judge.matches import Match
+from judge.contest_games import ScheduledGame
 from judge.referee.replay import rejoined
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import Transcript, unseal
@@ -47,21 +47,21 @@ def whole(moves: int, end: str = "ended") -> list[str]:
     return ["started", "playing", *(f"move {ply}" for ply in range(1, moves + 1)), end]
 
 
-def play_next(cup: Cup) -> tuple[Match, RecordFile]:
+def play_next(cup: Cup) -> tuple[ScheduledGame, RecordFile]:
     """Issue the next game, and play it without telling anybody."""
-    match = cup.store.issue(cup.contest.name, "here")
-    assert match is not None
-    spec = cup.contest.job(match).spec()
+    game = cup.store.issue(cup.contest.name, "here")
+    assert game is not None
+    spec = cup.contest.job(game).spec()
     file = referee(spec, [cup.cast[seat.name](luck(spec)) for seat in spec.seats])
-    record = file.record.model_copy(update={"attempt": match.attempt})
-    return match, RecordFile(record=record, transcript=file.transcript)
+    record = file.record.model_copy(update={"attempt": game.attempt})
+    return game, RecordFile(record=record, transcript=file.transcript)
 
 
-def accept(cup: Cup, match: Match, file: RecordFile) -> None:
+def accept(cup: Cup, game: ScheduledGame, file: RecordFile) -> None:
     """Let a game count."""
     result = job_result(file, {})
     cup.contest.files.put(result.record)
-    cup.store.accept(match.id, match.attempt, result.outcome)
+    cup.store.accept(game.id, game.attempt, result.outcome)
 
 
 def shares(file: RecordFile, parts: int) -> list[bytes]:

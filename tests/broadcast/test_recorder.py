@@ -27,7 +27,7 @@ from judge.contest.event_log.moves import Connection
 from judge.contest.event_log.recorder import Recorder, RecorderProcess
 from judge.contest.event_log.store_changes import StoreChanges
 from judge.contest.plan import BroadcastPlan
-from judge.matches import Match
+from judge.contest_games import ScheduledGame
 from judge.referee.replay import rejoined
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import Entry, EntryKind, seal, unseal
@@ -47,13 +47,13 @@ def cup(tmp_path: Path) -> Iterator[Cup]:
     cup.close()
 
 
-def frames_of(match: Match, file: RecordFile, parts: int = 20, play: int = 1) -> Iterator[bytes]:
+def frames_of(game: ScheduledGame, file: RecordFile, parts: int = 20, play: int = 1) -> Iterator[bytes]:
     """What the worker of a game sends, piece by piece."""
     reader, writer = socket.socketpair()
     with reader:
         feed = Feed(writer.detach())
         spec = file.record.spec
-        announced = Announced(match=match.id, game=match.number, attempt=match.attempt, spec=spec, play=play)
+        announced = Announced(id=game.id, game=game.number, attempt=game.attempt, spec=spec, play=play)
         told = Sender(Path(), announced)
         told.attach(feed)
         for part in shares(file, parts):
@@ -63,10 +63,10 @@ def frames_of(match: Match, file: RecordFile, parts: int = 20, play: int = 1) ->
 
 
 def tell(
-    recorder: Recorder, match: Match, file: RecordFile, parts: int = 20, share: float = 1.0, play: int = 1
+    recorder: Recorder, game: ScheduledGame, file: RecordFile, parts: int = 20, share: float = 1.0, play: int = 1
 ) -> None:
     connection = Connection()
-    sent = list(frames_of(match, file, parts, play))
+    sent = list(frames_of(game, file, parts, play))
     for data in sent[: round(len(sent) * share)]:
         recorder.moves.receive(connection, data)
     if connection.running is not None:
@@ -77,9 +77,9 @@ def test_a_contest_is_told_from_its_entries_to_its_table(cup: Cup) -> None:
     with recorder(cup) as log:
         log.read_store()
         for _ in range(2):
-            match, file = play_next(cup)
-            tell(log, match, file)
-            accept(cup, match, file)
+            game, file = play_next(cup)
+            tell(log, game, file)
+            accept(cup, game, file)
             log.read_store()
         log.finish()
     told = events(cup)
@@ -113,9 +113,9 @@ def test_games_and_standings_are_told_with_their_leagues(tmp_path: Path) -> None
 @pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
 def test_moves_that_did_not_come_are_told_from_the_record(cup: Cup, share: float) -> None:
     with recorder(cup) as log:
-        match, file = play_next(cup)
-        tell(log, match, file, share=share)
-        accept(cup, match, file)
+        game, file = play_next(cup)
+        tell(log, game, file, share=share)
+        accept(cup, game, file)
         log.read_store()
 
     assert {(1, 1): whole(len(file.record.plies))} == of_games(events(cup))
@@ -141,13 +141,13 @@ def test_log_of_a_disturbed_game_equals_that_of_an_undisturbed_one(
     for name, parts in (("undisturbed", [1.0]), ("disturbed", [0.4, 0.7, 0.5])):
         with Cup(tmp_path / name, PAIR) as cup, ExitStack() as stack:
             log = stack.enter_context(recorder(cup, delay))
-            match, file = play_next(cup)
+            game, file = play_next(cup)
             for part in parts:
                 if is_new:
                     stack.close()
                     log = stack.enter_context(recorder(cup, delay))
-                tell(log, match, file, share=part)
-            accept(cup, match, file)
+                tell(log, game, file, share=part)
+            accept(cup, game, file)
             log.read_store()
             found.append(positions(cup))
 
@@ -163,24 +163,24 @@ def since_it_began_again(words: Sequence[str]) -> list[str]:
 
 @pytest.mark.parametrize("is_new", [False, True], ids=["the same recorder", "the next one"])
 def test_an_attempt_that_another_machine_plays_again_is_told_again_from_its_beginning(cup: Cup, is_new: bool) -> None:
-    match, file = play_next(cup)
+    game, file = play_next(cup)
     with recorder(cup) as log:
-        tell(log, match, file, share=0.6)
+        tell(log, game, file, share=0.6)
         if not is_new:
-            tell(log, match, file, play=2)
+            tell(log, game, file, play=2)
     with recorder(cup) as log:
         if is_new:
-            tell(log, match, file, play=2)
-        tell(log, match, file, share=0.8, play=2)  # the same play, by a connection that was made again
-        accept(cup, match, file)
+            tell(log, game, file, play=2)
+        tell(log, game, file, share=0.8, play=2)  # the same play, by a connection that was made again
+        accept(cup, game, file)
         log.read_store()
     told = events(cup)
     live = Live()
     states = list[tuple[int, int]]()
     for event in told:
         live.apply(read_event(json.dumps(event).encode()))
-        if (game := live.games.get(1)) is not None:
-            states.append((game.seq, len(game.moves)))
+        if (live_game := live.games.get(1)) is not None:
+            states.append((live_game.seq, len(live_game.moves)))
 
     words = of_games(told)[1, 1]
     assert [1, 2] == [event["play"] for event in told if event["type"] == "playing"]
@@ -193,11 +193,11 @@ def test_an_attempt_that_another_machine_plays_again_is_told_again_from_its_begi
 
 def test_moves_that_are_not_those_of_the_record_are_told_again_when_the_game_is_over(cup: Cup) -> None:
     """Only another machine tells them: its record is checked, and what it told before then is not."""
-    match, file = play_next(cup)
+    game, file = play_next(cup)
     other = RecordFile(record=file.record, transcript=seal(_with_other_move(rejoined(unseal(file.transcript)))))
     with recorder(cup) as log:
-        tell(log, match, other, share=0.9)
-        accept(cup, match, file)
+        tell(log, game, other, share=0.9)
+        accept(cup, game, file)
         log.read_store()
     words = of_games(events(cup))[1, 1]
 
@@ -227,16 +227,16 @@ def _with_other_move(entries: Sequence[Entry]) -> list[Entry]:
     ids=["short", "letters", "late", "another seat", "long"],
 )
 def test_nothing_that_a_worker_sends_ends_the_recorder(cup: Cup, packed: bytes) -> None:
-    match, file = play_next(cup)
+    game, file = play_next(cup)
     frame = TRANSCRIPT + struct.pack("<I", 8 + len(packed)) + bytes(8) + packed
     with recorder(cup) as log:
         connection = Connection()
-        for sent in list(frames_of(match, file))[:3]:
+        for sent in list(frames_of(game, file))[:3]:
             log.moves.receive(connection, sent)
         for sent in (frame, frame, BEGIN + struct.pack("<I", 2) + b"{}"):
             log.moves.receive(connection, sent)
         connection.close()
-        accept(cup, match, file)
+        accept(cup, game, file)
         log.read_store()
 
     assert whole(len(file.record.plies)) == since_it_began_again(of_games(events(cup))[1, 1])
@@ -244,14 +244,14 @@ def test_nothing_that_a_worker_sends_ends_the_recorder(cup: Cup, packed: bytes) 
 
 def test_an_attempt_that_does_not_count_is_told_as_such_and_the_next_one_from_its_beginning(cup: Cup) -> None:
     with recorder(cup) as log:
-        match, file = play_next(cup)
-        tell(log, match, file, share=0.5)
+        game, file = play_next(cup)
+        tell(log, game, file, share=0.5)
         cup.store.roll_back(cup.contest.name, "the judge that played it was stopped")
-        match, file = play_next(cup)
-        tell(log, match, file)
-        accept(cup, match, file)
+        game, file = play_next(cup)
+        tell(log, game, file)
+        accept(cup, game, file)
         log.read_store()
-        cup.store.annul(match.id, "the organiser saw a mistake")
+        cup.store.annul(game.id, "the organiser saw a mistake")
         log.read_store()
     games = of_games(events(cup))
 
@@ -275,9 +275,9 @@ def test_what_organisers_decide_is_told(cup: Cup) -> None:
 def test_a_log_that_was_removed_is_made_again_from_store_and_records(cup: Cup) -> None:
     with recorder(cup) as log:
         for _ in range(2):
-            match, file = play_next(cup)
-            tell(log, match, file)
-            accept(cup, match, file)
+            game, file = play_next(cup)
+            tell(log, game, file)
+            accept(cup, game, file)
             log.read_store()
     before = of_games(events(cup))
     name = events(cup)[0]["log"]
@@ -292,17 +292,17 @@ def test_a_log_that_was_removed_is_made_again_from_store_and_records(cup: Cup) -
 
 def test_with_a_delay_a_move_is_told_after_so_many_more_and_the_end_at_once(cup: Cup) -> None:
     with recorder(cup, BroadcastPlan(delay_plies=3)) as log:
-        match, file = play_next(cup)
+        game, file = play_next(cup)
         moves = len(file.record.plies)
         connection = Connection()
-        for data in frames_of(match, file, 10_000):
+        for data in frames_of(game, file, 10_000):
             log.moves.receive(connection, data)
             told = of_games(events(cup)).get((1, 1), [])
             heard = connection.running.plies if connection.running else 0
             assert len([word for word in told if word.startswith("move")]) == max(0, heard - 3)
         assert connection.running is not None
         connection.running.close()
-        accept(cup, match, file)
+        accept(cup, game, file)
         log.read_store()
 
     assert {(1, 1): whole(moves)} == of_games(events(cup))
@@ -311,11 +311,11 @@ def test_with_a_delay_a_move_is_told_after_so_many_more_and_the_end_at_once(cup:
 
 def test_with_a_delay_in_seconds_nothing_is_told_before(cup: Cup) -> None:
     with recorder(cup, BroadcastPlan(delay_s=3600)) as log:
-        match, file = play_next(cup)
-        tell(log, match, file)
+        game, file = play_next(cup)
+        tell(log, game, file)
         log.moves.release()
         assert {(1, 1): ["started"]} == of_games(events(cup))
-        accept(cup, match, file)
+        accept(cup, game, file)
         log.read_store()
 
     assert {(1, 1): whole(len(file.record.plies))} == of_games(events(cup))
@@ -377,8 +377,8 @@ def test_killed_at_any_moment_a_recorder_leaves_no_gap_no_repeat_and_no_half_lin
         played: dict[tuple[int, int], int] = {}
         with recording(cup, tmp_path) as found:
             for _ in range(games):
-                match, file = play_next(cup)
-                announced = Announced(match=match.id, game=match.number, attempt=match.attempt, spec=file.record.spec)
+                game, file = play_next(cup)
+                announced = Announced(id=game.id, game=game.number, attempt=game.attempt, spec=file.record.spec)
                 sender = Sender(found.address, announced, retry_s=0)
                 for part in shares(file, 60):
                     sender.follow(part)
@@ -391,8 +391,8 @@ def test_killed_at_any_moment_a_recorder_leaves_no_gap_no_repeat_and_no_half_lin
                         if chance.random() < 0.7:
                             until(found.address.exists, "the recorder does not listen")
                 sender.close()
-                played[match.number, match.attempt] = len(file.record.plies)
-                accept(cup, match, file)
+                played[game.number, game.attempt] = len(file.record.plies)
+                accept(cup, game, file)
             found.finish()
         told = events(cup)
 
@@ -417,8 +417,8 @@ def test_recorder_that_dies_is_started_again_and_its_log_is_complete(tmp_path: P
                 if not is_last:
                     until(lambda: not active_children(), "the recorder lives")
                     process.restart_if_ended()
-                match, file = play_next(cup)
-                accept(cup, match, file)
+                game, file = play_next(cup)
+                accept(cup, game, file)
             process.finish()
         found = of_games(events(cup))
 

@@ -1,4 +1,4 @@
-"""Small brains for whole matches: correct but for one thing, which they do when they must move (or start)."""
+"""Small brains for whole games: correct but for one thing, which they do when they must move (or start)."""
 
 from pathlib import Path
 

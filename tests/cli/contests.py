@@ -118,9 +118,9 @@ def is_of(box: Container, folder: Path, number: int) -> bool:
     planned = load_plan(folder)
     with closing(open_store(planned)) as store:
         contest = Contest(store, planned)
-        jobs = {match.number: contest.job(match) for match in store.matches(planned.name)}
+        jobs = {game.number: contest.job(game) for game in store.games(planned.name)}
     spec = jobs[number].spec()
-    return bool(box.labels["judge.match"] == spec.id)
+    return bool(box.labels["judge.game"] == spec.id)
 
 
 def left(pids: Sequence[int]) -> list[str]:

@@ -13,7 +13,7 @@ DIRECTORY = Path(__file__).parent / "golden"
 def assert_golden(name: str, text: str) -> None:
     """The text is the one that is kept under this name."""
     path = DIRECTORY / f"{name}.txt"
-    # A match's id changes with every default of a policy.
+    # A game's id changes with every default of a policy.
     text = re.sub(r"\b[0-9a-f]{20}\b", "0" * 20, text)
     tidy = "".join(f"{line.rstrip()}\n" for line in text.splitlines())
     if os.environ.get("JUDGE_NEW_GOLDEN"):

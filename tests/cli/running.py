@@ -15,7 +15,7 @@ from tests.cli.conftest import owner_of
 from tests.forked import ForkedProcess
 
 
-def begin_match(directory: Path, *arguments: str) -> subprocess.Popen[str]:
+def begin_game(directory: Path, *arguments: str) -> subprocess.Popen[str]:
     """Start `judge match ARGUMENTS...` in a directory, with pipes for what it says."""
     command = [sys.executable, "-m", "judge.cli", "match", *arguments]
     pipe = subprocess.PIPE

@@ -108,11 +108,11 @@ def test_what_an_agent_learned_goes_from_contest_to_contest(judge: Judge, tmp_pa
 
     # `judge match` goes on from there, and a contest from what that leaves.
     sets = [word for change in PAUSES for word in ("--set", change)]
-    match = judge(
+    game = judge(
         "match", "three/pbrain-count.py", "house-instant", "--policy", "gomocup-fastgame",
         "--folders", "learned", "--json", *sets,
     )  # fmt: skip
-    record = json.loads((tmp_path / match.games[0]["record"]).read_text())["record"]
+    record = json.loads((tmp_path / game.games[0]["record"]).read_text())["record"]
     assert "0 of the run, 4 ever" == record["seats"][0]["about"]["name"]
     write_cup(tmp_path / "four", '[folders]\nfrom = "../learned"\n')
     ran = judge("contest", "run", "four")

@@ -308,12 +308,12 @@ def has_agent(container: str) -> bool:
 def test_a_spoiled_folder_is_refused_in_one_sentence(
     judge: Judge, tmp_path: Path, counts: str, change: Callable[[Path], object], words: str
 ) -> None:
-    match = ("match", counts, "house-instant", *PLAY, "--box", "process", "--folders", "kept")
-    judge(*match)
+    game = ("match", counts, "house-instant", *PLAY, "--box", "process", "--folders", "kept")
+    judge(*game)
     (state,) = (tmp_path / "kept").rglob("*.tar")
     change(state)
 
-    ran = judge(*match)
+    ran = judge(*game)
 
     assert (2, "") == (ran.code, ran.out)
     assert words in ran.err.splitlines()[-1]
@@ -321,15 +321,15 @@ def test_a_spoiled_folder_is_refused_in_one_sentence(
 
 
 def test_a_folder_that_a_policy_has_no_room_for_is_refused(judge: Judge, tmp_path: Path, counts: str) -> None:
-    match = ("match", counts, "house-instant", *PLAY, "--box", "process", "--folders", "kept")
+    game = ("match", counts, "house-instant", *PLAY, "--box", "process", "--folders", "kept")
     fills = "open(rest.partition(' ')[2] + '/big', 'w').write('x' * 5000)"
     agent = Path(counts)
     agent.write_text(
         agent.read_text().replace('    elif word == "START"', f'        {fills}\n    elif word == "START"')
     )
-    judge(*match)
+    judge(*game)
 
-    ran = judge(*match, "--set", "folders.persistent_bytes=8192")
+    ran = judge(*game, "--set", "folders.persistent_bytes=8192")
 
     assert 2 == ran.code
     assert "takes 12288 bytes and 3 files and directories, more than policy" in ran.err

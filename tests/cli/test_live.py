@@ -23,7 +23,7 @@ import pathlib
 while not pathlib.Path({{go!r}}).exists(): time.sleep(0.01)"""
 
 
-def match(tmp_path: Path, *arguments: str, size: tuple[int, int] = (80, 24), **env: str) -> Terminal:
+def game(tmp_path: Path, *arguments: str, size: tuple[int, int] = (80, 24), **env: str) -> Terminal:
     return Terminal([*JUDGE, "match", *arguments], tmp_path, *size, env)
 
 
@@ -32,7 +32,7 @@ def test_a_running_game_is_on_the_screen_and_its_end_stays(tmp_path: Path, size:
     """The agent waits for the test, so what is seen is seen while its clock runs."""
     go = tmp_path / "go"
     slow = write_brain(tmp_path, "slow", WAITS.format(go=str(go)))
-    terminal = match(tmp_path, slow, "house-instant", *FORMAT, *PATIENT, size=size)
+    terminal = game(tmp_path, slow, "house-instant", *FORMAT, *PATIENT, size=size)
 
     terminal.until(lambda text: "depth 9" in text and "turn " in text)
     shown = ("▶  ● ", "\\x1b]0;owned\\x07[red]pv[/]", "○  white house-instant", " 1 · · ·")
@@ -53,7 +53,7 @@ def test_a_running_game_is_on_the_screen_and_its_end_stays(tmp_path: Path, size:
 def test_a_series_shows_its_progress_and_ends_with_its_score(tmp_path: Path) -> None:
     go = tmp_path / "go"
     write_brain(tmp_path, "slow", WAITS.format(go=str(go)))
-    terminal = match(tmp_path, "./slow.py", "house-instant", *FORMAT, *PATIENT, "--games", "2")
+    terminal = game(tmp_path, "./slow.py", "house-instant", *FORMAT, *PATIENT, "--games", "2")
 
     seen = terminal.until(lambda text: "game 1 of 2" in text and "0/2" in text)
     assert "to go ?" in seen
@@ -66,7 +66,7 @@ def test_a_series_shows_its_progress_and_ends_with_its_score(tmp_path: Path) -> 
 
 
 def test_no_color_is_obeyed(tmp_path: Path) -> None:
-    terminal = match(tmp_path, "house-python", "house-instant", *FORMAT, *PATIENT, NO_COLOR="1")
+    terminal = game(tmp_path, "house-python", "house-instant", *FORMAT, *PATIENT, NO_COLOR="1")
 
     terminal.to_the_end()
 
@@ -76,7 +76,7 @@ def test_no_color_is_obeyed(tmp_path: Path) -> None:
 
 
 def test_quiet_shows_results_only(tmp_path: Path) -> None:
-    terminal = match(tmp_path, "house-python", "house-instant", *FORMAT, *PATIENT, "--quiet")
+    terminal = game(tmp_path, "house-python", "house-instant", *FORMAT, *PATIENT, "--quiet")
 
     end = terminal.to_the_end()
 
@@ -94,7 +94,7 @@ def test_quiet_in_a_pipe(judge: Judge) -> None:
 
 
 def test_json_on_a_terminal_is_json_and_nothing_else(tmp_path: Path) -> None:
-    terminal = match(tmp_path, "house-python", "house-instant", *FORMAT, *PATIENT, "--json")
+    terminal = game(tmp_path, "house-python", "house-instant", *FORMAT, *PATIENT, "--json")
 
     terminal.to_the_end()
 
@@ -104,7 +104,7 @@ def test_json_on_a_terminal_is_json_and_nothing_else(tmp_path: Path) -> None:
 
 def test_a_judge_that_is_ended_leaves_the_terminal_in_order(tmp_path: Path) -> None:
     slow = write_brain(tmp_path, "slow", WAITS.format(go=str(tmp_path / "never")))
-    terminal = match(tmp_path, slow, "house-instant", *FORMAT, *PATIENT)
+    terminal = game(tmp_path, slow, "house-instant", *FORMAT, *PATIENT)
     terminal.until(lambda text: "depth 9" in text)
 
     os.kill(terminal.pid, signal.SIGTERM)
@@ -116,7 +116,7 @@ def test_a_judge_that_is_ended_leaves_the_terminal_in_order(tmp_path: Path) -> N
 
 def test_ctrl_c_ends_the_judge_and_the_view(tmp_path: Path) -> None:
     slow = write_brain(tmp_path, "slow", WAITS.format(go=str(tmp_path / "never")))
-    terminal = match(tmp_path, slow, "house-instant", *FORMAT, *PATIENT)
+    terminal = game(tmp_path, slow, "house-instant", *FORMAT, *PATIENT)
     terminal.until(lambda text: "depth 9" in text)
 
     terminal.type("\x03")
@@ -129,7 +129,7 @@ def test_ctrl_c_ends_the_judge_and_the_view(tmp_path: Path) -> None:
 def test_a_view_that_is_killed_does_not_disturb_the_games(tmp_path: Path) -> None:
     go = tmp_path / "go"
     slow = write_brain(tmp_path, "slow", WAITS.format(go=str(go)))
-    terminal = match(tmp_path, slow, "house-instant", *FORMAT, *PATIENT)
+    terminal = game(tmp_path, slow, "house-instant", *FORMAT, *PATIENT)
     terminal.until(lambda text: "depth 9" in text)
 
     for view in _views(terminal.pid):
@@ -142,7 +142,7 @@ def test_a_view_that_is_killed_does_not_disturb_the_games(tmp_path: Path) -> Non
 
 
 def test_a_mistake_is_said_without_a_view(tmp_path: Path) -> None:
-    terminal = match(tmp_path, "house-pyton", "house-instant", *FORMAT)
+    terminal = game(tmp_path, "house-pyton", "house-instant", *FORMAT)
 
     end = terminal.to_the_end()
 
@@ -155,7 +155,7 @@ def test_a_mistake_is_said_without_a_view(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("nothing_left")
 def test_the_memory_of_containers_is_shown(tmp_path: Path) -> None:
     slow = write_brain(tmp_path, "slow", f"{TALKS}\ntime.sleep(60)")
-    terminal = match(
+    terminal = game(
         tmp_path, slow, "house-instant", "--policy", "gomocup-standard:fast", *PATIENT,
         "--set", "limits.memory_bytes=104857600",
     )  # fmt: skip

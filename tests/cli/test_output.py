@@ -15,7 +15,7 @@ from judge.cli.contest import app as contest_app
 from judge.cli.guard import TRACEBACK_VARIABLE
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
-from judge.matches import MatchState
+from judge.contest_games import GameState
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge
 from tests.cli.contests import JUDGE, left, line, running, slow_contest, workers, write_contest
@@ -217,7 +217,7 @@ def test_a_contest_whose_output_is_lost_ends_and_goes_on_later(tmp_path: Path, j
     assert 0 == judge("contest", "run", "cup").code
     planned = load_plan(tmp_path / "cup")
     with closing(open_store(planned)) as store:
-        assert 2 == store.counts(Contest(store, planned).name)[MatchState.DONE]
+        assert 2 == store.counts(Contest(store, planned).name)[GameState.DONE]
 
 
 @pytest.mark.docker

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.referee.spec import MatchRecord, RecordFile, read_record
+from judge.referee.spec import GameRecord, RecordFile, read_record
 from judge.referee.transcript import EntryKind, unseal
 from tests.cli.conftest import Judge
 
@@ -102,7 +102,7 @@ def believed(file: RecordFile, seat: int) -> dict[str, bool]:
     return board
 
 
-def owned(record: MatchRecord) -> dict[str, int]:
+def owned(record: GameRecord) -> dict[str, int]:
     """Every stone of a game, and the seat that plays its colour at the end."""
     squares = [square for ply in record.plies for square in re.findall(r"\d+,\d+", ply.said)]
     last = record.plies[-1].seat

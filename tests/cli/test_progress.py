@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from judge.cli.contest.tables import status
-from judge.contest.runner import MatchEvent
-from judge.store.types import AttemptState
+from judge.contest.runner import AttemptEvent
+from judge.contest_games import AttemptState
 from judge.terminal.contest_progress import RunTally
 from judge.tournament.formats.groups import Leagues
 from judge.tournament.formats.knockout import Knockout
@@ -22,8 +22,8 @@ def test_games_of_the_leagues_above_are_left_to_play() -> None:
         assert (12, True) == (tally.left, tally.is_exact)
 
         for _ in range(3):
-            (match,) = play(contest, better_seed, 1)
-            tally.add(MatchEvent(match, better_seed(match), AttemptState.ACCEPTED, ""))
+            (game,) = play(contest, better_seed, 1)
+            tally.add(AttemptEvent(game, better_seed(game), AttemptState.ACCEPTED, ""))
 
         assert 9 == tally.left
         assert 3.0 == tally.minutes_left
@@ -32,8 +32,8 @@ def test_games_of_the_leagues_above_are_left_to_play() -> None:
 def test_games_of_a_later_draw_are_counted_once() -> None:
     with cup(Leagues(games=2, sizes=(2,), promoted=1), 5) as contest:
         tally = RunTally(contest)
-        for match in play(contest, better_seed):
-            tally.add(MatchEvent(match, better_seed(match), AttemptState.ACCEPTED, ""))
+        for game in play(contest, better_seed):
+            tally.add(AttemptEvent(game, better_seed(game), AttemptState.ACCEPTED, ""))
 
         assert (12, 0) == (tally.done, tally.left)
 

@@ -106,8 +106,8 @@ def test_what_nothing_names_goes_and_all_else_stays(
     write_policy(tmp_path / "policies", by_policy[0])
     played = write_policy(tmp_path / "played", by_record[0])
     write_agent(tmp_path)
-    match = ("match", "agent", "house-instant", "--policy", str(played), *SHORT, "--out", "records")
-    assert judge(*match, "--games", "1").code == 0
+    game = ("match", "agent", "house-instant", "--policy", str(played), *SHORT, "--out", "records")
+    assert judge(*game, "--games", "1").code == 0
     shutil.rmtree(tmp_path / "played")
     begun_contest(tmp_path / "cup", by_contest[0])
 

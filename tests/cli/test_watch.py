@@ -40,7 +40,7 @@ def now(followed: Followed) -> Live:
 
 def test_a_running_game_is_shown_as_its_record_says_and_its_result_when_it_is_over(cup: Cup) -> None:
     with recorder(cup) as log, closing(Followed(cup.contest, game=1)) as followed:
-        match, file, told = told_by(cup, log)
+        game, file, told = told_by(cup, log)
         for _ in range(10):
             next(told)
         live = now(followed)
@@ -55,7 +55,7 @@ def test_a_running_game_is_shown_as_its_record_says_and_its_result_when_it_is_ov
         assert not followed.is_over()
         for _ in told:
             pass
-        accept(cup, match, file)
+        accept(cup, game, file)
         log.read_store()
         outcome = now(followed).ended[0][0].outcome
         assert followed.is_over()
@@ -71,10 +71,10 @@ def test_elsewhere_than_on_a_terminal_it_prints_every_event_of_the_contest_and_e
         with ForkedProcess[str](words, stdout=-1, text=True) as process:
             files = []
             for _ in range(2):
-                match, file, told = told_by(cup, log)
+                game, file, told = told_by(cup, log)
                 for _ in told:
                     pass
-                accept(cup, match, file)
+                accept(cup, game, file)
                 files.append(file)
                 log.finish()
             lines = process.communicate(timeout=PATIENCE_S)[0].splitlines()
@@ -114,8 +114,8 @@ def test_before_the_contest_begins_it_says_when_and_waits(tmp_path: Path) -> Non
 def test_a_contest_whose_log_is_behind_its_store_is_not_over_yet(cup: Cup) -> None:
     with recorder(cup) as log, closing(Followed(cup.contest)) as followed:
         log.read_store()
-        for match, file in [play_next(cup), play_next(cup)]:
-            accept(cup, match, file)
+        for game, file in [play_next(cup), play_next(cup)]:
+            accept(cup, game, file)
         list(followed.news())
         assert cup.contest.is_over()
         assert not followed.is_over()

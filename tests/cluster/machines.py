@@ -17,17 +17,17 @@ from judge.cluster.cluster import Cluster, open_cluster
 from judge.cluster.join_file import invite
 from judge.cluster.keys import make_keys
 from judge.cluster.security import parse_address
-from judge.contest.runner import ContestRunner, MatchEvent, StopReason
+from judge.contest.runner import AttemptEvent, ContestRunner, StopReason
 from judge.contest.worker import Job
+from judge.contest_games import AttemptState, ScheduledGame
 from judge.host.house_agents import build_house_agents
-from judge.matches import Match
 from judge.referee.policy import load_policy
-from judge.referee.spec import MatchSpec, RecordFile
+from judge.referee.spec import GameSpec, RecordFile
 from judge.sandbox.box import BoxKind
 from judge.sandbox.machine.core_locks import VARIABLE
 from judge.store.contests import Store
 from judge.store.files import Files
-from judge.store.types import AttemptState, EntryRow
+from judge.store.types import EntryRow
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SMALL
 from tests.cluster.cables import Cable
@@ -180,7 +180,7 @@ class Cup:
         self.store = Store(store_url or f"sqlite:///{self.database}")
         self.files = Files(folder / "files")
         self.store.create("cup", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
-        self.told: list[MatchEvent] = []
+        self.told: list[AttemptEvent] = []
 
     def waiting(self) -> int:
         """How many brains have come to the gate so far."""
@@ -207,18 +207,18 @@ class Cup:
         assert issued
         cluster.start(self.job(issued))
 
-    def games(self, first: int, last: int) -> list[Match]:
+    def games(self, first: int, last: int) -> list[ScheduledGame]:
         found = []
         for number in range(first, last + 1):
             one, two = (
                 agent.seat(self.policy).model_copy(update={"name": name})
                 for agent, name in zip(self.agents, ("one", "two"), strict=True)
             )
-            spec = MatchSpec(seats=(one, two), policy=self.policy, number=number, box=self.box)
-            found.append(Match(spec.id, number, 1, 1, number - 1, "one", "two", spec.model_dump_json()))
+            spec = GameSpec(seats=(one, two), policy=self.policy, number=number, box=self.box)
+            found.append(ScheduledGame(spec.id, number, 1, 1, number - 1, "one", "two", spec.model_dump_json()))
         return found
 
-    def job(self, issued: Match) -> Job:
+    def job(self, issued: ScheduledGame) -> Job:
         programs = {agent.digest: agent.program for agent in self.agents}
         return Job(issued, programs)
 
@@ -229,7 +229,7 @@ class Cup:
         self,
         cluster: Cluster,
         meanwhile: Callable[[], None] = lambda: None,
-        more: Callable[[], Sequence[Match]] = lambda: (),
+        more: Callable[[], Sequence[ScheduledGame]] = lambda: (),
         check: Callable[[], None] = lambda: None,
         patience_s: float = PATIENCE_S,
     ) -> StopReason:
@@ -271,7 +271,7 @@ class Cup:
         it plays again."""
         numbers = iter(range(4, 1000))
 
-        def until_it_is_back() -> list[Match]:
+        def until_it_is_back() -> list[ScheduledGame]:
             number = next(numbers)
             return [] if self.journal().count(f"worker {name} plays") > 1 else self.games(number, number)
 
@@ -287,7 +287,7 @@ class Cup:
         self,
         cluster: Cluster,
         *steps: tuple[Callable[[], bool], Callable[[], None]],
-        more: Callable[[], Sequence[Match]] = lambda: (),
+        more: Callable[[], Sequence[ScheduledGame]] = lambda: (),
     ) -> None:
         """Play to the end; each step is what is waited for, and what is done then."""
         left = list(steps)
@@ -301,10 +301,10 @@ class Cup:
     def assert_played_once_without(self, name: str) -> None:
         """Each of the first three games has one attempt and one result, none by the worker that was lost."""
         results = self.store.results("cup")
-        assert len(results) == len({result.match for result in results})
+        assert len(results) == len({result.id for result in results})
         for result in results:
             record = RecordFile.model_validate_json(self.files.get(result.record)).record
-            assert (result.match, result.attempt) == (record.id, record.attempt)
+            assert (result.id, result.attempt) == (record.id, record.attempt)
         others = [row for row in self.attempts() if row[1:3] != (1, "accepted")]
         assert not others, f"{others}\n{self.journal()}"
         assert name not in {host for number, _, _, host in self.attempts() if number <= 3}
@@ -312,7 +312,7 @@ class Cup:
     def attempts(self) -> list[tuple[int, int, str, str]]:
         """Number of the game, attempt, state and host of every attempt."""
         query = (
-            "select m.number, a.number, a.state, a.host from attempts a join matches m on a.match = m.id "
+            "select m.number, a.number, a.state, a.host from attempts a join games m on a.game = m.id "
             "order by m.number, a.number"
         )
         connection = sqlite3.connect(self.database)

@@ -17,11 +17,10 @@ from judge.contest.executor import JobEnd
 from judge.contest.hosts import contest_hosts
 from judge.contest.runner import StopReason
 from judge.contest.worker import Job
-from judge.matches import Match
+from judge.contest_games import AttemptState, ScheduledGame
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.machine.procfs import started_ticks
-from judge.store.types import AttemptState
 from tests.cluster.machines import Cup, Machines, children, until
 
 WORKERS = ("w1", "w2", "w3")
@@ -122,7 +121,7 @@ def test_a_worker_that_joins_gets_a_waiting_game_at_once(
     for agent in cup.agents:
         has.put(agent.program)
 
-    def job(issued: Match) -> Job:
+    def job(issued: ScheduledGame) -> Job:
         found = Cup.job(cup, issued)
         return found if issued.number > 1 else replace(found, programs={**found.programs, extra.digest: extra.program})
 

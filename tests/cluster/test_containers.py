@@ -50,9 +50,9 @@ def machines(room: Machines) -> Machines:
     return room
 
 
-def boxes(engine: PrivateEngine, match: str) -> list[str]:
+def boxes(engine: PrivateEngine, game: str) -> list[str]:
     with closing(engine.client()) as client:
-        found = client.containers.list(all=True, filters={"label": f"judge.match={match}"}, ignore_removed=True)
+        found = client.containers.list(all=True, filters={"label": f"judge.game={game}"}, ignore_removed=True)
         return [str(container.id) for container in found]
 
 

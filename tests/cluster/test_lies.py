@@ -13,7 +13,7 @@ from judge.base.errors import InputError
 from judge.cluster.checkers import Checkers, checked
 from judge.cluster.messages import Played
 from judge.contest.worker import Job, JobResult
-from judge.matches import Match
+from judge.contest_games import ScheduledGame
 from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play, spec
 
 ELAPSED_S = 2.0
@@ -21,8 +21,8 @@ ELAPSED_S = 2.0
 
 def job() -> Job:
     plain = spec()
-    match = Match(plain.id, 1, 1, 1, 0, "black", "white", plain.model_dump_json(), attempt=1)
-    return Job(match, {})
+    game = ScheduledGame(plain.id, 1, 1, 1, 0, "black", "white", plain.model_dump_json(), attempt=1)
+    return Job(game, {})
 
 
 def record(asked: Job) -> Any:
@@ -138,7 +138,7 @@ def test_the_truth_counts() -> None:
 def test_a_record_of_an_earlier_attempt_does_not_count_for_the_next() -> None:
     first = job()
     file = record(first)
-    second = replace(first, match=replace(first.match, attempt=2))
+    second = replace(first, game=replace(first.game, attempt=2))
 
     with pytest.raises(InputError, match="of attempt 1, not 2"):
         checked(second, played(file), ELAPSED_S)

@@ -26,8 +26,8 @@ from judge.cluster.keys import make_keys
 from judge.cluster.live_moves import MAX_PLAYS, FollowedGame, LiveMoves, relay_moves
 from judge.cluster.security import parse_address, security_of
 from judge.contest.worker import Job
+from judge.contest_games import ScheduledGame
 from judge.host.build_images import build_images
-from judge.matches import Match
 from judge.referee.replay import rejoined
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import Entry, EntryKind, unpack_entries, unseal
@@ -90,7 +90,7 @@ class FollowedCup(Cup):
 
     listener: Path | None = None
 
-    def job(self, issued: Match) -> Job:
+    def job(self, issued: ScheduledGame) -> Job:
         return replace(super().job(issued), listener=self.listener)
 
 

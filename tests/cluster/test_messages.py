@@ -15,7 +15,7 @@ from judge.base.durable_files import PARTIAL
 from judge.base.errors import InputError
 from judge.cluster.machine import Arrivals, Machine, code_digest
 from judge.cluster.messages import Arrived, Broken, Lacks, Order, Parcel, ParcelPiece, Receipt, Unfit, read_answer
-from judge.matches import Match
+from judge.contest_games import ScheduledGame
 from judge.referee.play import Slot
 from tests.referee.games import spec
 
@@ -41,9 +41,9 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
 
 @pytest.fixture
 def order(program: Path) -> Order:
-    match = Match("0123456789abcdef0123", 1, 1, 1, 0, "one", "two", SPEC)
+    game = ScheduledGame("0123456789abcdef0123", 1, 1, 1, 0, "one", "two", SPEC)
     digest = program_digest(program)
-    return Order(contest="cup", match=match, agents=(digest,), states={}, images={}, code=code_digest())
+    return Order(contest="cup", game=game, agents=(digest,), states={}, images={}, code=code_digest())
 
 
 @dataclass

@@ -16,11 +16,10 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
+from judge.contest_games import AttemptState, GameState
 from judge.host.build_images import build_images
-from judge.matches import MatchState
 from judge.sandbox.machine.core_locks import VARIABLE
 from judge.store.contests import Store
-from judge.store.types import AttemptState
 from judge.transparency.keys import make_key
 from judge.transparency.log import KEY_FILE, SignedLog
 from judge.transparency.tiles import CHECKPOINT
@@ -131,7 +130,7 @@ def test_another_host_takes_a_contest_over_and_the_first_one_stops_itself(
     with closing(Store(server.url)) as store:
 
         def played() -> int:
-            return store.counts("cup")[MatchState.DONE] if "cup" in store.contest_names() else 0
+            return store.counts("cup")[GameState.DONE] if "cup" in store.contest_names() else 0
 
         # The first host dies, in the middle of a game.
         one.run()
@@ -173,9 +172,9 @@ def test_another_host_takes_a_contest_over_and_the_first_one_stops_itself(
         # Each game has one result, by an attempt that was the current one.
         results = store.results("cup")
         attempts = [line for line in store.journal("cup") if line.event in set(AttemptState)]
-        assert GAMES == len(results) == len({result.match for result in results})
-        assert Counter({result.match: 1 for result in results}) == Counter(
-            line.match for line in attempts if line.event == AttemptState.ACCEPTED
+        assert GAMES == len(results) == len({result.id for result in results})
+        assert Counter({result.id: 1 for result in results}) == Counter(
+            line.game for line in attempts if line.event == AttemptState.ACCEPTED
         )
 
     exported = judge("contest", "export", "public", "one/cup", "--language", "en")

@@ -26,8 +26,8 @@ from judge.protocols.qchess import Qchess, QchessOptions
 from judge.protocols.types import Open, ToldLimits
 from judge.records.quantum_chess.log import QchessLog, read_log, write_log
 from judge.records.quantum_chess.replay import Moments, Replayed, keep_log, qchess_options, replay_qchess_log
-from judge.referee.match import Referee
 from judge.referee.policy import BytesPolicy, ClockPolicy
+from judge.referee.referee import Referee
 from judge.referee.transcript import EntryKind
 from judge.testing import Act, Agent, Say, World, exits
 

@@ -34,7 +34,7 @@ from judge.protocols.types import (
 )
 
 CLOCK = Clock(2000, UNLIMITED_MS)
-"""The managers told nothing of a match clock."""
+"""The managers told nothing of a game clock."""
 DATA = Path(__file__).parent / "data"
 UNENDED = b"<EOF-no-newline>"
 

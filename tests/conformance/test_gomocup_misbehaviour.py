@@ -11,7 +11,7 @@ import pytest
 
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
-from judge.testing import Act, Agent, Do, Say, ScriptedMatch, dies, exits
+from judge.testing import Act, Agent, Do, Say, ScriptedGame, dies, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
 
 CLOCK = {"turn_ms": 1000, "tolerance_ms": 0, "match_ms": 60000, "start_ms": 5000}
@@ -118,7 +118,7 @@ def test_at_another_time(lines: dict[str, Sequence[Act]], verdict: Verdict | Non
     assert_judged(brain(*BLACK_ROW, ms=1.0, **lines), verdict)
 
 
-def assert_judged(black: Agent, verdict: Verdict | None) -> ScriptedMatch:
+def assert_judged(black: Agent, verdict: Verdict | None) -> ScriptedGame:
     played = play(black, brain(*WHITE_ROW), spec(clock=CLOCK, bytes=BYTES))
     if verdict is None:
         assert (Verdict.WIN, 0) == (played.verdict, played.winner)

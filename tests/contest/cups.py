@@ -9,7 +9,7 @@ from typing import Any
 
 from judge.contest.contest import Contest
 from judge.contest.plan import Plan, Planned
-from judge.matches import Match, MatchState, Outcome, ResultRow, SeatOutcome
+from judge.contest_games import GameResult, GameState, Outcome, ScheduledGame, SeatOutcome
 from judge.referee.policy import load_policy
 from judge.referee.spec import SeatSpec
 from judge.store.contests import Store
@@ -26,7 +26,7 @@ CHANCE = "5c" * 32
 COMMITTED: Mapping[str, Any] = {"seed": None, "commitment": commitment_to(CHANCE)}
 """What of a document says so."""
 
-Rule = Callable[[Match], Outcome]
+Rule = Callable[[ScheduledGame], Outcome]
 """How a game ends."""
 
 
@@ -37,12 +37,12 @@ def won_by(seat: int | None, fault: str | None = None) -> Outcome:
     return Outcome(word, seat, "", "", "0" * 64, 1.0, (seats[0], seats[1]))
 
 
-def better_seed(game: Match) -> Outcome:
+def better_seed(game: ScheduledGame) -> Outcome:
     """The field as everybody expects it: agents are named by their seeds."""
     return won_by(int(int(game.first) > int(game.second)))
 
 
-def first_seat(_game: Match) -> Outcome:
+def first_seat(_game: ScheduledGame) -> Outcome:
     """Whoever sits first wins: a pairing with an even number of games ends equal."""
     return won_by(0)
 
@@ -50,7 +50,7 @@ def first_seat(_game: Match) -> Outcome:
 def by_chance(seed: int) -> Rule:
     """Won, drawn or lost as the game's own id decides: the same game always ends the same."""
 
-    def rule(game: Match) -> Outcome:
+    def rule(game: ScheduledGame) -> Outcome:
         return won_by((0, 1, None)[(int(game.id, 16) + seed) % 3])
 
     return rule
@@ -107,9 +107,9 @@ def cup(chosen: AnyFormat, count: int, **changes: Any) -> Iterator[Contest]:
         yield enter(store, snapshot(chosen, count, **changes))
 
 
-def play(contest: Contest, rule: Rule, games: int = sys.maxsize) -> list[Match]:
+def play(contest: Contest, rule: Rule, games: int = sys.maxsize) -> list[ScheduledGame]:
     """Play so many games one after another, or all; which they were."""
-    played: list[Match] = []
+    played: list[ScheduledGame] = []
     while len(played) < games:
         assert len(played) < 2000, "the contest does not end"
         issued = contest.store.issue(contest.name, "here")
@@ -121,14 +121,14 @@ def play(contest: Contest, rule: Rule, games: int = sys.maxsize) -> list[Match]:
     return played
 
 
-def scheduled(contest: Contest) -> list[Match]:
+def scheduled(contest: Contest) -> list[ScheduledGame]:
     """Every game so far."""
-    return [as_scheduled(match) for match in contest.store.matches(contest.name)]
+    return [as_scheduled(game) for game in contest.store.games(contest.name)]
 
 
-def as_scheduled(match: Match) -> Match:
-    """A match as it was before it was played."""
-    return replace(match, state=MatchState.PENDING, attempt=0, why="")
+def as_scheduled(game: ScheduledGame) -> ScheduledGame:
+    """A game as it was before it was played."""
+    return replace(game, state=GameState.PENDING, attempt=0, why="")
 
 
 def places(contest: Contest) -> dict[str, tuple[int, float]]:
@@ -136,6 +136,6 @@ def places(contest: Contest) -> dict[str, tuple[int, float]]:
     return {line.agent: (line.place, line.points) for line in contest.standing().table.lines}
 
 
-def of_table(results: Sequence[ResultRow], round_number: int, table: int) -> list[ResultRow]:
+def of_table(results: Sequence[GameResult], round_number: int, table: int) -> list[GameResult]:
     """The games of one pairing."""
     return [each for each in results if (each.round, each.table) == (round_number, table)]

@@ -12,10 +12,10 @@ from pathlib import Path
 from judge.agents.agents import stage_agent
 from judge.contest.executor import LocalExecutor
 from judge.contest.worker import Job
-from judge.matches import Match
+from judge.contest_games import ScheduledGame
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
-from judge.referee.spec import KeptFolders, MatchSpec
+from judge.referee.spec import GameSpec, KeptFolders
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import BoxKind
 from judge.sandbox.machine.procfs import started_ticks
@@ -56,10 +56,10 @@ class House:
         first, second = (
             agent.seat(policy).model_copy(update={"folders": folders if kept else None}) for agent in agents
         )
-        spec = MatchSpec(seats=(first, second), policy=policy, box=box)
+        spec = GameSpec(seats=(first, second), policy=policy, box=box)
         programs = {agent.digest: agent.program for agent in agents}
-        match = Match(name, 1, 1, 1, 0, first.name, second.name, spec.model_dump_json(), attempt=1)
-        return Job(match, programs)
+        game = ScheduledGame(name, 1, 1, 1, 0, first.name, second.name, spec.model_dump_json(), attempt=1)
+        return Job(game, programs)
 
     def let_go(self, name: str) -> None:
         """Let the first agent of a held game go on."""
@@ -106,7 +106,7 @@ def agents_alive(folder: Path) -> list[int]:
 
 def pids(slots: LocalExecutor) -> Mapping[str, int]:
     """The processes of the games that run, by their ids."""
-    return {match.id: process.worker.pid for process, match in slots._running.items() if process.worker.pid}
+    return {game.id: process.worker.pid for process, game in slots._running.items() if process.worker.pid}
 
 
 def main() -> None:

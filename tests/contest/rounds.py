@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
-from judge.matches import Pairing, ResultRow
 from judge.tournament.formats import TournamentFormat
 from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing
@@ -59,18 +59,18 @@ def leans(played: Sequence[PlayedPairing]) -> dict[str, int]:
     return lean
 
 
-def game(text: str, verdict: Verdict = Verdict.WIN, number: int = 0) -> ResultRow:
+def game(text: str, verdict: Verdict = Verdict.WIN, number: int = 0) -> GameResult:
     """A game such as `a>b` (a, who sat first, won), `a<b` or `a=b`."""
     sign = next(letter for letter in text if letter in "<>=")
     first, second = text.split(sign)
     winner = {">": first, "<": second, "=": None}[sign]
     word = Verdict.DRAW if sign == "=" else verdict
-    return ResultRow(first, second, winner, word, game=number)
+    return GameResult(first, second, winner, word, leg=number)
 
 
-def games(text: str) -> list[ResultRow]:
+def games(text: str) -> list[GameResult]:
     """Games such as `a>b a=c`; `a>b*3` is one that came three times."""
-    found: list[ResultRow] = []
+    found: list[GameResult] = []
     for word in text.split():
         one, _, times = word.partition("*")
         found += [game(one)] * int(times or 1)

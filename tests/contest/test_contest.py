@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
-from judge.contest.contest import Contest, find_match, open_store
+from judge.contest.contest import Contest, find_game, open_store
 from judge.contest.executor import LocalExecutor
 from judge.contest.plan import load_plan
 from judge.contest.runner import StopReason
+from judge.contest_games import GameState, Outcome, ScheduledGame
 from judge.host.house_agents import build_house_agents
-from judge.matches import Match, MatchState, Outcome
 from judge.referee.play import Slot
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import EntryKind, unseal
@@ -81,7 +81,7 @@ def told(contest: Contest) -> list[tuple[object, ...]]:
     ]
 
 
-def race(idle: Mapping[str, int]) -> Callable[[Match], Outcome]:
+def race(idle: Mapping[str, int]) -> Callable[[ScheduledGame], Outcome]:
     """How a game of racers must end."""
     return lambda game: won_by(int(idle[game.first] > idle[game.second]))
 
@@ -105,11 +105,11 @@ def test_a_contest_is_the_same_on_every_database(
         assert contest.is_over()
         expected = enter(other, contest.snapshot, secret=contest.secret)
         play(expected, race({f"racer-{number}": each for number, each in enumerate(idle)}))
-        assert [r.match for r in expected.results()] == [r.match for r in contest.results()]
+        assert [r.id for r in expected.results()] == [r.id for r in contest.results()]
         assert [r.winner for r in expected.results()] == [r.winner for r in contest.results()]
         assert contest.store.pairings("cup") == other.pairings("cup")
         assert told(expected) == told(contest)
-        assert 12 == store.counts("cup")[MatchState.DONE]
+        assert 12 == store.counts("cup")[GameState.DONE]
 
 
 @pytest.mark.slow
@@ -119,7 +119,7 @@ def test_a_contest_is_the_same_on_every_database(
 def test_a_contest_is_a_tournament_unless_the_policy_says_otherwise(
     tmp_path: Path, slots: LocalExecutor, change: str, told: int
 ) -> None:
-    """Its brains are told INFO game_type 2 (a match says 1: tests/protocols), and the replay tells them the same."""
+    """Its brains are told INFO game_type 2 (a game says 1: tests/protocols), and the replay tells them the same."""
     plan = SWISS.replace("STORE", "sqlite:///contest.db").replace("rounds = 3", "rounds = 1")
     folder = write_contest(tmp_path / "cup", plan.replace(f"[{AT_ONCE}]", f"[{AT_ONCE}, {change}]"), (0, 1))
 
@@ -200,7 +200,7 @@ def test_each_game_starts_from_what_the_one_before_it_left(tmp_path: Path, slots
         assert dict.fromkeys("abcd", in_order) == counted(contest)
 
         # The replay starts from the game before it, and what was played after it stays as it was.
-        store.annul(find_match(contest, "3").id, "the wrong opening")
+        store.annul(find_game(contest, "3").id, "the wrong opening")
         assert StopReason.FINISHED is play_on(folder, slots)
         assert 2 == contest.results()[2].attempt
         assert dict.fromkeys("abcd", in_order) == counted(contest)
@@ -223,13 +223,13 @@ def test_where_all_games_start_from_the_first_state_none_waits(tmp_path: Path, s
 def test_a_game_is_meant_by_its_number_or_the_beginning_of_its_id(tmp_path: Path) -> None:
     store, contest = opened(write_contest(tmp_path / "cup", SWISS.replace("STORE", "sqlite:///cup.db"), (0, 1)))
     with closing(store):
-        first, second = store.matches("cup")
+        first, second = store.games("cup")
 
-        assert first == find_match(contest, "1") == find_match(contest, first.id[:8])
-        assert second == find_match(contest, second.id)
+        assert first == find_game(contest, "1") == find_game(contest, first.id[:8])
+        assert second == find_game(contest, second.id)
         for word in ("3", "", second.id[:3], "01", "%"):
             with pytest.raises(InputError, match="no game of cup"):
-                find_match(contest, word)
+                find_game(contest, word)
 
 
 def test_a_number_is_a_number_whatever_the_ids_are(tmp_path: Path) -> None:
@@ -237,12 +237,12 @@ def test_a_number_is_a_number_whatever_the_ids_are(tmp_path: Path) -> None:
     folder = write_contest(tmp_path / "cup", SWISS.replace("STORE", "sqlite:///cup.db"), (0, 1))
     store, contest = opened(folder)
     with closing(store):
-        spec = store.matches("cup")[0].spec
+        spec = store.games("cup")[0].spec
         games = [
-            Match("1234" + "0" * 16, 3, 9, 1, 0, "racer-0", "racer-1", spec),
-            Match("abcd" + "0" * 16, 1234, 9, 1, 1, "racer-1", "racer-0", spec),
+            ScheduledGame("1234" + "0" * 16, 3, 9, 1, 0, "racer-0", "racer-1", spec),
+            ScheduledGame("abcd" + "0" * 16, 1234, 9, 1, 1, "racer-1", "racer-0", spec),
         ]
         store.schedule("cup", games)
 
-        assert 1234 == find_match(contest, "1234").number
-        assert 3 == find_match(contest, "12340").number
+        assert 1234 == find_game(contest, "1234").number
+        assert 3 == find_game(contest, "12340").number

@@ -6,7 +6,7 @@ import pytest
 
 from judge.contest.evaluation import PlayedGame, Pool, StopRule, evaluate, evaluation_of, seat_of_version, verdict_words
 from judge.referee.policy import load_policy
-from judge.referee.spec import MatchSpec, SeatSpec
+from judge.referee.spec import GameSpec, SeatSpec
 from judge.statistics.paired_scores import PairedScores
 from judge.statistics.sprt import Sprt
 
@@ -30,10 +30,10 @@ def pool(*names: str) -> Pool:
     )
 
 
-def always(winner: str) -> Callable[[MatchSpec], PlayedGame]:
+def always(winner: str) -> Callable[[GameSpec], PlayedGame]:
     """Games that one agent wins."""
 
-    def play(spec: MatchSpec) -> PlayedGame:
+    def play(spec: GameSpec) -> PlayedGame:
         at = next((at for at, each in enumerate(spec.seats) if each.name.startswith(winner)), 0)
         return PlayedGame("win", at, spec.id.ljust(64, "0"))
 

@@ -57,7 +57,7 @@ def ended(slots: LocalExecutor) -> dict[str, JobEnd]:
     """All games, when they have ended."""
     found: dict[str, JobEnd] = {}
     while slots.running:
-        found |= {finished.match.id: finished for finished in slots.wait(60)}
+        found |= {finished.game.id: finished for finished in slots.wait(60)}
     return found
 
 
@@ -81,7 +81,7 @@ def test_a_game_is_made_ready_while_another_of_its_slot_plays(house: House, begi
     house.let_go("one")
     house.wait_for("two")
     (first,) = slots.wait(60)
-    assert ("one", "win") == (first.match.id, verdict(first))
+    assert ("one", "win") == (first.game.id, verdict(first))
     assert 1 == slots.free
 
     house.let_go("two")
@@ -175,7 +175,7 @@ def test_the_game_that_plays_goes_on_when_the_one_that_waits_is_killed(house: Ho
     os.kill(killed := pids(slots)["two"], signal.SIGKILL)
 
     (lost,) = slots.wait(60)
-    assert ("two", None) == (lost.match.id, verdict(lost))
+    assert ("two", None) == (lost.game.id, verdict(lost))
     assert not house.has_begun("two")
     house.let_go("one")
     assert "win" == verdict(ended(slots)["one"])
@@ -208,7 +208,7 @@ def test_all_end_when_they_are_killed(house: House, begin: Play) -> None:
     until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
     workers = list(pids(slots).values())
 
-    assert {"one", "two"} == {match.id for match in slots.kill()}
+    assert {"one", "two"} == {game.id for game in slots.kill()}
 
     for pid in workers:
         until(lambda pid=pid: is_gone(pid), "a process lives")  # type: ignore[misc]
@@ -236,10 +236,10 @@ def test_all_end_with_their_judge(house: House) -> None:
 # --- with containers -----------------------------------------------------------------------------
 
 
-def cores_of(client: docker.DockerClient, match: str) -> list[str]:
-    """On which cores the containers of a match are that run, by the kernel's word; sorted."""
+def cores_of(client: docker.DockerClient, game: str) -> list[str]:
+    """On which cores the containers of a game are that run, by the kernel's word; sorted."""
     cores = []
-    for each in client.api.containers(filters={"label": f"judge.match={match}"}):
+    for each in client.api.containers(filters={"label": f"judge.game={game}"}):
         with suppress(FileNotFoundError, docker.errors.NotFound):  # it may end meanwhile
             first = client.api.inspect_container(each["Id"])["State"]["Pid"]
             status = Path(f"/proc/{first}/status").read_text()
@@ -271,7 +271,7 @@ def test_boxes_wait_on_the_judges_core_and_nothing_is_left_of_them(house: House)
 
         os.kill(workers["one"], signal.SIGKILL)
         (lost,) = slots.wait(60)
-        assert "one" == lost.match.id
+        assert "one" == lost.game.id
         until(lambda: plays == cores_of(client, ids["two"]), "it does not take the cores")
         slots.kill()
         for pid in workers.values():

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import create_engine, insert
 
 from judge.contest.hosts import WORKER, contest_hosts, worker_barred, worker_joined, worker_lost
-from judge.matches import Match
+from judge.contest_games import ScheduledGame
 from judge.statistics.fairness import FairnessTest
 from judge.statistics.significance import hypergeometric_tail
 from judge.store.contests import Store
@@ -20,14 +20,14 @@ from judge.store.types import EntryRow
 def store(tmp_path: Path) -> Iterator[Store]:
     with closing(Store(f"sqlite:///{tmp_path / 'cup.db'}")) as found:
         found.create("cup", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
-        found.schedule("cup", [Match("m1", 1, 1, 1, 0, "one", "two", "{}")])
+        found.schedule("cup", [ScheduledGame("m1", 1, 1, 1, 0, "one", "two", "{}")])
         yield found
 
 
 def add_attempts(path: Path, first: int, host: str, *states: str) -> None:
     engine = create_engine(f"sqlite:///{path / 'cup.db'}")
     rows = [
-        {"match": "m1", "number": number, "state": state, "host": host, "why": "", "started_at": "2026"}
+        {"game": "m1", "number": number, "state": state, "host": host, "why": "", "started_at": "2026"}
         for number, state in enumerate(states, first)
     ]
     with engine.begin() as connection:

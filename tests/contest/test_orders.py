@@ -7,7 +7,7 @@ import pytest
 from judge.contest.contest import Contest
 from judge.contest.orders import effect_of_resume, resume
 from judge.contest.runner import SET_ASIDE, STOPPED
-from judge.matches import MatchState
+from judge.contest_games import GameState
 from judge.store.orders import OrganiserOrder
 from judge.tournament.formats.round_robin import RoundRobin
 from tests.contest.cups import cup
@@ -19,7 +19,7 @@ def contest() -> Iterator[Contest]:
     with cup(RoundRobin(games=2), 3) as found:
         issued = found.store.issue(found.name, "here")
         assert issued is not None
-        assert MatchState.HELD is found.store.void(issued.id, issued.attempt, "starved", None, allowed=1)
+        assert GameState.HELD is found.store.void(issued.id, issued.attempt, "starved", None, allowed=1)
         found.store.remark(found.name, SET_ASIDE, "void 1 times in a row: starved", issued.id)
         yield found
 
@@ -29,7 +29,7 @@ def resumed(contest: Contest) -> str:
 
 
 def held(contest: Contest) -> int:
-    return contest.store.counts(contest.name)[MatchState.HELD]
+    return contest.store.counts(contest.name)[GameState.HELD]
 
 
 def test_a_pause_leaves_games_that_were_set_aside_for_the_end(contest: Contest) -> None:

@@ -11,17 +11,17 @@ import pytest
 
 from judge.agents.agents import Agent, stage_agent
 from judge.contest.executor import JobEnd, LocalExecutor
-from judge.contest.runner import PAUSE_S, ContestRunner, MatchEvent, StopReason, again_at
+from judge.contest.runner import PAUSE_S, AttemptEvent, ContestRunner, StopReason, again_at
 from judge.contest.worker import Job
+from judge.contest_games import AttemptState, GameState, ScheduledGame
 from judge.host.house_agents import build_house_agents
-from judge.matches import Match, MatchState
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
-from judge.referee.spec import MatchSpec, RecordFile
+from judge.referee.spec import GameSpec, RecordFile
 from judge.referee.verify import verify
 from judge.store.contests import Store
 from judge.store.files import Files
-from judge.store.types import AttemptState, EntryRow
+from judge.store.types import EntryRow
 
 pytestmark = pytest.mark.slow
 
@@ -40,24 +40,24 @@ class Cup:
         self.slots: LocalExecutor = LocalExecutor([Slot() for _ in range(slots)], log=folder / "judge.log", fork=True)
         self.store.create("cup", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
 
-    def games(self, first: int, last: int) -> list[Match]:
+    def games(self, first: int, last: int) -> list[ScheduledGame]:
         found = []
         for number in range(first, last + 1):
             seats = tuple(
                 agent.seat(self.policy).model_copy(update={"name": name})
                 for agent, name in zip(self.agents, ("one", "two"), strict=True)
             )
-            spec = MatchSpec(seats=seats, policy=self.policy, number=number, box="process")  # type: ignore[arg-type]
-            game = Match(spec.id, number, 1, 1, number - 1, "one", "two", spec.model_dump_json())
+            spec = GameSpec(seats=seats, policy=self.policy, number=number, box="process")  # type: ignore[arg-type]
+            game = ScheduledGame(spec.id, number, 1, 1, number - 1, "one", "two", spec.model_dump_json())
             found.append(game)
         return found
 
-    def job(self, issued: Match) -> Job:
+    def job(self, issued: ScheduledGame) -> Job:
         programs = {agent.digest: agent.program for agent in self.agents}
         return Job(issued, programs)
 
-    def runner(self, more: Callable[[], Sequence[Match]] = lambda: ()) -> ContestRunner:
-        """`more` gives the matches that follow when all others have ended."""
+    def runner(self, more: Callable[[], Sequence[ScheduledGame]] = lambda: ()) -> ContestRunner:
+        """`more` gives the games that follow when all others have ended."""
 
         def schedule_next() -> bool:
             found = more()
@@ -85,7 +85,7 @@ def test_every_game_has_its_result_and_its_record(cup: Cup) -> None:
     """A schedule, then what follows from its results, then the end."""
     cup.store.schedule("cup", cup.games(1, 3))
     follow = [cup.games(4, 4), []]
-    told: list[MatchEvent] = []
+    told: list[AttemptEvent] = []
 
     assert StopReason.FINISHED is cup.runner(lambda: follow.pop(0)).run(told.append)
 
@@ -113,14 +113,14 @@ def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
 
     cup.slots.close()
     cup.slots = Killing([Slot(), Slot()])
-    told: list[MatchEvent] = []
+    told: list[AttemptEvent] = []
 
     assert StopReason.FINISHED is cup.runner().run(told.append)
 
     assert 4 == len(cup.store.results("cup"))
     (void,) = [happened for happened in told if happened.state is AttemptState.VOID]
     assert "worker of this game was lost" in void.why
-    assert [2] == [result.attempt for result in cup.store.results("cup") if result.match == void.match.id]
+    assert [2] == [result.attempt for result in cup.store.results("cup") if result.id == void.game.id]
 
 
 def test_what_runs_is_finished_and_nothing_is_started_when_somebody_asks(cup: Cup) -> None:
@@ -130,8 +130,8 @@ def test_what_runs_is_finished_and_nothing_is_started_when_somebody_asks(cup: Cu
     assert StopReason.DRAINED is loop.run(lambda _: loop.drain.set())
 
     counts = cup.store.counts("cup")
-    assert 1 <= counts[MatchState.DONE] <= 4
-    assert 0 == counts[MatchState.RUNNING]
+    assert 1 <= counts[GameState.DONE] <= 4
+    assert 0 == counts[GameState.RUNNING]
     again = cup.runner()
     assert StopReason.FINISHED is again.run(lambda _: None)
     assert 6 == len(cup.store.results("cup"))
@@ -144,7 +144,7 @@ def test_what_runs_is_given_back_when_somebody_asks_twice(cup: Cup) -> None:
 
     assert StopReason.ABANDONED is loop.run(lambda _: None)
 
-    assert 2 == cup.store.counts("cup")[MatchState.PENDING]
+    assert 2 == cup.store.counts("cup")[GameState.PENDING]
 
 
 def test_two_voids_in_a_row_stop_the_contest_with_the_reason(cup: Cup) -> None:
@@ -152,7 +152,7 @@ def test_two_voids_in_a_row_stop_the_contest_with_the_reason(cup: Cup) -> None:
     cup.store.schedule("cup", cup.games(1, 1))
     gone = cup.job
 
-    def broken(issued: Match) -> Job:
+    def broken(issued: ScheduledGame) -> Job:
         job = gone(issued)
         return replace(job, programs={})
 
@@ -164,10 +164,10 @@ def test_two_voids_in_a_row_stop_the_contest_with_the_reason(cup: Cup) -> None:
     assert any("void 2 times in a row" in line.text for line in cup.store.journal("cup"))
 
 
-def without_programs(cup: Cup, broken: Callable[[Match], bool]) -> Callable[[Match], Job]:
+def without_programs(cup: Cup, broken: Callable[[ScheduledGame], bool]) -> Callable[[ScheduledGame], Job]:
     """Jobs of which some are void by the judge's fault."""
 
-    def job(issued: Match) -> Job:
+    def job(issued: ScheduledGame) -> Job:
         found = cup.job(issued)
         return replace(found, programs={}) if broken(issued) else found
 
@@ -183,7 +183,7 @@ def test_a_match_that_stays_void_is_set_aside_and_tried_once_more_after_the_othe
     cup.store.schedule("cup", cup.games(1, 4))
     tried: list[int] = []
 
-    def is_broken(issued: Match) -> bool:
+    def is_broken(issued: ScheduledGame) -> bool:
         tried.append(issued.number)
         return issued.number == 3 and (not is_fixed or issued.attempt <= 2)
 
@@ -214,7 +214,7 @@ def test_a_match_that_the_organiser_releases_meanwhile_is_not_waited_for(cup: Cu
 
     def release_when_all_others_are_over() -> None:
         counts = cup.store.counts("cup")
-        if counts[MatchState.HELD] and counts[MatchState.DONE]:
+        if counts[GameState.HELD] and counts[GameState.DONE]:
             cup.store.release("cup", "looked at it")
 
     loop = ContestRunner(
@@ -231,9 +231,9 @@ def test_a_match_that_was_set_aside_long_ago_is_tried_without_a_wait(cup: Cup, m
     cup.store.schedule("cup", cup.games(1, 3))
     now_s = 0.0
 
-    def tell(event: MatchEvent) -> None:
+    def tell(event: AttemptEvent) -> None:
         nonlocal now_s
-        now_s += 300.0 * (event.match.number == 3)
+        now_s += 300.0 * (event.game.number == 3)
 
     def never_wait(seconds: float) -> bool:
         raise AssertionError(f"it waits for {seconds} s")
@@ -260,14 +260,14 @@ def test_a_host_on_which_two_games_in_a_row_stay_void_stops_the_contest(cup: Cup
     assert StopReason.PAUSED is loop.run(lambda _: None)
     assert "stopped" == cup.store.state("cup")
     assert 2 == len(cup.store.results("cup"))
-    assert 2 <= cup.store.counts("cup")[MatchState.HELD]
+    assert 2 <= cup.store.counts("cup")[GameState.HELD]
 
 
 def test_an_agent_whose_games_stop_a_contest_again_is_named(cup: Cup) -> None:
     cup.store.schedule("cup", cup.games(1, 1))
     gone = cup.job
 
-    def broken(issued: Match) -> Job:
+    def broken(issued: ScheduledGame) -> Job:
         job = gone(issued)
         return replace(job, programs={})
 

@@ -163,7 +163,7 @@ def test_nothing_is_begun_by_a_contest_that_cannot_be_played(planned: Planned) -
         assert [] == store.contest_names()
 
         (planned.folder / "away").rename(planned.folder / "other.py")
-        assert 6 == len(begin(store, planned, {}).store.matches("cup")) * 3
+        assert 6 == len(begin(store, planned, {}).store.games("cup")) * 3
         assert not begin(store, planned, {}).has_new_plan
         (planned.folder / "contest.toml").write_text(planned.text + "# a remark\n")
         assert begin(store, load_plan(planned.folder), {}).has_new_plan

@@ -55,16 +55,16 @@ def test_there_is_a_file_of_each_game_and_one_of_each_kind(opened_cup: Cup, writ
 
 def test_a_game_says_what_our_record_says(opened_cup: Cup, written: Path) -> None:
     agents = [entry.name for entry in opened_cup.contest.snapshot.entries]
-    for match in load_store(opened_cup.contest).matches:
-        assert match.result is not None
-        black, white = agents.index(match.first), agents.index(match.second)
-        winner = {None: 0, match.first: 1, match.second: 2}[match.result.winner]
-        number = match.game // 2
+    for published in load_store(opened_cup.contest).games:
+        assert published.result is not None
+        black, white = agents.index(published.first), agents.index(published.second)
+        winner = {None: 0, published.first: 1, published.second: 2}[published.result.winner]
+        number = published.leg // 2
         movers = (black, white) if number == 0 else (white, black)
         path = written / f"{number}_{movers[0]}_{movers[1]}_{winner}.psq"
         (game,) = GOMOKU_FORMATS.read(path.read_bytes(), path.name)
 
-        assert (safe_name(f"{match.first}.zip"), safe_name(f"{match.second}.zip")) == game.names
+        assert (safe_name(f"{published.first}.zip"), safe_name(f"{published.second}.zip")) == game.names
         assert {0: "draw", 1: "black", 2: "white"}[winner] == game.outcome
         assert opened_cup.contest.name == game.event
         assert 2 + number == game.opening

@@ -1,4 +1,4 @@
-"""A judge that is to be stopped: plays a match and stores the record of each attempt.
+"""A judge that is to be stopped: plays a game and stores the record of each attempt.
 
 Run as `python -m tests.faults.paused_judge WHERE FOLDER TURN_MS [deaf|docker]`: in the main process, or in a worker
 process or a crew of them (WHERE). `deaf`: without the defence. `docker`: in containers, and not in process boxes. It
@@ -14,12 +14,12 @@ from judge.base.worker_processes import Crew, Worker
 from judge.referee import live_wire
 from judge.referee.play import Venue, play_until_scored
 from judge.referee.policy import load_policy
-from judge.referee.spec import MatchSpec, write_record
+from judge.referee.spec import GameSpec, write_record
 from judge.referee.transcript import EntryKind, unpack_entries
 from judge.sandbox import BoxKind
 
 
-def play_match(folder: Path, turn_ms: int, *, is_deaf: bool, box: BoxKind = "process") -> None:
+def play_game(folder: Path, turn_ms: int, *, is_deaf: bool, box: BoxKind = "process") -> None:
     """Play `folder/slow` against `house-instant`; records are `folder/ATTEMPT.json`."""
     if is_deaf:
         for name in ("PAUSE_NS", "_OVERSLEPT_NS"):
@@ -31,7 +31,7 @@ def play_match(folder: Path, turn_ms: int, *, is_deaf: bool, box: BoxKind = "pro
     clock = [f"clock.turn_ms={turn_ms}", "clock.tolerance_ms=0", "clock.starved_share=1", "clock.match_ms=0"]
     policy = load_policy("gomocup-freestyle", clock)
     first, second = (agent.seat(policy) for agent in agents)
-    spec = MatchSpec(seats=(first, second), policy=policy, box=box)
+    spec = GameSpec(seats=(first, second), policy=policy, box=box)
     play_until_scored(
         spec,
         {agent.digest: agent.program for agent in agents},
@@ -50,10 +50,10 @@ def main() -> None:
     where, folder, turn_ms, *rest = sys.argv[1:]
     arguments = (Path(folder), int(turn_ms))
     if where == "main":
-        play_match(*arguments, is_deaf="deaf" in rest, box="docker" if "docker" in rest else "process")
+        play_game(*arguments, is_deaf="deaf" in rest, box="docker" if "docker" in rest else "process")
         return
     worker: Worker[None] = Worker() if where == "worker" else Crew[None](2).workers[0]
-    worker.start(play_match, *arguments, is_deaf="deaf" in rest)
+    worker.start(play_game, *arguments, is_deaf="deaf" in rest)
     worker.result()
     worker.close()
 

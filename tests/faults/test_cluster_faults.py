@@ -18,9 +18,8 @@ from pathlib import Path
 import pytest
 
 from judge.contest.runner import StopReason
-from judge.matches import Match
+from judge.contest_games import AttemptState, ScheduledGame
 from judge.referee.spec import RecordFile
-from judge.store.types import AttemptState
 from tests.cluster.cables import Cable
 from tests.cluster.conftest import WORKERS
 from tests.cluster.machines import Cup, Machines, children, until
@@ -187,8 +186,8 @@ def test_no_fault_loses_a_game_or_counts_one_twice(
     cup = Cup(tmp_path, store_url=server.url)
     cup.open_gate()
 
-    def more() -> list[Match]:
-        scheduled = len(cup.store.matches("cup"))
+    def more() -> list[ScheduledGame]:
+        scheduled = len(cup.store.games("cup"))
         return [] if storm.is_over() else cup.games(scheduled + 1, scheduled + len(WORKERS))
 
     with cup.store.lease("cup", "the storm's judge") as lease, closing(cup.cluster(machines)) as cluster:
@@ -199,15 +198,15 @@ def test_no_fault_loses_a_game_or_counts_one_twice(
             storm.calm()
         assert StopReason.FINISHED is end, cup.journal()[-2000:]
 
-    results, scheduled = cup.store.results("cup"), len(cup.store.matches("cup"))
+    results, scheduled = cup.store.results("cup"), len(cup.store.games("cup"))
     print(f"faults: {dict(storm.happened)}; games: {scheduled}")  # noqa: T201 the outcome of a long run
     assert FAULTS == storm.happened.total()
     assert sorted(result.number for result in results) == list(range(1, scheduled + 1))
     for result in results:
         record = RecordFile.model_validate_json(cup.files.get(result.record)).record
-        assert (result.match, result.attempt) == (record.id, record.attempt)
-    accepted = Counter(line.match for line in cup.store.journal("cup") if line.event == AttemptState.ACCEPTED)
-    assert Counter({result.match: 1 for result in results}) == accepted
+        assert (result.id, result.attempt) == (record.id, record.attempt)
+    accepted = Counter(line.game for line in cup.store.journal("cup") if line.event == AttemptState.ACCEPTED)
+    assert Counter({result.id: 1 for result in results}) == accepted
     kept = {digest for _, digest in cup.store.kept_files("cup")}
     assert {result.record for result in results} <= kept
     cup.store.close()

@@ -21,7 +21,7 @@ import pytest
 
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
-from judge.matches import MatchState
+from judge.contest_games import GameState
 from judge.referee.spec import public_part
 from judge.referee.verify import verify
 from judge.sandbox.machine.owner import PREFIX, kill_marked
@@ -216,20 +216,20 @@ def _opened(folder: Path) -> Iterator[Contest]:
 def _is_whole(contest: Contest) -> None:
     """Sixty games have a result each, of one attempt; every attempt has one end, and every record is what it says."""
     results = contest.results()
-    assert 60 == len(results) == contest.store.counts(contest.name)[MatchState.DONE]
-    assert 60 == len({result.match for result in results})
+    assert 60 == len(results) == contest.store.counts(contest.name)[GameState.DONE]
+    assert 60 == len({result.id for result in results})
     assert contest.is_over()
     lines = contest.store.journal(contest.name)
     assert [*range(len(lines))] == [line.number for line in lines]
-    leaves = {(line.match, line.attempt): line.digest for line in lines if line.event == "accepted"}
+    leaves = {(line.game, line.attempt): line.digest for line in lines if line.event == "accepted"}
     events = Counter(line.event for line in lines)
     assert 60 == events["accepted"]
     assert events["started"] == events["accepted"] + events["abandoned"]
     for result in results:
         file = contest.record(result.record)
-        assert (result.match, result.attempt) == (file.record.spec.id, file.record.attempt)
+        assert (result.id, result.attempt) == (file.record.spec.id, file.record.attempt)
         public = hashlib.sha256(public_part(file).to_json()).hexdigest()
-        assert public == leaves[(result.match, result.attempt)]
+        assert public == leaves[(result.id, result.attempt)]
         assert () == tuple(verify(file).problems)
 
 
@@ -237,7 +237,7 @@ def _told(contest: Contest) -> list[tuple[object, ...]]:
     """What must not depend on when it was played: everything but times."""
     return [
         (
-            result.match,
+            result.id,
             result.verdict,
             result.winner,
             result.reason,
@@ -318,7 +318,7 @@ def test_the_command_itself_is_killed_five_times_with_games_in_containers(judge:
     assert [] == left(pids)
     with _opened(cup) as contest:
         assert 12 == len(contest.results())
-        assert 12 == contest.store.counts("killed")[MatchState.DONE]
+        assert 12 == contest.store.counts("killed")[GameState.DONE]
         assert [f"racer-{number}" for number in range(4)] == [line[1] for line in _table(contest)]
         assert [6.0, 4.0, 2.0, 0.0] == [line[2] for line in _table(contest)]
         for result in contest.results():

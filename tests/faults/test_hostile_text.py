@@ -1,6 +1,6 @@
 """Every text of a stranger into everything that shows it: no terminal obeys it, no format breaks on it.
 
-Said in a real match as MESSAGE and DEBUG, on stderr, as a move and as the reason of an ERROR, and the author
+Said in a real game as MESSAGE and DEBUG, on stderr, as a move and as the reason of an ERROR, and the author
 in the manifest. Then everything that the judge writes of that game is looked at.
 """
 

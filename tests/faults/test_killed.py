@@ -16,7 +16,7 @@ from docker.models.containers import Container
 from judge.sandbox.machine.owner import directories
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge, orphans
-from tests.cli.running import begin_match, box_of, runs_python
+from tests.cli.running import begin_game, box_of, runs_python
 
 pytestmark = pytest.mark.alone
 
@@ -33,7 +33,7 @@ PROCESS = ("--box", "process", "--json")
 def test_killed_before_a_game_has_begun(judge: Judge, tmp_path: Path, is_so: Callable[[Container], bool]) -> None:
     slow = write_brain(tmp_path, "slow", at_once="time.sleep(60)")
     patient = ("--set", "clock.start_ms=60000")
-    with begin_match(tmp_path, slow, "house-instant", *GOMOKU, *patient) as process:
+    with begin_game(tmp_path, slow, "house-instant", *GOMOKU, *patient) as process:
         with closing(docker.from_env()) as client:
             box_of(client, process, is_so)
         process.kill()
@@ -54,7 +54,7 @@ def test_killed_while_it_writes_the_record(judge: Judge, tmp_path: Path) -> None
     records.mkdir()
     partial = records / f"{name}.partial"
     os.mkfifo(partial)
-    with begin_match(tmp_path, *game) as process:
+    with begin_game(tmp_path, *game) as process:
         with partial.open("rb", buffering=0) as pipe:
             half = pipe.read(1000)
             process.kill()

@@ -16,7 +16,7 @@ from docker.models.containers import Container
 from judge.sandbox.machine import cgroup
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge
-from tests.cli.running import begin_match, in_its_turn
+from tests.cli.running import begin_game, in_its_turn
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("nothing_left")]
 
@@ -63,7 +63,7 @@ def test_an_agent_held_still_from_outside_is_not_to_blame(
 ) -> None:
     slow = write_brain(tmp_path, "slow", "time.sleep(60)")
     once = ("--set", "attempts=1")
-    with begin_match(tmp_path, "house-instant", slow, *GOMOKU, *QUICK, *once) as process:
+    with begin_game(tmp_path, "house-instant", slow, *GOMOKU, *QUICK, *once) as process:
         with closing(docker.from_env()) as client:
             hold(in_its_turn(client, process))
         _, err = process.communicate()
@@ -88,7 +88,7 @@ def test_a_void_that_comes_again_goes_to_the_organiser(judge: Judge, tmp_path: P
     """As often as the policy says, each attempt with its record; then the command says so and fails."""
     slow = write_brain(tmp_path, "slow", "time.sleep(60)")
     turn = ("--set", "clock.turn_ms=60000", "--set", "attempts=2")
-    with begin_match(tmp_path, "house-instant", slow, *GOMOKU, *turn) as process:
+    with begin_game(tmp_path, "house-instant", slow, *GOMOKU, *turn) as process:
         with closing(docker.from_env()) as client:
             for _ in range(2):
                 in_its_turn(client, process).kill()

@@ -18,13 +18,12 @@ from judge.base.errors import InputError, StoreLostError
 from judge.cli.submit import open_intake
 from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
-from judge.matches import MatchState
+from judge.contest_games import AttemptState, GameState
 from judge.notices.sender import new_secret
 from judge.store.contests import Store
 from judge.store.notices import SENT, Notices
 from judge.store.submission_types import State
 from judge.store.tokens import TokenRole, Tokens
-from judge.store.types import AttemptState
 from tests.cli.conftest import SMALL
 from tests.cli.contests import running as running_contest
 from tests.cli.contests import write_contest
@@ -106,7 +105,7 @@ def done(store: Store) -> int:
     """Games with a result; asked again where the connection is one of before a kill."""
     with suppress(StoreLostError, InputError):
         store.state("cup")
-    return store.counts("cup")[MatchState.DONE] if "cup" in store.contest_names() else 0
+    return store.counts("cup")[GameState.DONE] if "cup" in store.contest_names() else 0
 
 
 def goes_on(store: Store, before: int) -> bool:
@@ -137,11 +136,11 @@ def make_tokens(folder: Path) -> tuple[dict[str, str], str]:
 def check_results(store: Store, orders: int) -> None:
     """Each game has one result, by an attempt that was accepted, and each order was carried out once."""
     results = store.results("cup")
-    assert GAMES == len(results) == len({result.match for result in results})
+    assert GAMES == len(results) == len({result.id for result in results})
     told = [line for line in store.journal("cup") if line.event in set(AttemptState)]
-    accepted = Counter(line.match for line in told if line.event == AttemptState.ACCEPTED)
-    annulled = Counter(line.match for line in told if line.event == AttemptState.ANNULLED)
-    assert Counter({result.match: 1 for result in results}) == accepted - annulled
+    accepted = Counter(line.game for line in told if line.event == AttemptState.ACCEPTED)
+    annulled = Counter(line.game for line in told if line.event == AttemptState.ANNULLED)
+    assert Counter({result.id: 1 for result in results}) == accepted - annulled
     assert orders == annulled.total()
 
 
@@ -168,7 +167,7 @@ def test_everything_at_once_on_one_database_that_is_killed_loses_nothing(tmp_pat
             drain = threading.Thread(target=contest.communicate)
             drain.start()
             until(lambda: done(store) >= 1, "no game is over")
-            first = store.results("cup")[0].match
+            first = store.results("cup")[0].id
             for number in range(UPLOADS // 2):
                 ada.upload("ada", number)
                 bob.upload("bob", number)

@@ -6,7 +6,7 @@ CREATE TABLE alembic_version (
 );
 
 CREATE TABLE attempts (
-	"match" VARCHAR(32) NOT NULL,
+	game VARCHAR(32) NOT NULL,
 	number INTEGER NOT NULL,
 	state VARCHAR(16) NOT NULL,
 	host VARCHAR(128) NOT NULL,
@@ -15,8 +15,8 @@ CREATE TABLE attempts (
 	record VARCHAR(64),
 	started_at VARCHAR(32) NOT NULL,
 	ended_at VARCHAR(32),
-	PRIMARY KEY ("match", number),
-	FOREIGN KEY("match") REFERENCES matches (id)
+	PRIMARY KEY (game, number),
+	FOREIGN KEY(game) REFERENCES games (id)
 );
 
 CREATE TABLE contests (
@@ -46,12 +46,36 @@ CREATE TABLE files (
 	PRIMARY KEY (contest, kind, digest)
 );
 
+CREATE TABLE games (
+	id VARCHAR(32) NOT NULL,
+	contest VARCHAR(128) NOT NULL,
+	number INTEGER NOT NULL,
+	round INTEGER NOT NULL,
+	"table" INTEGER NOT NULL,
+	leg INTEGER NOT NULL,
+	first VARCHAR(128) NOT NULL,
+	second VARCHAR(128) NOT NULL,
+	spec TEXT NOT NULL,
+	state VARCHAR(16) NOT NULL,
+	attempt INTEGER NOT NULL,
+	why TEXT NOT NULL,
+	PRIMARY KEY (id),
+	UNIQUE (contest, number),
+	FOREIGN KEY(contest) REFERENCES contests (name)
+);
+
+CREATE INDEX ix_games_contest ON games (contest);
+
+CREATE INDEX ix_games_next ON games (contest, state, number);
+
+CREATE INDEX ix_games_rows ON games (contest, number, id, round, "table", leg, first, second);
+
 CREATE TABLE journal (
 	id INTEGER NOT NULL,
 	contest VARCHAR(128) NOT NULL,
 	at VARCHAR(32) NOT NULL,
 	event VARCHAR(32) NOT NULL,
-	"match" VARCHAR(32),
+	game VARCHAR(32),
 	attempt INTEGER,
 	text TEXT NOT NULL,
 	number INTEGER,
@@ -64,30 +88,6 @@ CREATE TABLE journal (
 CREATE INDEX ix_journal_contest ON journal (contest);
 
 CREATE UNIQUE INDEX ix_journal_leaves ON journal (contest, number);
-
-CREATE TABLE matches (
-	id VARCHAR(32) NOT NULL,
-	contest VARCHAR(128) NOT NULL,
-	number INTEGER NOT NULL,
-	round INTEGER NOT NULL,
-	"table" INTEGER NOT NULL,
-	game INTEGER NOT NULL,
-	first VARCHAR(128) NOT NULL,
-	second VARCHAR(128) NOT NULL,
-	spec TEXT NOT NULL,
-	state VARCHAR(16) NOT NULL,
-	attempt INTEGER NOT NULL,
-	why TEXT NOT NULL,
-	PRIMARY KEY (id),
-	UNIQUE (contest, number),
-	FOREIGN KEY(contest) REFERENCES contests (name)
-);
-
-CREATE INDEX ix_matches_contest ON matches (contest);
-
-CREATE INDEX ix_matches_next ON matches (contest, state, number);
-
-CREATE INDEX ix_matches_rows ON matches (contest, number, id, round, "table", game, first, second);
 
 CREATE TABLE notice_readings (
 	contest VARCHAR(128) NOT NULL,
@@ -184,7 +184,7 @@ CREATE INDEX ix_practice_games_state ON practice_games (state);
 CREATE INDEX ix_practice_games_submission ON practice_games (submission);
 
 CREATE TABLE results (
-	"match" VARCHAR(32) NOT NULL,
+	game VARCHAR(32) NOT NULL,
 	attempt INTEGER NOT NULL,
 	verdict VARCHAR(16) NOT NULL,
 	winner INTEGER,
@@ -199,8 +199,8 @@ CREATE TABLE results (
 	replies_1 INTEGER NOT NULL,
 	charged_ms_0 FLOAT NOT NULL,
 	charged_ms_1 FLOAT NOT NULL,
-	PRIMARY KEY ("match"),
-	FOREIGN KEY("match", attempt) REFERENCES attempts ("match", number)
+	PRIMARY KEY (game),
+	FOREIGN KEY(game, attempt) REFERENCES attempts (game, number)
 );
 
 CREATE TABLE submission_journal (
@@ -272,7 +272,7 @@ CREATE INDEX ix_tokens_contest ON tokens (contest);
 -- PostgreSQL
 
 CREATE TABLE attempts (
-	match VARCHAR(32) NOT NULL,
+	game VARCHAR(32) NOT NULL,
 	number INTEGER NOT NULL,
 	state VARCHAR(16) NOT NULL,
 	host VARCHAR(128) NOT NULL,
@@ -281,8 +281,8 @@ CREATE TABLE attempts (
 	record VARCHAR(64),
 	started_at VARCHAR(32) NOT NULL,
 	ended_at VARCHAR(32),
-	PRIMARY KEY (match, number),
-	FOREIGN KEY(match) REFERENCES matches (id)
+	PRIMARY KEY (game, number),
+	FOREIGN KEY(game) REFERENCES games (id)
 );
 
 CREATE TABLE contests (
@@ -312,12 +312,36 @@ CREATE TABLE files (
 	PRIMARY KEY (contest, kind, digest)
 );
 
+CREATE TABLE games (
+	id VARCHAR(32) NOT NULL,
+	contest VARCHAR(128) NOT NULL,
+	number INTEGER NOT NULL,
+	round INTEGER NOT NULL,
+	"table" INTEGER NOT NULL,
+	leg INTEGER NOT NULL,
+	first VARCHAR(128) NOT NULL,
+	second VARCHAR(128) NOT NULL,
+	spec TEXT NOT NULL,
+	state VARCHAR(16) NOT NULL,
+	attempt INTEGER NOT NULL,
+	why TEXT NOT NULL,
+	PRIMARY KEY (id),
+	UNIQUE (contest, number),
+	FOREIGN KEY(contest) REFERENCES contests (name)
+);
+
+CREATE INDEX ix_games_contest ON games (contest);
+
+CREATE INDEX ix_games_next ON games (contest, state, number);
+
+CREATE INDEX ix_games_rows ON games (contest, number, id, round, "table", leg, first, second);
+
 CREATE TABLE journal (
 	id BIGSERIAL NOT NULL,
 	contest VARCHAR(128) NOT NULL,
 	at VARCHAR(32) NOT NULL,
 	event VARCHAR(32) NOT NULL,
-	match VARCHAR(32),
+	game VARCHAR(32),
 	attempt INTEGER,
 	text TEXT NOT NULL,
 	number INTEGER,
@@ -330,30 +354,6 @@ CREATE TABLE journal (
 CREATE INDEX ix_journal_contest ON journal (contest);
 
 CREATE UNIQUE INDEX ix_journal_leaves ON journal (contest, number);
-
-CREATE TABLE matches (
-	id VARCHAR(32) NOT NULL,
-	contest VARCHAR(128) NOT NULL,
-	number INTEGER NOT NULL,
-	round INTEGER NOT NULL,
-	"table" INTEGER NOT NULL,
-	game INTEGER NOT NULL,
-	first VARCHAR(128) NOT NULL,
-	second VARCHAR(128) NOT NULL,
-	spec TEXT NOT NULL,
-	state VARCHAR(16) NOT NULL,
-	attempt INTEGER NOT NULL,
-	why TEXT NOT NULL,
-	PRIMARY KEY (id),
-	UNIQUE (contest, number),
-	FOREIGN KEY(contest) REFERENCES contests (name)
-);
-
-CREATE INDEX ix_matches_contest ON matches (contest);
-
-CREATE INDEX ix_matches_next ON matches (contest, state, number);
-
-CREATE INDEX ix_matches_rows ON matches (contest, number, id, round, "table", game, first, second);
 
 CREATE TABLE notice_readings (
 	contest VARCHAR(128) NOT NULL,
@@ -450,7 +450,7 @@ CREATE INDEX ix_practice_games_state ON practice_games (state);
 CREATE INDEX ix_practice_games_submission ON practice_games (submission);
 
 CREATE TABLE results (
-	match VARCHAR(32) NOT NULL,
+	game VARCHAR(32) NOT NULL,
 	attempt INTEGER NOT NULL,
 	verdict VARCHAR(16) NOT NULL,
 	winner INTEGER,
@@ -465,8 +465,8 @@ CREATE TABLE results (
 	replies_1 INTEGER NOT NULL,
 	charged_ms_0 FLOAT NOT NULL,
 	charged_ms_1 FLOAT NOT NULL,
-	PRIMARY KEY (match),
-	FOREIGN KEY(match, attempt) REFERENCES attempts (match, number)
+	PRIMARY KEY (game),
+	FOREIGN KEY(game, attempt) REFERENCES attempts (game, number)
 );
 
 CREATE TABLE submission_journal (

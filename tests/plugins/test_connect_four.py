@@ -78,18 +78,18 @@ def test_openings_of_a_file_come_again_mirrored(site: Path, here: Path) -> None:
 
 
 def test_what_is_wrong_is_said_in_the_game_s_own_words(site: Path, here: Path) -> None:
-    match = ("match", "mine", "mine", "--policy", "connect-four.toml", "--box", "process")
+    game = ("match", "mine", "mine", "--policy", "connect-four.toml", "--box", "process")
 
-    assert "'9' is no column" in judge(site, here, *match, "--opening", "9", code=2)
+    assert "'9' is no column" in judge(site, here, *game, "--opening", "9", code=2)
     option = ("--set", "game.options.width=9")
-    assert "has no option 'width'" in judge(site, here, *match, *option, code=2)
-    told = judge(site, here, *match, "--set", "game.protocol=qchess", code=2)
+    assert "has no option 'width'" in judge(site, here, *game, *option, code=2)
+    told = judge(site, here, *game, "--set", "game.protocol=qchess", code=2)
     assert "the protocol qchess carries quantum-chess, not connect-four; connect-four is played in drop" in told
 
 
 def test_a_person_plays_line_by_line(site: Path, here: Path) -> None:
-    match = ("match", "me", "mine", "--policy", "connect-four.toml", "--box", "process")
-    told = judge(site, here, *match, typed="?\nten\n9\n1\n1\n1\nresign\n")
+    game = ("match", "me", "mine", "--policy", "connect-four.toml", "--box", "process")
+    told = judge(site, here, *game, typed="?\nten\n9\n1\n1\n1\nresign\n")
 
     assert "a column: 1 to 7" in told
     assert "'ten' is no column: type a number from 1 to 7; again:" in told
@@ -125,9 +125,9 @@ def test_a_person_plays_on_a_terminal_by_number_and_by_cursor(site: Path, here: 
 
 
 def test_without_the_wheel_the_game_is_unknown(here: Path) -> None:
-    match = ("match", "mine", "mine", "--policy", "connect-four.toml")
+    game = ("match", "mine", "mine", "--policy", "connect-four.toml")
 
-    assert "no protocol is called 'drop'" in judge(here, here, *match, code=2)
+    assert "no protocol is called 'drop'" in judge(here, here, *game, code=2)
 
 
 @pytest.mark.docker

@@ -490,7 +490,7 @@ def test_a_long_line_is_cut_and_play_goes_on() -> None:
 
 
 def test_a_new_position_is_imposed_by_restart_and_board() -> None:
-    """Gomoku AI protocol, BOARD: if there is any open match, the manager sends RESTART before the BOARD command."""
+    """Gomoku AI protocol, BOARD: if there is any open game, the manager sends RESTART before the BOARD command."""
     conversation = thinking()
     conversation.goes("< 10,10\n= 10,10")
     ask(conversation, (5, 5, 0), (6, 6, 1), opening=2)
@@ -568,7 +568,7 @@ def test_end_is_said_once_and_whatever_follows_is_set_aside() -> None:
 
 
 def test_numbers_that_brains_read_into_32_bits_fit_them() -> None:
-    """max_memory above 2 GiB and an unlimited match are told as 2147483647."""
+    """max_memory above 2 GiB and an unlimited game are told as 2147483647."""
     conversation = Conversation(Gomocup(GomocupOptions()))
     conversation.feed(Open(0, FREESTYLE_20, ("a", "b"), ToldLimits(0, 0, 4 << 30, "/data")))
     conversation.goes(

@@ -270,7 +270,7 @@ def test_an_error_stands_with_the_answer_that_follows_it() -> None:
 
 
 def test_a_late_unknown_is_no_refusal_of_restart() -> None:
-    """It laid by BEGIN and BOARD, so its match is open; each line of the second SWAP2BOARD is unknown to it too."""
+    """It laid by BEGIN and BOARD, so its game is open; each line of the second SWAP2BOARD is unknown to it too."""
     conversation = laid_three()
     choose(conversation, FIVE, adds=0)
     conversation.goes(
@@ -424,7 +424,7 @@ def test_stones_that_are_taken_back_are_taken_back_one_by_one() -> None:
 
 
 def test_another_match_from_a_like_position_is_no_undo() -> None:
-    """Gomoku AI protocol, RESTART: used after the match is finished. Nothing was taken back in a position that is all
+    """Gomoku AI protocol, RESTART: used after the game is finished. Nothing was taken back in a position that is all
     opening."""
     conversation = ready()
     place(conversation, (7, 7, 0), (8, 8, 1), opening=2, colour=0)

@@ -19,10 +19,10 @@ from judge.games.gomoku.requests import Square
 from judge.games.types import Verdict
 from judge.protocols import protocol_entry
 from judge.referee.make_record import plies_of
-from judge.referee.match import Referee
+from judge.referee.referee import Referee
 from judge.referee.replay import ReplayWire
 from judge.referee.setup import build_referee, build_replay
-from judge.referee.spec import FolderRecord, MatchSpec, Placement, RecordFile, SeatSpec
+from judge.referee.spec import FolderRecord, GameSpec, Placement, RecordFile, SeatSpec
 from judge.referee.transcript import EntryKind, mark_private, seal, unseal
 from judge.store.contests import Store
 from judge.store.types import EntryRow
@@ -178,7 +178,7 @@ def player(name: str, skill: float) -> Callable[[int], Agent]:
     return lambda seed: Player(name, skill, seed)
 
 
-def luck(spec: MatchSpec) -> int:
+def luck(spec: GameSpec) -> int:
     """A small number for each game, by its seed."""
     seed = spec.seed if isinstance(spec.seed, int) else int(spec.seed, 16)
     return seed % 1000 + spec.number
@@ -200,8 +200,8 @@ policy = "gomocup-standard"
 """
 
 
-def referee(spec: MatchSpec, agents: Sequence[Agent]) -> RecordFile:
-    """Play a match in a world; mark the private parts of its transcript as `play` does."""
+def referee(spec: GameSpec, agents: Sequence[Agent]) -> RecordFile:
+    """Play a game in a world; mark the private parts of its transcript as `play` does."""
     world = World(*agents)
     world.memory_bytes = [5 << 20, 6 << 20]
     done: Referee = build_referee(spec, world)

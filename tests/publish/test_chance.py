@@ -14,11 +14,11 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.contest.contest import Contest
+from judge.contest_games import GameState
 from judge.export.export import publish
-from judge.matches import MatchState
 from judge.publish.manifest import write_manifest
 from judge.referee.seeds import derived
-from judge.referee.spec import MatchSpec, read_record
+from judge.referee.spec import GameSpec, read_record
 from judge.store.contests import Store
 from judge.tournament.seeds import commitment_to, contest_key, game_seed
 from judge.transparency.keys import make_key
@@ -38,16 +38,16 @@ def published(contest: Contest, folder: Path) -> Public:
 
 
 @pytest.fixture(scope="module")
-def unfinished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Public, list[MatchSpec]]:
+def unfinished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Public, list[GameSpec]]:
     """An export of a cup of which six games are played, the second one twice; and the games that are still to come."""
     folder = tmp_path_factory.mktemp("unfinished")
     cup = Cup(folder / "cup", STRONG_TO_WEAK)
     cup.play(7, void=[2])
     public = published(cup.contest, folder)
     to_come = [
-        cup.contest.job(replace(match, attempt=match.attempt + 1)).spec()
-        for match in cup.store.matches(NAME)
-        if match.state is MatchState.PENDING
+        cup.contest.job(replace(game, attempt=game.attempt + 1)).spec()
+        for game in cup.store.games(NAME)
+        if game.state is GameState.PENDING
     ]
     cup.close()
     assert 14 == len(to_come)
@@ -63,9 +63,9 @@ def everything(public: Public) -> dict[str, bytes]:
     }
 
 
-def by_the_old_way(seed: int, match: tuple[int, int, int]) -> int:
+def by_the_old_way(seed: int, game: tuple[int, int, int]) -> int:
     """A seed as it was before: of the name, which is public, and a small number."""
-    text = f"{NAME} {seed} {match[0]} {match[1]} {match[2]}"
+    text = f"{NAME} {seed} {game[0]} {game[1]} {game[2]}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
 
@@ -73,7 +73,7 @@ def by_the_old_way(seed: int, match: tuple[int, int, int]) -> int:
 
 
 def test_an_unfinished_export_has_no_secret_and_no_seed_to_come(
-    unfinished: tuple[Public, list[MatchSpec]],
+    unfinished: tuple[Public, list[GameSpec]],
 ) -> None:
     """Looked for in every file, as text and as bytes; what it has is the commitment."""
     public, to_come = unfinished
@@ -89,7 +89,7 @@ def test_an_unfinished_export_has_no_secret_and_no_seed_to_come(
 
 
 def test_nothing_in_an_export_foretells_the_games_to_come(
-    unfinished: tuple[Public, list[MatchSpec]],
+    unfinished: tuple[Public, list[GameSpec]],
 ) -> None:
     """The name with small numbers, as once sufficed, and every digest, id and seed that was published, as any key."""
     public, to_come = unfinished
@@ -116,11 +116,11 @@ def test_a_seed_that_the_organiser_fixed_is_foretold_and_said_to_be(tmp_path: Pa
     public = published(cup.contest, tmp_path)
     issued = cup.store.issue(NAME, "here")
     assert issued
-    match = issued
+    game = issued
     due = cup.contest.job(issued).spec().seed
     cup.close()
 
-    place = (match.round, match.table, match.game)
+    place = (game.round, game.table, game.leg)
     assert due in {by_the_old_way(number, place) for number in range(816)}
     words = "fixed by the organiser: seed 815; anybody who knows it can predict all chance"
     assert words in (public.directory / "index.html").read_text()
@@ -130,7 +130,7 @@ def test_a_seed_that_the_organiser_fixed_is_foretold_and_said_to_be(tmp_path: Pa
 
 
 def test_an_attempt_that_did_not_count_says_nothing_of_the_next(
-    unfinished: tuple[Public, list[MatchSpec]],
+    unfinished: tuple[Public, list[GameSpec]],
 ) -> None:
     records = unfinished[0].directory / "records"
     void = read_record(records / "00002.attempt-1.json").record.spec
@@ -140,11 +140,11 @@ def test_an_attempt_that_did_not_count_says_nothing_of_the_next(
     assert void.opening == counted.opening
 
 
-def test_an_id_does_not_tell_the_opening(unfinished: tuple[Public, list[MatchSpec]]) -> None:
+def test_an_id_does_not_tell_the_opening(unfinished: tuple[Public, list[GameSpec]]) -> None:
     """Ids of games to come are public, and there are few openings: none of them makes the id."""
     public, to_come = unfinished
     games = json.loads((public.directory / "data/games.json").read_text())
-    ids = {game["match"] for game in games}
+    ids = {game["id"] for game in games}
     document = json.loads((public.directory / "contest.json").read_text())
     openings = [tuple(map(tuple, opening)) for opening in document["openings"]]
     assert 3 == len(openings)
@@ -155,7 +155,7 @@ def test_an_id_does_not_tell_the_opening(unfinished: tuple[Public, list[MatchSpe
 
 
 def test_an_unfinished_export_verifies_and_promises_nothing_of_chance(
-    unfinished: tuple[Public, list[MatchSpec]],
+    unfinished: tuple[Public, list[GameSpec]],
 ) -> None:
     report = verify_export(unfinished[0].directory, unfinished[0].public_key)
 
@@ -222,7 +222,7 @@ def test_a_commitment_that_was_exchanged_with_its_secret_is_found(copy: Public) 
 def reseeded(record: Any, seed: object) -> None:
     """Give a record another seed, and the id that goes with it; a game without chance replays all the same."""
     spec = record["record"]["spec"] | {"seed": seed}
-    record["record"] |= {"spec": spec, "id": MatchSpec.model_validate(spec).id}
+    record["record"] |= {"spec": spec, "id": GameSpec.model_validate(spec).id}
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_an_opening_out_of_its_turn_is_found(copy: Public) -> None:
         spec = record["record"]["spec"]
         others = [[[7, 7], [8, 8]], [[7, 7], [7, 8]], [[6, 7], [9, 8]]]
         spec["opening"] = next(each for each in others if each != spec["opening"])
-        record["record"]["id"] = MatchSpec.model_validate(spec).id
+        record["record"]["id"] = GameSpec.model_validate(spec).id
 
     for number in (1, 2):
         change(copy.directory / f"records/0000{number}.json", exchange)
@@ -308,7 +308,7 @@ def test_a_contest_that_is_over_must_reveal_its_chance(copy: Public) -> None:
 
 
 def test_chance_that_is_revealed_too_early_is_found(
-    unfinished: tuple[Public, list[MatchSpec]], exported: Public, tmp_path: Path
+    unfinished: tuple[Public, list[GameSpec]], exported: Public, tmp_path: Path
 ) -> None:
     public = unfinished[0].copy_to(tmp_path)
     (public.directory / "chance.json").write_bytes((exported.directory / "chance.json").read_bytes())

@@ -8,14 +8,14 @@ from typing import Any
 
 from judge.catalog.steps import steps_of
 from judge.games.types import Verdict
-from judge.site.match_page import MatchContext, match_page
+from judge.site.game_page import GamePageContext, game_page
 from judge.site.pages import ASSETS, PagePlace, asset
 from judge.site.site import Proof, site
 from judge.translations.language import Language
 from tests.publish.public import Public
 from tests.records import recorded
 from tests.site.browser import Browser
-from tests.site.test_site import a_match, many_games
+from tests.site.test_site import a_game, many_games
 
 # --- the accessibility tree ------------------------------------------------------------------------------------------
 
@@ -159,10 +159,10 @@ def test_longer_words_are_neither_cut_off_nor_forgotten(browser: Browser, tmp_pa
     """What is not in brackets does not come from the catalogue; what is wider than its place is cut off."""
     language = Language("qps", "qps-ploc", "Pseudo", "en_XA", messages=Longer())
     file = recorded.gomoku()
-    context = MatchContext("cup", a_match(1, "anna", "bert", Verdict.WIN, ""), ("001", "002"), address="")
+    context = GamePageContext("cup", a_game(1, "anna", "bert", Verdict.WIN, ""), ("001", "002"), address="")
     game = PagePlace("games/00001.html", language, (language,))
     pages = dict(site(many_games(5, 40), {}, Proof("k", "0" * 64, []), (language,)))
-    pages[game.file] = match_page(steps_of(file), file.record, context, game)
+    pages[game.file] = game_page(steps_of(file), file.record, context, game)
     for path, data in [*pages.items(), *((name, asset(name)) for name in ASSETS)]:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(data)

@@ -110,7 +110,7 @@ def test_no_file_of_the_export_has_a_word_of_it(exported: Public) -> None:
 
 
 def test_each_author_has_a_directory_of_his_own(exported: Public) -> None:
-    """It has every match of his agent, also the void attempt; only the organiser may read all directories."""
+    """It has every game of his agent, also the void attempt; only the organiser may read all directories."""
     assert 0o700 == exported.private.stat().st_mode & 0o777
     assert {"anna", "bert", "-carl", "dora", "crash.test"} == {path.name for path in exported.private.iterdir()}
     carl = exported.private / "-carl"

@@ -51,9 +51,9 @@ def test_the_games_have_their_results(exported: Public) -> None:
     for game in games:
         record = read_record(exported.directory / game["record"]).record
         assert (game["number"], game["verdict"]) == (record.spec.number, record.verdict)
-        assert game["match"] == record.id
+        assert game["id"] == record.id
         known = bare(record.spec).model_copy(update={"seed": commitment_to(CHANCE)})
-        assert game["match"] == known.id
+        assert game["id"] == known.id
 
 
 def test_the_crosstable_is_a_matrix(exported: Public) -> None:

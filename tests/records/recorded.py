@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from judge.referee.policy import Policy
-from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
-from judge.testing import Act, Agent, Say, ScriptedMatch, World
+from judge.referee.spec import GameSpec, RecordFile, SeatSpec
+from judge.testing import Act, Agent, Say, ScriptedGame, World
 from tests.games.stratego_positions import blue, red
 from tests.referee import test_qchess as qchess
 from tests.referee import test_stratego as stratego
@@ -15,8 +15,8 @@ HOSTILE = '<b>&"evil"\x1b]0;x\x07\u202e]]>'
 """A name that would be markup, an escape sequence and a turned reading direction."""
 
 
-def named(spec: MatchSpec, first: str, second: str) -> MatchSpec:
-    """The same match between agents of these names."""
+def named(spec: GameSpec, first: str, second: str) -> GameSpec:
+    """The same game between agents of these names."""
     seats = [
         SeatSpec.model_validate(seat.model_dump() | {"name": name})
         for seat, name in zip(spec.seats, (first, second), strict=True)
@@ -24,9 +24,9 @@ def named(spec: MatchSpec, first: str, second: str) -> MatchSpec:
     return spec.model_copy(update={"seats": (seats[0], seats[1])})
 
 
-def recorded(first: Agent, second: Agent, spec: MatchSpec) -> RecordFile:
+def recorded(first: Agent, second: Agent, spec: GameSpec) -> RecordFile:
     """The record of a game between two scripts."""
-    return a_file(ScriptedMatch(World(first, second), spec), spec)
+    return a_file(ScriptedGame(World(first, second), spec), spec)
 
 
 def talker(*moves: str, messages: Sequence[str] = ()) -> Agent:

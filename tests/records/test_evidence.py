@@ -9,14 +9,14 @@ from judge.records.evidence import Case, PolicyKey, cases
 from judge.referee.blame import TABLE
 from judge.referee.transcript import EntryKind
 from judge.sandbox.box import ProcessReport, Readings
-from judge.testing import Agent, Do, Say, ScriptedMatch, World, dies, exits
+from judge.testing import Agent, Do, Say, ScriptedGame, World, dies, exits
 from tests.records import recorded
 from tests.referee.games import a_file, brain, spec
 
 
 def case_of(first: Agent, second: Agent, **world: Any) -> Case:
     """The only case of a game."""
-    file = a_file(ScriptedMatch(World(first, second, **world), spec()), spec())
+    file = a_file(ScriptedGame(World(first, second, **world), spec()), spec())
     [case] = cases(file)
     return case
 
@@ -93,7 +93,7 @@ def test_whoever_died_out_of_turn_is_shown_what_it_did_then() -> None:
 def test_a_starved_agent_is_a_void_with_a_case_and_no_loser() -> None:
     world = World(brain(BEGIN=[Say(b"7,7\r\n", 99000)]), brain())
     world.others_share = 0.5
-    file = a_file(ScriptedMatch(world, spec()), spec())
+    file = a_file(ScriptedGame(world, spec()), spec())
 
     [case] = cases(file)
 

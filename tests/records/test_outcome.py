@@ -1,9 +1,9 @@
-"""Who won in words, and the score of a match: the same for a record, a row of the store and a page."""
+"""Who won in words, and the score of a game: the same for a record, a row of the store and a page."""
 
 import pytest
 
 from judge.games.types import Verdict
-from judge.records.outcome import match_scores, outcome_sentence, outcome_text, score_text
+from judge.records.outcome import game_scores, outcome_sentence, outcome_text, score_text
 
 NAMES = ("anna", "bert")
 
@@ -21,7 +21,7 @@ NAMES = ("anna", "bert")
 def test_every_outcome_has_a_score_and_words(
     verdict: Verdict, winner: int | None, scores: tuple[float, float], score: str, outcome: str
 ) -> None:
-    assert scores == match_scores(verdict, winner) == match_scores(verdict.value, winner)
+    assert scores == game_scores(verdict, winner) == game_scores(verdict.value, winner)
     assert score == score_text(verdict, winner)
     assert outcome == outcome_text(verdict.value, winner, NAMES)
 

@@ -6,12 +6,12 @@ from typing import Any
 from judge.games.types import End
 from judge.referee.blame import Void
 from judge.referee.make_record import Circumstances, record_of
-from judge.referee.make_record import PlayedMatch as RecordedGame
-from judge.referee.match import Referee
+from judge.referee.make_record import RefereedGame as RecordedGame
 from judge.referee.policy import Policy
-from judge.referee.spec import MatchRecord, MatchSpec, Placement, RecordFile
+from judge.referee.referee import Referee
+from judge.referee.spec import GameRecord, GameSpec, Placement, RecordFile
 from judge.referee.transcript import seal
-from judge.testing import Act, Agent, Say, ScriptedMatch, World, exits, scripted_seats
+from judge.testing import Act, Agent, Say, ScriptedGame, World, exits, scripted_seats
 
 
 def brain(*moves: str, ms: float = 1.0, **lines: Sequence[Act]) -> Agent:
@@ -42,8 +42,8 @@ BLACK_ROW = ("0,0", "1,0", "2,0", "3,0", "4,0")
 WHITE_ROW = ("0,1", "1,1", "2,1", "3,1", "4,1")
 
 
-def spec(opening: Sequence[tuple[int, int]] = (), **sections: dict[str, Any]) -> MatchSpec:
-    return MatchSpec(
+def spec(opening: Sequence[tuple[int, int]] = (), **sections: dict[str, Any]) -> GameSpec:
+    return GameSpec(
         seats=scripted_seats("gomocup", ("black", "white")),
         policy=Policy.model_validate(
             {
@@ -56,21 +56,21 @@ def spec(opening: Sequence[tuple[int, int]] = (), **sections: dict[str, Any]) ->
     )
 
 
-def play(black: Agent, white: Agent, match_spec: MatchSpec | None = None, **world: Any) -> ScriptedMatch:
-    return ScriptedMatch(World(black, white, **world), match_spec or spec())
+def play(black: Agent, white: Agent, game_spec: GameSpec | None = None, **world: Any) -> ScriptedGame:
+    return ScriptedGame(World(black, white, **world), game_spec or spec())
 
 
-def a_file(played: ScriptedMatch, match_spec: MatchSpec) -> RecordFile:
+def a_file(played: ScriptedGame, game_spec: GameSpec) -> RecordFile:
     """The record of a game that was played in a world, with its transcript: it verifies."""
     sealed = seal(played.world.entries)
-    record = a_record(match_spec, played.end, played.referee)
+    record = a_record(game_spec, played.end, played.referee)
     return RecordFile(record=record.model_copy(update={"transcript_sha256": sealed.sha256}), transcript=sealed)
 
 
-def a_record(match_spec: MatchSpec, end: End | Void, referee: Referee) -> MatchRecord:
+def a_record(game_spec: GameSpec, end: End | Void, referee: Referee) -> GameRecord:
     """The record of a game, without a transcript."""
     return record_of(
-        match_spec,
+        game_spec,
         RecordedGame(end, referee),
         Circumstances(
             attempt=1,

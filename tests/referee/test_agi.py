@@ -12,8 +12,8 @@ from judge.games.types import Verdict
 from judge.referee.make_record import plies_of
 from judge.referee.policy import load_policy
 from judge.referee.setup import check_playable
-from judge.referee.spec import MatchSpec, SeatSpec
-from judge.testing import Act, Agent, Say, ScriptedMatch, World, exits
+from judge.referee.spec import GameSpec, SeatSpec
+from judge.testing import Act, Agent, Say, ScriptedGame, World, exits
 from tests.referee.games import brain
 
 
@@ -45,17 +45,17 @@ ROW = ("01", "02", "03", "04", "05")
 OTHER_ROW = ("11", "12", "13", "14", "15")
 
 
-def spec(policy: str = "gomocup-standard", *overrides: str, protocols: tuple[str, str] = ("agi", "agi")) -> MatchSpec:
+def spec(policy: str = "gomocup-standard", *overrides: str, protocols: tuple[str, str] = ("agi", "agi")) -> GameSpec:
     first, second = (
         SeatSpec(name=name, digest="0" * 64, command=("./a",), runtime="native", protocol=protocol)
         for name, protocol in zip(("one", "two"), protocols, strict=True)
     )
-    return MatchSpec(seats=(first, second), policy=load_policy(policy, overrides))
+    return GameSpec(seats=(first, second), policy=load_policy(policy, overrides))
 
 
-def play(first: Agent, second: Agent, match_spec: MatchSpec | None = None) -> ScriptedMatch:
+def play(first: Agent, second: Agent, game_spec: GameSpec | None = None) -> ScriptedGame:
     """A game, refereed and refereed again from its own transcript."""
-    return ScriptedMatch(World(first, second), match_spec or spec())
+    return ScriptedGame(World(first, second), game_spec or spec())
 
 
 def test_a_game_is_played_to_its_end() -> None:

@@ -11,10 +11,10 @@ from judge.protocols import protocol_entry
 from judge.referee.bounds import LARGEST_RECORD
 from judge.referee.policy import load_policy, policy_names, variants_of
 from judge.referee.side import counted
-from judge.referee.spec import MatchSpec, RecordFile
+from judge.referee.spec import GameSpec, RecordFile
 from judge.referee.transcript import EntryKind, mark_private, seal
 from judge.referee.verify import verify
-from judge.testing import Act, Agent, Do, Say, ScriptedMatch, World
+from judge.testing import Act, Agent, Do, Say, ScriptedGame, World
 from tests.referee.games import a_record, brain, spec
 
 SHIPPED = [f"{name}{variant}" for name in policy_names() for variant in ("", *(f":{v}" for v in variants_of(name)))]
@@ -93,7 +93,7 @@ def test_the_judge_needs_no_more_memory_than_its_bounds_say() -> None:
     """To seal and to write a record at its worst: many entries, each of one letter."""
     chosen = spec(bytes={"turn_bytes": 1 << 22, "game_bytes": 1 << 22, "stderr_bytes": 0})
     world = World(brain(BEGIN=[Say(b"x", 0)] * 40_000), brain())
-    played = ScriptedMatch(world, chosen)
+    played = ScriptedGame(world, chosen)
     assert played.verdict is Verdict.OUTPUT
     tracemalloc.start()
     try:
@@ -120,14 +120,14 @@ def flooder(moves: Sequence[str], turns: Sequence[Sequence[Act]]) -> Agent:
     return hear
 
 
-def written(world: World, played: ScriptedMatch, chosen: MatchSpec) -> RecordFile:
+def written(world: World, played: ScriptedGame, chosen: GameSpec) -> RecordFile:
     tests = [protocol_entry(seat.protocol).is_private for seat in chosen.seats]
     sealed = seal(mark_private(world.transcript, lambda seat, line: tests[seat](line)))
     written = a_record(chosen, played.end, played.referee)
     return RecordFile(record=written.model_copy(update={"transcript_sha256": sealed.sha256}), transcript=sealed)
 
 
-def record(chosen: MatchSpec, *agents: Agent) -> tuple[RecordFile, int]:
+def record(chosen: GameSpec, *agents: Agent) -> tuple[RecordFile, int]:
     world = World(*agents)
-    file = written(world, ScriptedMatch(world, chosen), chosen)
+    file = written(world, ScriptedGame(world, chosen), chosen)
     return file, sum(len(block.entries) for block in file.transcript.blocks)

@@ -9,7 +9,7 @@ from judge.base.errors import InputError
 from judge.referee.folder_shelf import folders_of, shelved
 from judge.referee.policy import load_policy
 from judge.referee.setup import build_referee
-from judge.referee.spec import FolderRecord, KeptFolders, MatchSpec, SeatSpec
+from judge.referee.spec import FolderRecord, GameSpec, KeptFolders, SeatSpec
 from judge.sandbox.archive import EMPTY, Archive, pack_folder
 from judge.sandbox.box import BoxKind, FolderKind
 from judge.sandbox.folders import CollectedFolder
@@ -32,11 +32,11 @@ class Shelf:
         self.states[seat, state.digest] = state
 
 
-def spec(*overrides: str, box: BoxKind = "docker", **folders: str) -> MatchSpec:
+def spec(*overrides: str, box: BoxKind = "docker", **folders: str) -> GameSpec:
     """A game whose first seat has folders."""
     values = {"digest": "0" * 64, "command": ("b",), "runtime": "native", "protocol": "gomocup"}
     kept = KeptFolders(name="pbrain-a", **folders) if folders else None
-    return MatchSpec(
+    return GameSpec(
         policy=load_policy("gomocup-freestyle", overrides),
         seats=(
             SeatSpec(name="a-1", folders=kept, **values),  # type: ignore[arg-type]

@@ -19,10 +19,10 @@ from judge.base.errors import InputError
 from judge.catalog.files import write_exports
 from judge.protocols import PROTOCOLS, protocol_entry
 from judge.referee.make_record import Circumstances, record_of
-from judge.referee.make_record import PlayedMatch as Recorded
+from judge.referee.make_record import RefereedGame as Recorded
 from judge.referee.policy import load_policy, policy_names, variants_of
 from judge.referee.setup import build_referee, check_playable
-from judge.referee.spec import MatchSpec, Placement, RecordFile, SeatSpec, public_part
+from judge.referee.spec import GameSpec, Placement, RecordFile, SeatSpec, public_part
 from judge.referee.transcript import EntryKind, mark_private, seal
 from judge.referee.verify import verify
 from judge.referee.wire import Measured
@@ -43,7 +43,7 @@ NARROW = (
 )
 
 
-def pairings() -> list[MatchSpec]:
+def pairings() -> list[GameSpec]:
     """Every policy with every two protocols that can speak its game."""
     found = []
     for name in policy_names():
@@ -54,7 +54,7 @@ def pairings() -> list[MatchSpec]:
                     SeatSpec(name=seat, digest="0" * 64, command=("a",), runtime="native", protocol=each)
                     for seat, each in zip(("one", "two"), protocols, strict=True)
                 )
-                spec = MatchSpec(seats=(first, second), policy=policy, seed=3)
+                spec = GameSpec(seats=(first, second), policy=policy, seed=3)
                 try:
                     check_playable(spec)
                 except InputError:
@@ -368,7 +368,7 @@ WILLS = st.builds(
 )
 
 
-def recorded(spec: MatchSpec, wills: Sequence[Will]) -> RecordFile:
+def recorded(spec: GameSpec, wills: Sequence[Will]) -> RecordFile:
     """A game, as `play` records it."""
     agents = [will.agent(seat.protocol) for will, seat in zip(wills, spec.seats, strict=True)]
     world = Tardy(*agents)

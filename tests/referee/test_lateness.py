@@ -3,11 +3,11 @@
 import pytest
 
 from judge.games.types import Verdict
-from judge.referee.spec import MatchRecord
+from judge.referee.spec import GameRecord
 from judge.referee.transcript import EntryKind, seal, unseal
 from judge.referee.verify import verify
 from judge.referee.wire import Happening
-from judge.testing import MS, Act, Do, Say, ScriptedMatch, World, exits
+from judge.testing import MS, Act, Do, Say, ScriptedGame, World, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play, spec
 
 TIGHT = {"turn_ms": 1500, "tolerance_ms": 0, "match_ms": 60_000}
@@ -31,15 +31,15 @@ def test_an_answer_in_time_counts_and_a_pause_before_it_is_not_charged() -> None
 
 
 def test_an_answer_that_may_have_come_in_time_during_a_pause_is_void() -> None:
-    match_spec = spec(clock=TIGHT)
-    played = play(brain(BEGIN=[*paused(4000), Say(b"0,0\n", 0)]), brain(), match_spec)
+    game_spec = spec(clock=TIGHT)
+    played = play(brain(BEGIN=[*paused(4000), Say(b"0,0\n", 0)]), brain(), game_spec)
 
     assert Verdict.VOID is played.verdict
     assert "the judge did not run for 4.0 s" in played.end.reason
     evidence = played.referee.sides[0].evidence
     assert evidence is not None
     assert (4000, 120, 1500) == (evidence.judge_paused_ms, evidence.charged_ms, evidence.allowed_ms)
-    assert [] == list(verify(a_file(played, match_spec)).problems)
+    assert [] == list(verify(a_file(played, game_spec)).problems)
 
 
 def test_after_a_pause_an_agent_gets_all_its_time_and_is_late_then() -> None:
@@ -112,7 +112,7 @@ def test_a_pause_between_two_turns_changes_nothing() -> None:
 def test_an_answer_is_late_that_is_read_more_than_a_few_ms_after_the_deadline(late_ms: int, verdict: Verdict) -> None:
     """The judge's own work for the agent took until then: `World` has it busy at the deadline."""
     world = Busy(brain(*BLACK_ROW[1:], BEGIN=[Say(b"0,0\n", 1500 + late_ms)]), brain(*WHITE_ROW))
-    played = ScriptedMatch(world, spec(clock=TIGHT))
+    played = ScriptedGame(world, spec(clock=TIGHT))
 
     assert verdict is played.verdict
 
@@ -154,16 +154,16 @@ def test_ok_to_restart_is_late_as_an_answer_is() -> None:
     clock = {**TIGHT, "start_ms": 1000}
     first = brain("0,0", START=[Say(b"OK\n", 1100)])
 
-    played = ScriptedMatch(Busy(first, brain()), spec(opening, clock=clock))
+    played = ScriptedGame(Busy(first, brain()), spec(opening, clock=clock))
 
     assert (Verdict.START_TIME, 1) == (played.verdict, played.winner)
 
 
 def test_a_record_of_the_format_before_counts_an_answer_whenever_it_was_read() -> None:
-    match_spec = spec(clock=TIGHT)
+    game_spec = spec(clock=TIGHT)
     world = Busy(brain(*BLACK_ROW[1:], BEGIN=[Say(b"0,0\n", 1590)]), brain(*WHITE_ROW))
-    played = ScriptedMatch(world, match_spec, record_format=2)
-    file = a_file(played, match_spec)
+    played = ScriptedGame(world, game_spec, record_format=2)
+    file = a_file(played, game_spec)
     former = file.model_copy(update={"record": file.record.model_copy(update={"format": "judge-record-2"})})
 
     assert (Verdict.WIN, 0) == (played.verdict, played.winner)
@@ -193,9 +193,9 @@ def test_who_lost_on_time_is_still_while_the_other_is_told_goodbye() -> None:
 
 
 def test_a_record_of_the_format_before_says_goodbye_to_both_at_once() -> None:
-    match_spec = spec()
-    played = ScriptedMatch(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), match_spec, record_format=2)
-    file = a_file(played, match_spec)
+    game_spec = spec()
+    played = ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), game_spec, record_format=2)
+    file = a_file(played, game_spec)
     former = file.model_copy(update={"record": file.record.model_copy(update={"format": "judge-record-2"})})
 
     told = [n for n, entry in enumerate(played.world.entries) if entry.data.startswith(b"END")]
@@ -205,13 +205,13 @@ def test_a_record_of_the_format_before_says_goodbye_to_both_at_once() -> None:
 
 
 def test_a_span_that_is_no_number_is_refused() -> None:
-    match_spec = spec(clock=TIGHT)
-    file = a_file(play(brain(*BLACK_ROW[1:], BEGIN=[*paused(1000), Say(b"0,0\n")]), brain(*WHITE_ROW)), match_spec)
+    game_spec = spec(clock=TIGHT)
+    file = a_file(play(brain(*BLACK_ROW[1:], BEGIN=[*paused(1000), Say(b"0,0\n")]), brain(*WHITE_ROW)), game_spec)
     entries = unseal(file.transcript)
     number = next(n for n, entry in enumerate(entries) if entry.kind is EntryKind.PAUSED)
     entries[number] = entries[number]._replace(data=b"-1")
     sealed = seal(entries)
-    record: MatchRecord = file.record.model_copy(update={"transcript_sha256": sealed.sha256})
+    record: GameRecord = file.record.model_copy(update={"transcript_sha256": sealed.sha256})
     forged = file.model_copy(update={"transcript": sealed, "record": record})
 
     assert verify(forged).problems

@@ -7,7 +7,7 @@ import pytest
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
 from judge.sandbox.box import ProcessReport, Readings
-from judge.testing import Act, Do, Say, ScriptedMatch, World, dies, exits
+from judge.testing import Act, Do, Say, ScriptedGame, World, dies, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
 
 
@@ -44,7 +44,7 @@ def test_time_left_of_an_unlimited_match_is_the_largest_int() -> None:
 
 
 def test_an_overrun_within_the_tolerance_is_free_for_the_turn_and_charged_to_the_match() -> None:
-    """time_left may become negative; a match that is overrun eats the tolerance, and is then lost."""
+    """time_left may become negative; a game that is overrun eats the tolerance, and is then lost."""
     clock = {"turn_ms": 1000, "match_ms": 2500, "tolerance_ms": 500}
     played = play(brain(*BLACK_ROW, ms=1400), brain(*WHITE_ROW), spec(clock=clock))
 
@@ -205,7 +205,7 @@ def test_memory_goes_before_time() -> None:
 def test_a_starved_agent_does_not_lose_on_time() -> None:
     world = World(brain(), brain())
     world.others_share = 0.5
-    played = ScriptedMatch(world, spec())
+    played = ScriptedGame(world, spec())
 
     assert Verdict.VOID is played.verdict
     assert "starved" in played.end.reason
@@ -215,13 +215,13 @@ def test_one_that_sleeps_while_others_work_on_its_core_loses_on_time() -> None:
     world = World(brain(), brain())
     world.others_share, world.waited_share = 0.9, 0.01
 
-    assert Verdict.TURN_TIME is ScriptedMatch(world, spec()).verdict
+    assert Verdict.TURN_TIME is ScriptedGame(world, spec()).verdict
 
 
 def test_an_agent_that_the_host_stalled_does_not_lose_on_time() -> None:
     world = World(brain(), brain())
     world.stalled_share, world.slept_share = 0.5, 0.9
-    played = ScriptedMatch(world, spec())
+    played = ScriptedGame(world, spec())
 
     assert Verdict.VOID is played.verdict
     assert "the host stalled: for 50% of the time" in played.end.reason
@@ -231,7 +231,7 @@ def test_one_that_works_while_the_host_stalls_loses_on_time() -> None:
     world = World(brain(), brain())
     world.stalled_share, world.slept_share = 0.5, 0.1
 
-    assert Verdict.TURN_TIME is ScriptedMatch(world, spec()).verdict
+    assert Verdict.TURN_TIME is ScriptedGame(world, spec()).verdict
 
 
 @pytest.mark.parametrize(("match_ms", "verdict"), [(300, Verdict.VOID), (0, Verdict.TURN_TIME)])
@@ -241,13 +241,13 @@ def test_stalls_of_former_turns_excuse_the_time_of_the_match_only(match_ms: int,
 
     clock = {"turn_ms": 1000, "match_ms": match_ms, "tolerance_ms": 0}
 
-    assert verdict is ScriptedMatch(world, spec(clock=clock)).verdict
+    assert verdict is ScriptedGame(world, spec(clock=clock)).verdict
 
 
 def test_an_agent_that_others_hold_still_does_not_lose_on_time() -> None:
     world = World(brain(), brain())
     world.held_by_others = True
-    played = ScriptedMatch(world, spec())
+    played = ScriptedGame(world, spec())
 
     assert Verdict.VOID is played.verdict
     assert "held still" in played.end.reason
@@ -258,7 +258,7 @@ def test_an_agent_that_is_not_starved_loses_on_time() -> None:
     world = World(brain(), brain())
     world.others_share = 0.02
 
-    assert Verdict.TURN_TIME is ScriptedMatch(world, spec()).verdict
+    assert Verdict.TURN_TIME is ScriptedGame(world, spec()).verdict
 
 
 @pytest.mark.parametrize(
@@ -436,5 +436,5 @@ def test_a_flood_after_the_goodbye_ends_one_and_leaves_the_other_its_time() -> N
     assert any(b"saved" in entry.data for entry in played.world.entries)
 
 
-def read_from(played: ScriptedMatch, seat: int) -> int:
+def read_from(played: ScriptedGame, seat: int) -> int:
     return sum(len(e.data) for e in played.world.entries if (e.seat, e.kind) == (seat, EntryKind.READ))

@@ -9,7 +9,7 @@ from judge.catalog.steps import steps_of
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import EntryKind, seal, unseal
 from judge.referee.verify import verify
-from judge.testing import ScriptedMatch, World
+from judge.testing import ScriptedGame, World
 from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, spec
 
 
@@ -23,8 +23,8 @@ class Growing(World):
 
 @pytest.fixture
 def file() -> RecordFile:
-    match_spec = spec()
-    return a_file(ScriptedMatch(Growing(brain(*BLACK_ROW), brain(*WHITE_ROW)), match_spec), match_spec)
+    game_spec = spec()
+    return a_file(ScriptedGame(Growing(brain(*BLACK_ROW), brain(*WHITE_ROW)), game_spec), game_spec)
 
 
 def test_each_answer_has_the_memory_that_its_box_used_then(file: RecordFile) -> None:

@@ -7,7 +7,7 @@ import pytest
 from judge.games.gomoku import Gomoku
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
-from judge.testing import Act, Agent, Say, ScriptedMatch, exits
+from judge.testing import Act, Agent, Say, ScriptedGame, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
 
 
@@ -16,7 +16,7 @@ def swapper(*answers: str) -> Agent:
     return brain(*answers)
 
 
-def swap2(first: Sequence[str], second: Sequence[str]) -> ScriptedMatch:
+def swap2(first: Sequence[str], second: Sequence[str]) -> ScriptedGame:
     options = {"width": 15, "height": 15, "rule": "standard", "swap": "swap2"}
     game = {"name": "gomoku", "options": options}
     return play(swapper(*first), swapper(*second), spec(game=game))
@@ -130,7 +130,7 @@ def old(*moves: str, ms: float = 1.0, **lines: Sequence[Act]) -> Agent:
     return hear
 
 
-def swap2_of(first: Agent, second: Agent) -> ScriptedMatch:
+def swap2_of(first: Agent, second: Agent) -> ScriptedGame:
     options = {"width": 15, "height": 15, "rule": "standard", "swap": "swap2"}
     return play(first, second, spec(game={"name": "gomoku", "options": options}))
 
@@ -146,7 +146,7 @@ def test_time_left_is_what_is_left_at_each_request_of_a_turn() -> None:
 # --- processes that are replaced -----------------------------------------------------------------
 
 
-def still_running_when_replaced(played: ScriptedMatch) -> list[int]:
+def still_running_when_replaced(played: ScriptedGame) -> list[int]:
     """The seats whose old process had neither ended nor been killed when the new one was started."""
     running, found = set[int](), []
     for entry in played.world.entries:
@@ -192,7 +192,7 @@ TURN_LOST_NS = 6_000_000_000
 """What the last turn of each game here is charged: nothing is said, until the turn and its tolerance are over."""
 
 
-def stands_still(played: ScriptedMatch, seat: int) -> Callable[[int], bool]:
+def stands_still(played: ScriptedGame, seat: int) -> Callable[[int], bool]:
     """Whether a seat is frozen at a moment."""
     marks = [
         (entry.ns, entry.kind is EntryKind.FROZEN)

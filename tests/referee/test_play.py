@@ -15,7 +15,7 @@ from judge.games.types import Event, Reply, Verdict
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import play, play_until_scored
 from judge.referee.policy import load_policy
-from judge.referee.spec import MatchSpec, RecordFile
+from judge.referee.spec import GameSpec, RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 
@@ -30,17 +30,17 @@ class Stumbling(Gomoku):
 
 
 @pytest.fixture
-def spec_and_program(tmp_path: Path) -> tuple[MatchSpec, dict[str, Path]]:
+def spec_and_program(tmp_path: Path) -> tuple[GameSpec, dict[str, Path]]:
     build_house_agents()
     agent = stage_agent("house-instant", tmp_path)
     policy = load_policy("gomocup-freestyle")
     first, second = (agent.seat(policy).model_copy(update={"name": name}) for name in ("one", "two"))
-    spec = MatchSpec(seats=(first, second), policy=policy, box="process")
+    spec = GameSpec(seats=(first, second), policy=policy, box="process")
     return spec, {agent.digest: agent.program}
 
 
 def test_a_mistake_of_the_judge_is_a_void_with_all_that_led_to_it(
-    spec_and_program: tuple[MatchSpec, dict[str, Path]],
+    spec_and_program: tuple[GameSpec, dict[str, Path]],
 ) -> None:
     """The record names the agent and the entry that it was about; the log has the input and where it failed."""
     spec, programs = spec_and_program
@@ -57,14 +57,14 @@ def test_a_mistake_of_the_judge_is_a_void_with_all_that_led_to_it(
     assert f"the judge failed after one (seat 0) said something at {last.ns / 1e6:.3f} ms" in reason
     assert "TypeError" in reason
     (failed,) = [line for line in logs if line["event"] == "the judge failed"]
-    assert spec.id == failed["match"]
+    assert spec.id == failed["game"]
     assert repr(last.data) == failed["input"]
     assert "what is Reply(" in failed["traceback"]
 
 
 @pytest.mark.parametrize(("stumbles", "verdicts"), [(2, ["void", "void", "draw"]), (9, ["void", "void", "void"])])
 def test_a_void_match_is_played_again_until_it_counts_or_has_no_attempt_left(
-    spec_and_program: tuple[MatchSpec, dict[str, Path]], stumbles: int, verdicts: list[str]
+    spec_and_program: tuple[GameSpec, dict[str, Path]], stumbles: int, verdicts: list[str]
 ) -> None:
     spec, programs = spec_and_program
     begun: list[int] = []
@@ -118,7 +118,7 @@ def test_rows_that_come_just_after_the_deadline_of_a_set_up_are_set_aside(tmp_pa
     policy = load_policy("stratego-2012", ["clock.turn_ms=1000", "clock.starved_share=1"])
     agents = [stage_agent(name, staging) for name in (str(folder), "house-stratego-instant")]
     first, second = (agent.seat(policy) for agent in agents)
-    spec = MatchSpec(seats=(first, second), policy=policy)
+    spec = GameSpec(seats=(first, second), policy=policy)
 
     record = (file := play(spec, {agent.digest: agent.program for agent in agents})).record
 

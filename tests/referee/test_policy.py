@@ -14,7 +14,7 @@ def test_every_policy_that_ships_is_valid_and_named_like_its_file(name: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "turn_s", "match_s", "side", "rule"),
+    ("name", "turn_s", "game_s", "side", "rule"),
     [
         ("gomocup-fastgame", 5, 120, 20, "freestyle"),
         ("gomocup-freestyle", 30, 180, 20, "freestyle"),
@@ -30,10 +30,10 @@ def test_every_policy_that_ships_is_valid_and_named_like_its_file(name: str) -> 
         ("renju-15:finals", 300, 1000, 15, "renju"),
     ],
 )
-def test_the_official_numbers(name: str, turn_s: int, match_s: int, side: int, rule: str) -> None:
+def test_the_official_numbers(name: str, turn_s: int, game_s: int, side: int, rule: str) -> None:
     policy = load_policy(name)
 
-    assert (turn_s * 1000, match_s * 1000) == (policy.clock.turn_ms, policy.clock.match_ms)
+    assert (turn_s * 1000, game_s * 1000) == (policy.clock.turn_ms, policy.clock.match_ms)
     assert 350 << 20 == policy.limits.memory_bytes
     assert {"width": side, "height": side, "rule": rule}.items() <= policy.game.options.items()
 

@@ -9,11 +9,11 @@ from judge.games.types import Verdict
 from judge.records.quantum_chess.log import read_log, write_log
 from judge.records.quantum_chess.replay import qchess_log, replay_qchess_log
 from judge.referee.policy import load_policy
-from judge.referee.spec import MatchSpec, SeatSpec
+from judge.referee.spec import GameSpec, SeatSpec
 from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify
 from judge.sandbox.box import ProcessReport
-from judge.testing import Act, Agent, Do, Say, ScriptedMatch, World, exits
+from judge.testing import Act, Agent, Do, Say, ScriptedGame, World, exits
 from tests.records.kept import record_file
 from tests.referee.games import a_record
 
@@ -34,23 +34,23 @@ def player(*answers: str, ms: float = 1.0, **lines: Sequence[Act]) -> Agent:
     return hear
 
 
-def spec(policy: str = "qchess-2013:classical", *overrides: str, **options: Any) -> MatchSpec:
+def spec(policy: str = "qchess-2013:classical", *overrides: str, **options: Any) -> GameSpec:
     chosen = load_policy(policy, overrides)
     game = chosen.game.model_copy(update={"options": chosen.game.options | options})
     seat = {"digest": "0" * 64, "command": ("./a",), "runtime": "native", "protocol": "qchess"}
-    return MatchSpec(
+    return GameSpec(
         seats=(SeatSpec(name="one", **seat), SeatSpec(name="two", **seat)),  # type: ignore[arg-type]
         policy=chosen.model_copy(update={"game": game}),
         seed=7,
     )
 
 
-def play(white: Agent, black: Agent, match_spec: MatchSpec | None = None) -> ScriptedMatch:
+def play(white: Agent, black: Agent, game_spec: GameSpec | None = None) -> ScriptedGame:
     """A game, refereed and refereed again from its own transcript."""
-    return ScriptedMatch(World(white, black), match_spec or spec())
+    return ScriptedGame(World(white, black), game_spec or spec())
 
 
-def result(played: ScriptedMatch) -> str:
+def result(played: ScriptedGame) -> str:
     return played.referee.game.result(("one", "two"))
 
 
@@ -90,10 +90,10 @@ def test_a_key_hides_other_types_than_another_and_its_record_verifies() -> None:
     """The first piece that is chosen shows a type: over ten keys not always the same."""
     shown = []
     for number in range(10):
-        match_spec = spec("qchess-2013").model_copy(update={"seed": f"{number}" * 64})
-        played = play(player("0 6", "0 5", "3 7"), player("3 0"), match_spec)
+        game_spec = spec("qchess-2013").model_copy(update={"seed": f"{number}" * 64})
+        played = play(player("0 6", "0 5", "3 7"), player("3 0"), game_spec)
         shown.append(played.world.bodies[1].heard[1])
-        assert [] == verify(record_file(played, match_spec)).problems
+        assert [] == verify(record_file(played, game_spec)).problems
 
     assert 1 < len(set(shown))
 
@@ -229,9 +229,9 @@ def test_a_game_goes_on_from_a_position() -> None:
 )
 def test_the_log_of_a_record_says_what_both_were_told(white: Agent, policy: str) -> None:
     """Nature's answers come from the seed again; the log stands for itself when it is replayed."""
-    match_spec = spec(policy)
-    played = play(white, player(*PAWN), match_spec)
-    log = qchess_log(a_record(match_spec, played.end, played.referee))
+    game_spec = spec(policy)
+    played = play(white, player(*PAWN), game_spec)
+    log = qchess_log(a_record(game_spec, played.end, played.referee))
 
     questions = ("SELECTION?", "MOVE?", "QUIT", "black")
     told = [line for line in played.world.bodies[1].heard if line.split()[0] not in questions]
@@ -246,9 +246,9 @@ def test_the_log_of_a_record_says_what_both_were_told(white: Agent, policy: str)
 def test_a_void_game_has_a_log_without_a_result() -> None:
     """An outsider ended white's container: nobody is charged."""
     lost: list[Act] = [Say(b""), Do(EntryKind.REPORT, ProcessReport("lost").encode())]
-    match_spec = spec()
-    played = play(player("4 6", MOVE=lost), player(), match_spec)
-    log = qchess_log(a_record(match_spec, played.end, played.referee))
+    game_spec = spec()
+    played = play(player("4 6", MOVE=lost), player(), game_spec)
+    log = qchess_log(a_record(game_spec, played.end, played.referee))
 
     assert Verdict.VOID is played.verdict
     assert ["4 6 0 pawn"] == [said.text for said in log.events]

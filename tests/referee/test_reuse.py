@@ -14,7 +14,7 @@ from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import play
 from judge.referee.policy import load_policy, policy_names
-from judge.referee.spec import MatchRecord, MatchSpec, RecordFile
+from judge.referee.spec import GameRecord, GameSpec, RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.docker.kept import KEPT
 from judge.sandbox.machine.owner import Owner
@@ -41,11 +41,11 @@ def games(staging: Path, count: int, *overrides: str) -> list[RecordFile]:
     agent = stage_agent("house-instant", staging)
     policy = load_policy("gomocup-freestyle", [*SMALL, *overrides])
     first, second = (agent.seat(policy).model_copy(update={"name": name}) for name in ("one", "two"))
-    specs = [MatchSpec(seats=(first, second), policy=policy, number=number) for number in range(count)]
+    specs = [GameSpec(seats=(first, second), policy=policy, number=number) for number in range(count)]
     return [play(spec, {agent.digest: agent.program}) for spec in specs]
 
 
-def moves(record: MatchRecord) -> list[str]:
+def moves(record: GameRecord) -> list[str]:
     return [ply.said for ply in record.plies]
 
 

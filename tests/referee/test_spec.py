@@ -1,14 +1,14 @@
-"""A match's id: a digest of its spec, also of one that an older judge wrote, whose policies had fewer fields."""
+"""A game's id: a digest of its spec, also of one that an older judge wrote, whose policies had fewer fields."""
 
 import hashlib
 import json
 from typing import Any
 
 from judge.referee.policy import load_policy
-from judge.referee.spec import MatchSpec, SeatSpec
+from judge.referee.spec import GameSpec, SeatSpec
 
 SEAT = SeatSpec(name="brain", digest="0" * 64, command=("brain",), runtime="native", protocol="gomocup")
-SPEC = MatchSpec(seats=(SEAT, SEAT), policy=load_policy("gomocup-fastgame"))
+SPEC = GameSpec(seats=(SEAT, SEAT), policy=load_policy("gomocup-fastgame"))
 
 
 def digest(document: dict[str, Any]) -> str:
@@ -24,7 +24,7 @@ def written_before(field: str) -> dict[str, Any]:
 
 
 def test_an_id_is_the_same_after_a_spec_was_written_and_read() -> None:
-    again = MatchSpec.model_validate_json(SPEC.model_dump_json())
+    again = GameSpec.model_validate_json(SPEC.model_dump_json())
 
     assert SPEC.id == again.id
     assert again.is_called(SPEC.id)
@@ -32,7 +32,7 @@ def test_an_id_is_the_same_after_a_spec_was_written_and_read() -> None:
 
 def test_a_spec_of_an_older_judge_keeps_its_id_and_has_the_new_limit() -> None:
     old = written_before("address_bytes")
-    read = MatchSpec.model_validate_json(json.dumps(old))
+    read = GameSpec.model_validate_json(json.dumps(old))
 
     assert read.is_called(digest(old))
     assert read.policy.limits.address_bytes == 16 << 30
@@ -40,13 +40,13 @@ def test_a_spec_of_an_older_judge_keeps_its_id_and_has_the_new_limit() -> None:
 
 def test_a_spec_of_an_older_judge_that_was_changed_has_not_its_id() -> None:
     old = written_before("address_bytes")
-    changed = MatchSpec.model_validate_json(json.dumps(old | {"seed": 99}))
+    changed = GameSpec.model_validate_json(json.dumps(old | {"seed": 99}))
 
     assert not changed.is_called(digest(old))
 
 
 def test_a_match_of_a_schedule_has_the_schedule_s_id_whatever_it_starts_from() -> None:
-    scheduled = MatchSpec(**dict(SPEC) | {"scheduled_as": SPEC.id})
+    scheduled = GameSpec(**dict(SPEC) | {"scheduled_as": SPEC.id})
     played = scheduled.model_copy(update={"seed": 7, "opening": ((7, 7),)})
 
     assert SPEC.id == played.id

@@ -6,10 +6,10 @@ import pytest
 
 from judge.games.types import AgentFault
 from judge.referee.make_record import plies_of
-from judge.referee.spec import MatchSpec
+from judge.referee.spec import GameSpec
 from judge.referee.spectator import RecordedWire, Spectator, TailingWire
 from judge.referee.transcript import SPILL_BYTES, Entry, EntryKind, Transcript, unpack_entries
-from judge.testing import Say, ScriptedMatch, World
+from judge.testing import Say, ScriptedGame, World
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED
 from tests.referee import test_agi as agi
 from tests.referee import test_stratego as stratego
@@ -20,7 +20,7 @@ class OverError(Exception):
     pass
 
 
-def follow(match_spec: MatchSpec, entries: Sequence[Entry]) -> Spectator:
+def follow(game_spec: GameSpec, entries: Sequence[Entry]) -> Spectator:
     """Look on while the entries come one by one, to their end."""
     left = iter(entries)
 
@@ -30,13 +30,13 @@ def follow(match_spec: MatchSpec, entries: Sequence[Entry]) -> Spectator:
             raise OverError
         return [entry]
 
-    spectator = Spectator(match_spec, TailingWire(more))
+    spectator = Spectator(game_spec, TailingWire(more))
     spectator.referee.play()
     return spectator
 
 
 def test_a_growing_transcript_gives_the_same_game() -> None:
-    played = ScriptedMatch(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec())
+    played = ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec())
 
     spectator = follow(spec(), played.world.entries)
 
@@ -50,7 +50,7 @@ def test_lines_that_came_before_they_were_asked_for_are_followed_too() -> None:
     rows = [Say(f"{row}\n".encode()) for row in FULL_RED]
     moves = [Say(b"0 3 DOWN\nSURRENDER\n", 0)]
     red = stratego.agent(setup=[*rows, *moves])
-    played = ScriptedMatch(World(red, stratego.agent("0 6 UP", rows=FULL_BLUE)), stratego.spec("stratego-seed"))
+    played = ScriptedGame(World(red, stratego.agent("0 6 UP", rows=FULL_BLUE)), stratego.spec("stratego-seed"))
 
     spectator = follow(stratego.spec("stratego-seed"), played.world.entries)
 
@@ -59,7 +59,7 @@ def test_lines_that_came_before_they_were_asked_for_are_followed_too() -> None:
 
 def test_what_is_private_is_not_overheard() -> None:
     says = [Say(b"DEBUG a secret\r\nMESSAGE hello\r\n0,0\r\ndebug another secret\r\n")]
-    played = ScriptedMatch(World(brain(*BLACK_ROW[1:], BEGIN=says), brain(*WHITE_ROW)), spec())
+    played = ScriptedGame(World(brain(*BLACK_ROW[1:], BEGIN=says), brain(*WHITE_ROW)), spec())
 
     spectator = follow(spec(), played.world.entries)
 
@@ -67,7 +67,7 @@ def test_what_is_private_is_not_overheard() -> None:
 
 
 def test_a_fault_is_seen_as_it_was_judged() -> None:
-    played = ScriptedMatch(World(brain("7,7"), brain("7,7")), spec())
+    played = ScriptedGame(World(brain("7,7"), brain("7,7")), spec())
 
     end = follow(spec(), played.world.entries).game.end
 
@@ -79,7 +79,7 @@ def test_what_is_seen_of_a_seat_while_it_thinks() -> None:
     """Its clock runs from the thaw, and its messages are there before its answer."""
     thinking = [Say(b"MESSAGE depth 3\r\n", 5), Say(b"MESSAGE \x1b[2J\r\n", 5)]
     world = World(brain(BEGIN=[*thinking, Say(b"7,7\r\n", 5)]), brain("8,8"))
-    played = ScriptedMatch(world, spec())
+    played = ScriptedGame(world, spec())
     answered = next(e.ns for e in world.entries if e.data == b"7,7\r\n")
     thawed = max(e.ns for e in world.entries if e.kind is EntryKind.THAWED and e.seat == 0 and e.ns < answered)
     until = [entry for entry in world.entries if entry.ns < answered]
@@ -109,7 +109,7 @@ def test_what_an_engine_says_of_its_search_is_seen_at_once() -> None:
 
 
 def test_nobody_is_asked_when_all_is_over() -> None:
-    played = ScriptedMatch(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec())
+    played = ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec())
     answered: list[int] = []
     spectator = Spectator(spec(), RecordedWire(played.world.entries), lambda ply: answered.append(ply.seat))
 

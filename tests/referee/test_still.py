@@ -11,7 +11,7 @@ from judge.referee.transcript import Entry, EntryKind, seal, unseal
 from judge.referee.verify import verify
 from judge.referee.wire import Measured, RanOn
 from judge.sandbox.box import ProcessReport, Readings
-from judge.testing import MS, Act, Do, Say, ScriptedMatch, World, exits
+from judge.testing import MS, Act, Do, Say, ScriptedGame, World, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, spec
 
 CALL = RanOn(1000 * MS, 990 * MS)
@@ -26,7 +26,7 @@ def world(ran_on: dict[int, list[RanOn]], white_ms: float = 1.0) -> World:
 
 
 def test_what_it_runs_on_is_charged_to_who_is_waited_for_and_not_to_its_opponent() -> None:
-    played = ScriptedMatch(world({0: [RanOn(300 * MS, 300 * MS)]}), spec())
+    played = ScriptedGame(world({0: [RanOn(300 * MS, 300 * MS)]}), spec())
 
     assert (Verdict.WIN, 0) == (played.verdict, played.winner)
     first, second = (side.clock.charged_ns for side in played.referee.sides)
@@ -34,34 +34,34 @@ def test_what_it_runs_on_is_charged_to_who_is_waited_for_and_not_to_its_opponent
 
 
 def test_after_a_move_the_wait_is_time_of_that_move() -> None:
-    played = ScriptedMatch(world({0: [RanOn(300 * MS, 290 * MS), RanOn(40 * MS, 80 * MS)]}), spec())
+    played = ScriptedGame(world({0: [RanOn(300 * MS, 290 * MS), RanOn(40 * MS, 80 * MS)]}), spec())
 
     # the first one was its start-up's: no move was played
     assert [41 * MS, MS, MS] == [ply.charged_ns for ply in played.referee.plies][:3]
 
 
 def test_who_does_not_stand_still_by_the_bound_loses_and_the_record_verifies() -> None:
-    match_spec = spec()
-    played = ScriptedMatch(world({0: [CALL]}, white_ms=10**9), match_spec)
+    game_spec = spec()
+    played = ScriptedGame(world({0: [CALL]}, white_ms=10**9), game_spec)
 
     assert (Verdict.TURN_TIME, 1) == (played.verdict, played.winner)
     assert [Verdict.TURN_TIME, None] == played.faults
     evidence = played.referee.sides[0].evidence
     assert evidence is not None
     assert (1000, 990) == (evidence.ran_on_ms, evidence.ran_on_cpu_ms)
-    assert not verify(a_file(played, match_spec)).problems
+    assert not verify(a_file(played, game_spec)).problems
 
 
 def test_its_page_names_the_rule() -> None:
-    match_spec = spec()
-    (case,) = cases(a_file(ScriptedMatch(world({0: [CALL]}), match_spec), match_spec))
+    game_spec = spec()
+    (case,) = cases(a_file(ScriptedGame(world({0: [CALL]}), game_spec), game_spec))
 
     assert (990, 20) == (case.charged_ms, case.allowed_ms)
     assert PolicyKey("clock.still_ms", 1000) in case.rules
 
 
 def test_who_runs_on_in_the_other_ones_start_up_loses_before_it_begins() -> None:
-    played = ScriptedMatch(world({0: [CALL]}), spec())
+    played = ScriptedGame(world({0: [CALL]}), spec())
 
     assert EntryKind.STARTED not in {entry.kind for entry in played.world.entries if entry.seat == 1}
     assert isinstance(played.end, AgentFault)
@@ -70,14 +70,14 @@ def test_who_runs_on_in_the_other_ones_start_up_loses_before_it_begins() -> None
 
 def test_one_that_uses_no_processor_time_waits_for_the_host_and_plays_on() -> None:
     """It loses nothing by a core that is busy or a disk that is slow."""
-    played = ScriptedMatch(world({1: [RanOn(1000 * MS, 0)] * 2}), spec())
+    played = ScriptedGame(world({1: [RanOn(1000 * MS, 0)] * 2}), spec())
 
     assert (Verdict.WIN, 0) == (played.verdict, played.winner)
     assert 5 * MS == played.referee.sides[1].clock.charged_ns
 
 
 def test_where_nobody_can_tell_its_processor_time_the_bound_alone_decides() -> None:
-    played = ScriptedMatch(world({1: [RanOn(1000 * MS, None)]}), spec())
+    played = ScriptedGame(world({1: [RanOn(1000 * MS, None)]}), spec())
 
     assert (Verdict.TURN_TIME, 0) == (played.verdict, played.winner)
 
@@ -90,21 +90,21 @@ def test_a_late_seat_is_not_at_fault_for_time_that_the_other_box_used(
     silent = brain(START=[]) if "start_ms" in words else brain()
     stolen = World(brain("7,7"), silent)
     stolen.opponent_cpu_ms = 80
-    played = ScriptedMatch(stolen, match_spec := spec(clock=clock))
+    played = ScriptedGame(stolen, game_spec := spec(clock=clock))
 
     assert (Verdict.TURN_TIME, 1) == (played.verdict, played.winner)
     assert [Verdict.TURN_TIME, None] == played.faults
     evidence = played.referee.sides[0].evidence
     assert evidence is not None
     assert 80 == evidence.ran_on_cpu_ms
-    assert not verify(a_file(played, match_spec)).problems
+    assert not verify(a_file(played, game_spec)).problems
 
 
 def test_a_little_of_it_excuses_nobody() -> None:
     stolen = World(brain("7,7"), brain())
     stolen.opponent_cpu_ms = 20
 
-    played = ScriptedMatch(stolen, spec())
+    played = ScriptedGame(stolen, spec())
 
     assert (Verdict.TURN_TIME, 0) == (played.verdict, played.winner)
 
@@ -112,13 +112,13 @@ def test_a_little_of_it_excuses_nobody() -> None:
 def test_cpu_time_of_a_stopped_seat_is_charged_to_its_last_answer() -> None:
     busy = world({})
     busy.stopped_cpu_ms = {0: [0, 0, 15, 3]}
-    played = ScriptedMatch(busy, match_spec := spec())
+    played = ScriptedGame(busy, game_spec := spec())
 
     assert (Verdict.WIN, 0) == (played.verdict, played.winner)
     assert [19 * MS, MS, MS] == [ply.charged_ns for ply in played.referee.plies][:3]
     assert (6 + 18) * MS == played.referee.sides[0].clock.charged_ns
     assert 5 * MS == played.referee.sides[1].clock.charged_ns
-    assert not verify(a_file(played, match_spec)).problems
+    assert not verify(a_file(played, game_spec)).problems
 
 
 @pytest.mark.parametrize("reads", [1, 2, 3, 4])
@@ -126,45 +126,45 @@ def test_a_seat_that_used_much_cpu_time_while_stopped_loses_though_its_opponent_
     """In its opponent's start-up, at its next request, in its opponent's turn, and at the request after that."""
     busy = world({})
     busy.stopped_cpu_ms = {0: [0] * (reads - 1) + [21]}
-    played = ScriptedMatch(busy, match_spec := spec())
+    played = ScriptedGame(busy, game_spec := spec())
 
     assert (Verdict.TURN_TIME, 1) == (played.verdict, played.winner)
     assert [Verdict.TURN_TIME, None] == played.faults
     evidence = played.referee.sides[0].evidence
     assert evidence is not None
     assert 21 == evidence.ran_on_cpu_ms
-    assert not verify(a_file(played, match_spec)).problems
+    assert not verify(a_file(played, game_spec)).problems
 
 
 def test_cpu_time_in_the_last_turn_of_the_game_decides_it() -> None:
-    legal = ScriptedMatch(World(brain(*WHITE_ROW), brain("0,1")), spec())
+    legal = ScriptedGame(World(brain(*WHITE_ROW), brain("0,1")), spec())
 
     assert (Verdict.ILLEGAL, 0) == (legal.verdict, legal.winner), "without it the last answer loses"
     busy = World(brain(*WHITE_ROW), brain("0,1"))
     busy.stopped_cpu_ms = {0: [0, 0, 21]}
-    played = ScriptedMatch(busy, match_spec := spec())
+    played = ScriptedGame(busy, game_spec := spec())
 
     assert (Verdict.TURN_TIME, 1) == (played.verdict, played.winner)
-    assert not verify(a_file(played, match_spec)).problems
+    assert not verify(a_file(played, game_spec)).problems
 
 
 def test_a_seat_whose_process_ends_does_not_lose_by_it_while_the_other_box_works() -> None:
     busy = World(brain("7,7"), brain(TURN=exits(3)))
     busy.stopped_cpu_ms = {0: [0, 0, 50]}
-    played = ScriptedMatch(busy, match_spec := spec())
+    played = ScriptedGame(busy, game_spec := spec())
 
     assert (Verdict.TURN_TIME, 1) == (played.verdict, played.winner)
-    assert not verify(a_file(played, match_spec)).problems
+    assert not verify(a_file(played, game_spec)).problems
 
 
 def test_a_seat_whose_container_was_ended_from_outside_does_not_lose_by_the_work_of_its_end() -> None:
     ends: list[Act] = [Say(b"7,7\r\n"), Do(EntryKind.REPORT, ProcessReport("lost").encode(), ms=0)]
     busy = World(brain(BEGIN=ends), brain(*WHITE_ROW))
     busy.stopped_cpu_ms = {0: [0, 0, 50]}
-    played = ScriptedMatch(busy, match_spec := spec())
+    played = ScriptedGame(busy, game_spec := spec())
 
     assert Verdict.VOID is played.verdict
-    assert not verify(a_file(played, match_spec)).problems
+    assert not verify(a_file(played, game_spec)).problems
 
 
 def test_evidence_of_an_earlier_judge_is_read() -> None:
@@ -180,8 +180,8 @@ def test_evidence_is_read_as_it_was_written() -> None:
 
 
 def test_a_record_of_an_earlier_judge_bears_the_id_of_the_fields_that_it_had() -> None:
-    match_spec = spec()
-    file = a_file(ScriptedMatch(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), match_spec), match_spec)
+    game_spec = spec()
+    file = a_file(ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), game_spec), game_spec)
     document = file.model_dump(mode="json")
     old_spec = document["record"]["spec"]
     del old_spec["policy"]["clock"]["still_ms"]
@@ -193,11 +193,11 @@ def test_a_record_of_an_earlier_judge_bears_the_id_of_the_fields_that_it_had() -
 
 
 def test_an_agent_that_cannot_be_ended_changes_no_verdict_and_the_record_says_so() -> None:
-    match_spec = spec()
+    game_spec = spec()
     stays = World(brain(*BLACK_ROW), brain(*WHITE_ROW, END=[]))
     stays.unkillable = {1}
-    played = ScriptedMatch(stays, match_spec)
-    file = a_file(played, match_spec)
+    played = ScriptedGame(stays, game_spec)
+    file = a_file(played, game_spec)
 
     assert (Verdict.WIN, 0) == (played.verdict, played.winner)
     assert "the Engine refused to kill a container" == file.record.unclosed
@@ -205,8 +205,8 @@ def test_an_agent_that_cannot_be_ended_changes_no_verdict_and_the_record_says_so
 
 
 def test_a_record_in_which_the_host_failed_before_the_end_is_no_ruling() -> None:
-    match_spec = spec()
-    file = a_file(ScriptedMatch(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), match_spec), match_spec)
+    game_spec = spec()
+    file = a_file(ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), game_spec), game_spec)
     entries = unseal(file.transcript)
     middle = len(entries) // 2
     entries[middle:middle] = [Entry(entries[middle].ns, -1, EntryKind.FAILED, b"the disk is full")]
@@ -218,10 +218,10 @@ def test_a_record_in_which_the_host_failed_before_the_end_is_no_ruling() -> None
 
 
 def test_a_record_that_hides_how_the_host_failed_does_not_verify() -> None:
-    match_spec = spec()
+    game_spec = spec()
     stays = World(brain(*BLACK_ROW), brain(*WHITE_ROW, END=[]))
     stays.unkillable = {1}
-    file = a_file(ScriptedMatch(stays, match_spec), match_spec)
+    file = a_file(ScriptedGame(stays, game_spec), game_spec)
     forged = file.model_copy(update={"record": file.record.model_copy(update={"unclosed": ""})})
 
     assert [problem for problem in verify(forged).problems if problem.startswith("unclosed")]

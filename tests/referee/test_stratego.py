@@ -10,10 +10,10 @@ from judge.games.types import BothAtFault, RuleResult, Verdict
 from judge.records.stratego.log import read_log, write_log
 from judge.records.stratego.replay import game_of_record, log_of_record, replay_stratego_log
 from judge.referee.policy import Policy, load_policy
-from judge.referee.spec import MatchRecord, MatchSpec, SeatSpec
+from judge.referee.spec import GameRecord, GameSpec, SeatSpec
 from judge.referee.transcript import EntryKind
 from judge.sandbox.box import Readings
-from judge.testing import Act, Agent, Say, ScriptedMatch, World, dies, exits
+from judge.testing import Act, Agent, Say, ScriptedGame, World, dies, exits
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED, blue, red
 from tests.referee.games import a_record
 
@@ -47,23 +47,23 @@ def agent(
     return hear
 
 
-def spec(policy: str = "stratego-2012", **sections: dict[str, Any]) -> MatchSpec:
+def spec(policy: str = "stratego-2012", **sections: dict[str, Any]) -> GameSpec:
     document = load_policy(policy).model_dump()
     for section, values in sections.items():
         document[section] |= values
     seat = {"digest": "0" * 64, "command": ("./a",), "runtime": "native", "protocol": "stratego"}
-    return MatchSpec(
+    return GameSpec(
         seats=(SeatSpec(name=NAMES[0], **seat), SeatSpec(name=NAMES[1], **seat)),  # type: ignore[arg-type]
         policy=Policy.model_validate(document),
         seed=7,
     )
 
 
-class Game(ScriptedMatch):
+class Game(ScriptedGame):
     """A refereed game, played a second time from its own transcript, with what each side heard."""
 
-    def __init__(self, red_agent: Agent, blue_agent: Agent, match_spec: MatchSpec | None = None) -> None:
-        self.spec = match_spec or spec()
+    def __init__(self, red_agent: Agent, blue_agent: Agent, game_spec: GameSpec | None = None) -> None:
+        self.spec = game_spec or spec()
         super().__init__(World(red_agent, blue_agent), self.spec)
 
     @property
@@ -80,8 +80,8 @@ class Game(ScriptedMatch):
         """The lines of a seat, without the boards."""
         return [line for line in self.world.bodies[seat].heard if " " in line or line == "START"]
 
-    def record(self) -> MatchRecord:
-        """As a played match is recorded."""
+    def record(self) -> GameRecord:
+        """As a played game is recorded."""
         return a_record(self.spec, self.end, self.referee)
 
 
@@ -218,7 +218,7 @@ def test_a_signal_in_ones_own_turn() -> None:
 def test_more_memory_than_allowed_is_a_fault_of_its_own() -> None:
     world = World(agent(dies(9)), agent(rows=FULL_BLUE), readings=Readings(oom_kills=1))
 
-    assert Verdict.MEMORY is ScriptedMatch(world, spec()).verdict
+    assert Verdict.MEMORY is ScriptedGame(world, spec()).verdict
 
 
 def test_an_illegal_move_and_a_reply_that_is_none() -> None:
@@ -243,8 +243,8 @@ def test_equal_ranks_are_tossed_by_the_seed_of_the_match() -> None:
 
     def luck(seed: int) -> str:
         fighters = agent("0 3 DOWN 3", "SURRENDER"), agent("1 6 UP", rows=FULL_BLUE)
-        match_spec = spec("stratego-seed").model_copy(update={"seed": seed})
-        return Game(*fighters, match_spec).heard(0)[2]
+        game_spec = spec("stratego-seed").model_copy(update={"seed": seed})
+        return Game(*fighters, game_spec).heard(0)[2]
 
     lucks = [luck(seed) for seed in range(12)]
     assert lucks == [luck(seed) for seed in range(12)]
@@ -266,7 +266,7 @@ def test_the_log_of_a_match_is_made_from_its_record(policy: str) -> None:
     ]
     for red_agent, blue_agent in fighters:
         played = Game(red_agent, blue_agent, spec(policy))
-        record = MatchRecord.model_validate_json(played.record().model_dump_json())
+        record = GameRecord.model_validate_json(played.record().model_dump_json())
         data = log_of_record(record)
         assert write_log(played.rules, NAMES) == data
         assert played.rules.half_moves == game_of_record(record).half_moves
@@ -336,8 +336,8 @@ def test_rows_that_come_after_their_deadline_are_set_aside(ms: float) -> None:
     """The other side is still asked for its rows while they are read: out of a pipe, or of a box that is not frozen."""
     late = [Say(b"FB8sB479B8\n", 2000.5), *(Say(f"{row}\n".encode(), ms) for row in FULL_RED)]
     world = Unfrozen(agent(setup=late), agent(rows=FULL_BLUE, ms=10))
-    match_spec = spec()
-    played = ScriptedMatch(world, match_spec)
+    game_spec = spec()
+    played = ScriptedGame(world, game_spec)
 
     assert [Verdict.TURN_TIME, None] == played.faults
     assert not [ply for ply in played.referee.plies if ply.seat == 0]

@@ -75,7 +75,7 @@ def wires() -> Iterator[Callable[..., LiveWire]]:
                 command=(sys.executable, "-u", "-c", programs[seat]),
                 runtime="python",
                 seat=seat,
-                match_id="test",
+                game_id="test",
             )
             return open_box("process", tenant, Limits(), BoxPolicy())
 

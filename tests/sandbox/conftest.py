@@ -142,7 +142,7 @@ def lodge(variant: Variant, program: Path) -> Iterator[Lodge]:
             command=command or ("puppet",),
             runtime=runtime,
             seat=seat,
-            match_id="test",
+            game_id="test",
             cores=cores,
             parking_cores=parking_cores,
             folders=folders or {},

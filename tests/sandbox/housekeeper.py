@@ -12,11 +12,11 @@ from judge.sandbox.box import FolderKind
 from judge.sandbox.folders import Folder
 
 
-def hold(match: str) -> None:
+def hold(game: str) -> None:
     """Fill two folders and keep them until this process is killed."""
     start = pack_folder({b"file": b"x"})
     folders = [Folder(0, kind, ".", 1 << 20, 64, start) for kind in FolderKind]
-    keeper = open_keeper("docker", folders, match, (), BoxPolicy())
+    keeper = open_keeper("docker", folders, game, (), BoxPolicy())
     keeper.make()
     keeper.load()
     sys.stdout.write("ready\n")

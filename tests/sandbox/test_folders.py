@@ -53,18 +53,18 @@ def python() -> None:
 
 
 @pytest.fixture
-def match() -> str:
+def game() -> str:
     """A name for the game of this test alone."""
     return f"test-{uuid.uuid4().hex[:12]}"
 
 
 @pytest.fixture
-def keep(variant: Variant, match: str) -> Iterator[Keep]:
+def keep(variant: Variant, game: str) -> Iterator[Keep]:
     """Keep folders through one game of the test's kind."""
     keepers: list[Keeper] = []
 
     def make(*folders: Folder) -> Keeper:
-        keepers.append(open_keeper(variant.kind, folders, match, (), BoxPolicy()))
+        keepers.append(open_keeper(variant.kind, folders, game, (), BoxPolicy()))
         keepers[-1].make()
         keepers[-1].load()
         return keepers[-1]
@@ -118,9 +118,9 @@ def contents(left: CollectedFolder) -> dict[str, bytes | None]:
         return {m.name: f.read() if (f := opened.extractfile(m)) else None for m in opened}
 
 
-def remains(client: docker.DockerClient, match: str) -> list[str]:
+def remains(client: docker.DockerClient, game: str) -> list[str]:
     """The containers and volumes of a game."""
-    label = {"label": f"judge.match={match}"}
+    label = {"label": f"judge.game={game}"}
     volumes = client.api.volumes(filters=label)["Volumes"] or []
     return [v["Name"] for v in volumes] + [c["Id"] for c in client.api.containers(all=True, filters=label)]
 
@@ -354,26 +354,26 @@ def test_an_agent_that_dies_of_memory_leaves_its_folder_all_the_same(keep: Keep,
 
 
 @in_containers
-def test_no_container_and_no_volume_is_left(live: Live, outsider: docker.DockerClient, match: str) -> None:
+def test_no_container_and_no_volume_is_left(live: Live, outsider: docker.DockerClient, game: str) -> None:
     live("echo x > /persistent/x")
 
-    assert [] == remains(outsider, match)
+    assert [] == remains(outsider, game)
 
 
 @pytest.mark.alone
 @pytest.mark.docker
 @pytest.mark.usefixtures("native")
-def test_the_next_judge_removes_what_a_killed_one_held(outsider: docker.DockerClient, match: str) -> None:
-    words = [sys.executable, "-m", "tests.sandbox.housekeeper", match]
+def test_the_next_judge_removes_what_a_killed_one_held(outsider: docker.DockerClient, game: str) -> None:
+    words = [sys.executable, "-m", "tests.sandbox.housekeeper", game]
     with ForkedProcess(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as killed:
         assert killed.stdout
         assert "ready\n" in killed.stdout
-        assert 3 == len(remains(outsider, match))
+        assert 3 == len(remains(outsider, game))
         killed.kill()
 
     reap()
 
-    assert [] == remains(outsider, match)
+    assert [] == remains(outsider, game)
 
 
 @of(PROCESS)
@@ -385,13 +385,13 @@ def test_no_directory_is_left(live: Live) -> None:
 
 @in_a_container
 def test_a_keeper_that_somebody_kills_costs_the_new_state_and_no_more(
-    keep: Keep, lodge: Lodge, outsider: docker.DockerClient, match: str
+    keep: Keep, lodge: Lodge, outsider: docker.DockerClient, game: str
 ) -> None:
     """The agent plays on; what it has written cannot be read back, and is not kept."""
     keeper = keep(folder(PERSISTENT))
     guest = moved_in(keeper, lodge)
     assert guest.ask("echo x > /persistent/x && echo written") == "written"
-    (container,) = outsider.containers.list(filters={"label": f"judge.match={match}"})
+    (container,) = outsider.containers.list(filters={"label": f"judge.game={game}"})
     container.kill()
 
     assert guest.ask("cat /persistent/x") == "x"
@@ -399,15 +399,15 @@ def test_a_keeper_that_somebody_kills_costs_the_new_state_and_no_more(
     left = keeper.collect()[0, PERSISTENT]
     keeper.close()
     assert (None, ("not kept: the folder could not be read",)) == (left.archive, left.notes)
-    assert [] == remains(outsider, match)
+    assert [] == remains(outsider, game)
 
 
 @in_a_container
 def test_a_keeper_that_cannot_be_made_leaves_nothing(
-    keep: Keep, outsider: docker.DockerClient, match: str, monkeypatch: pytest.MonkeyPatch
+    keep: Keep, outsider: docker.DockerClient, game: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("judge.sandbox.docker.folder_volumes.SCRIPT", "exit 1")
     with suppress(HostError):
         keep(folder(PERSISTENT, pack_folder({b"x": b""})))
         pytest.fail("a container that ends at once cannot fill a folder")
-    open_keeper("docker", (folder(PERSISTENT),), match, (), BoxPolicy()).close()
+    open_keeper("docker", (folder(PERSISTENT),), game, (), BoxPolicy()).close()

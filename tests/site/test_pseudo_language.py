@@ -14,8 +14,8 @@ from judge.broadcast.running import events_of_record
 from judge.broadcast.state import Live
 from judge.catalog.steps import steps_of
 from judge.publish.load import load_store
-from judge.site.match_files import read_stored
-from judge.site.match_page import MatchContext, match_page
+from judge.site.game_files import read_stored
+from judge.site.game_page import GamePageContext, game_page
 from judge.site.pages import ASSETS, PagePlace, asset
 from judge.site.site import Proof, site
 from judge.translations.language import Language
@@ -90,14 +90,14 @@ def written(language: Language, cup: Cup, tmp_path_factory: pytest.TempPathFacto
     contest = load_store(cup.contest)
     proof = Proof("key", "f" * 64, [("contest.toml", "a" * 64)], True, [])
     pages = dict(site(contest, {}, proof, [language]))
-    match = contest.played[0]
-    assert match.result is not None
-    file = read_stored(cup.contest.planned.files, match.result.record)
-    context = MatchContext(contest.name, match, ("001", "002"), "", "")
+    game = contest.played[0]
+    assert game.result is not None
+    file = read_stored(cup.contest.planned.files, game.result.record)
+    context = GamePageContext(contest.name, game, ("001", "002"), "", "")
     place = PagePlace("games/00001.html", language, [language])
-    pages[place.file] = match_page(steps_of(file), file.record, context, place)
+    pages[place.file] = game_page(steps_of(file), file.record, context, place)
     live = Live()
-    live.apply(GameStarted(game=2, attempt=1, at=file.record.started_at, first=match.first, second=match.second))
+    live.apply(GameStarted(game=2, attempt=1, at=file.record.started_at, first=game.first, second=game.second))
     for event in events_of_record(file, 2):
         live.apply(event)
     running, here = RunningPages(contest.name, Painter(file.record.spec.policy)), PagePlace("live.html", language)

@@ -9,14 +9,14 @@ import pytest
 
 from judge.catalog.steps import steps_of
 from judge.cli.contest.tables import standings
+from judge.contest_games import Outcome, Pairing, PublishedGame, ScheduledGame, SeatOutcome
 from judge.games.types import Verdict
-from judge.matches import Match, Outcome, Pairing, SeatOutcome
 from judge.publish.load import load_store
-from judge.publish.model import PublishedContest, PublishedMatch
+from judge.publish.model import PublishedContest
 from judge.referee.policy import load_policy
 from judge.referee.spec import RecordFile, SeatSpec, public_part
 from judge.render.svg_player import spans, write_film
-from judge.site.match_page import MatchContext, match_page
+from judge.site.game_page import GamePageContext, game_page
 from judge.site.pages import POLICY, STYLE, VIEWER, PagePlace, asset
 from judge.site.site import LARGEST_PAGE, Proof, site
 from judge.store.types import JournalLine
@@ -114,9 +114,9 @@ def test_our_files_load_nothing(exported: Public) -> None:
 
 
 def a_contest(
-    names: Sequence[str], matches: Sequence[PublishedMatch], journal: Sequence[JournalLine] = (), text: str = ""
+    names: Sequence[str], games: Sequence[PublishedGame], journal: Sequence[JournalLine] = (), text: str = ""
 ) -> PublishedContest:
-    """A contest of these agents and matches; `text` is every text that a stranger may choose."""
+    """A contest of these agents and games; `text` is every text that a stranger may choose."""
     policy = load_policy("gomocup-standard")
     entries = tuple(
         SnapshotEntry.model_construct(
@@ -149,30 +149,30 @@ def a_contest(
         images={text: SnapshotImage(id=text, content=text)} if text else {},
         host={text: text} if text else {},
     )
-    pairings = [Pairing(match.first, match.second, match.round, match.table) for match in matches]
+    pairings = [Pairing(game.first, game.second, game.round, game.table) for game in games]
     out = {names[-1]: text} if text else {}
-    return PublishedContest(snapshot, "{}", pairings, matches, out, journal)
+    return PublishedContest(snapshot, "{}", pairings, games, out, journal)
 
 
-def a_match(number: int, first: str, second: str, verdict: Verdict, text: str, replies: int = 20) -> PublishedMatch:
-    """A match that the first agent has won."""
+def a_game(number: int, first: str, second: str, verdict: Verdict, text: str, replies: int = 20) -> PublishedGame:
+    """A game that the first agent has won."""
     fault = verdict.value if verdict is Verdict.CRASH else None
     seats = (SeatOutcome(None, replies, 5.0), SeatOutcome(fault, replies, 5.0))
     ended = Outcome(verdict.value, 0, text, text, "", 1.0, seats)
-    match = Match(f"{number:020d}", number, 1, number, 0, first, second, "{}", "done", 1)
-    return PublishedMatch.of(match, ended.row(match, 1), ())
+    game = ScheduledGame(f"{number:020d}", number, 1, number, 0, first, second, "{}", "done", 1)
+    return PublishedGame.of(game, ended.row(game, 1), ())
 
 
 def strange_contest() -> PublishedContest:
     """Everybody is called something evil, and every text is."""
     pairs = [(first, second) for first in STRANGE for second in STRANGE if first < second]
-    matches = [a_match(number, *pair, Verdict.CRASH, HOSTILE) for number, pair in enumerate(pairs, 1)]
+    games = [a_game(number, *pair, Verdict.CRASH, HOSTILE) for number, pair in enumerate(pairs, 1)]
     journal = [
-        JournalLine("2024-01-01T00:00:00.000", event, match, 1, HOSTILE + LONG)
+        JournalLine("2024-01-01T00:00:00.000", event, game, 1, HOSTILE + LONG)
         for event in ("accepted", "void", HOSTILE)
-        for match in (HOSTILE, matches[0].id)
+        for game in (HOSTILE, games[0].id)
     ]
-    return a_contest(STRANGE, matches, journal, HOSTILE + LONG)
+    return a_contest(STRANGE, games, journal, HOSTILE + LONG)
 
 
 def assert_harmless(text: str) -> None:
@@ -210,9 +210,9 @@ def test_whatever_an_agent_says_in_a_game_stays_text(game: Callable[[], RecordFi
         for seat in record.seats
     )
     strange = record.model_copy(update={"seats": seats, "reason": HOSTILE + LONG, "result": HOSTILE})
-    context = MatchContext(HOSTILE, a_match(1, HOSTILE, HOSTILE, Verdict.WIN, HOSTILE), ("001", "002"))
+    context = GamePageContext(HOSTILE, a_game(1, HOSTILE, HOSTILE, Verdict.WIN, HOSTILE), ("001", "002"))
     replay = steps_of(RecordFile(record=strange, transcript=public_part(file).transcript))
-    page = match_page(replay, strange, context, PagePlace("games/00001.html"))
+    page = game_page(replay, strange, context, PagePlace("games/00001.html"))
 
     assert_harmless(page.decode())
 
@@ -228,9 +228,9 @@ def test_every_game_and_every_agent_has_its_league(tmp_path: Path) -> None:
     with Cup(tmp_path, STRONG_TO_WEAK, leagues) as cup:
         cup.play(2)
         contest = load_store(cup.contest)
-        match = contest.played[0]
-        assert match.result is not None
-        public = public_part(cup.contest.record(match.result.record))
+        game = contest.played[0]
+        assert game.result is not None
+        public = public_part(cup.contest.record(game.result.record))
         pages = {path: data.decode() for path, data in site(contest, {}, Proof("", "", ()), spoken)}
         for language in spoken:
             folder = "" if language.code == "en" else f"{language.code}/"
@@ -242,11 +242,11 @@ def test_every_game_and_every_agent_has_its_league(tmp_path: Path) -> None:
             assert 4 == cross.count(f'title="{second}, ')
             assert 2 == pages[f"{folder}rounds/001.html"].count(f"<td>{second}</td>")
             assert 3 == pages[f"{folder}rounds.html"].count(f"<td>{second}</td>")
-            agent = contest.by_name[match.first]
+            agent = contest.by_name[game.first]
             assert 4 == pages[f"{folder}agents/{agent.stem}.html"].count(f"<td>{second}</td>")
-            context = MatchContext("cup", match, ("001", "002"), stage=contest.stage_of(match))
+            context = GamePageContext("cup", game, ("001", "002"), stage=contest.stage_of(game))
             place = PagePlace("games/00001.html", language, spoken)
-            assert f"{second}:" in match_page(steps_of(public), public.record, context, place).decode()
+            assert f"{second}:" in game_page(steps_of(public), public.record, context, place).decode()
     assert "10 of 12 games have no result" in pages["index.html"]
     heads = re.findall(r"<abbr[^>]*>([^<]*)</abbr>", pages["index.html"])
     assert ["Failed", "Points there", "Direct", "SB", "Won there"] == heads[:5]
@@ -261,8 +261,8 @@ def test_a_contest_without_leagues_has_no_column_for_them(exported: Public) -> N
 
 def test_an_agents_page_counts_its_faults_by_verdict() -> None:
     verdicts = (Verdict.CRASH, Verdict.CRASH, Verdict.WIN)
-    matches = [a_match(number, "one", "other", verdict, "a reason") for number, verdict in enumerate(verdicts, 1)]
-    pages = dict(site(a_contest(["one", "other"], matches, [], ""), {}, Proof("", "", ())))
+    games = [a_game(number, "one", "other", verdict, "a reason") for number, verdict in enumerate(verdicts, 1)]
+    pages = dict(site(a_contest(["one", "other"], games, [], ""), {}, Proof("", "", ())))
 
     assert "<li><b>2</b> crash</li>" in pages["agents/002.html"].decode()
     assert "Failures and fouls" not in pages["agents/001.html"].decode()
@@ -311,20 +311,20 @@ def test_a_span_is_as_long_as_something_stays() -> None:
 # --- size ------------------------------------------------------------------------------------------------------------
 
 
-def many_games(agents: int, games: int) -> PublishedContest:
+def many_games(agents: int, count: int) -> PublishedContest:
     names = [f"agent-{number}" for number in range(agents)]
-    matches = []
-    for number in range(1, games + 1):
+    games = []
+    for number in range(1, count + 1):
         first, second = names[number % agents], names[(number + 1 + number // agents) % agents]
         if first == second:
             second = names[(number + 2 + number // agents) % agents]
-        matches.append(a_match(number, first, second, Verdict.WIN, "5 in a row"))
+        games.append(a_game(number, first, second, Verdict.WIN, "5 in a row"))
     journal = [
-        JournalLine("2024-01-01T00:00:00.000", event, match.id, 1, "")
-        for match in matches
+        JournalLine("2024-01-01T00:00:00.000", event, game.id, 1, "")
+        for game in games
         for event in ("started", "accepted")
     ]
-    return a_contest(names, matches, journal)
+    return a_contest(names, games, journal)
 
 
 def test_the_site_grows_with_the_games_and_no_page_with_all_of_them() -> None:
@@ -354,9 +354,9 @@ def test_the_page_of_the_longest_game_weighs_no_more() -> None:
     """A full board of 20x20, and both agents say much of each search."""
     file = recorded.full_board(20)
     replay = steps_of(file)
-    context = MatchContext("cup", a_match(1, "anna", "bert", Verdict.DRAW, ""), ("001", "002"))
+    context = GamePageContext("cup", a_game(1, "anna", "bert", Verdict.DRAW, ""), ("001", "002"))
     weights = [
-        len(match_page(replay, file.record, context, PagePlace("games/00001.html", language)))
+        len(game_page(replay, file.record, context, PagePlace("games/00001.html", language)))
         for language in languages(CODES)
     ]
 

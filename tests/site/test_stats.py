@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from judge.base.errors import InputError
 from judge.cli import app
+from judge.contest_games import GameResult
 from judge.games.types import Verdict
-from judge.matches import ResultRow
 from judge.publish.load import load_store
 from judge.site.site import pages
 from judge.statistics.ratings import rate
@@ -101,13 +101,13 @@ PAGES = [("", "to", "no upper end"), ("cs/", "až", "bez horní meze"), ("zh/", 
 def test_the_standings_have_both_models_of_draws(drawn: str, language: str, to: str, no_end: str, cup: Cup) -> None:
     """However many games are drawn. Where all are, nothing is known of the first move, and draws have no upper end."""
     contest = load_store(cup.contest)
-    matches = [
-        replace(match, result=match.result and as_draw(match.result))
+    games = [
+        replace(game, result=game.result and as_draw(game.result))
         if drawn == "all" or (drawn == "some" and number % 3 == 0)
-        else match
-        for number, match in enumerate(contest.matches)
+        else game
+        for number, game in enumerate(contest.games)
     ]
-    written = pages(replace(contest, matches=matches), {}, languages(CODES))
+    written = pages(replace(contest, games=games), {}, languages(CODES))
     models = models_on(written[f"{language}index.html"]().decode())
 
     assert ["Rao-Kupper", "Davidson"] == list(models)
@@ -119,7 +119,7 @@ def test_the_standings_have_both_models_of_draws(drawn: str, language: str, to: 
         assert ("0 %" == share[0]) == (drawn == "none")
 
 
-def as_draw(result: ResultRow) -> ResultRow:
+def as_draw(result: GameResult) -> GameResult:
     return result._replace(winner=None, verdict=Verdict.DRAW, faults=(None, None))
 
 

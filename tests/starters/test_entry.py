@@ -9,7 +9,7 @@ from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot, play
 from judge.referee.policy import load_policy
-from judge.referee.spec import MatchSpec
+from judge.referee.spec import GameSpec
 from judge.sandbox.docker import images
 from judge.sandbox.machine.owner import owned_directory
 from judge.submissions.check import Grade, examine
@@ -81,7 +81,7 @@ def test_it_plays_in_its_container_without_a_fault(built: Built, name: str) -> N
         agent, opponent = (stage_agent(named, staging) for named in (str(built(name)), house_agent))
         seats = agent.seat(policy), opponent.seat(policy)
         programs = {each.digest: each.program for each in (agent, opponent)}
-        record = play(MatchSpec(seats=seats, policy=policy), programs).record
+        record = play(GameSpec(seats=seats, policy=policy), programs).record
 
     assert [None, None] == [seat.fault for seat in record.seats], record.reason
     assert record.verdict in (Verdict.WIN, Verdict.DRAW)

@@ -5,8 +5,8 @@ from itertools import combinations
 
 import numpy as np
 
+from judge.contest_games import GameConditions, GameResult
 from judge.games.types import Verdict
-from judge.matches import GameConditions, ResultRow
 
 SPREAD = 0.25
 """Of the logarithm of the time of one move."""
@@ -23,7 +23,7 @@ def play(
     slow: Mapping[int, float] | None = None,
     neighbour: float = 0.0,
     helped: float = 0.0,
-) -> tuple[list[ResultRow], list[GameConditions]]:
+) -> tuple[list[GameResult], list[GameConditions]]:
     """Every game takes the slot that is free first. Without `differ` all agents are one and no seat is better: an A/A
     contest.
 
@@ -51,7 +51,7 @@ def play(
         is_drawn = chance.random() < 0.2
         winner = None if is_drawn else names[int(chance.random() >= lead)]
         results.append(
-            ResultRow(
+            GameResult(
                 *names,
                 winner,
                 Verdict.DRAW if is_drawn else Verdict.WIN,
@@ -68,7 +68,7 @@ def play(
     return results, conditions
 
 
-def play_pairs(seed: int, agents: int, games: int) -> tuple[list[ResultRow], list[GameConditions]]:
+def play_pairs(seed: int, agents: int, games: int) -> tuple[list[GameResult], list[GameConditions]]:
     """All games of a pair, then those of the next one; at the half another host takes over. Two agents take longer
     against each other than each of them does, and what the first seat is worth depends on the two. The hosts are
     fair."""
@@ -85,7 +85,7 @@ def play_pairs(seed: int, agents: int, games: int) -> tuple[list[ResultRow], lis
             charged = np.exp(4 + slowness[[first, second]] + together + SPREAD * chance.normal(size=2))
             winner = names[int(chance.random() >= wins)]
             times = float(charged[0]), float(charged[1])
-            results.append(ResultRow(*names, winner, Verdict.WIN, replies=(1, 1), charged_ms=times))
+            results.append(GameResult(*names, winner, Verdict.WIN, replies=(1, 1), charged_ms=times))
             began = float(len(results))
             host = f"host-{2 * number // len(pairs)}"
             conditions.append(GameConditions(host, "0", began, 0.5, f"{len(results) // 100:02d}"))

@@ -9,7 +9,7 @@ import os
 import numpy as np
 import pytest
 
-from judge.matches import ResultRow
+from judge.contest_games import GameResult
 from judge.statistics.candidates import compare_candidates, p_value
 from judge.statistics.match_counts import MatchCounts
 from judge.statistics.match_estimate import estimate_match
@@ -36,7 +36,7 @@ def test_games_without_the_base_do_not_matter() -> None:
     assert [] == compare_candidates(games("a>b"), "base")
 
 
-def some_games(chance: np.random.Generator, agent: str) -> list[ResultRow]:
+def some_games(chance: np.random.Generator, agent: str) -> list[GameResult]:
     """Fifteen pairs of equals."""
     return [
         game(f"{first}{chance.choice(['<', '=', '>'])}{second}", number=2 * pair + turn)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from judge.matches import ResultRow
+from judge.contest_games import GameResult
 from judge.statistics.cycles import check_ratings
 from judge.statistics.significance import chi_square_tail, holm, normal_tail
 from tests.contest.rounds import games
@@ -30,7 +30,7 @@ def test_the_other_way_round_it_is_the_other_ring() -> None:
     assert [("a", "c", "b")] == [ring.agents for ring in check.rings]
 
 
-def drawn_games(seed: int, strengths: Mapping[str, float], each: int) -> list[ResultRow]:
+def drawn_games(seed: int, strengths: Mapping[str, float], each: int) -> list[GameResult]:
     chance = np.random.default_rng(seed)
     words = []
     for first, one in strengths.items():

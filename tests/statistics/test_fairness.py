@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from judge.matches import GameConditions, ResultRow
+from judge.contest_games import GameConditions, GameResult
 from judge.statistics.fairness import SCORE, TIME, FairnessTest, fairness_tests
 from judge.statistics.significance import chi_square_shift, variance_ratio_point, variance_ratio_tail
 from tests.statistics.simulated_contests import play, play_pairs
@@ -180,7 +180,7 @@ def test_no_games_have_no_tests() -> None:
 def test_equal_results_and_no_times_are_no_evidence() -> None:
     """Nobody ever answered, and the first seat won everything."""
     _, conditions = play(1, 60)
-    results = [ResultRow("a", "b", "a", play(1, 1)[0][0].verdict.WIN) for _ in range(60)]
+    results = [GameResult("a", "b", "a", play(1, 1)[0][0].verdict.WIN) for _ in range(60)]
 
     assert {None} == {test.p for test in fairness_tests(results, conditions)}
 

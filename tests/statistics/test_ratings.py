@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from judge.contest_games import GameResult
 from judge.games.types import Verdict
-from judge.matches import ResultRow
 from judge.statistics.rating_model import GOMOCUP_MODEL, RatingModel
 from judge.statistics.ratings import Estimate, RatingList, rate
 from judge.statistics.scales import ELO
@@ -285,7 +285,7 @@ def test_a_pool_does_not_depend_on_the_other_pools() -> None:
 
 
 def test_a_game_that_both_lost_says_nothing_of_who_is_stronger() -> None:
-    both_bad = ResultRow("a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL))
+    both_bad = GameResult("a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL))
 
     assert elos(rate([*games("a>b*2"), both_bad])) == elos(rate(games("a>b*2")))
     assert 2 == rate([*games("a>b*2"), both_bad]).of("a").games
@@ -314,7 +314,7 @@ SOME_GAMES = st.lists(
 
 @settings(deadline=None, max_examples=examples(60))
 @given(SOME_GAMES, st.permutations(NAMES))
-def test_names_and_the_order_of_games_do_not_matter(played: list[ResultRow], names: list[str]) -> None:
+def test_names_and_the_order_of_games_do_not_matter(played: list[GameResult], names: list[str]) -> None:
     new = dict(zip(NAMES, names, strict=True))
     renamed = [
         game(new[each.first] + ("=" if each.is_draw else ">" if each.winner == each.first else "<") + new[each.second])
@@ -332,7 +332,7 @@ def test_names_and_the_order_of_games_do_not_matter(played: list[ResultRow], nam
 
 @settings(deadline=None, max_examples=examples(60))
 @given(SOME_GAMES, st.data())
-def test_a_better_result_never_lowers_a_rating(played: list[ResultRow], data: st.DataObject) -> None:
+def test_a_better_result_never_lowers_a_rating(played: list[GameResult], data: st.DataObject) -> None:
     """A loss that becomes a win: the winner rises against everybody of its pool, the loser falls."""
     at = data.draw(st.integers(0, len(played) - 1))
     first, second = played[at].first, played[at].second
@@ -347,7 +347,7 @@ def test_a_better_result_never_lowers_a_rating(played: list[ResultRow], data: st
 
 @settings(deadline=None, max_examples=examples(60))
 @given(SOME_GAMES)
-def test_every_end_is_finite_and_on_its_side(played: list[ResultRow]) -> None:
+def test_every_end_is_finite_and_on_its_side(played: list[GameResult]) -> None:
     rated = rate(played)
 
     for rating in rated.ratings:

@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 from sqlalchemy import event, text
 
 from judge.base.errors import HostError, InputError
-from judge.matches import Match, MatchState, Outcome, SeatOutcome, schedule_digest
+from judge.contest_games import AttemptState, GameState, Outcome, ScheduledGame, SeatOutcome, schedule_digest
 from judge.store.contests import Store
 from judge.store.database import connect
-from judge.store.types import AttemptState, EntryRow
+from judge.store.types import EntryRow
 from tests.examples import examples
 
 NAMES = ["a", "b", "c"]
 
 
-def game(number: int, first: str = "a", second: str = "b", contest: str = "cup") -> Match:
-    return Match(f"{contest}{number:018d}", number, 1, 1, number - 1, first, second, '{"spec": 1}')
+def game(number: int, first: str = "a", second: str = "b", contest: str = "cup") -> ScheduledGame:
+    return ScheduledGame(f"{contest}{number:018d}", number, 1, 1, number - 1, first, second, '{"spec": 1}')
 
 
 def ended(verdict: str = "win", winner: int | None = 0, record: str = "0" * 64) -> Outcome:
@@ -40,7 +40,7 @@ def begin(store: Store, games: int = 3) -> None:
     store.schedule("cup", [game(number) for number in range(1, games + 1)])
 
 
-def issued(store: Store) -> Match:
+def issued(store: Store) -> ScheduledGame:
     found = store.issue("cup", "here")
     assert found is not None
     return found
@@ -49,8 +49,8 @@ def issued(store: Store) -> Match:
 def test_a_game_is_issued_once_and_its_result_counts_once(store: Store) -> None:
     begin(store)
     first = issued(store)
-    assert replace(game(1), state=MatchState.RUNNING, attempt=1) == first
-    assert replace(game(2), state=MatchState.RUNNING, attempt=1) == issued(store)
+    assert replace(game(1), state=GameState.RUNNING, attempt=1) == first
+    assert replace(game(2), state=GameState.RUNNING, attempt=1) == issued(store)
     assert AttemptState.ACCEPTED is store.accept(first.id, 1, ended())
     (result,) = store.results("cup")
     assert ended().row(game(1), 1) == result
@@ -65,20 +65,20 @@ def test_the_next_game_is_found_without_looking_at_all(tmp_path: Path, alone: tu
         begin(store, 3)
         event.listen(store._engine, "before_cursor_execute", lambda *given: asked.append(given[2:4]))
         assert store.issue("cup", "here", frozenset(alone)) is not None
-    queries = [(query, given) for query, given in asked if "ORDER BY matches.number" in query]
+    queries = [(query, given) for query, given in asked if "ORDER BY games.number" in query]
     with closing(sqlite3.connect(tmp_path / "round.db")) as base:
         plans = [base.execute(f"EXPLAIN QUERY PLAN {query}", given).fetchall() for query, given in queries]
     assert (2 if alone else 1) == len(plans)
     for ((*_, what),) in plans:
-        assert what.startswith("SEARCH matches USING INDEX ix_matches_next (contest=? AND state=?")
+        assert what.startswith("SEARCH games USING INDEX ix_games_next (contest=? AND state=?")
 
 
 def test_a_result_that_comes_twice_is_the_same_result(store: Store) -> None:
     """A worker that lost the answer sends it again: nothing changes, and it is told so."""
     begin(store)
-    match = issued(store).id
-    assert AttemptState.ACCEPTED is store.accept(match, 1, ended())
-    assert AttemptState.ACCEPTED is store.accept(match, 1, ended(winner=1))
+    game = issued(store).id
+    assert AttemptState.ACCEPTED is store.accept(game, 1, ended())
+    assert AttemptState.ACCEPTED is store.accept(game, 1, ended(winner=1))
     assert ["a"] == [result.winner for result in store.results("cup")]
 
 
@@ -87,25 +87,25 @@ def test_a_late_result_of_an_attempt_that_was_given_up_is_kept_and_not_counted(
 ) -> None:
     """A worker that was taken for dead comes back, before and after the replay has ended."""
     begin(store, 1)
-    match = issued(store).id
+    game = issued(store).id
     assert 1 == store.roll_back("cup", "the judge was killed")
     assert 2 == issued(store).attempt
-    assert AttemptState.SUPERSEDED is store.accept(match, 1, ended(winner=1, record="1" * 64))
+    assert AttemptState.SUPERSEDED is store.accept(game, 1, ended(winner=1, record="1" * 64))
     assert [] == store.results("cup")
-    assert AttemptState.ACCEPTED is store.accept(match, 2, ended())
-    assert AttemptState.SUPERSEDED is store.accept(match, 1, ended(winner=1))
+    assert AttemptState.ACCEPTED is store.accept(game, 2, ended())
+    assert AttemptState.SUPERSEDED is store.accept(game, 1, ended(winner=1))
     assert [(2, "a")] == [(result.attempt, result.winner) for result in store.results("cup")]
 
 
 def test_a_void_is_played_again_and_two_in_a_row_are_held(store: Store) -> None:
     begin(store, 1)
-    match = issued(store).id
-    assert MatchState.PENDING is store.void(match, 1, "the Engine is gone", "2" * 64, allowed=2)
+    game = issued(store).id
+    assert GameState.PENDING is store.void(game, 1, "the Engine is gone", "2" * 64, allowed=2)
     assert 2 == issued(store).attempt
-    assert MatchState.HELD is store.void(match, 2, "the Engine is gone", None, allowed=2)
+    assert GameState.HELD is store.void(game, 2, "the Engine is gone", None, allowed=2)
     assert store.issue("cup", "here") is None
-    (held,) = store.matches("cup")
-    assert (MatchState.HELD, 2, "the Engine is gone") == (held.state, held.attempt, held.why)
+    (held,) = store.games("cup")
+    assert (GameState.HELD, 2, "the Engine is gone") == (held.state, held.attempt, held.why)
 
 
 def test_a_held_game_is_played_when_the_organiser_has_fixed_the_host(store: Store) -> None:
@@ -116,33 +116,33 @@ def test_a_held_game_is_played_when_the_organiser_has_fixed_the_host(store: Stor
     assert 1 == store.release("cup", "the Engine is back")
     again = issued(store)
     assert 3 == again.attempt
-    assert MatchState.HELD is store.void(again.id, 3, "gone again", None, allowed=2)
+    assert GameState.HELD is store.void(again.id, 3, "gone again", None, allowed=2)
 
 
 def test_a_result_that_was_annulled_is_no_void_in_a_row(store: Store) -> None:
     begin(store, 1)
-    match = issued(store).id
-    store.accept(match, 1, ended())
-    store.annul(match, "the board was dirty")
+    game = issued(store).id
+    store.accept(game, 1, ended())
+    store.annul(game, "the board was dirty")
     issued(store)
-    assert MatchState.PENDING is store.void(match, 2, "the Engine is gone", None, allowed=2)
+    assert GameState.PENDING is store.void(game, 2, "the Engine is gone", None, allowed=2)
 
 
 def test_a_late_void_changes_nothing(store: Store) -> None:
     begin(store, 1)
-    match = issued(store).id
+    game = issued(store).id
     store.roll_back("cup", "killed")
     issued(store)
-    assert MatchState.RUNNING is store.void(match, 1, "late", None, allowed=1)
-    assert AttemptState.ACCEPTED is store.accept(match, 2, ended())
-    assert MatchState.DONE is store.void(match, 1, "later", None, allowed=1)
+    assert GameState.RUNNING is store.void(game, 1, "late", None, allowed=1)
+    assert AttemptState.ACCEPTED is store.accept(game, 2, ended())
+    assert GameState.DONE is store.void(game, 1, "later", None, allowed=1)
 
 
 def test_agents_with_a_folder_play_one_game_at_a_time(store: Store) -> None:
     """Their next game waits; a game between others is given out before it."""
     begin(store, 1)
     store.schedule("cup", [game(2, "a", "c"), game(3, "c", "b")])
-    assert replace(game(1), state=MatchState.RUNNING, attempt=1) == issued(store)
+    assert replace(game(1), state=GameState.RUNNING, attempt=1) == issued(store)
     alone = store.issue("cup", "here", alone=frozenset({"a"}))
     assert alone is not None
     assert 3 == alone.number
@@ -158,7 +158,7 @@ def test_a_schedule_may_be_added_again(store: Store) -> None:
     begin(store)
     store.accept(issued(store).id, 1, ended())
     store.schedule("cup", [game(number) for number in range(1, 5)])
-    assert [1, 2, 3, 4] == [match.number for match in store.matches("cup")]
+    assert [1, 2, 3, 4] == [each.number for each in store.games("cup")]
     assert 1 == len(store.results("cup"))
 
 
@@ -173,12 +173,12 @@ def test_a_paused_contest_gives_out_no_game(store: Store) -> None:
 def test_an_organiser_annuls_a_result(store: Store) -> None:
     """It is played again as the next attempt, and the first attempt's late twin does not count."""
     begin(store, 1)
-    match = issued(store).id
-    store.accept(match, 1, ended())
-    store.annul(match, "the board was dirty")
+    game = issued(store).id
+    store.accept(game, 1, ended())
+    store.annul(game, "the board was dirty")
     assert [] == store.results("cup")
     assert 2 == issued(store).attempt
-    assert AttemptState.SUPERSEDED is store.accept(match, 1, ended())
+    assert AttemptState.SUPERSEDED is store.accept(game, 1, ended())
 
 
 def test_a_disqualified_agent_plays_no_more(store: Store) -> None:
@@ -187,17 +187,17 @@ def test_a_disqualified_agent_plays_no_more(store: Store) -> None:
     store.disqualify("cup", "a", "more than 10 % failures")
     assert ["more than 10 % failures", None, None] == [e.disqualified for e in store.entries("cup")]
     assert 2 == issued(store).number
-    assert 1 == store.counts("cup")[MatchState.CANCELLED]
+    assert 1 == store.counts("cup")[GameState.CANCELLED]
     with pytest.raises(InputError, match="no agent 'x'"):
         store.disqualify("cup", "x", "")
 
 
 def test_the_log_reads_as_a_story(store: Store) -> None:
     begin(store, 1)
-    match = issued(store).id
-    store.void(match, 1, "starved", None, allowed=2)
+    game = issued(store).id
+    store.void(game, 1, "starved", None, allowed=2)
     issued(store)
-    store.accept(match, 2, ended())
+    store.accept(game, 2, ended())
     told = [(line.event, line.attempt, line.text) for line in store.journal("cup")]
     assert [
         ("created", None, "3 entries"),
@@ -213,7 +213,7 @@ def test_what_is_not_there_is_said(store: Store) -> None:
     begin(store)
     with pytest.raises(InputError, match="no contest 'cip'"):
         store.document("cip")
-    with pytest.raises(InputError, match="no match 'nowhere'"):
+    with pytest.raises(InputError, match="no game 'nowhere'"):
         store.accept("nowhere", 1, ended())
     with pytest.raises(InputError, match="no attempt 7"):
         store.accept(game(1).id, 7, ended())
@@ -245,8 +245,8 @@ def test_no_two_hosts_get_the_same_game(store: Store, url: str) -> None:
 
 def test_a_leaf_fixes_what_its_line_says(store: Store) -> None:
     begin(store)
-    match = issued(store)
-    store.accept(match.id, 1, replace(ended(), public="d" * 64))
+    row = issued(store)
+    store.accept(row.id, 1, replace(ended(), public="d" * 64))
     created, scheduled, started, accepted = store.journal("cup")
 
     assert hashlib.sha256(b"{}\n").hexdigest() == created.digest
@@ -257,10 +257,10 @@ def test_a_leaf_fixes_what_its_line_says(store: Store) -> None:
         "attempt": 1,
         "digest": "d" * 64,
         "event": "accepted",
-        "match": match.id,
+        "match": row.id,
         "text_sha256": hashlib.sha256(b"a won: 5 in a row").hexdigest(),
     } == json.loads(accepted.leaf)
-    changed: dict[str, Any] = {"at": "x", "event": "x", "match": "x", "attempt": 2, "text": "x", "digest": "x"}
+    changed: dict[str, Any] = {"at": "x", "event": "x", "game": "x", "attempt": 2, "text": "x", "digest": "x"}
     assert 7 == len({accepted.leaf, *(replace(accepted, **{name: value}).leaf for name, value in changed.items())})
 
 
@@ -300,8 +300,8 @@ def test_a_moment_of_a_store_does_not_change_while_others_write(store: Store) ->
     begin(store)
     with store.moment() as then:
         before = then.counts("cup")
-        match = issued(store)
-        store.accept(match.id, 1, ended())
+        game = issued(store)
+        store.accept(game.id, 1, ended())
         assert before == then.counts("cup")
         assert [] == then.results("cup")
         assert 2 == len(then.journal("cup"))
@@ -314,7 +314,7 @@ def test_everything_is_there_after_a_new_start(store: Store, url: str) -> None:
     store.close()
     again = Store(url)
     assert 1 == again.roll_back("cup", "new start")
-    assert 3 == again.counts("cup")[MatchState.PENDING]
+    assert 3 == again.counts("cup")[GameState.PENDING]
     again.close()
 
 
@@ -360,22 +360,22 @@ def test_whatever_comes_in_whatever_order_no_game_has_two_results(
     begin(store, 4)
     accepted: dict[str, int] = {}
     for move, number, attempt in moves:
-        match = game(number).id
+        game_id = game(number).id
         try:
             if move == "i":
                 store.issue("cup", "here")
             elif move == "r":
                 store.roll_back("cup", "crash")
             elif move == "v":
-                store.void(match, attempt, "void", None, allowed=3)
-            elif store.accept(match, attempt, ended(winner=attempt % 2)) is AttemptState.ACCEPTED:
-                assert attempt == accepted.setdefault(match, attempt)
+                store.void(game_id, attempt, "void", None, allowed=3)
+            elif store.accept(game_id, attempt, ended(winner=attempt % 2)) is AttemptState.ACCEPTED:
+                assert attempt == accepted.setdefault(game_id, attempt)
         except InputError:
             # No such attempt.
             continue
-    assert accepted == {result.match: result.attempt for result in store.results("cup")}
+    assert accepted == {result.id: result.attempt for result in store.results("cup")}
     assert 4 == sum(store.counts("cup").values())
     lines = store.journal("cup")
     assert [*range(len(lines))] == [line.number for line in lines]
-    assert accepted == {line.match: line.attempt for line in lines if line.event == "accepted"}
+    assert accepted == {line.game: line.attempt for line in lines if line.event == "accepted"}
     store.close()

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import Connection, Engine, MetaData, create_engine, func, insert, inspect, select, text
 
 from judge.base.errors import InputError
-from judge.matches import MatchState
+from judge.contest_games import AttemptState, GameState
 from judge.store.contests import Store
 from judge.store.database import connect
 from judge.store.notices import WAITING, Notices
@@ -24,7 +24,6 @@ from judge.store.submission_types import State
 from judge.store.submissions import Register
 from judge.store.tables import metadata
 from judge.store.tokens import Tokens
-from judge.store.types import AttemptState
 
 STORES = Path(__file__).parent / "stores"
 
@@ -78,7 +77,12 @@ def test_a_baseline_store_keeps_every_row(baseline: str) -> None:
         notice["failures"] = notice.pop("tries")
     for practice_game in before["practice_games"]:
         practice_game["due_at"] = None
-    before["alembic_version"][0]["version_num"] = "0014"
+    before["games"] = before.pop("matches")
+    for game in before["games"]:
+        game["leg"] = game.pop("game")
+    for of_a_game in (*before["attempts"], *before["results"], *before["journal"]):
+        of_a_game["game"] = of_a_game.pop("match")
+    before["alembic_version"][0]["version_num"] = "0015"
     assert all(before.values())
     assert before == after
 
@@ -124,7 +128,7 @@ def test_an_upgraded_store_is_used(baseline: str) -> None:
         (running,) = games.give_back(lambda *_: True, allowed=3)
         played = [game.id for game in iter(lambda: games.take("3" * 32), None)]
         assert running in played
-        assert MatchState.RUNNING is games.get(running, "bob").state
+        assert GameState.RUNNING is games.get(running, "bob").state
 
 
 @pytest.mark.parametrize("revision", ["0004", "0012", "9999"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.matches import MatchState
+from judge.contest_games import GameState
 from judge.store.files import Files
 from judge.store.practice_games import FORGOTTEN, PracticeGame, PracticeGames, PracticeResult
 from judge.store.submission_types import NotNowError, TooMuchError, UnknownSubmissionError
@@ -75,10 +75,10 @@ def test_only_the_current_attempt_comes_to_an_end(register: Register, games: Pra
     games.finish(late.id, late.attempt, RESULT)
     games.release(late.id, late.attempt, "late")
 
-    assert MatchState.RUNNING is games.get(late.id, "ada").state
+    assert GameState.RUNNING is games.get(late.id, "ada").state
     games.finish(again.id, again.attempt, RESULT)
     found = games.get(again.id, "ada")
-    assert (MatchState.DONE, 2, "win", "b" * 64) == (found.state, found.attempt, found.verdict, found.record)
+    assert (GameState.DONE, 2, "win", "b" * 64) == (found.state, found.attempt, found.verdict, found.record)
     assert not games.is_due()
 
 
@@ -93,7 +93,7 @@ def test_a_game_that_takes_its_worker_along_is_held_and_one_that_gave_up_its_slo
         game = taken(games)
         games.fail(game.id, game.attempt, "no Engine", 2)
 
-    assert (MatchState.HELD, "no Engine") == (games.get(game.id, "ada").state, games.get(game.id, "ada").why)
+    assert (GameState.HELD, "no Engine") == (games.get(game.id, "ada").state, games.get(game.id, "ada").why)
     assert games.take(WORKER) is None
 
 
@@ -123,7 +123,7 @@ def test_a_record_is_forgotten_after_its_days_and_the_result_stays(
     waiting, second, first = games.of(1, "ada")
     assert (None, "win", FORGOTTEN) == (first.record, first.verdict, first.why)
     assert (new, "win", "") == (second.record, second.verdict, second.why)
-    assert MatchState.PENDING is waiting.state
+    assert GameState.PENDING is waiting.state
 
 
 def test_the_games_of_a_withdrawn_submission_are_cancelled(register: Register, games: PracticeGames) -> None:
@@ -131,7 +131,7 @@ def test_the_games_of_a_withdrawn_submission_are_cancelled(register: Register, g
     register.withdraw(number, "ada", "a mistake", "ada")
 
     assert games.take(WORKER) is None
-    assert {MatchState.CANCELLED} == {game.state for game in games.of(number, "ada")}
+    assert {GameState.CANCELLED} == {game.state for game in games.of(number, "ada")}
 
 
 def test_an_author_may_ask_for_so_many_in_a_day(register: Register, games: PracticeGames, clock: Clock) -> None:

@@ -486,7 +486,7 @@ def test_a_judge_that_is_killed_in_a_build_leaves_nothing_after_the_next_start(
 def is_building(pid: int) -> bool:
     """Whether a judge's box runs `sleep`."""
     with closing(docker.from_env()) as client:
-        for container in client.containers.list(filters={"label": "judge.match=build"}, ignore_removed=True):
+        for container in client.containers.list(filters={"label": "judge.game=build"}, ignore_removed=True):
             owner = Owner.decode(container.labels["judge.owner"])
             if owner.pid == pid and owner.fate() is Fate.ALIVE:
                 with suppress(docker.errors.APIError):

@@ -4,23 +4,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.matches import Pairing
+from judge.contest_games import Pairing
 from judge.tournament.pairings import opening_number, seats, set_tables
 
 
-def matches(pairing: Pairing, games: int) -> list[tuple[str, str, int]]:
-    """Who sits where, and the number of the opening, for each match of a pairing."""
+def games_of(pairing: Pairing, games: int) -> list[tuple[str, str, int]]:
+    """Who sits where, and the number of the opening, for each game of a pairing."""
     return [(*seats(pairing, game), opening_number(pairing, game, games)) for game in range(games)]
 
 
 def test_two_games_share_an_opening_with_seats_changed() -> None:
     pairing = Pairing("a", "b", 3, 2)
 
-    assert [("a", "b", 0), ("b", "a", 0), ("a", "b", 1), ("b", "a", 1)] == matches(pairing, 4)
+    assert [("a", "b", 0), ("b", "a", 0), ("a", "b", 1), ("b", "a", 1)] == games_of(pairing, 4)
 
 
 def test_a_bye_is_no_game() -> None:
-    with pytest.raises(ValueError, match="a bye has no matches"):
+    with pytest.raises(ValueError, match="a bye has no games"):
         seats(Pairing("a", None, 1, 4), 0)
 
 
@@ -33,7 +33,7 @@ def test_over_all_meetings_each_opening_is_played_from_both_sides(games: int, me
     for number in range(1, meetings + 1):
         [pairing] = set_tables([("a", "b", "")], number, earlier)
         earlier.append(pairing)
-        for first, _, opening in matches(pairing, games):
+        for first, _, opening in games_of(pairing, games):
             seated.setdefault(opening, []).append(first)
 
     whole, half = divmod(games * meetings, 2)

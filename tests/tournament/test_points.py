@@ -3,8 +3,8 @@
 import pytest
 
 from judge.base.errors import InputError
+from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
-from judge.matches import Pairing, ResultRow
 from judge.referee.policy import Policy, load_policy, policy_names, variants_of
 from judge.tournament.points import (
     VERDICT_POINTS,
@@ -26,8 +26,8 @@ def table_of(policy: str) -> PointsTable:
     return points_table(load_policy(policy))
 
 
-def ended(result: str, winner: str | None, verdict: Verdict) -> ResultRow:
-    return ResultRow("a", "b", winner, verdict, result=result)
+def ended(result: str, winner: str | None, verdict: Verdict) -> GameResult:
+    return GameResult("a", "b", winner, verdict, result=result)
 
 
 @pytest.mark.parametrize("policy", ALL_POLICIES)
@@ -85,10 +85,10 @@ def test_a_table_of_verdicts_must_have_all_of_them() -> None:
         (game("a<b", Verdict.FOUL), (0, 1)),
         (game("a>b", Verdict.CRASH), (1, 0)),
         (game("a<b", Verdict.TURN_TIME), (0, 1)),
-        (ResultRow("a", "b", None, Verdict.ILLEGAL), (0, 0)),
+        (GameResult("a", "b", None, Verdict.ILLEGAL), (0, 0)),
     ],
 )
-def test_a_win_is_one_point_and_a_draw_a_half(played: ResultRow, points: tuple[float, float]) -> None:
+def test_a_win_is_one_point_and_a_draw_a_half(played: GameResult, points: tuple[float, float]) -> None:
     assert points == table_of("gomocup-freestyle").of(played)
 
 
@@ -100,7 +100,7 @@ def test_a_policy_may_score_verdicts_its_own_way() -> None:
 
     assert (1, -1) == table.of(game("a>b", Verdict.CRASH))
     assert (-1, 1) == table.of(game("a<b", Verdict.CRASH))
-    assert (-1, -1) == table.of(ResultRow("a", "b", None, Verdict.CRASH))
+    assert (-1, -1) == table.of(GameResult("a", "b", None, Verdict.CRASH))
 
 
 # --- by the words of the field -----------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def test_a_bye_scores_like_games_that_were_all_won() -> None:
 
 def test_games_find_their_pairing_by_round_and_table() -> None:
     second = Pairing("b", "a", 2, 1)
-    later = ResultRow("b", "a", "b", Verdict.WIN, round=2)
+    later = GameResult("b", "a", "b", Verdict.WIN, round=2)
     played = score([ONE, second], [later, game("a>b")], scoring(), games=1)
 
     assert [(1, 0), (1, 0)] == [each.points for each in played]
@@ -220,6 +220,6 @@ def test_games_find_their_pairing_by_round_and_table() -> None:
 
 def test_a_result_that_nobody_scheduled_is_refused() -> None:
     with pytest.raises(ValueError, match="results of no pairing"):
-        score([ONE], [ResultRow("a", "b", "a", Verdict.WIN, round=7)], scoring(), games=1)
+        score([ONE], [GameResult("a", "b", "a", Verdict.WIN, round=7)], scoring(), games=1)
     with pytest.raises(ValueError, match="was not played by"):
         score([ONE], [game("a>c")], scoring(), games=1)

@@ -2,23 +2,23 @@
 
 import pytest
 
+from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
-from judge.matches import Pairing, ResultRow
 from judge.tournament.results import PlayedPairing, failure_shares, without
 from tests.contest.rounds import game, games
 
 
-def over(results: list[ResultRow], limit: float = 0.1) -> frozenset[str]:
+def over(results: list[GameResult], limit: float = 0.1) -> frozenset[str]:
     """Who failed in more than a share of its games."""
     return frozenset(agent for agent, share in failure_shares(results).items() if share > limit)
 
 
-def failed(text: str, verdict: Verdict) -> ResultRow:
+def failed(text: str, verdict: Verdict) -> GameResult:
     """The loser of `text` is at fault."""
     played = game(text, verdict)
     lost = played.winner == played.first
     faults = (None, verdict) if lost else (verdict, None)
-    return ResultRow(played.first, played.second, played.winner, verdict, faults=faults)
+    return GameResult(played.first, played.second, played.winner, verdict, faults=faults)
 
 
 def test_more_than_a_tenth_of_failures_disqualifies() -> None:
@@ -43,7 +43,7 @@ def test_a_foul_and_a_resignation_are_losses_and_no_failures(verdict: Verdict) -
 
 
 def test_both_may_fail_in_one_game() -> None:
-    both = ResultRow("a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL))
+    both = GameResult("a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL))
 
     assert {"a", "b"} == over([both])
 

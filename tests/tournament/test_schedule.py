@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.contest.contest import Contest
+from judge.contest_games import GameState, Outcome, Pairing, ScheduledGame
 from judge.games.gomoku.opening_text import symmetries
-from judge.matches import Match, MatchState, Outcome, Pairing
-from judge.referee.spec import MatchSpec
+from judge.referee.spec import GameSpec
 from judge.store.contests import Store
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.gauntlet import Gauntlet
@@ -94,9 +94,9 @@ def test_whatever_happens_in_it_a_contest_is_played_to_its_end_once(
             assert contest.store.pairings("cup") == other.pairings("cup")
 
 
-def _has_all_its_games(contest: Contest, games: list[Match]) -> None:
+def _has_all_its_games(contest: Contest, games: list[ScheduledGame]) -> None:
     """Each pairing has so many games, with seats changing and two that follow each other from one opening."""
-    of: dict[tuple[int, int], list[Match]] = {}
+    of: dict[tuple[int, int], list[ScheduledGame]] = {}
     for game in games:
         of.setdefault((game.round, game.table), []).append(game)
     pairings = [pair for pair in contest.store.pairings("cup") if pair.second is not None]
@@ -108,9 +108,9 @@ def _has_all_its_games(contest: Contest, games: list[Match]) -> None:
         due = contest.snapshot.format.games
         assert [seats[number % 2] for number in range(due)] == [(g.first, g.second) for g in own]
         for game in own:
-            place = (pair.meeting * due + game.game) // 2
+            place = (pair.meeting * due + game.leg) // 2
             from_each[*sorted((game.first, game.second)), str(place)] += 1
-            spec = MatchSpec.model_validate_json(game.spec)
+            spec = GameSpec.model_validate_json(game.spec)
             assert (game.first, game.second) == (spec.seats[0].name, spec.seats[1].name)
     assert all(times <= 2 for times in from_each.values())
 
@@ -169,9 +169,9 @@ def test_games_that_a_disqualified_agent_has_still_to_play_are_cancelled() -> No
         play(contest, better_seed)
 
         counts = contest.store.counts("cup")
-        assert 12 == counts[MatchState.DONE] + counts[MatchState.CANCELLED]
+        assert 12 == counts[GameState.DONE] + counts[GameState.CANCELLED]
         cancelled = [
-            (match.first, match.second) for match in contest.store.matches("cup") if match.state is MatchState.CANCELLED
+            (game.first, game.second) for game in contest.store.games("cup") if game.state is GameState.CANCELLED
         ]
         assert all("4" in pair for pair in cancelled)
         assert contest.is_over()
@@ -199,7 +199,7 @@ def test_a_game_of_a_disqualified_agent_is_not_played_again(way: str) -> None:
             store.roll_back("cup", "its judge was gone")
 
         assert [] == play(contest, better_seed)
-        assert 2 == store.counts("cup")[MatchState.CANCELLED]
+        assert 2 == store.counts("cup")[GameState.CANCELLED]
         assert contest.is_over()
 
 
@@ -220,9 +220,9 @@ def test_who_is_disqualified_at_the_end_stands_last(format_: AnyFormat) -> None:
 def test_who_plays_in_the_final_stays_there_when_somebody_is_disqualified_later() -> None:
     """3 is the first of its group by the games that it won against 6; without them 2 would be."""
 
-    def rule(game: Match) -> Outcome:
+    def rule(game: ScheduledGame) -> Outcome:
         names = {game.first, game.second}
-        if names == {"2", "3"} and game.game == 1:
+        if names == {"2", "3"} and game.leg == 1:
             return won_by(None)
         winner = "6" if names == {"2", "6"} else min(names)
         return won_by(int(game.second == winner))
@@ -329,7 +329,7 @@ def test_openings_come_shuffled_once_each_and_then_turned(chance: Mapping[str, A
     """Eight games are four pairs: three openings in an order that chance decides, then the first of a new order."""
     options = {"openings": OPENINGS, "shuffle": True, "transform": True, **chance}
     with cup(RoundRobin(games=8), 2, **options) as contest:
-        opened = [MatchSpec.model_validate_json(game.spec).opening for game in scheduled(contest)]
+        opened = [GameSpec.model_validate_json(game.spec).opening for game in scheduled(contest)]
 
     assert opened[::2] == opened[1::2]
     assert set(OPENINGS) == set(opened[:6])
@@ -339,7 +339,7 @@ def test_openings_come_shuffled_once_each_and_then_turned(chance: Mapping[str, A
 
 def test_without_shuffle_openings_come_in_the_order_of_the_file() -> None:
     with cup(RoundRobin(games=8), 2, openings=OPENINGS) as contest:
-        opened = [MatchSpec.model_validate_json(game.spec).opening for game in scheduled(contest)]
+        opened = [GameSpec.model_validate_json(game.spec).opening for game in scheduled(contest)]
 
     assert [*OPENINGS, OPENINGS[0]] == opened[::2]
 
@@ -349,7 +349,7 @@ def test_all_pairings_play_the_same_openings() -> None:
     with cup(RoundRobin(games=4), 4, **options) as contest:
         of: dict[tuple[int, int], list[object]] = {}
         for game in scheduled(contest):
-            spec = MatchSpec.model_validate_json(game.spec)
+            spec = GameSpec.model_validate_json(game.spec)
             of.setdefault((game.round, game.table), []).append(spec.opening)
 
     assert 1 == len({tuple(opened) for opened in of.values()})
@@ -446,7 +446,7 @@ def _crash(contest: Contest, agent: str, times: int) -> None:
     """Play all, an agent crashing in its first so many games; all others are drawn."""
     left = times
 
-    def rule(game: Match) -> Outcome:
+    def rule(game: ScheduledGame) -> Outcome:
         nonlocal left
         if agent in (game.first, game.second) and left:
             left -= 1

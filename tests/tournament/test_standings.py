@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
-from judge.matches import Pairing, ResultRow
 from judge.referee.policy import load_policy
 from judge.tournament.crosstable import Cell, crosstable
 from judge.tournament.points import Duel, Scoring, points_table, score
@@ -41,7 +41,7 @@ def played(text: str, due: int = 1, duel: Duel | None = None) -> list[PlayedPair
         words = line.split()
         if words[0].isalpha():
             pairing = Pairing(words[0], None, number, 1)
-            results: list[ResultRow] = []
+            results: list[GameResult] = []
         else:
             results = games(line)
             pairing = Pairing(results[0].first, results[0].second, number, 1)
@@ -157,7 +157,7 @@ def test_gomocup_until_2016_breaks_ties_by_the_ratio_of_games() -> None:
 def timed(text: str, replies: tuple[int, int], ms: tuple[float, float]) -> PlayedPairing:
     [one] = played(text)
     game = one.games[0]
-    slow = ResultRow(game.first, game.second, game.winner, game.verdict, replies=replies, charged_ms=ms)
+    slow = GameResult(game.first, game.second, game.winner, game.verdict, replies=replies, charged_ms=ms)
     return PlayedPairing(one.pairing, (slow,), one.points)
 
 
@@ -181,7 +181,7 @@ def test_who_has_no_rating_stands_last() -> None:
 
 def test_a_line_counts_what_happened() -> None:
     """A game that both lost is a loss of both, and a failure of both."""
-    both = ResultRow("a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL), replies=(3, 4))
+    both = GameResult("a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL), replies=(3, 4))
     pairing = Pairing("a", "b", 1, 1)
     one = score([pairing], [both], Scoring(TABLE), games=1)
     [first, second] = table("ab", one, "points")

@@ -132,7 +132,7 @@ def test_what_is_no_sentence_of_ours_is_not_translated(text: str) -> None:
 
 
 def test_no_text_of_a_stranger_is_slow_to_compare() -> None:
-    """Each name in a message matches once: this would take minutes if the names could be tried anew."""
+    """Each name in a message games once: this would take minutes if the names could be tried anew."""
     for hostile in (" wins" * 120, "; before that it said " * 27, ": (" * 199, " - " * 200, " - : " * 120):
         for code in OTHERS:
             language(code).sentence(hostile[:LONGEST_SENTENCE])

@@ -89,7 +89,7 @@ def change(lines: list[JournalLine], chance: random.Random) -> None:
         case "attempt":
             lines[at] = replace(line, attempt=(line.attempt or 0) + 1)
         case "match":
-            lines[at] = replace(line, match=chance.choice(lines).match)
+            lines[at] = replace(line, game=chance.choice(lines).game)
 
 
 def test_a_thousand_rewritten_logs_are_found_by_everybody_with_a_later_checkpoint(logged: Public) -> None:

@@ -18,13 +18,13 @@ from unittest.mock import patch
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.contest.worker import outcome_of
+from judge.contest_games import GameState, PublishedGame, schedule_digest
 from judge.export.export import PageOptions, publish
-from judge.matches import MatchState, schedule_digest
 from judge.publish.conditions import conditions_of
 from judge.publish.load import CHANCE, DOCUMENT, load_export
-from judge.publish.model import PublishedContest, PublishedMatch
+from judge.publish.model import PublishedContest
 from judge.publish.tables import tables
-from judge.referee.spec import MatchSpec, RecordFile, public_part, read_record
+from judge.referee.spec import GameSpec, RecordFile, public_part, read_record
 from judge.referee.transcript import SealedTranscript, _public_digest
 from judge.store.contests import Store
 from judge.store.types import FROZEN, JournalLine
@@ -143,7 +143,7 @@ class Forger:
 
     def game(self, test: Callable[[Row], object] = lambda _: True) -> Row:
         """One of the games that count."""
-        return self.chance.choice([row for row in self.rows("games") if row["state"] == MatchState.DONE and test(row)])
+        return self.chance.choice([row for row in self.rows("games") if row["state"] == GameState.DONE and test(row)])
 
     def files(self, *patterns: str) -> list[Path]:
         """Files of the export, in the order of their names."""
@@ -178,7 +178,7 @@ class Forger:
         how(document)
         path.write_text(f"{json.dumps(document)}\n")
 
-    def play(self, spec: MatchSpec, attempt: int, winner: int | None = None) -> RecordFile:
+    def play(self, spec: GameSpec, attempt: int, winner: int | None = None) -> RecordFile:
         """Play a game until he likes who wins it; None: whoever."""
         while True:
             agents: list[Agent] = [Player(seat.name, self.chance.random(), self.chance.randrange(999))
@@ -204,13 +204,13 @@ class Forger:
         """Make all that is computed fit contest.json, the records, the schedule and the lines, and sign it."""
         self._fit_draw()
         contest, _ = load_export(self.directory)
-        numbers = {row["match"]: row["number"] for row in self.rows("games")}
-        ids = {match.number: match.id for match in contest.matches}
+        numbers = {row["id"]: row["number"] for row in self.rows("games")}
+        ids = {game.number: game.id for game in contest.games}
         self.lines = [
-            line if line.match is None else replace(line, match=ids.get(numbers.get(line.match, 0), line.match))
+            line if line.game is None else replace(line, game=ids.get(numbers.get(line.game, 0), line.game))
             for line in self.lines
         ]
-        contest = replace(contest, matches=[self._fitted(match) for match in contest.matches])
+        contest = replace(contest, games=[self._fitted(game) for game in contest.games])
         self._fit_lines(contest)
         for name, data in tables(replace(contest, journal=self.lines)).items():
             (self.directory / "data" / name).write_bytes(data)
@@ -228,34 +228,34 @@ class Forger:
         if fitting != document["freeze"]:
             self.in_document(lambda each: each.update(freeze=fitting))
 
-    def _fitted(self, match: PublishedMatch) -> PublishedMatch:
-        """A match with the result that its record claims; records are of the matches of the schedule."""
-        paths = [match.attempt_path(attempt.number) for attempt in match.uncounted]
-        paths += [match.record_path] if match.state == MatchState.DONE else []
+    def _fitted(self, game: PublishedGame) -> PublishedGame:
+        """A game with the result that its record claims; records are of the games of the schedule."""
+        paths = [game.attempt_path(attempt.number) for attempt in game.uncounted]
+        paths += [game.record_path] if game.state == GameState.DONE else []
         for path in paths:
             file = json.loads((self.directory / path).read_bytes())
-            spec, old = json.loads(match.spec), file["record"]["spec"]
+            spec, old = json.loads(game.spec), file["record"]["spec"]
             for seat, of_old in zip(spec["seats"], old["seats"], strict=True):
                 seat["folders"] = of_old["folders"]
-            spec |= {"opening": old["opening"], "seed": old["seed"], "scheduled_as": match.id}
+            spec |= {"opening": old["opening"], "seed": old["seed"], "scheduled_as": game.id}
             if spec != old:
-                file["record"].update(spec=spec, id=match.id)
+                file["record"].update(spec=spec, id=game.id)
                 for seat, of_spec in zip(file["record"]["seats"], spec["seats"], strict=True):
                     seat["name"] = of_spec["name"]
                 (self.directory / path).write_text(json.dumps(file))
-        if match.state != MatchState.DONE:
-            return match
-        file = read_record(self.directory / match.record_path)
+        if game.state != GameState.DONE:
+            return game
+        file = read_record(self.directory / game.record_path)
         outcome = outcome_of(file, "")
-        return replace(match, result=outcome.row(match, match.attempt), conditions=conditions_of(file.record))
+        return replace(game, result=outcome.row(game, game.attempt), conditions=conditions_of(file.record))
 
     def _fit_lines(self, contest: PublishedContest) -> None:
         """The digests of what the lines tell of, and the words about results."""
-        matches = {match.id: match for match in contest.matches}
-        waiting = sorted(contest.matches, key=lambda match: match.number)
+        games = {game.id: game for game in contest.games}
+        waiting = sorted(contest.games, key=lambda game: game.number)
         rounds = sum(line.event == "scheduled" for line in self.lines)
         for number, line in enumerate(self.lines):
-            match = matches.get(line.match or "")
+            game = games.get(line.game or "")
             if line.event == "created":
                 self.lines[number] = replace(line, digest=self._digest(DOCUMENT))
             elif line.event == "scheduled":
@@ -264,12 +264,12 @@ class Forger:
                 now = waiting[: int(count)] if rounds else waiting
                 waiting = waiting[len(now) :]
                 self.lines[number] = replace(line, digest=schedule_digest(now), text=f"{len(now)} {words}")
-            elif line.event == "accepted" and match is not None and match.result is not None:
-                result, digest = match.result, self._digest(match.record_path)
+            elif line.event == "accepted" and game is not None and game.result is not None:
+                result, digest = game.result, self._digest(game.record_path)
                 told = f"{result.winner} won: {result.reason}" if result.winner else line.text
                 self.lines[number] = replace(line, digest=digest, text=told)
-            elif line.event == "void" and match is not None and line.digest is not None:
-                self.lines[number] = replace(line, digest=self._digest(match.attempt_path(line.attempt or 0)))
+            elif line.event == "void" and game is not None and line.digest is not None:
+                self.lines[number] = replace(line, digest=self._digest(game.attempt_path(line.attempt or 0)))
 
     def _digest(self, name: str) -> str:
         return hashlib.sha256((self.directory / name).read_bytes()).hexdigest()

@@ -106,7 +106,7 @@ FROM_RESULTS = {
 
 OF_RECORD = (
     "number", "winner", "verdict", "reason", "first_charged_ms", "second_charged_ms", "first_replies", "second_replies",
-    "seconds", "attempt", "match",
+    "seconds", "attempt", "id",
 )  # fmt: skip
 """What of a line of a game follows from its record."""
 
@@ -183,7 +183,7 @@ def hand_over(row: Row) -> None:
 
 def cancel(row: Row) -> None:
     for key in row:
-        if key not in ("number", "round", "table", "game", "first", "second", "state", "why", "match"):
+        if key not in ("number", "round", "table", "leg", "first", "second", "state", "why", "id"):
             row[key] = None
     row["state"] = "cancelled"
 
@@ -383,8 +383,8 @@ def drop_pairing(forger: Forger) -> None:
     pairs = [(row["first"], row["second"]) for row in forger.rows("pairings") if row["second"] is not None]
     at, each = forger.chance.randrange(len(pairs)), len(games) // len(pairs)
     gone = range(at * each + 1, (at + 1) * each + 1)
-    matches = {row["match"] for row in games if row["number"] in gone}
-    forger.lines = [line for line in forger.lines if line.match not in matches]
+    gone_ids = {row["id"] for row in games if row["number"] in gone}
+    forger.lines = [line for line in forger.lines if line.game not in gone_ids]
     forger.in_table("pairings", lambda rows: rows.pop(at))
     for table in ("games", "attempts"):
         kept = [row for row in forger.rows(table) if row["number"] not in gone]
@@ -462,9 +462,9 @@ def drop_void(forger: Forger) -> None:
     path.unlink()
     forger.in_table("attempts", lambda rows: rows.clear())
     forger.in_table("games", lambda rows: rows[VOID - 1].update(attempt=1))
-    of_match = [line for line in forger.lines if line.match == row["match"]]
-    forger.lines = [line for line in forger.lines if line not in of_match[1:3]]
-    forger.lines = [replace(line, attempt=1) if line in of_match else line for line in forger.lines]
+    of_game = [line for line in forger.lines if line.game == row["id"]]
+    forger.lines = [line for line in forger.lines if line not in of_game[1:3]]
+    forger.lines = [replace(line, attempt=1) if line in of_game else line for line in forger.lines]
     (forger.directory / row["record"]).write_bytes(forger.play(spec, 1).to_json())
 
 
@@ -571,7 +571,7 @@ def change_page(forger: Forger) -> None:
 def won_at_first(forger: Forger) -> tuple[Row, int, int]:
     """A game that ended by the rules at its first attempt; its lines `started` and `accepted`."""
     row = forger.game(lambda row: row["attempt"] == 1 and "row" in row["reason"])
-    own = [at for at, line in enumerate(forger.lines) if line.match == row["match"]]
+    own = [at for at, line in enumerate(forger.lines) if line.game == row["id"]]
     started, accepted = (next(at for at in own if forger.lines[at].event == event) for event in ("started", "accepted"))
     return row, started, accepted
 
@@ -579,13 +579,13 @@ def won_at_first(forger: Forger) -> tuple[Row, int, int]:
 def play_second(forger: Forger, row: Row) -> str:
     """Attempt 2 of a game, until the other agent wins it; the path for the record of attempt 1."""
     contest, _ = load_export(forger.directory)
-    match = next(each for each in contest.matches if each.number == row["number"])
+    game = next(each for each in contest.games if each.number == row["number"])
     record = read_record(forger.directory / row["record"]).record
-    spec = record.spec.model_copy(update={"seed": contest.tournament.seed_of(match, 2)})
+    spec = record.spec.model_copy(update={"seed": contest.tournament.seed_of(game, 2)})
     loser = 1 - (record.winner or 0)
     (forger.directory / row["record"]).write_bytes(forger.play(spec, 2, loser).to_json())
     forger.in_table("games", lambda rows: [r.update(attempt=2) for r in rows if r["number"] == row["number"]])
-    return match.attempt_path(1)
+    return game.attempt_path(1)
 
 
 def play_out(*events: str, how: Callable[[RecordFile], RecordFile] | None = None) -> Callable[[Forger], None]:
@@ -667,7 +667,7 @@ def never_ended(forger: Forger) -> None:
 def start_at_the_end(forger: Forger) -> None:
     """One more attempt of a game that has its result, which never ends."""
     row = forger.game()
-    line = next(line for line in forger.lines if line.match == row["match"])
+    line = next(line for line in forger.lines if line.game == row["id"])
     forger.lines.append(replace(line, event="started", attempt=row["attempt"] + 1, digest=None))
 
 

@@ -67,7 +67,7 @@ def fitted(public: Public, lines: Sequence[JournalLine], records: Mapping[tuple[
     """Lines with the digests that the files have now."""
 
     def digest(line: JournalLine) -> str | None:
-        name = DOCUMENT if line.event == "created" else records.get((line.match or "", line.attempt or 0))
+        name = DOCUMENT if line.event == "created" else records.get((line.game or "", line.attempt or 0))
         if name is None or line.digest is None:
             return line.digest
         return hashlib.sha256((public.directory / name).read_bytes()).hexdigest()
@@ -84,8 +84,8 @@ def test_every_value_is_checked_or_known_to_be_a_claim(copy: Public) -> None:
     games, attempts = (
         json.loads((copy.directory / f"data/{name}.json").read_bytes()) for name in ("games", "attempts")
     )
-    matches = {row["number"]: row["match"] for row in games}
-    records = {(matches[row["number"]], row["attempt"]): row["record"] for row in (*games, *attempts)}
+    ids = {row["number"]: row["id"] for row in games}
+    records = {(ids[row["number"]], row["attempt"]): row["record"] for row in (*games, *attempts)}
     missed = []
     for kind in tried:
         file, path = chance.choice(by_kind[kind])

@@ -132,11 +132,11 @@ def test_a_record_of_another_game_in_its_place_is_found(copy: Public) -> None:
     shutil.copy(records / "00002.json", records / "00001.json")
 
     problems = signed_again(copy).problems
-    assert "records/00001.json: of another match than was scheduled here" == problems[0]
+    assert "records/00001.json: of another game than was scheduled here" == problems[0]
 
 
 def test_a_void_that_is_passed_off_as_the_result_is_found(copy: Public) -> None:
-    """The attempt that did not count is a whole record of the same match; each attempt has a seed of its own."""
+    """The attempt that did not count is a whole record of the same game; each attempt has a seed of its own."""
     records = copy.directory / "records"
     shutil.copy(records / "00003.attempt-1.json", records / "00003.json")
 
@@ -189,11 +189,11 @@ def test_other_pairings_than_those_that_follow_are_found(copy: Public) -> None:
     assert "round 1 does not follow from what was frozen and played before it" in problems
 
 
-def test_other_rules_than_those_that_were_frozen_give_other_matches(copy: Public) -> None:
+def test_other_rules_than_those_that_were_frozen_give_other_games(copy: Public) -> None:
     change(copy.directory / "contest.json", lambda frozen: frozen["policy"]["clock"].update(turn_ms=7))
 
     problems = signed_again(copy).problems
-    assert any("of another match than was scheduled here" in each for each in problems)
+    assert any("of another game than was scheduled here" in each for each in problems)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_other_rules_than_those_that_were_frozen_give_other_matches(copy: Public
         ("data/games.json", b"[{}]", "not a table of an export: the key '0.number' is missing"),
         ("data/games.json", b"{", "not a table of an export"),
         ("contest.json", b"{}", "not a contest of this judge"),
-        ("records/00001.json", b"\xff", "not a record of a match"),
+        ("records/00001.json", b"\xff", "not a record of a game"),
     ],
 )
 def test_what_is_no_export_is_said_to_be_none(copy: Public, name: str, data: bytes, problem: str) -> None:
@@ -261,7 +261,7 @@ def test_a_game_whose_result_was_taken_back_is_published_with_the_one_that_count
 ) -> None:
     cup = Cup(tmp_path / "cup", STRONG_TO_WEAK)
     cup.play(2)
-    first = cup.contest.results()[0].match
+    first = cup.contest.results()[0].id
     cup.store.annul(first, "the wrong opening file")
     cup.play()
     public = exported_of(cup, tmp_path)

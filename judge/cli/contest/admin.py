@@ -11,9 +11,9 @@ from judge.cli.contest.options import opened
 from judge.cli.options import HERE, ContestArgument, WhyOption, operator, required_reason
 from judge.contest import orders
 from judge.contest.contest import announce as announce_contest
-from judge.contest.contest import find_match, open_store
+from judge.contest.contest import find_game, open_store
 from judge.contest.plan import load_plan
-from judge.matches import MatchState
+from judge.contest_games import GameState
 from judge.store.orders import OrganiserOrder
 from judge.store.types import ANNOUNCED
 from judge.terminal.output import note
@@ -81,7 +81,7 @@ def void(
     """Withdraw the result of a game; it is played again when the contest runs."""
     with opened(contest) as found:
         done = orders.void(found, _order("void", game, why)).done
-        is_played_again = find_match(found, game).state is MatchState.PENDING
+        is_played_again = find_game(found, game).state is GameState.PENDING
     print(f"{done}{';' if is_played_again else ''}")
     if is_played_again:
         print(f"  judge contest run {found.planned.path}       plays it")

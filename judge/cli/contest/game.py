@@ -11,11 +11,10 @@ from judge.catalog.steps import steps_of
 from judge.cli.contest.options import opened
 from judge.cli.options import HERE, ContestArgument, EvidenceOption
 from judge.cli.show import print_evidence, show_game
-from judge.contest.contest import Contest, find_match
-from judge.matches import Match, MatchState
+from judge.contest.contest import Contest, find_game
+from judge.contest_games import Attempt, GameState, ScheduledGame
 from judge.referee.spec import public_part
-from judge.site.match_files import read_stored
-from judge.store.types import Attempt
+from judge.site.game_files import read_stored
 from judge.terminal.output import note
 
 EXAMPLES = """
@@ -47,7 +46,7 @@ def game(
     if private and not record:
         raise InputError("--private is for --record: a game that is shown holds nothing back")
     with opened(contest) as found:
-        match = find_match(found, game)
+        match = find_game(found, game)
         played = _attempt(found, match, attempt)
         path = found.files.path(played.record or "")
         file = read_stored(found.planned.files, played.record or "")
@@ -63,22 +62,22 @@ def game(
     show_game(steps)
 
 
-def _attempt(contest: Contest, match: Match, wanted: int | None) -> Attempt:
+def _attempt(contest: Contest, game: ScheduledGame, wanted: int | None) -> Attempt:
     """The attempt that counts, or the chosen one. Raises InputError if it has no record."""
-    counted = match.attempt if match.state == MatchState.DONE else None
+    counted = game.attempt if game.state == GameState.DONE else None
     played = {
         each.number: each
         for each in contest.store.attempts(contest.name)
-        if each.match == match.id and each.record is not None
+        if each.game == game.id and each.record is not None
     }
     found = played.get(counted or 0) if wanted is None else played.get(wanted)
     if found is not None:
         return found
     told = ", ".join(f"{each.number} ({each.state})" for each in played.values())
     raise InputError(
-        f"game {match.number}, {match.first} - {match.second}, "
+        f"game {game.number}, {game.first} - {game.second}, "
         + ("has no result yet" if wanted is None else f"has no record of an attempt {wanted}")
-        + f": it is {match.state}"
+        + f": it is {game.state}"
         + (f"; --attempt shows one that has ended: {told}" if told else "")
     )
 

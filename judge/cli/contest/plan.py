@@ -79,5 +79,5 @@ def _chance(planned: Planned) -> str:
 def _clocks(planned: Planned) -> str:
     clock = planned.policy.clock
     turn = f"{clock.turn_ms} ms a turn" if clock.turn_ms else "as fast as possible"
-    match = f"{clock.match_ms} ms a game" if clock.match_ms else "no limit of a game"
-    return f"{turn}, {match}, {planned.policy.limits.memory_bytes >> 20} MiB"
+    game = f"{clock.match_ms} ms a game" if clock.match_ms else "no limit of a game"
+    return f"{turn}, {game}, {planned.policy.limits.memory_bytes >> 20} MiB"

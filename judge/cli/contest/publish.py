@@ -115,7 +115,7 @@ def export(
             )
         with opened(contest) as found:
             count = write_for_manager(found, contest_manager(as_), directory)
-            unfinished = len(found.store.matches(found.name)) - len(found.results())
+            unfinished = len(found.store.games(found.name)) - len(found.results())
         if unfinished:
             note(f"judge: {unfinished} games have no result; the files say nothing of them")
         print(f"{directory}: {count} files")

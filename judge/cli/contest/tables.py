@@ -19,7 +19,7 @@ from judge.contest.entries import intake_directory
 from judge.contest.hosts import contest_hosts
 from judge.contest.plan import Planned, load_plan
 from judge.contest.runner import again_at
-from judge.matches import MatchState
+from judge.contest_games import GameState
 from judge.publish.model import chance_words
 from judge.sandbox.machine.core_locks import holders_here
 from judge.statistics.fairness import FairnessTest, fairness_tests
@@ -72,7 +72,7 @@ def status(
         print(f"  set aside     tried once more when nothing else can be played, not before {document['again_at']}")
     for game in document.get("list", []):
         print(
-            f"  {game['number']:>5}  {game['match'][:8]}  round {game['round']:<3} {printable(game['first'], 24)} - "
+            f"  {game['number']:>5}  {game['id'][:8]}  round {game['round']:<3} {printable(game['first'], 24)} - "
             f"{printable(game['second'], 24)}  {game['state']}  {printable(game['why'], 60)}".rstrip()
         )
 
@@ -89,7 +89,7 @@ def _host_words(host: Mapping[str, Any]) -> str:
 
 def _fairness(contest: Contest) -> Sequence[FairnessTest]:
     from judge.publish.conditions import conditions_of
-    from judge.site.match_files import read_stored
+    from judge.site.game_files import read_stored
 
     results = contest.store.results(contest.name)
     conditions = [conditions_of(read_stored(contest.planned.files, result.record).record) for result in results]
@@ -148,15 +148,15 @@ def _time_left(left: timedelta) -> str:
 def _status(contest: Contest, games: bool, tested: bool) -> dict[str, Any]:
     tests = _fairness(contest) if tested else ()
     standing = contest.standing()
-    listed = contest.store.matches(contest.name)
+    listed = contest.store.games(contest.name)
     to_come = contest.to_come()
-    held = {match.id for match in listed if match.state == MatchState.HELD}
+    held = {game.id for game in listed if game.state == GameState.HELD}
     document: dict[str, Any] = {
         "contest": contest.name,
         "state": contest.store.state(contest.name),
         "is_over": contest.is_over(),
         "games": {state.value: count for state, count in contest.store.counts(contest.name).items()},
-        "to_come": to_come.matches,
+        "to_come": to_come.games,
         "is_exact": to_come.is_exact or contest.is_over(),
         "chance": _chance(contest),
         "folders": contest.folders_said,
@@ -166,20 +166,20 @@ def _status(contest: Contest, games: bool, tested: bool) -> dict[str, Any]:
         "failures": {line.agent: line.done.failures for line in standing.table.lines if line.done.failures},
         "again_at": again_at(contest.store, contest.name) if held else None,
     }
-    shown = [match for match in listed if games or match.id in held]
+    shown = [game for game in listed if games or game.id in held]
     if shown:
         document["list"] = [
             {
-                "number": match.number,
-                "match": match.id,
-                "round": match.round,
-                "first": match.first,
-                "second": match.second,
-                "state": match.state,
-                "attempts": match.attempt,
-                "why": match.why,
+                "number": game.number,
+                "id": game.id,
+                "round": game.round,
+                "first": game.first,
+                "second": game.second,
+                "state": game.state,
+                "attempts": game.attempt,
+                "why": game.why,
             }
-            for match in shown
+            for game in shown
         ]
     return document
 
@@ -259,7 +259,7 @@ def log(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
         return
     with closing(open_store(planned)) as store:
         lines = store.journal(planned.name)
-        number = {match.id: match.number for match in store.matches(planned.name)}
+        number = {each.id: each.number for each in store.games(planned.name)}
     if not lines and not as_json:
         print(f"{planned.name}: not begun, and its log is empty")
         return
@@ -268,5 +268,5 @@ def log(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
         return
     for line in lines:
         attempt = "" if line.attempt is None else f", attempt {line.attempt}"
-        game = f"game {number[line.match]}{attempt}: " if line.match in number else ""
+        game = f"game {number[line.game]}{attempt}: " if line.game in number else ""
         print(f"{line.at[:19]}  {game}{line.event}{': ' if line.text else ''}{printable(line.text, 300)}")

@@ -29,10 +29,10 @@ from judge.broadcast.events import (
     EnteredAgent,
     GameStarted,
     MoveMade,
+    NextGame,
     Opened,
     Playing,
     Scheduled,
-    ScheduledGame,
     StandingLine,
     StateChanged,
     TableChanged,
@@ -90,7 +90,7 @@ class Recorder:
         self._table_at = 0.0
         self._is_table_due = True
         self.moves = WorkerMoves(self._log.append, self.read_store, BroadcastPlan() if delay is None else delay)
-        self._games: dict[str, ScheduledGame] = {}
+        self._games: dict[str, NextGame] = {}
         self._read_log()
         if self._log.seq == 0:
             self._log.append([self._opened()], is_durable=True)
@@ -183,13 +183,13 @@ class Recorder:
             case "disqualified":
                 self._is_table_due = True
                 yield Disqualified(journal=number, at=at, agent=reason.partition(": ")[0], reason=reason)
-            case _ if line.match is not None and line.attempt is not None:
-                yield from self._events_of_attempt(number, at, reason, line.event, line.match, line.attempt)
+            case _ if line.game is not None and line.attempt is not None:
+                yield from self._events_of_attempt(number, at, reason, line.event, line.game, line.attempt)
 
     def _events_of_attempt(
-        self, number: int, at: str, reason: str, event: str, match: str, attempt: int
+        self, number: int, at: str, reason: str, event: str, game_id: str, attempt: int
     ) -> Iterator[AnyEvent]:
-        game = self._game(match)
+        game = self._game(game_id)
         if game is None:
             return
         key = (game.game, attempt)
@@ -201,20 +201,20 @@ class Recorder:
                 )
             case "accepted":
                 self._is_table_due = True
-                file, moves = self._finished(key, match)
+                file, moves = self._finished(key, game_id)
                 yield from moves
                 yield self._ended(number, at, reason, key, file)
             case "void" | "abandoned":
-                yield from self._finished(key, match)[1]
+                yield from self._finished(key, game_id)[1]
                 yield Unscored(journal=number, game=game.game, attempt=attempt, at=at, state=event, reason=reason)
             case "annulled":
                 self._is_table_due = True
                 self.moves.end(key)
                 yield Unscored(journal=number, game=game.game, attempt=attempt, at=at, state="annulled", reason=reason)
 
-    def _finished(self, key: Key, match: str) -> tuple[RecordFile | None, Sequence[AnyEvent]]:
+    def _finished(self, key: Key, game_id: str) -> tuple[RecordFile | None, Sequence[AnyEvent]]:
         """The record of an attempt that is over, and the moves that the log lacks."""
-        attempt = self._contest.store.attempt(match, key[1])
+        attempt = self._contest.store.attempt(game_id, key[1])
         file = None
         try:
             file = self._contest.record(attempt.record) if attempt and attempt.record else None
@@ -260,26 +260,26 @@ class Recorder:
             for number, entry in entries
         )
 
-    def _new_games(self) -> tuple[ScheduledGame, ...]:
+    def _new_games(self) -> tuple[NextGame, ...]:
         new = [game for game in self._schedule() if game.game > self._scheduled]
         self._scheduled = max([self._scheduled, *(game.game for game in new)])
         return tuple(new)
 
-    def _game(self, match: str) -> ScheduledGame | None:
-        if match not in self._games:
+    def _game(self, game: str) -> NextGame | None:
+        if game not in self._games:
             self._schedule()
-        return self._games.get(match)
+        return self._games.get(game)
 
-    def _schedule(self) -> list[ScheduledGame]:
+    def _schedule(self) -> list[NextGame]:
         stages = self._contest.stages_of_games()
-        for match in self._contest.store.schedule_rows(self._contest.name):
-            self._games[match.id] = ScheduledGame(
-                game=match.number,
-                round=match.round,
-                table=match.table,
-                first=match.first,
-                second=match.second,
-                stage=stages.get(match.number, ""),
+        for row in self._contest.store.listed(self._contest.name):
+            self._games[row.id] = NextGame(
+                game=row.number,
+                round=row.round,
+                table=row.table,
+                first=row.first,
+                second=row.second,
+                stage=stages.get(row.number, ""),
             )
         return list(self._games.values())
 

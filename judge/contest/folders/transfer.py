@@ -26,7 +26,7 @@ from judge.agents.kept_folders import Heads, owner_of
 from judge.base.durable_files import exchange_durably, is_file, move_durably, write_durably
 from judge.base.errors import HostError, InputError
 from judge.contest.plan import PLAN_FILE, Planned, load_plan
-from judge.matches import MatchState
+from judge.contest_games import GameState
 from judge.referee.policy import Policy
 from judge.referee.spec import read_record
 from judge.sandbox.archive import EMPTY, Archive, Capacity, UnkeptError, measure_folder, parse_folder
@@ -220,7 +220,7 @@ def left_by(store: Reader, snapshot: Snapshot, files: Files) -> Sequence[AgentFo
 
 def refuse_while_running(store: Reader, planned: Planned) -> None:
     """InputError while games of a contest run: their folders are about to change."""
-    running = store.counts(planned.name)[MatchState.RUNNING]
+    running = store.counts(planned.name)[GameState.RUNNING]
     if running:
         raise InputError(
             f"{running} games of {planned.name} run, or were left by a judge that was killed: "

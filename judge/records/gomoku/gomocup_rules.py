@@ -56,7 +56,7 @@ def judged(record: FiveRecord, opening: int, rule: Rule, drawn_at: int) -> Rules
 def first_overrun(record: FiveRecord, opening: int, clock: ClockPolicy) -> ClockFinding | None:
     """The first stone that was played too late by our clocks.
 
-    What a program needs to start is charged to the match alone here and is in its first time there: a first time is
+    What a program needs to start is charged to the game alone here and is in its first time there: a first time is
     allowed `start_ms` more.
     """
     used = [0, 0]

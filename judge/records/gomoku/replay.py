@@ -18,7 +18,7 @@ from judge.referee.make_record import winner_of
 from judge.referee.replay import ReplayWire, replaying
 from judge.referee.setup import build_replay
 from judge.referee.side import Ply
-from judge.referee.spec import MatchRecord, RecordFile
+from judge.referee.spec import GameRecord, RecordFile
 from judge.referee.transcript import unseal
 
 
@@ -82,7 +82,7 @@ def five_of(file: RecordFile) -> FiveRecord:
     )
 
 
-def _ended(game: Gomoku, record: MatchRecord) -> tuple[Outcome, Verdict]:
+def _ended(game: Gomoku, record: GameRecord) -> tuple[Outcome, Verdict]:
     """Who won, and how. A void game may have come to an end that does not count."""
     if game.end is None or record.verdict is Verdict.VOID:
         return "", Verdict.VOID

@@ -1,7 +1,7 @@
 """Between a log of Quantum Chess and a played game: either says all that is needed to have the other.
 
 A log has what nature drew (its board shows the hidden types, an announcement which type came up) and what both seats
-answered, so it can be played again and every contradiction to the rules is found, with its line. A finished match gives
+answered, so it can be played again and every contradiction to the rules is found, with its line. A finished game gives
 the log that the UCC manager of 2013 would have written of it.
 """
 
@@ -37,7 +37,7 @@ from judge.games.quantum_chess.words import (
 from judge.games.types import NATURE, AgentFault, Chance, Drawn, Event, Reply, ReplyKind, Request, Verdict, decided
 from judge.records.quantum_chess.log import Logged, QchessLog
 from judge.referee.setup import nature
-from judge.referee.spec import MatchRecord
+from judge.referee.spec import GameRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ def _is_quantum_start(board: Mapping[tuple[int, int], PlacedPiece]) -> bool:
     return all(left == 0 for pool in pools.values() for left in pool.values())
 
 
-# --- from a match to its log -----------------------------------------------------------------------------------------
+# --- from a game to its log -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,8 +237,8 @@ class Moments:
     ended: datetime
 
 
-def qchess_log(record: MatchRecord) -> QchessLog:
-    """The log of a match; the moment of an answer is the start and all the time that was charged until then."""
+def qchess_log(record: GameRecord) -> QchessLog:
+    """The log of a game; the moment of an answer is the start and all the time that was charged until then."""
     started = datetime.fromisoformat(record.started_at)
     charged, moments = 0.0, []
     for ply in record.plies:

@@ -14,7 +14,7 @@ from judge.games.stratego.types import Move, NoMove, SetUpRow, SetupRow, read_re
 from judge.games.types import NATURE, AgentFault, Drawn, Reply, ReplyKind, Verdict, decided
 from judge.records.stratego.log import SHORT, HalfMoveLine, StrategoLog, one_printable_line, read_result, write_log
 from judge.referee.setup import nature
-from judge.referee.spec import MatchRecord
+from judge.referee.spec import GameRecord
 
 _OUTCOME = re.compile(r"(.*) (OK|ILLEGAL|FLAG|VICTORY_FLAG|VICTORY_ATTRITION|(?:KILLS|DIES|BOTHDIE) \S \S)", re.DOTALL)
 
@@ -26,8 +26,8 @@ def stratego_options(log: StrategoLog, rules: str = "stratego-2012") -> Stratego
     reached_limit = log.result is not None and last in ("DRAW_DEFAULT", "INTERNAL_ERROR")
     forgiven = log.half_moves[:-1] if last in ("ILLEGAL", "") else log.half_moves
     outcomes = [_OUTCOME.fullmatch(line.text) for line in forgiven]
-    unread = any(match is None for match in outcomes) and base.no_move != "judged"
-    illegal = any(match is not None and match[2] == "ILLEGAL" for match in outcomes)
+    unread = any(game is None for game in outcomes) and base.no_move != "judged"
+    illegal = any(game is not None and game[2] == "ILLEGAL" for game in outcomes)
     changes = {
         "turn_limit": log.result.turn if log.result and reached_limit else None,
         "tolerate_illegal": illegal or unread,
@@ -133,13 +133,13 @@ def _check_end(log: StrategoLog, game: Stratego) -> None:
 # --- records of this judge -------------------------------------------------------------------------------------------
 
 
-def log_of_record(record: MatchRecord) -> bytes:
-    """The log of a played match."""
+def log_of_record(record: GameRecord) -> bytes:
+    """The log of a played game."""
     names = (record.seats[0].name, record.seats[1].name)
     return write_log(game_of_record(record), names, record.spec.policy.clock.turn_ms / 1000)
 
 
-def game_of_record(record: MatchRecord) -> Stratego:
+def game_of_record(record: GameRecord) -> Stratego:
     """The game of a record, played again from its answers; one that was void has no end."""
     game = Stratego.from_options(record.spec.game_options())
     chance = nature(record.spec.seed)
@@ -160,6 +160,6 @@ def game_of_record(record: MatchRecord) -> Stratego:
     return game
 
 
-def _reply(record: MatchRecord, seat: int, said: str) -> Reply:
+def _reply(record: GameRecord, seat: int, said: str) -> Reply:
     options = record.spec.policy.protocol.get("stratego", {}) | record.spec.seats[seat].protocol_options
     return read_reply(said, options.get("line_bytes", 1024))

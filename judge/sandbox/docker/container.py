@@ -94,7 +94,7 @@ class Container:
 
     def __str__(self) -> str:
         where = f"container {self.id[:12]}" if self.id else "no container yet"
-        return f"{where}, agent {self.tenant.name}, match {self.tenant.match_id} seat {self.tenant.seat}"
+        return f"{where}, agent {self.tenant.name}, game {self.tenant.game_id} seat {self.tenant.seat}"
 
     def start(
         self,

@@ -80,11 +80,11 @@ file; the answer to each ends with `mark`, which no file in the volumes can hold
 class VolumeKeeper(Keeper):
     """Holds the folders of one game in volumes of the Engine; see `judge.sandbox.folders.Keeper`."""
 
-    def __init__(self, folders: Sequence[Folder], match_id: str, cores: Sequence[int], policy: BoxPolicy) -> None:
+    def __init__(self, folders: Sequence[Folder], game_id: str, cores: Sequence[int], policy: BoxPolicy) -> None:
         """`cores` are where the container runs: not the slot's, where the host has others."""
         super().__init__()
         self._folders = folders
-        self._match_id = match_id
+        self._game_id = game_id
         self._cores = cores
         self._client: Engine | None = None
         self._policy = policy
@@ -101,7 +101,7 @@ class VolumeKeeper(Keeper):
         self._client = Engine(self._policy.start_timeout_s)
         token = secrets.token_hex(4)
         for folder in self._folders:
-            name = f"judge-{self._match_id}-{token}-{folder.seat}-{folder.kind}"
+            name = f"judge-{self._game_id}-{token}-{folder.seat}-{folder.kind}"
             # Owned by nobody in it, so that an agent cannot change the mode of the root or hang data on it.
             quota = f"size={folder.size_bytes},nr_inodes={folder.inodes},mode=1777"
             self._engine.create_volume(name, f"{quota},nosuid,nodev,noexec", self._labels())
@@ -118,7 +118,7 @@ class VolumeKeeper(Keeper):
                 answer = self._ask("load", folder, len(data), data, room=CHUNK)
                 if answer != b"loaded":
                     raise HostError(
-                        f"The {folder.kind} folder of seat {folder.seat} could not be filled, match {self._match_id}: "
+                        f"The {folder.kind} folder of seat {folder.seat} could not be filled, game {self._game_id}: "
                         f"see how much memory the host has left"
                     )
 
@@ -140,7 +140,7 @@ class VolumeKeeper(Keeper):
             for name in self.places.values():
                 self._engine.remove_volume(name)
         except HostError as error:
-            log.warning("folders left behind for the reaper", match=self._match_id, error=str(error))
+            log.warning("folders left behind for the reaper", game=self._game_id, error=str(error))
         self._client.close()
         self._client = None
 
@@ -151,7 +151,7 @@ class VolumeKeeper(Keeper):
         try:
             answer = self._ask("pack", folder, size, room=size + CHUNK)
         except HostError as error:
-            log.warning("a folder is not kept", match=self._match_id, seat=folder.seat, why=str(error))
+            log.warning("a folder is not kept", game=self._game_id, seat=folder.seat, why=str(error))
             return collect_archive(None, folder)
         return _left(answer, folder)
 
@@ -192,7 +192,7 @@ class VolumeKeeper(Keeper):
     # --- how it is made ---------------------------------------------------------------------------
 
     def _labels(self) -> dict[str, str]:
-        return {"judge.owner": Owner.me().encode(), "judge.match": self._match_id}
+        return {"judge.owner": Owner.me().encode(), "judge.game": self._game_id}
 
     def _config(self, image: str) -> dict[str, Any]:
         memory = OWN_MEMORY_BYTES + sum(folder.size_bytes for folder in self._folders)

@@ -153,7 +153,7 @@ def container_config(
         "WorkingDir": HOME,
         "Hostname": "box",
         "Env": [f"{name}={value}" for name, value in environment(HOME, SCRATCH, tenant).items()],
-        "Labels": {"judge.match": tenant.match_id, "judge.seat": str(tenant.seat), "judge.owner": owner},
+        "Labels": {"judge.game": tenant.game_id, "judge.seat": str(tenant.seat), "judge.owner": owner},
         "Tty": False,  # the streams stay apart
         "OpenStdin": True,
         "StdinOnce": True,  # PID 1 sees the end of its stdin when the judge is gone

@@ -56,7 +56,7 @@ def _reap_containers(engine: Engine) -> Iterator[str]:
         if is_rubbish(container):
             _remove(engine, container["Id"])
             labels = container["Labels"]
-            yield f"container {container['Id'][:12]} of match {labels.get('judge.match')}"
+            yield f"container {container['Id'][:12]} of game {labels.get('judge.game')}"
 
 
 def _remove(engine: Engine, container: str) -> None:

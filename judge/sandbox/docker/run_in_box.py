@@ -122,7 +122,7 @@ def run_in_box(command: Command, policy: BoxPolicy, output: BinaryIO) -> Command
         command=command.command,
         runtime=command.image,
         seat=0,
-        match_id=command.name,
+        game_id=command.name,
         cores=command.cores,
         cpu_shares=CPU_SHARES,
         environment=command.environment,

@@ -407,4 +407,4 @@ def _is_there(fd: int) -> bool:
 
 def _unescape(field: str) -> str:
     r"""A field of mountinfo without its octal escapes (`\040` for a space)."""
-    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), field)
+    return re.sub(r"\\([0-7]{3})", lambda game: chr(int(game[1], 8)), field)

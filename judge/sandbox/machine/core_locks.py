@@ -1,4 +1,4 @@
-"""Judges on one host take turns: a match runs on cores whose locks it has; the kernel frees those of a dead process.
+"""Judges on one host take turns: a game runs on cores whose locks it has; the kernel frees those of a dead process.
 
 The lock of a core is a flock on the kernel's own directory of it, /sys/devices/system/cpu/cpuN. Every judge of the host
 finds it there, under any user and checkout; every user may open it, none can create, replace or remove it; a container

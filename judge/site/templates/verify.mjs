@@ -289,7 +289,7 @@
   /** What a record says, as a row of games.json says it. */
   function claims(record, row) {
     const { attempt, verdict, reason, result, seconds, winner } = record;
-    const said = { number: record.spec.number, match: record.id, attempt, verdict, reason, result, seconds };
+    const said = { number: record.spec.number, id: record.id, attempt, verdict, reason, result, seconds };
     said.winner = winner === null ? null : [row.first, row.second][winner];
     for (const [seat, side] of ["first", "second"].entries()) {
       said[`${side}_fault`] = record.seats[seat].fault;
@@ -353,7 +353,7 @@
       const row = byNumber.get(number);
       if (row === undefined) throw new Error(`attempts.json: there is no game ${number}`);
       const record = await readRecord(it, path, number, attempt, filesOf(row));
-      report.compare(`${path}, match`, record.id, row.match);
+      report.compare(`${path}, game`, record.id, row.id);
       const isVoid = record.verdict === "void" && record.winner === null;
       report.expect(isVoid || state !== "void", `${path}: its verdict is ${record.verdict}, the tables call it void`);
     }
@@ -377,13 +377,13 @@
       "elo:f? elo_low:f? elo_high:f? pool:i?",
     pairs: "agent opponent points:f games:i wins:i draws:i losses:i",
     games:
-      "number:i round:i table:i game:i first second state why winner:t? verdict:t? reason:t? result:t? " +
+      "number:i round:i table:i leg:i first second state why winner:t? verdict:t? reason:t? result:t? " +
       "first_points:f? second_points:f? first_fault:t? second_fault:t? first_replies:i? second_replies:i? " +
-      "first_charged_ms:f? second_charged_ms:f? seconds:f? attempt:i? match record:t?",
+      "first_charged_ms:f? second_charged_ms:f? seconds:f? attempt:i? id record:t?",
     pairings: "round:i table:i first second:t? meeting:i group",
     disqualified: "agent why",
     attempts: "number:i attempt:i state why record",
-    journal: "at event match:t? attempt:i? text",
+    journal: "at event game:t? attempt:i? text",
   };
 
   /** The columns of a table with their types: `t` text, `i` integer, `f` float, with `?` if null is possible. */
@@ -498,8 +498,8 @@
     const meetings = tables.pairings.flatMap(({ round, table, first, second }) => {
       if (second === null) return [{ ...bye, agent: first }];
       const rows = tables.games.slice(count, count + format.games);
-      const seats = (game) => (game % 2 ? { first: second, second: first } : { first, second });
-      const expected = rows.map((_, game) => ({ round, table, game, ...seats(game) }));
+      const seats = (leg) => (leg % 2 ? { first: second, second: first } : { first, second });
+      const expected = rows.map((_, leg) => ({ round, table, leg, ...seats(leg) }));
       report.compare(`games of round ${round}, table ${table}`, rows, expected);
       report.compare(`games of round ${round}, table ${table}, length`, rows.length, format.games);
       count += rows.length;
@@ -702,9 +702,9 @@
     }
     const lines = [];
     for (const [number, row] of tables.journal.entries()) {
-      const { at, attempt, event, match, text } = row;
+      const { at, attempt, event, game, text } = row;
       const { digest } = parse(leaves[number], `leaf ${number}`);
-      const line = { at, attempt, digest, event, match, text_sha256: await sha256(utf8(text)) };
+      const line = { at, attempt, digest, event, match: game, text_sha256: await sha256(utf8(text)) };
       const isSame = digest !== undefined && canonical(line) === decoded(leaves[number]);
       report.expect(isSame, `leaf ${number} of the log is not the line of the journal`);
       lines.push({ ...row, digest: typeof digest === "string" ? digest : null });
@@ -748,7 +748,7 @@
   /** What a log says of a contest, line by line: each line must be possible after those before it. */
   class Story {
     constructor({ contest, tables, report }) {
-      this.matches = new Map(tables.games.map((row) => [row.match, row]));
+      this.games = new Map(tables.games.map((row) => [row.id, row]));
       this.schedule = [...tables.games].sort((one, other) => one.number - other.number);
       this.known = new Map(contest.entries.map(({ name }) => [name, false]));
       this.scheduled = new Set();
@@ -776,21 +776,21 @@
       else if (event === "scheduled") {
         const [, count = "0"] = /^([0-9]{1,9})( |$)/.exec(text) ?? [];
         const size = this.scheduled.size;
-        for (const { match } of this.schedule.slice(size, size + Number(count))) this.scheduled.add(match);
+        for (const { id } of this.schedule.slice(size, size + Number(count))) this.scheduled.add(id);
       }
     }
 
     attempt(line, expect) {
-      const { event, match, digest } = line, attempt = line.attempt ?? 0, key = `${match} ${attempt}`;
-      const isRunning = this.running.get(match) === attempt, before = this.ended.get(key);
-      if (!this.matches.has(match)) return expect(false, `there is no match ${match}`);
+      const { event, game, digest } = line, attempt = line.attempt ?? 0, key = `${game} ${attempt}`;
+      const isRunning = this.running.get(game) === attempt, before = this.ended.get(key);
+      if (!this.games.has(game)) return expect(false, `there is no game ${game}`);
       if (event === "started") {
-        this.start(match, attempt, expect);
-        this.last.set(match, attempt);
-        this.running.set(match, attempt);
-        return void this.done.delete(match);
+        this.start(game, attempt, expect);
+        this.last.set(game, attempt);
+        this.running.set(game, attempt);
+        return void this.done.delete(game);
       }
-      if (!(attempt >= 1 && attempt <= (this.last.get(match) ?? 0))) {
+      if (!(attempt >= 1 && attempt <= (this.last.get(game) ?? 0))) {
         return expect(false, `attempt ${attempt} was not started`);
       }
       if (digest !== null) this.recorded.add(key);
@@ -799,27 +799,27 @@
         expect(!isRunning, `attempt ${attempt} was being played, so nothing supersedes it`);
         expect(isRunning || before, `attempt ${attempt} did not end before`);
       } else if (event === "annulled") {
-        const hasResult = this.done.get(match) === attempt;
+        const hasResult = this.done.get(game) === attempt;
         expect(isRunning || hasResult, `attempt ${attempt} was not being played and has no result that counts`);
-        this.running.delete(match);
-        this.done.delete(match);
+        this.running.delete(game);
+        this.done.delete(game);
       } else {
         if (!isRunning) return expect(false, `attempt ${attempt} was not being played`);
-        this.running.delete(match);
-        if (event === "accepted") this.done.set(match, attempt);
+        this.running.delete(game);
+        if (event === "accepted") this.done.set(game, attempt);
       }
       this.ended.set(key, { event, digest: kept, text: line.text });
     }
 
-    /** What keeps the next attempt of a match from being started. */
-    start(match, attempt, expect) {
-      const last = this.last.get(match) ?? 0, { first, second } = this.matches.get(match);
+    /** What keeps the next attempt of a game from being started. */
+    start(game, attempt, expect) {
+      const last = this.last.get(game) ?? 0, { first, second } = this.games.get(game);
       const gone = [first, second].find((agent) => this.out.some((text) => text.startsWith(`${agent}: `)));
-      expect(this.scheduled.has(match), "the game was not scheduled");
+      expect(this.scheduled.has(game), "the game was not scheduled");
       expect(this.isOpen, "the contest was not open");
       expect(attempt === last + 1, `attempt ${attempt} does not follow ${last}`);
-      expect(!this.running.has(match), `attempt ${this.running.get(match)} of the game has not ended`);
-      expect(!this.done.has(match), `the game has a result, of attempt ${this.done.get(match)}`);
+      expect(!this.running.has(game), `attempt ${this.running.get(game)} of the game has not ended`);
+      expect(!this.done.has(game), `the game has a result, of attempt ${this.done.get(game)}`);
       expect(gone === undefined, `${gone} was disqualified`);
     }
 
@@ -832,17 +832,17 @@
       const out = tables.disqualified.map(({ agent, why }) => `${agent}: ${why}`);
       const isSame = [...out].sort().join("\0") === [...this.out].sort().join("\0");
       report.expect(isSame, "the agents that the log disqualifies are others than those of the tables");
-      for (const { number, match, state } of schedule) {
-        const attempt = this.running.get(match) ?? 0;
+      for (const { number, id: game, state } of schedule) {
+        const attempt = this.running.get(game) ?? 0;
         const told = attempt ? `attempt ${attempt} was started and never ended` : "no attempt is being played";
-        const isRight = this.running.has(match) === (state === "running");
+        const isRight = this.running.has(game) === (state === "running");
         report.expect(isRight, `game ${number}: ${told} in the log, and it is ${state} in the tables`);
       }
       const byKind = new Map();
       for (const [key, { event }] of this.ended) {
-        const [match, attempt] = key.split(" "), kind = this.recorded.has(key) ? event : `${event} without a record`;
+        const [game, attempt] = key.split(" "), kind = this.recorded.has(key) ? event : `${event} without a record`;
         if (event === "accepted") continue;
-        byKind.set(kind, [...(byKind.get(kind) ?? []), [this.matches.get(match).number, Number(attempt)]]);
+        byKind.set(kind, [...(byKind.get(kind) ?? []), [this.games.get(game).number, Number(attempt)]]);
       }
       for (const kind of [...byKind.keys()].sort()) {
         const attempts = byKind.get(kind).sort(([a, first], [b, second]) => a - b || first - second);
@@ -863,17 +863,17 @@
     for (const [number, line] of lines.entries()) story.take(line, number);
     story.end(it);
     const ended = new Map(story.ended);
-    const matches = new Map(tables.games.map((row) => [row.number, row.match]));
+    const games = new Map(tables.games.map((row) => [row.number, row.id]));
     const counting = tables.games.filter((row) => row.state === "done").map((row) => ({ ...row, state: "accepted" }));
     for (const { number, attempt, state, record, why } of [...tables.attempts, ...counting]) {
-      const key = `${matches.get(number)} ${attempt}`;
+      const key = `${games.get(number)} ${attempt}`;
       const expected = { event: state, digest: await sha256(await read(record, LARGEST_RECORD)) };
       if (state !== "accepted") expected.text = why;
       report.compare(`game ${number}, attempt ${attempt}, in the log`, ended.get(key), expected);
       ended.delete(key);
     }
     for (const [key, { event, digest }] of ended) {
-      report.expect(digest === null, `match and attempt ${key}: ${event} in the log, and in no table`);
+      report.expect(digest === null, `game and attempt ${key}: ${event} in the log, and in no table`);
     }
   }
 

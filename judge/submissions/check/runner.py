@@ -18,7 +18,7 @@ from judge.referee.clock import MS
 from judge.referee.play import Slot, Venue, play_until_scored
 from judge.referee.policy import Policy
 from judge.referee.setup import check_playable
-from judge.referee.spec import MatchRecord, MatchSpec, RecordFile, SeatRecord, SeatSpec
+from judge.referee.spec import GameRecord, GameSpec, RecordFile, SeatRecord, SeatSpec
 from judge.referee.transcript import Entry, EntryKind, unseal
 from judge.sandbox.box import BoxKind
 from judge.submissions.check.probe_game import AGENT, Interview, ProbeAnswer
@@ -56,7 +56,7 @@ class RecordedTalk:
     """The question that was asked last, in an interview."""
 
     @property
-    def record(self) -> MatchRecord:
+    def record(self) -> GameRecord:
         """The record."""
         return self.file.record
 
@@ -308,14 +308,14 @@ class Examinee:
 
         agent, partner = self._seats(policy, protocol_options or {})
         seats = (agent.model_copy(update={"command": command}) if command else agent, partner)
-        return self._talk(MatchSpec(seats=seats, policy=policy, box=self.box), AGENT, interview)
+        return self._talk(GameSpec(seats=seats, policy=policy, box=self.box), AGENT, interview)
 
     def play(self, seat: int, policy: Policy) -> RecordedTalk:
         """A whole game in this seat."""
         self.trying(f"a whole game as the {('first', 'second')[seat]} seat")
         agent, partner = self._seats(policy, {})
         seats = (agent, partner) if seat == 0 else (partner, agent)
-        return self._talk(MatchSpec(seats=seats, policy=policy, box=self.box), seat)
+        return self._talk(GameSpec(seats=seats, policy=policy, box=self.box), seat)
 
     def _seats(self, policy: Policy, options: dict[str, Any]) -> tuple[SeatSpec, SeatSpec]:
         agent, partner = self.agent.seat(policy), self.partner.seat(policy)
@@ -326,7 +326,7 @@ class Examinee:
             partner.model_copy(update={"name": f"partner-{partner.name}"[:64]}),
         )
 
-    def _talk(self, spec: MatchSpec, seat: int, interview: Callable[[], Interview] | None = None) -> RecordedTalk:
+    def _talk(self, spec: GameSpec, seat: int, interview: Callable[[], Interview] | None = None) -> RecordedTalk:
         """One conversation, again while it is void, as often as the policy says."""
         programs = {agent.digest: agent.program for agent in (self.agent, self.partner)}
         left_ms = max(1, int(min(self.seconds * 1000 - self._spent_ms, NEVER_MS)))
@@ -371,7 +371,7 @@ def _told(agent: Agent, words: tuple[str, ...]) -> Agent:
 def find_partner(agent: Agent, policy: Policy, box: BoxKind, staging: Path) -> Agent:
     """The agent to play against, staged; InputError that says why, where the agent itself cannot be seated."""
     seat = agent.seat(policy)
-    check_playable(MatchSpec(seats=(seat, seat), policy=policy, box=box))
+    check_playable(GameSpec(seats=(seat, seat), policy=policy, box=box))
     partners = game_entry(policy.game.name).partners
     if not partners:
         raise InputError(
@@ -394,7 +394,7 @@ def playable_partners(
     for named in partners:
         try:
             partner = _told(stage_agent(named.agent, staging), named.words)
-            check_playable(MatchSpec(seats=(seat, partner.seat(policy)), policy=policy, box=box))
+            check_playable(GameSpec(seats=(seat, partner.seat(policy)), policy=policy, box=box))
         except InputError:
             continue
         yield partner

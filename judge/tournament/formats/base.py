@@ -1,6 +1,6 @@
 """A format: its options in a contest file, and the pairings of the next rounds by the entries and the results.
 
-`next_rounds` is pure. It is called when all matches that were scheduled are played, and returns all rounds that depend
+`next_rounds` is pure. It is called when all games that were scheduled are played, and returns all rounds that depend
 on no other result; none means that the contest is over.
 """
 
@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.matches import Pairing
+from judge.contest_games import Pairing
 from judge.referee.seeds import Seed
 from judge.tournament.pairings import Competitor, next_number, set_tables
 from judge.tournament.results import PlayedPairing, without
@@ -28,8 +28,8 @@ class TournamentFormat(BaseModel, ABC):
     agents: ClassVar[tuple[int, int | None]] = (2, None)
     """How many it takes at least, and at most."""
 
-    counts_matches: ClassVar[bool] = True
-    """The number of matches depends on no result, unless somebody is disqualified."""
+    counts_games: ClassVar[bool] = True
+    """The number of games depends on no result, unless somebody is disqualified."""
 
     places_by: ClassVar[str] = ""
     """A sentence that says what decides places where it is not the points of all games; empty: those do."""
@@ -90,7 +90,7 @@ class TournamentFormat(BaseModel, ABC):
 
 
 def ranked(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
-    """The entries in order of their results. The disqualified are last, and matches against them do not count."""
+    """The entries in order of their results. The disqualified are last, and games against them do not count."""
     out = sorted(entry.id for entry in entries if not entry.active)
     values = ranked_by(entries, played, ranking)
     tiers = tiers_of({agent: found for agent, found in values.items() if agent not in out})
@@ -98,7 +98,7 @@ def ranked(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranki
 
 
 def ranked_by(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking) -> Values:
-    """What `ranked` compares the entries by; the disqualified have no match that counts."""
+    """What `ranked` compares the entries by; the disqualified have no game that counts."""
     out = [entry.id for entry in entries if not entry.active]
     others = [entry.id for entry in entries if entry.active]
     records = records_of([*others, *out], without(played, out))

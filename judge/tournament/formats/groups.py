@@ -15,7 +15,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from judge.base.text import sentence
-from judge.matches import Pairing
+from judge.contest_games import Pairing
 from judge.referee.seeds import Seed
 from judge.tournament.formats.base import Pair, TournamentFormat, ranked, ranked_by
 from judge.tournament.formats.round_robin import berger

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from judge.base.text import sentence
-from judge.matches import Pairing
+from judge.contest_games import Pairing
 from judge.referee.seeds import Seed
 from judge.tournament.formats.base import TournamentFormat
 from judge.tournament.pairings import Competitor, by_seed, next_number, set_tables
@@ -19,7 +19,7 @@ from judge.tournament.standings import Tiers
 class Tie:
     """A pairing of the bracket: its two agents, None for a free place, and the winner.
 
-    `is_decided` is False while a match is missing, the first one or a replay.
+    `is_decided` is False while a game is missing, the first one or a replay.
     """
 
     top: Competitor | None
@@ -31,7 +31,7 @@ class Tie:
 class Knockout(TournamentFormat):
     """Pairings that end equal are played again, `replays` times at most; then the better seed goes on."""
 
-    counts_matches: ClassVar[bool] = False
+    counts_games: ClassVar[bool] = False
 
     places_by = sentence(
         "Places are by the stage that an agent reached. The points in this table are of all games, so "

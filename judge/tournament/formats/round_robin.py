@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from judge.matches import Pairing
+from judge.contest_games import Pairing
 from judge.referee.seeds import Seed
 from judge.tournament.formats.base import Pair, TournamentFormat, next_playable
 from judge.tournament.pairings import Competitor, by_seed

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from judge.matches import Pairing
+from judge.contest_games import Pairing
 from judge.referee.seeds import Seed
 from judge.statistics.match_counts import MatchCounts
 from judge.statistics.sprt import Sprt, SprtDecision, SprtState
@@ -18,7 +18,7 @@ class Sequential(TournamentFormat):
     """Two agents; after each round of `games` the test is asked whether to go on. Openings count by pairs of games."""
 
     agents: ClassVar[tuple[int, int | None]] = (2, 2)
-    counts_matches: ClassVar[bool] = False
+    counts_games: ClassVar[bool] = False
 
     name: Literal["sprt"] = "sprt"
     games: int = Field(default=20, ge=2, multiple_of=2)

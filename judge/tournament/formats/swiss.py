@@ -18,7 +18,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from judge.matches import Pairing
+from judge.contest_games import Pairing
 from judge.referee.seeds import Seed, numbers
 from judge.tournament.formats.base import TournamentFormat
 from judge.tournament.pairings import Competitor, by_seed, next_number, set_tables
@@ -49,7 +49,7 @@ class Swiss(TournamentFormat):
             return []
         field = _Field(active, played, has_seats=self.games % 2 == 1)
         lot = numbers(seed, "swiss").randrange(2)
-        pairs = [(*field.seats(one, other, lot), "") for one, other in field.match()]
+        pairs = [(*field.seats(one, other, lot), "") for one, other in field.pair()]
         return set_tables(pairs, number, earlier)
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
@@ -104,7 +104,7 @@ class _Field:
             )
             self._sizes[group] += 1
 
-    def match(self) -> list[tuple[_Standing, _Standing | None]]:
+    def pair(self) -> list[tuple[_Standing, _Standing | None]]:
         """The pairs, the better agent of each first, in the order of play; the bye comes last."""
         costs = {(one.place, other.place): self._cost(one, other) for one, other in combinations(self.standings, 2)}
         import networkx as nx  # this format alone needs it, and it takes long to import

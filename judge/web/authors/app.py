@@ -20,10 +20,16 @@ from judge.contest.hosts import ContestHost
 from judge.notices.sender import new_secret
 from judge.notices.targets import parse_target
 from judge.site.pages import PagePlace, asset
+from judge.store.submission_queries import AuthorsGame
 from judge.store.submission_types import NotNowError, TooMuchError, UnknownSubmissionError
 from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.translations.language import CODES, languages
-from judge.web.authors.games import OwnGame, game_page, own_game, own_games, practice_file, practice_page, private_file
+from judge.web.authors.games import (
+    author_game_page,
+    practice_file,
+    practice_page,
+    private_file,
+)
 from judge.web.authors.submissions import practice_values, submission_values
 from judge.web.intake.app import AgentName, AppState, Filename, Number, ask_practice, stored_file
 from judge.web.kit.answers import AsciiJSON, download, html, page
@@ -102,12 +108,12 @@ class Own:
         """A page for this author."""
         return _page(template, self.request, {"author": self.author, **values}, status)
 
-    def game(self, stem: str) -> OwnGame:
+    def game(self, stem: str) -> AuthorsGame:
         """A game of the author's agents. Raises UnknownSubmissionError."""
-        game = own_game(self.state.register, self.author, int(stem))
-        if game is None or stem != game.match.stem:
+        games = self.state.register.own_games(self.author, 1, int(stem))
+        if not games or stem != games[0].game.stem:
             raise UnknownSubmissionError("there is no such game")
-        return game
+        return games[0]
 
 
 def own_of(request: Request) -> Own:
@@ -185,7 +191,7 @@ def end(request: Request) -> Response:
 def index(own: Signed) -> Response:
     """The author's submissions and games."""
     register = own.state.register
-    games = own_games(register, own.author, MOST_GAMES + 1)
+    games = register.own_games(own.author, MOST_GAMES + 1)
     values = {
         "submissions": register.submissions(own.author, limit=MOST_SUBMISSIONS),
         "games": games[:MOST_GAMES],
@@ -318,7 +324,7 @@ def _game_page(own: Own, stem: str, attempt: int | None = None) -> Response:
     game, contest = own.game(stem), own.desk.snapshot()
     if contest is None:
         raise UnknownSubmissionError("the contest has not begun")
-    return html(game_page(own.desk.files, contest, game, attempt, _place_of(own.request)))
+    return html(author_game_page(own.desk.files, contest, game, attempt, _place_of(own.request)))
 
 
 @pages.get("/{path:path}")

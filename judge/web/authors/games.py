@@ -5,7 +5,6 @@ private entries of the author's own seats.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -14,20 +13,18 @@ from markupsafe import Markup
 
 from judge.base.text import decode, printable
 from judge.catalog.steps import steps_of
-from judge.matches import Match
-from judge.publish.model import PublishedMatch, UncountedAttempt
+from judge.contest_games import PublishedGame, ScheduledGame
 from judge.publish.redaction import entries_for, private_part
 from judge.records.evidence import cases_of
 from judge.records.fault_report import case_lines
 from judge.referee.spec import RecordFile, public_part
 from judge.referee.transcript import EntryKind
-from judge.site.match_files import read_stored
-from judge.site.match_page import MatchContext, match_page
+from judge.site.game_files import read_stored
+from judge.site.game_page import GamePageContext, game_page
 from judge.site.pages import PagePlace
 from judge.store.practice_games import PracticeGame
-from judge.store.submission_queries import OwnMatch
+from judge.store.submission_queries import AuthorsGame
 from judge.store.submission_types import UnknownSubmissionError
-from judge.store.submissions import Register
 from judge.submissions.service import IntakeDirectory
 from judge.tournament.snapshot import Snapshot
 
@@ -40,36 +37,7 @@ SHOWN_BYTES = 16 << 10
 LINE_CHARACTERS = 400
 
 
-@dataclass(frozen=True, slots=True)
-class OwnGame:
-    """A game with a record, and the seats of the author's agents in it."""
-
-    match: PublishedMatch
-    seats: Sequence[int]
-
-    def record(self, attempt: int | None) -> str | None:
-        """The digest of the record of the result, or of an `attempt` that does not count; None if there is none."""
-        if attempt is None:
-            return None if self.match.result is None else self.match.result.record
-        return next((each.record for each in self.match.uncounted if each.number == attempt), None)
-
-
-def own_games(register: Register, author: str, limit: int) -> Sequence[OwnGame]:
-    """The games of an author's agents, the last one first."""
-    return [_game_of(own) for own in register.own_matches(author, limit)]
-
-
-def own_game(register: Register, author: str, number: int) -> OwnGame | None:
-    """The game of this number; None if no agent of the author plays in it, or it has no record yet."""
-    return next((_game_of(own) for own in register.own_matches(author, 1, number)), None)
-
-
-def _game_of(own: OwnMatch) -> OwnGame:
-    others = [UncountedAttempt(each.number, each.state.value, each.why, each.record or "") for each in own.others]
-    return OwnGame(PublishedMatch.of(own.match, own.result, others), own.seats)
-
-
-def private_file(files: Path, game: OwnGame, attempt: int | None, seat: int, ending: str) -> bytes:
+def private_file(files: Path, game: AuthorsGame, attempt: int | None, seat: int, ending: str) -> bytes:
     """A file of what was withheld of a seat. Raises UnknownSubmissionError, and InputError for a damaged record."""
     return _private_bytes(_record(files, game.record(attempt)), seat, ending, game.seats)
 
@@ -88,13 +56,13 @@ def _record(files: Path, digest: str | None) -> RecordFile:
     return read_stored(files, digest)
 
 
-def game_page(files: Path, contest: Snapshot, game: OwnGame, attempt: int | None, place: PagePlace) -> bytes:
+def author_game_page(files: Path, contest: Snapshot, game: AuthorsGame, attempt: int | None, place: PagePlace) -> bytes:
     """The page of a game, or of an attempt that does not count. Raises as `private_file`."""
     file = _record(files, game.record(attempt))
-    match = game.match
+    published = game.game
     stems = {entry.name: f"{number:03d}" for number, entry in enumerate(contest.entries, 1)}
-    context = MatchContext(contest.name, match, (stems[match.first], stems[match.second]))
-    values = {"has_authors": True, "attempt": attempt, "others": match.uncounted}
+    context = GamePageContext(contest.name, published, (stems[published.first], stems[published.second]))
+    values = {"has_authors": True, "attempt": attempt, "others": published.uncounted}
     return _page(file, game.seats, context, place, "author_game.html", values)
 
 
@@ -102,8 +70,8 @@ def practice_page(directory: IntakeDirectory, game: PracticeGame, place: PagePla
     """The page of a practice game. Raises as `private_file`."""
     file = _record(directory.practice, game.record)
     first, second = seat_names(game)
-    match = Match(str(game.id), game.id, 0, 0, game.number, first, second, "", game.state, game.attempt)
-    context = MatchContext(directory.contest, PublishedMatch.of(match, None), ("", ""))
+    practice = ScheduledGame(str(game.id), game.id, 0, 0, game.number, first, second, "", game.state, game.attempt)
+    context = GamePageContext(directory.contest, PublishedGame.of(practice, None), ("", ""))
     values = {"has_authors": True, "submission": game.submission, "folder": folder}
     return _page(file, [game.seat], context, place, "author_practice.html", values)
 
@@ -124,7 +92,7 @@ def seat_names(game: PracticeGame) -> tuple[str, str]:
 def _page(
     file: RecordFile,
     seats: Sequence[int],
-    context: MatchContext,
+    context: GamePageContext,
     place: PagePlace,
     template: str,
     more: Mapping[str, Any],
@@ -136,11 +104,11 @@ def _page(
         "attempt": None,
         "others": (),
         **more,
-        "stem": context.match.stem + ("" if attempt is None else f".attempt-{attempt}"),
+        "stem": context.game.stem + ("" if attempt is None else f".attempt-{attempt}"),
         "own": [_private_values(file, seat) for seat in seats],
-        "faults": _faults(file, seats, context.match.record_path),
+        "faults": _faults(file, seats, context.game.record_path),
     }
-    return match_page(steps_of(public), public.record, context, place, template, values, __package__)
+    return game_page(steps_of(public), public.record, context, place, template, values, __package__)
 
 
 def _private_values(file: RecordFile, seat: int) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from judge.matches import MatchState
+from judge.contest_games import GameState
 from judge.store.practice_games import PracticeGame
 from judge.store.submission_types import ENTERS, State, Submission, UploadStep
 from judge.store.submissions import Register
@@ -53,7 +53,7 @@ def practice_values(
 ) -> Mapping[str, Any]:
     """What the page of a submission shows of its practice games."""
     limits, clock = directory.intake, directory.policy.clock
-    is_waiting = any(game.state in (MatchState.PENDING, MatchState.RUNNING) for game in games)
+    is_waiting = any(game.state in (GameState.PENDING, GameState.RUNNING) for game in games)
     may_ask = limits.practice_games and limits.practice_games_per_day >= limits.practice_games
     return {
         "games": [{**asdict(game), "why": practice_reason(game), "names": seat_names(game)} for game in games],

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from judge.matches import MatchState
+from judge.contest_games import GameState
 from judge.store.practice_games import PracticeGame
 from judge.store.submission_types import Change, State, Submission, UploadStep
 from judge.transparency.receipt import Receipt
@@ -63,6 +63,6 @@ def _practice_info(game: PracticeGame) -> PracticeInfo:
 
 def practice_reason(game: PracticeGame) -> str:
     """Why a game is not over; what failed on the host is the organiser's to know."""
-    if game.state is MatchState.CANCELLED or not game.failures:
+    if game.state is GameState.CANCELLED or not game.failures:
         return game.why
     return HOST_FAILED

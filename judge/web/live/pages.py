@@ -22,15 +22,15 @@ from judge.contest.contest import Contest, open_store
 from judge.contest.hosts import ContestHost, contest_hosts
 from judge.contest.plan import Planned
 from judge.contest.window_keeper import FileWindows
-from judge.matches import GameConditions
+from judge.contest_games import GameConditions, PublishedGame
 from judge.publish.conditions import conditions_of
 from judge.publish.joined import JOINED, Joined
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, read_joined
-from judge.publish.model import PublishedContest, PublishedMatch, Stream
+from judge.publish.model import PublishedContest, Stream
 from judge.publish.tables import CERTIFICATE, certificate_files, tables
 from judge.referee.spec import public_part
-from judge.site.match_files import read_stored
-from judge.site.match_page import MatchContext, match_page
+from judge.site.game_files import read_stored
+from judge.site.game_page import GamePageContext, game_page
 from judge.site.pages import ASSETS, LIVE_POLICY, PagePlace, asset, render, render_for
 from judge.site.site import pages
 from judge.statistics.fairness import TIME, FairnessTest
@@ -86,12 +86,12 @@ class Certificate:
 
         Raises InputError if a record is missing or was changed.
         """
-        played = [match.result.record for match in contest.matches if match.result is not None]
+        played = [game.result.record for game in contest.games if game.result is not None]
         enough = len(played) if contest.is_over else (1 + NEW_SHARE) * self._of
         if self._tested is not None and (len(played) == self._of or len(played) < enough):
             return self._tested
         known = self._read(played)
-        self._tested = replace(contest, matches=[self._placed(match) for match in contest.matches])
+        self._tested = replace(contest, games=[self._placed(game) for game in contest.games])
         # What could not be read yet is read when it is asked for again.
         self._of = known
         return self._tested
@@ -111,8 +111,8 @@ class Certificate:
                 self._conditions[record] = conditions_of(read_stored(self._files, record).record)
         return len(records)
 
-    def _placed(self, match: PublishedMatch) -> PublishedMatch:
-        return match if match.result is None else replace(match, conditions=self._conditions.get(match.result.record))
+    def _placed(self, game: PublishedGame) -> PublishedGame:
+        return game if game.result is None else replace(game, conditions=self._conditions.get(game.result.record))
 
 
 @dataclass(slots=True)
@@ -123,7 +123,7 @@ class _Edition:
     seq: int
     contest: PublishedContest
     writers: Mapping[str, Callable[[], bytes]]
-    matches: Mapping[str, PublishedMatch]
+    games: Mapping[str, PublishedGame]
     written: dict[str, bytes] = field(default_factory=dict)
 
 
@@ -171,7 +171,7 @@ class LivePages:
                 return _asset(path)
             place = self.place(path)
             if place.path.startswith("games/"):
-                return self._match(place, live, version)
+                return self._game(place, live, version)
             if path.startswith(LOG):
                 return log_page(self.log, path)
             edition = self._read(live, version)
@@ -201,10 +201,10 @@ class LivePages:
             fairness = [place.file for place in self.places("fairness.html")]
             return [*ASSETS, SCRIPT, *edition.writers, *fairness, *(f"data/{name}" for name in names)]
 
-    def played(self, live: Live, version: object) -> list[PublishedMatch]:
+    def played(self, live: Live, version: object) -> list[PublishedGame]:
         """The games that have a result."""
         with self._lock:
-            return [match for match in self._read(live, version).matches.values() if match.result is not None]
+            return [game for game in self._read(live, version).games.values() if game.result is not None]
 
     def contest(self, live: Live, version: object) -> PublishedContest:
         """The contest as it is now."""
@@ -276,48 +276,48 @@ class LivePages:
             place.file: partial(_verify, contest, place, has_log, self._contest.planned.folder)
             for place in self.places("verify.html")
         }
-        matches = {match.stem: match for match in contest.matches}
-        self._edition = _Edition(version, shown_seq, contest, writers, matches)
+        games = {game.stem: game for game in contest.games}
+        self._edition = _Edition(version, shown_seq, contest, writers, games)
         self._load_at = time.monotonic() + max(LOAD_S, (time.monotonic() - now) / LOAD_SHARE)
         return self._edition
 
     def _fairness(self, contest: PublishedContest, place: PagePlace) -> bytes:
         tested = self._certificate.tested(contest)
-        known = sum(match.conditions is not None for match in tested.matches)
+        known = sum(game.conditions is not None for game in tested.games)
         values = {"time": TIME, "known": known, "played": len(contest.played)}
         return render_for(tested, "fairness.html", "fairness", place, values)
 
-    def _match(self, place: PagePlace, live: Live, version: object) -> LivePage | None:
+    def _game(self, place: PagePlace, live: Live, version: object) -> LivePage | None:
         path = place.path
         stem = path.removeprefix("games/").removesuffix(".html")
         edition = self._read(live, version)
-        match = edition.matches.get(stem)
-        if match is not None and match.result is None and edition.version != version:
+        game = edition.games.get(stem)
+        if game is not None and game.result is None and edition.version != version:
             self._load_at = 0.0
             edition = self._read(live, version)
-            match = edition.matches.get(stem)
-        if match is None or match.result is None or not path.endswith(".html"):
+            game = edition.games.get(stem)
+        if game is None or game.result is None or not path.endswith(".html"):
             return None
-        played = [each.stem for each in edition.matches.values() if each.result is not None]
+        played = [each.stem for each in edition.games.values() if each.result is not None]
         at = played.index(stem)
         before = played[at - 1] if at else ""
         after = played[at + 1] if at + 1 < len(played) else ""
-        key = (place.file, match.result.record, before, after, live.log)
+        key = (place.file, game.result.record, before, after, live.log)
         page = self._stored.pop(key, None)
         if page is None:
-            public = public_part(read_stored(self._contest.planned.files, match.result.record))
+            public = public_part(read_stored(self._contest.planned.files, game.result.record))
             by_name = edition.contest.by_name
-            agents = (by_name[match.first].stem, by_name[match.second].stem)
-            context = MatchContext(
+            agents = (by_name[game.first].stem, by_name[game.second].stem)
+            context = GamePageContext(
                 edition.contest.name,
-                match,
+                game,
                 agents,
                 before,
                 after,
                 stream=self._stream(live),
-                stage=edition.contest.stage_of(match),
+                stage=edition.contest.stage_of(game),
             )
-            page = match_page(steps_of(public), public.record, context, place)
+            page = game_page(steps_of(public), public.record, context, place)
         self._stored[key] = page
         if len(self._stored) > MOST_STORED:
             self._stored.popitem(last=False)
@@ -325,17 +325,17 @@ class LivePages:
 
     def _record(self, path: str, edition: _Edition) -> LivePage | None:
         """The public part of a record, of an attempt that counts or not."""
-        for match in edition.matches.values():
-            if not path.startswith(f"records/{match.stem}."):
+        for game in edition.games.values():
+            if not path.startswith(f"records/{game.stem}."):
                 continue
-            found = {match.attempt_path(attempt.number): attempt.record for attempt in match.uncounted}
-            if match.result is not None:
-                found[match.record_path] = match.result.record
-            if path not in found:
+            found = {game.attempt_path(attempt.number): attempt.record for attempt in game.uncounted}
+            if game.result is not None:
+                found[game.record_path] = game.result.record
+            if (digest := found.get(path)) is None:
                 return None
-            public = public_part(read_stored(self._contest.planned.files, found[path]))
+            public = public_part(read_stored(self._contest.planned.files, digest))
             # The record that counts changes if the result is annulled and the game is played again.
-            is_fixed = path != match.record_path
+            is_fixed = path != game.record_path
             return LivePage(public.to_json(as_read=True), kind_of(path), is_fixed=is_fixed)
         return None
 

@@ -35,7 +35,7 @@ class StaticSite:
             raise InputError(f"{directory}: has other files; give a new directory, or one that this command made")
         self._hub, self._pages, self._directory = hub, pages, directory
         self._written: dict[str, bytes] = {}
-        self._matches: dict[str, tuple[str, ...]] = {}
+        self._games: dict[str, tuple[str, ...]] = {}
         self._version: object = None
         self._log = ""
         self._leaves = 0
@@ -108,20 +108,20 @@ class StaticSite:
             if page is not None:
                 self._put(path, page.data)
         played = pages.played(live, version)
-        stems = ["", *(match.stem for match in played), ""]
-        for match, before, after in zip(played, stems, stems[2:], strict=False):
-            shown = (match.result.record if match.result else "", before, after)
-            if self._matches.get(match.stem) != shown:
-                self._matches[match.stem] = shown
-                pages_of_it = [place.file for place in pages.places(f"games/{match.stem}.html")]
-                for path in (*pages_of_it, match.record_path):
+        stems = ["", *(each.stem for each in played), ""]
+        for each, before, after in zip(played, stems, stems[2:], strict=False):
+            shown = (each.result.record if each.result else "", before, after)
+            if self._games.get(each.stem) != shown:
+                self._games[each.stem] = shown
+                pages_of_it = [place.file for place in pages.places(f"games/{each.stem}.html")]
+                for path in (*pages_of_it, each.record_path):
                     page = pages.get(path, live, version)
                     if page is not None:
                         self._put(path, page.data)
         for game in live.games.values():
             for place in pages.places(f"games/{game.stem}.html"):
                 self._put(place.file, pages.games.one(game, live, 0, place).data)
-            self._matches.pop(game.stem, None)
+            self._games.pop(game.stem, None)
         final = pages.final(live, version)
         for place in pages.places(RUNNING):
             self._put(place.file, pages.games.all(live, 0, 1, place, final=final).data)

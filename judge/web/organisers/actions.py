@@ -62,13 +62,13 @@ def _of_contest(
 
 
 def _preview_void(console: Console, target: str) -> Preview:
-    match, found = orders.effect_of_void(console.begun(), target)
-    return Preview(f"Void game {match.number} and play it again", found.words, found.changes, match.attempt)
+    game, found = orders.effect_of_void(console.begun(), target)
+    return Preview(f"Void game {game.number} and play it again", found.words, found.changes, game.attempt)
 
 
 def _preview_replay(console: Console, target: str) -> Preview:
-    match, found = orders.effect_of_replay(console.begun(), target)
-    return Preview(f"Play game {match.number} again", found.words)
+    game, found = orders.effect_of_replay(console.begun(), target)
+    return Preview(f"Play game {game.number} again", found.words)
 
 
 def _preview_disqualify(console: Console, target: str) -> Preview:

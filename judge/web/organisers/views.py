@@ -11,9 +11,9 @@ from typing import Any
 from judge.contest.contest import Contest
 from judge.contest.hosts import contest_hosts
 from judge.contest.run_lock import player_of
+from judge.contest_games import GameState
 from judge.host.doctor import NAMES, HostFinding, run_checks, worst_light
 from judge.host.host import read_host
-from judge.matches import MatchState
 from judge.sandbox.machine.core_locks import holders_here
 from judge.sandbox.machine.cores import on_all_given
 from judge.store.types import JournalLine
@@ -51,7 +51,7 @@ def overview(console: Console) -> Mapping[str, Any]:
     store, name = contest.store, contest.name
     state = store.state(name)
     running = store.running(name)
-    places = [(game.host, game.slot) for game in running if game.slot]
+    places = [(attempt.host, attempt.slot) for _, attempt in running if attempt.slot]
     standing, is_over = contest.standing(), contest.is_over()
     reasons = store.last_lines(name, 1, "paused", "stopped", "open")
     return {
@@ -67,8 +67,8 @@ def overview(console: Console) -> Mapping[str, Any]:
         "stages": contest.stages_of_games(),
         "shares_slots": len(set(places)) < len(places),
         "hosts": contest_hosts(store, name),
-        "waiting": store.listed(name, MatchState.PENDING, limit=WAITING),
-        "held": store.listed(name, MatchState.HELD, limit=LAST),
+        "waiting": store.listed(name, GameState.PENDING, limit=WAITING),
+        "held": store.listed(name, GameState.HELD, limit=LAST),
         "voids": _with_games(contest, store.last_lines(name, LAST, "void")),
         "lines": standing.table.lines,
         "out": standing.out,
@@ -121,8 +121,8 @@ def _before_start(console: Console, contest: Contest | None) -> Mapping[str, Any
 
 def _with_games(contest: Contest, lines: Sequence[JournalLine]) -> list[tuple[JournalLine, int | None]]:
     """Lines of the log, each with the number of its game if it is of one."""
-    numbers = {match.id: match.number for match in contest.store.schedule_rows(contest.name)} if lines else {}
-    return [(line, numbers.get(line.match or "")) for line in lines]
+    numbers = {game.id: game.number for game in contest.store.listed(contest.name)} if lines else {}
+    return [(line, numbers.get(line.game or "")) for line in lines]
 
 
 def orders(console: Console) -> Mapping[str, Any]:
@@ -164,7 +164,7 @@ class HealthCheck:
     def values(self, console: Console) -> Mapping[str, Any]:
         """For the page."""
         contest = console.contest()
-        is_playing = contest is not None and contest.store.counts(contest.name)[MatchState.RUNNING] > 0
+        is_playing = contest is not None and contest.store.counts(contest.name)[GameState.RUNNING] > 0
         with self._lock:
             is_old = self._at is None or time.monotonic() - self._at > CHECK_S
             if is_old and not is_playing:

@@ -14,7 +14,7 @@ from judge.games.types import Verdict
 from judge.records.gomoku.psq import read_psq
 from judge.records.gomoku.record import FiveRecord
 from judge.records.gomoku.replay import five_of, replay_gomoku
-from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
+from judge.referee.spec import GameSpec, RecordFile, SeatSpec
 from judge.referee.transcript import (
     Entry,
     EntryKind,
@@ -24,7 +24,7 @@ from judge.referee.transcript import (
     withhold,
 )
 from judge.referee.verify import verify
-from judge.testing import Say, ScriptedMatch, World
+from judge.testing import Say, ScriptedGame, World
 from tests.examples import examples
 from tests.records.kept import record_file
 from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
@@ -33,16 +33,16 @@ from tests.referee.test_agi import play as play_agi
 from tests.referee.test_agi import spec as agi_spec
 
 
-def five_of_played(played: ScriptedMatch, match_spec: MatchSpec | None = None) -> FiveRecord:
-    return five_of(record_file(played, match_spec))
+def five_of_played(played: ScriptedGame, game_spec: GameSpec | None = None) -> FiveRecord:
+    return five_of(record_file(played, game_spec))
 
 
 def test_a_game_is_told_with_its_opening_and_its_times() -> None:
     """Each stone has what its answer was charged; the opening's none. Who won is what the replay finds."""
-    match_spec = spec(opening=[(7, 7), (8, 8)])
-    played = play(brain(*BLACK_ROW, ms=2), brain(*WHITE_ROW, ms=30), match_spec)
+    game_spec = spec(opening=[(7, 7), (8, 8)])
+    played = play(brain(*BLACK_ROW, ms=2), brain(*WHITE_ROW, ms=30), game_spec)
 
-    assert five_of_played(played, match_spec) == FiveRecord(
+    assert five_of_played(played, game_spec) == FiveRecord(
         width=15,
         height=15,
         moves=(
@@ -97,8 +97,8 @@ def test_swaps_do_not_confuse_the_board(
 ) -> None:
     """Several stones in one answer, an answer without a stone, colours that change seats."""
     options = {"width": 15, "height": 15, "rule": "standard", "swap": "swap2"}
-    match_spec = spec(game={"name": "gomoku", "options": options})
-    record = five_of_played(play(brain(*first), brain(*second, ms=2), match_spec), match_spec)
+    game_spec = spec(game={"name": "gomoku", "options": options})
+    record = five_of_played(play(brain(*first), brain(*second, ms=2), game_spec), game_spec)
 
     assert stones == list(record.moves[: len(stones)])
     assert (0, names, "black", "win") == (
@@ -111,10 +111,10 @@ def test_swaps_do_not_confuse_the_board(
 
 def test_fifths_that_were_offered_are_not_on_the_board() -> None:
     """Black offers two, white keeps one: the fifth stone is the one, in the time white took to choose."""
-    match_spec = agi_spec("agi-renju:rif")
-    played = play_agi(laid("67", "59", "99"), engine("5A", "59", "5A"), match_spec)
-    game, plies = replay_gomoku(record_file(played, match_spec))
-    fifth = five_of_played(played, match_spec).moves[4]
+    game_spec = agi_spec("agi-renju:rif")
+    played = play_agi(laid("67", "59", "99"), engine("5A", "59", "5A"), game_spec)
+    game, plies = replay_gomoku(record_file(played, game_spec))
+    fifth = five_of_played(played, game_spec).moves[4]
 
     assert [0, 0, 1] == [len(ply.stones) for ply in plies][4:7]
     assert game.stones[4][:2] == fifth[:2]
@@ -128,8 +128,8 @@ def test_the_board_is_the_one_that_was_agreed_upon() -> None:
 
     plays = brain(*BLACK_ROW)
     options = {"width": 20, "height": 20, "other_sizes": [15]}
-    match_spec = spec(game={"name": "gomoku", "options": options})
-    record = five_of_played(play(small, brain(*WHITE_ROW), match_spec), match_spec)
+    game_spec = spec(game={"name": "gomoku", "options": options})
+    record = five_of_played(play(small, brain(*WHITE_ROW), game_spec), game_spec)
 
     assert (15, 15, "black") == (record.width, record.height, record.outcome)
 
@@ -138,7 +138,7 @@ def test_a_game_that_is_void_is_told_as_far_as_it_went() -> None:
     """Starved in its second turn; and one that broke off because the host failed."""
     world = World(brain("7,7"), brain("8,8"))
     world.others_share = 0.5
-    file = record_file(ScriptedMatch(world, spec()))
+    file = record_file(ScriptedGame(world, spec()))
     entries = [(block, len(block.entries)) for block in file.transcript.blocks]
     cut = SealedTranscript(
         sha256="",
@@ -226,9 +226,9 @@ def test_a_record_of_another_game_is_refused() -> None:
 
 
 def test_a_psq_stands_beside_a_record(tmp_path: Path) -> None:
-    match_spec = spec(opening=[(7, 7)])
-    played = play(brain(*WHITE_ROW), brain(*BLACK_ROW), match_spec)
-    file = record_file(played, match_spec)
+    game_spec = spec(opening=[(7, 7)])
+    played = play(brain(*WHITE_ROW), brain(*BLACK_ROW), game_spec)
+    file = record_file(played, game_spec)
 
     write_exports(file, tmp_path / "game.json")
 

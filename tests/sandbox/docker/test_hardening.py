@@ -232,7 +232,7 @@ def test_the_environment_is_a_short_list_and_what_the_manifest_adds() -> None:
 
 def test_labels_say_whose_it_is() -> None:
     assert config()["Labels"] == {
-        "judge.match": "m-17",
+        "judge.game": "m-17",
         "judge.seat": "1",
         "judge.owner": "0:1:2:here",
     }

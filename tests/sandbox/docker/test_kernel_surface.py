@@ -101,14 +101,14 @@ def test_all_boxes_have_the_highest_oom_score_adj(tmp_path: Path) -> None:
     assert ["1000", "1000"] == run(tmp_path, script).split()
 
 
-def test_masked_files_are_empty(tmp_path: Path) -> None:
+def test_masked_files_are_empty_or_closed(tmp_path: Path) -> None:
     script = f"""
-        import os
+        import contextlib, os
         for path in {MASKED!r}:
             if os.path.isdir(path):
                 assert not os.listdir(path), path
             elif os.path.exists(path):
-                with open(path, "rb") as file:
+                with contextlib.suppress(PermissionError), open(path, "rb") as file:  # AppArmor closes some
                     assert not file.read(1), path
             if os.path.exists(path):
                 print(path)

@@ -94,6 +94,6 @@ def test_an_apparmor_profile_that_is_demanded_confines_the_box(lodge: Lodge, out
     if "apparmor" not in security_options(outsider.info()):
         pytest.skip("this host has no AppArmor")
     lodge("puppet", policy=BoxPolicy(apparmor="docker-default")).move_in()
-    (container,) = outsider.containers.list(filters={"label": "judge.match=test"})
+    (container,) = outsider.containers.list(filters={"label": "judge.game=test"})
     confined = Path(f"/proc/{container.attrs['State']['Pid']}/attr/current").read_text()
     assert confined.strip() == "docker-default (enforce)"

@@ -89,7 +89,7 @@ def test_what_is_still_to_be_drawn_is_known_or_at_least_so_much(name: str, count
         said.append(all_of(played))
 
     assert 0 == chosen.to_come(agents, played)
-    assert all(each == all_of(played) if chosen.counts_matches else each <= all_of(played) for each in said)
+    assert all(each == all_of(played) if chosen.counts_games else each <= all_of(played) for each in said)
 
 
 def test_options_stand_beside_the_name() -> None:

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
-from judge.matches import Pairing, ResultRow
 from judge.tournament.formats.groups import Groups, Leagues, cut, dealt
 from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing
@@ -186,7 +186,7 @@ def test_gomocup_promotes_by_elo() -> None:
     played = [
         PlayedPairing(
             pairing,
-            (ResultRow(pairing.first, pairing.second or "", max(pairing.agents), Verdict.WIN),),
+            (GameResult(pairing.first, pairing.second or "", max(pairing.agents), Verdict.WIN),),
             (2, 0),
         )
         for pairing in pairings

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.matches import Pairing
+from judge.contest_games import Pairing
 from judge.tournament.formats.knockout import Knockout, bracket
 from tests.contest.rounds import entries, everything_is_drawn, of_round, play_out
 

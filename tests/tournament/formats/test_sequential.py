@@ -2,8 +2,8 @@
 
 import pytest
 
+from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
-from judge.matches import Pairing, ResultRow
 from judge.statistics.sprt import Sprt, SprtDecision, SprtModel
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.results import PlayedPairing
@@ -19,7 +19,7 @@ def round_of(pairing: Pairing, wins: int) -> PlayedPairing:
         seats = (pairing.first, str(pairing.second))
         first, second = seats if game % 2 == 0 else seats[::-1]
         winner = "1" if game < wins else "2"
-        games.append(ResultRow(first, second, winner, Verdict.WIN, round=pairing.round, table=1, game=game))
+        games.append(GameResult(first, second, winner, Verdict.WIN, round=pairing.round, table=1, leg=game))
     return PlayedPairing(pairing, tuple(games), (wins, TEST.games - wins))
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.matches import Pairing
+from judge.contest_games import Pairing
 from judge.tournament.formats.swiss import Swiss
 from judge.tournament.results import PlayedPairing
 from tests.contest.rounds import entries, everything_is_drawn, leans, of_round, play_out

@@ -11,9 +11,9 @@ from judge.contest.entries import intake_directory
 from judge.contest.hosts import WORKER, worker_joined
 from judge.contest.plan import load_plan
 from judge.contest.worker import job_result
-from judge.matches import Match
+from judge.contest_games import ScheduledGame
 from judge.notices.sender import new_secret
-from judge.referee.spec import MatchSpec, RecordFile, SeatSpec
+from judge.referee.spec import GameSpec, RecordFile, SeatSpec
 from judge.store.practice_games import PracticeResult
 from judge.store.submission_types import ProcessingResult, Upload, UploadStep
 from judge.submissions.check import CheckReport, Finding, Grade
@@ -110,11 +110,11 @@ def served(folder: Path, games: int = 2) -> Iterator[Served]:
         yield Served(service, directory, made, {author: numbers[agent] for author, agent in AUTHORS.items()})
 
 
-def spoil(cup: Cup, match: Match, file: RecordFile) -> None:
+def spoil(cup: Cup, game: ScheduledGame, file: RecordFile) -> None:
     """Let a game be void, which is to be played again."""
     result = job_result(file, {})
     cup.contest.files.put(result.record)
-    cup.store.void(match.id, match.attempt, "others used its core", result.outcome.record, 3, result.outcome.public)
+    cup.store.void(game.id, game.attempt, "others used its core", result.outcome.record, 3, result.outcome.public)
 
 
 def _practise(cup: Cup, directory: IntakeDirectory, author: str, agent: str) -> None:
@@ -129,7 +129,7 @@ def _practise(cup: Cup, directory: IntakeDirectory, author: str, agent: str) -> 
             SeatSpec(name=name, digest="a" * 64, command=("./a",), runtime="native", protocol="gomocup")
             for name in (HOUSE, agent)
         ]
-        spec = MatchSpec(seats=(seats[0], seats[1]), policy=cup.planned.policy, seed=game.id)
+        spec = GameSpec(seats=(seats[0], seats[1]), policy=cup.planned.policy, seed=game.id)
         record = referee(spec, [player(HOUSE, 1)(0), cup.cast[agent](0)])
         digest = directory.practice_records.put(record.to_json())
         said = record.record

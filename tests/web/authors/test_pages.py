@@ -89,7 +89,7 @@ def test_an_own_game_has_its_page_with_stderr_and_debug_of_the_own_seat(desk: Se
     agent = AUTHORS[author]
     public = desk.ask("GET", "/games/00001.html")[2].decode()
     page = desk.page("/author/games/00001.html", author)
-    first = re.search(r"<h1 class=\"match\">.*?<bdi>(\w+)</bdi>", public)
+    first = re.search(r"<h1 class=\"players\">.*?<bdi>(\w+)</bdi>", public)
     assert first is not None
     seat = int(first[1] != agent)
 

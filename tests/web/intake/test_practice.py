@@ -16,8 +16,8 @@ from judge.agents.store import AgentStore
 from judge.base.parsing import parse_json
 from judge.cli.host_setup import build_missing_images, place_on_host
 from judge.cli.submit import hosting
+from judge.contest_games import GameState
 from judge.host.house_agents import build_house_agents
-from judge.matches import MatchState
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.docker.engine import Engine
@@ -75,13 +75,13 @@ def passed(directory: IntakeDirectory) -> int:
         return process_taken(directory, register, taken, accepted, practice=directory.intake.practice_games).id
 
 
-def wait_for(games: PracticeGames, number: int, state: MatchState, attempt: int) -> PracticeGame:
+def wait_for(games: PracticeGames, number: int, state: GameState, attempt: int) -> PracticeGame:
     """The first game of a submission, once it is in a state as an attempt or a later one."""
     while True:
         game = games.of(number, "ada")[-1]
         if game.state is state and game.attempt >= attempt:
             return game
-        assert game.state is not MatchState.HELD, game
+        assert game.state is not GameState.HELD, game
         time.sleep(LOOK_S)
 
 
@@ -98,19 +98,19 @@ def test_a_practice_game_gives_up_its_slot_and_is_played_again_as_one_whose_work
     with on_all_cores():
         slots = [core for cores in place_on_host().slots for core in cores]
     with playing(directory) as (games, players):
-        first = wait_for(games, number, MatchState.RUNNING, 1)
+        first = wait_for(games, number, GameState.RUNNING, 1)
         wanted = CoreLocks(slots, say)
         waiting = threading.Thread(target=wanted.wait)
         waiting.start()
         waiting.join()
         found = games.get(first.id, "ada")
-        assert (MatchState.PENDING, 1, "it waits for a free slot") == (found.state, found.attempt, found.why)
+        assert (GameState.PENDING, 1, "it waits for a free slot") == (found.state, found.attempt, found.why)
         wanted.__exit__()
 
-        wait_for(games, number, MatchState.RUNNING, 2)
+        wait_for(games, number, GameState.RUNNING, 2)
         (worker,) = players.pids
         os.kill(worker, signal.SIGKILL)
-        done = wait_for(games, number, MatchState.DONE, 3)
+        done = wait_for(games, number, GameState.DONE, 3)
         assert 1 == done.failures
         assert [] == rubbish()
     assert done.record is not None

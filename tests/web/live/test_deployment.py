@@ -294,10 +294,10 @@ def test_prometheus_is_told_at_an_address_of_its_own(tmp_path: Path) -> None:
         contest.start("--metrics", f"127.0.0.1:{port}")
         contest.get("index.html")
         contest.get("nothing.html")
-        match, file, told = contest.play()
+        game, file, told = contest.play()
         for _ in told:
             pass
-        contest.end(match, file)
+        contest.end(game, file)
 
         def metrics() -> dict[str, float]:
             text = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=60).text

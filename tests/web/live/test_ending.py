@@ -26,10 +26,10 @@ def text_of(contest: Watched, page: str) -> str:
 
 def play_all(contest: Watched, games: int) -> None:
     for _ in range(games):
-        match, file, told = contest.play(3)
+        game, file, told = contest.play(3)
         for _ in told:
             pass
-        contest.end(match, file)
+        contest.end(game, file)
 
 
 def test_pages_say_that_a_contest_is_over_and_who_won(tmp_path: Path) -> None:

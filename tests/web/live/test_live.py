@@ -67,7 +67,7 @@ def test_a_games_page_goes_on_by_itself_and_ends_as_the_page_of_the_export(witne
     witness.leave()
     witness.requests.clear()
     with watched(tmp_path, PAIR) as contest:
-        match, file, told = contest.play()
+        game, file, told = contest.play()
         for _ in range(8):
             next(told)
         until(lambda: 'id="1"' in contest.get("games/00001.html").text, "the first moves are not shown")
@@ -100,7 +100,7 @@ def test_a_games_page_goes_on_by_itself_and_ends_as_the_page_of_the_export(witne
         witness.wait_for(f"{plots}[0]?.viewBox.baseVal.width == {plies + 1}")
         while_played = witness.ask(drawn)
         assert ["Evaluation", "Depth", "Time", "Memory"] == [label.split(" ")[0] for label, *_ in while_played]
-        contest.end(match, file)
+        contest.end(game, file)
         # The same address has the page of the export now, which steps through the game.
         witness.wait_for("document.querySelector('.controls input') !== null")
         assert witness.ask("location.pathname") == "/games/00001.html"
@@ -141,11 +141,11 @@ def test_the_page_of_all_games_shows_boards_results_and_what_comes_next(witness:
         assert [] == witness.ask(boards)
         first, second = contest.play(), contest.play()
         witness.wait_for(f"{boards}.join() == '1,2'")
-        for match, _, told in (first, second):
+        for game, _, told in (first, second):
             for _ in told:
                 pass
             last = witness.wait_for(
-                f"(document.querySelector('article[data-game=\"{match.number}\"] [data-last]') ?? {{}}).textContent"
+                f"(document.querySelector('article[data-game=\"{game.number}\"] [data-last]') ?? {{}}).textContent"
             )
             assert last
         # The board of a game that goes on is not drawn again when another one ends.
@@ -166,10 +166,10 @@ def test_an_open_page_changes_when_the_contest_ends(witness: Browser, tmp_path: 
     with watched(tmp_path, PAIR, games=2) as contest:
         witness.visit(f"{contest.url}/live.html")
         for _ in range(2):
-            match, file, told = contest.play(3)
+            game, file, told = contest.play(3)
             for _ in told:
                 pass
-            contest.end(match, file)
+            contest.end(game, file)
         witness.wait_for("document.querySelector('h1').textContent == 'The contest is over'")
         assert witness.ask("document.getElementById('over').textContent.includes('Final.')")
         assert witness.ask("document.getElementById('next').hidden")
@@ -185,10 +185,10 @@ def test_the_standings_beside_the_boards_keep_their_columns_in_leagues(witness: 
             f"window.seenWidths = new Set(), new MutationObserver(() => {widths}).observe("
             "document.body, {childList: true, subtree: true})"
         )
-        match, file, told = contest.play()
+        game, file, told = contest.play()
         for _ in told:
             pass
-        contest.end(match, file)
+        contest.end(game, file)
         witness.wait_for("[...document.querySelectorAll('#table tr')].some((row) => row.cells[4].textContent == '1')")
         assert [5] == witness.ask("[...seenWidths]")
 
@@ -196,7 +196,7 @@ def test_the_standings_beside_the_boards_keep_their_columns_in_leagues(witness: 
 @pytest.mark.parametrize("page", ["live.html", "games/00001.html"])
 def test_a_game_that_another_machine_plays_again_begins_again(witness: Browser, tmp_path: Path, page: str) -> None:
     with watched(tmp_path, PAIR) as contest:
-        match, file, told = contest.play()
+        game, file, told = contest.play()
         for _ in range(12):
             next(told)
         shown = len(moves_that_count(contest))
@@ -205,7 +205,7 @@ def test_a_game_that_another_machine_plays_again_begins_again(witness: Browser, 
         witness.wait_for("document.querySelector('.film') !== null")
         opening = int(witness.ask(STONES)) - shown
         again = Connection()
-        sent = list(frames_of(match, file, 20, play=2))
+        sent = list(frames_of(game, file, 20, play=2))
         for part in sent[:6]:
             contest.recorder.moves.receive(again, part)
         assert 0 < len(moves_that_count(contest)) < shown
@@ -230,8 +230,8 @@ def test_standings_and_crosstable_change_as_results_come(witness: Browser, tmp_p
     with watched(tmp_path, PAIR) as contest:
         witness.visit(f"{contest.url}/crosstable.html")
         assert 0 == witness.ask("document.querySelectorAll('.cross a.score').length")
-        match, file, _ = contest.play()
-        contest.end(match, file)
+        game, file, _ = contest.play()
+        contest.end(game, file)
         witness.wait_for("document.querySelectorAll('.cross a.score').length == 2")
 
 
@@ -264,7 +264,7 @@ def test_whatever_breaks_no_event_is_lost_or_doubled(witness: Browser, tmp_path:
         begin = int(witness.ask("document.documentElement.dataset.seq"))
         breaks = 0
         while breaks < BREAKS:
-            match, file, told = contest.play()
+            game, file, told = contest.play()
             for number, _ in enumerate(told):
                 if breaks < BREAKS and number % 5 == 2:
                     breaks += 1
@@ -280,7 +280,7 @@ def test_whatever_breaks_no_event_is_lost_or_doubled(witness: Browser, tmp_path:
                         network.restore()
                     last = events(contest.cup)[-1]["seq"]
                     witness.wait_for(f"seen.at(-1) >= {last}")
-            contest.end(match, file)
+            contest.end(game, file)
         last = events(contest.cup)[-1]["seq"]
         witness.wait_for(f"seen.at(-1) >= {last}")
 
@@ -334,7 +334,7 @@ def test_nothing_that_is_written_by_others_becomes_markup(witness: Browser, tmp_
 
 def test_a_running_game_goes_on_in_the_language_of_its_page(witness: Browser, tmp_path: Path) -> None:
     with watched(tmp_path, PAIR) as contest:
-        match, file, told = contest.play()
+        game, file, told = contest.play()
         for _ in range(8):
             next(told)
         witness.visit(f"{contest.url}/cs/games/00001.html")
@@ -349,7 +349,7 @@ def test_a_running_game_goes_on_in_the_language_of_its_page(witness: Browser, tm
             "[...document.querySelectorAll('.squares tbody td')].map((cell) => cell.textContent).filter(Boolean)"
         )
         assert {"bílý", "černý"} == {text.split(" ")[0] for text in squares}
-        contest.end(match, file)
+        contest.end(game, file)
         witness.wait_for("document.querySelector('.controls input') !== null")
         assert "cs" == witness.ask("document.documentElement.lang")
         assert "Seznam tahů" == witness.ask("document.querySelector('.list').ariaLabel")

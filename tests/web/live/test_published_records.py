@@ -63,7 +63,7 @@ def test_only_a_file_that_never_changes_is_kept_by_caches(tmp_path: Path) -> Non
         cup.play()
         with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
             before = pages.get("records/00001.json", hub.live, 0)
-            cup.store.annul(cup.store.matches("spring-cup")[0].id, "a test")
+            cup.store.annul(cup.store.games("spring-cup")[0].id, "a test")
             cup.play()
         with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
             after = pages.get("records/00001.json", hub.live, 1)

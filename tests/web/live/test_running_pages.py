@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from judge.broadcast.events import GameStarted, Playing, Scheduled, ScheduledGame, StandingLine, TableChanged, Unscored
+from judge.broadcast.events import GameStarted, NextGame, Playing, Scheduled, StandingLine, TableChanged, Unscored
 from judge.broadcast.running import events_of_record
 from judge.broadcast.state import Live
 from judge.contest.hosts import ContestHost
@@ -105,9 +105,7 @@ def test_each_game_and_each_agent_is_shown_with_its_league() -> None:
     seats, began = file.record.seats, next(each for each in events_of_record(file, 1) if isinstance(each, Playing))
     first, second = seats[0].name, seats[1].name
     live, at = Live(agents={first: 1}), began.at
-    coming = [
-        ScheduledGame(game=game, round=1, table=game, first=first, second=second, stage="League 2") for game in (1, 2)
-    ]
+    coming = [NextGame(game=game, round=1, table=game, first=first, second=second, stage="League 2") for game in (1, 2)]
     line = StandingLine(place=1, agent=first, points=0, games=0, wins=0, draws=0, losses=0, stage="League 1")
     live.apply(Scheduled(at=at, games=tuple(coming)))
     live.apply(TableChanged(at=at, lines=(line,)))

@@ -37,10 +37,10 @@ def contest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     """One game is over, and one is played."""
     more = "[broadcast]\nconnections_per_address = 20\nrequests_per_minute = 100000\n"
     with watched(tmp_path_factory.mktemp("contest"), PAIR, games=4, more=more) as found:
-        match, file, told = found.play()
+        game, file, told = found.play()
         for _ in told:
             pass
-        found.end(match, file)
+        found.end(game, file)
         _, _, told = found.play()
         for _ in range(12):
             next(told)
@@ -261,10 +261,10 @@ def test_who_does_not_read_is_dropped_and_nobody_waits_for_it(tmp_path: Path) ->
         thread.start()
         rounds = 0
         while descriptors(contest) >= before:
-            match, file, told = contest.play(3)
+            game, file, told = contest.play(3)
             for _ in told:
                 pass
-            accept(contest.cup, match, file)
+            accept(contest.cup, game, file)
             contest.recorder.read_store()
             rounds += 1
             assert rounds < 400, "the slow reader is still there"
@@ -287,17 +287,17 @@ def test_hours_of_games_and_viewers_leave_nothing(tmp_path: Path) -> None:
         def pass_(count: int) -> int:
             nonlocal since
             for number in range(count):
-                match, file, told = contest.play(3)
-                path = ("live.html", f"games/{match.number:05d}.html", PAGES[number % len(PAGES)])[number % 3]
+                game, file, told = contest.play(3)
+                path = ("live.html", f"games/{game.number:05d}.html", PAGES[number % len(PAGES)])[number % 3]
                 page = contest.get(path)
                 assert page.status_code in (200, 404)
                 shows = re.search(r'data-seq="(\d+)"', page.text)
                 since = since if shows is None else int(shows[1])
-                stream = Stream(contest, f"/events?game={match.number}&since={since}")
+                stream = Stream(contest, f"/events?game={game.number}&since={since}")
                 assert "hello" == stream.event()["event"]
                 for _ in told:
                     pass
-                accept(contest.cup, match, file)
+                accept(contest.cup, game, file)
                 contest.recorder.read_store()
                 stream.close()
             status = Path(f"/proc/{contest.process.pid}/status").read_text()
@@ -358,8 +358,8 @@ def test_without_submissions_it_waits_for_a_contest_that_has_not_begun(tmp_path:
 def test_a_result_is_on_the_pages_as_soon_as_it_is_in_the_log(tmp_path: Path) -> None:
     with watched(tmp_path, PAIR) as contest:
         contest.get("index.html")
-        match, file = play_next(contest.cup)
-        contest.end(match, file)
+        game, file = play_next(contest.cup)
+        contest.end(game, file)
         until(lambda: ">1</b> game<" in contest.get("index.html").text, "the result is not shown")
         assert 200 == contest.get("games/00001.html").status_code
 

@@ -19,7 +19,7 @@ from judge.publish.conditions import conditions_of
 from judge.publish.load import load_store
 from judge.publish.model import PublishedContest
 from judge.publish.tables import tables
-from judge.site.match_files import read_stored
+from judge.site.game_files import read_stored
 from judge.transparency.keys import make_key
 from judge.transparency.log import KEY_FILE
 from judge.transparency.witness import newest, reader_of, refusal
@@ -55,7 +55,7 @@ def test_pages_go_on_from_any_file_server_until_the_contest_is_over(browser: Bro
     form = 'name = "round-robin"\ngames = 2'
     with Cup(tmp_path / "cup", PAIR, form=form, more="[failures]\nafter = 1000") as cup, recorder(cup) as log:
         log.read_store()
-        match, file, told = told_by(cup, log)
+        game, file, told = told_by(cup, log)
         for _ in range(6):
             next(told)
         words = [sys.executable, "-m", "judge.cli", "contest", "publish", str(public), str(cup.folder), "--follow"]
@@ -69,12 +69,12 @@ def test_pages_go_on_from_any_file_server_until_the_contest_is_over(browser: Bro
             browser.wait_for(
                 f"document.querySelector('.plot.time').viewBox.baseVal.width == {len(file.record.plies) + 1}"
             )
-            accept(cup, match, file)
+            accept(cup, game, file)
             log.finish()
             # The page of the export is at the same address.
             browser.wait_for("document.querySelector('.controls input') !== null")
-            match, file, told = told_by(cup, log)
-            accept(cup, match, file)
+            game, file, told = told_by(cup, log)
+            accept(cup, game, file)
             log.finish()
             assert 0 == process.wait(PATIENCE_S)
         assert 2 == len(list(public.glob("records/*.json")))
@@ -100,12 +100,12 @@ def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Pa
                 assert None is pages.get(name, hub.live, 0)
         # The certificate is the one that an export of the same games has.
         published = load_store(cup.contest)
-        matches = [
-            replace(match, conditions=conditions_of(read_stored(cup.planned.files, match.result.record).record))
-            for match in published.matches
-            if match.result is not None
+        games = [
+            replace(game, conditions=conditions_of(read_stored(cup.planned.files, game.result.record).record))
+            for game in published.games
+            if game.result is not None
         ]
-        expected = tables(replace(published, matches=matches))["fairness.json"]
+        expected = tables(replace(published, games=games))["fairness.json"]
         assert 40 == json.loads(expected)[0]["games"]
         assert expected == (public / "data/fairness.json").read_bytes()
         assert "40 of the 40 games" in (public / "fairness.html").read_text()

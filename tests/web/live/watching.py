@@ -13,7 +13,7 @@ import httpx
 from judge.contest.event_log.moves import Connection
 from judge.contest.event_log.recorder import Recorder
 from judge.contest.plan import BroadcastPlan
-from judge.matches import Match
+from judge.contest_games import ScheduledGame
 from judge.referee.spec import RecordFile
 from tests.broadcast.logs import accept, play_next, recorder
 from tests.broadcast.test_recorder import frames_of, until
@@ -59,13 +59,13 @@ class Watched:
     def get(self, path: str) -> httpx.Response:
         return httpx.get(f"{self.url}/{path}", timeout=60)
 
-    def play(self, parts: int = 20) -> tuple[Match, RecordFile, Iterator[None]]:
+    def play(self, parts: int = 20) -> tuple[ScheduledGame, RecordFile, Iterator[None]]:
         """The next game, and what tells it piece by piece."""
         return told_by(self.cup, self.recorder, parts)
 
-    def end(self, match: Match, file: RecordFile) -> None:
+    def end(self, game: ScheduledGame, file: RecordFile) -> None:
         """A game has its result, and the standings are told."""
-        accept(self.cup, match, file)
+        accept(self.cup, game, file)
         self.recorder.finish()
 
 
@@ -83,20 +83,20 @@ def watched(
             found.close()
 
 
-def told_by(cup: Cup, log: Recorder, parts: int = 20) -> tuple[Match, RecordFile, Iterator[None]]:
+def told_by(cup: Cup, log: Recorder, parts: int = 20) -> tuple[ScheduledGame, RecordFile, Iterator[None]]:
     """The next game of a contest, which is played, and what tells its log of it piece by piece."""
-    match, file = play_next(cup)
+    game, file = play_next(cup)
     log.read_store()
 
     def told() -> Iterator[None]:
         connection = Connection()
-        for data in frames_of(match, file, parts):
+        for data in frames_of(game, file, parts):
             log.moves.receive(connection, data)
             yield
         assert connection.running is not None
         connection.running.close()
 
-    return match, file, told()
+    return game, file, told()
 
 
 def free_port() -> int:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 from judge.contest.hosts import WORKER, worker_joined
-from judge.matches import MatchState
+from judge.contest_games import GameState
 from judge.transparency.keys import load_key, public_pem
 from judge.verify.export import verify_export
 from judge.web.organisers import views
@@ -140,7 +140,7 @@ def test_a_void_is_of_the_result_that_was_looked_at(own: Office) -> None:
     assert b"attempt 2 is the current one, not 1" in body
     assert 303 == own.post(form)[0]
     assert 1 == sum(line.event == "annulled" for line in store.journal(name))
-    assert MatchState.DONE == store.matches(name)[0].state
+    assert GameState.DONE == store.games(name)[0].state
 
 
 def test_a_contest_is_paused_and_resumed_with_the_reasons_in_its_journal(own: Office) -> None:
@@ -169,8 +169,8 @@ def test_one_game_that_was_stopped_is_played_again_and_the_journal_says_by_whom(
     first, second = own.post(form), own.post(form)
 
     assert 303 == first[0] == second[0]
-    states = {match.number: match.state for match in store.matches(name)}
-    assert (MatchState.PENDING, MatchState.HELD) == (states[one.number], states[other.number])
+    states = {game.number: game.state for game in store.games(name)}
+    assert (GameState.PENDING, GameState.HELD) == (states[one.number], states[other.number])
     assert "open" == store.state(name)
     journal = own.page("journal.html", "watch")
     told = f"Game {one.number}: <b>released</b> by <b><bdi>Olga</bdi></b>: <bdi>the disk has room again</bdi>"

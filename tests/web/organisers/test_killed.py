@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
-from judge.matches import MatchState
+from judge.contest_games import GameState
 from judge.store.orders import new_order_id
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
@@ -54,15 +54,15 @@ def prepared_void(found: Office) -> tuple[str, str]:
     """The first game, with a result; the attempt."""
     found.cup.store.set_state(found.cup.contest.name, "open", "")
     found.cup.play(1)
-    match = found.cup.store.matches(found.cup.contest.name)[0]
-    assert MatchState.DONE == match.state
-    return "1", str(match.attempt)
+    game = found.cup.store.games(found.cup.contest.name)[0]
+    assert GameState.DONE == game.state
+    return "1", str(game.attempt)
 
 
 def prepared_replay(found: Office) -> tuple[str, str]:
     """A game is held, and the contest stopped; its number."""
     prepared_resume(found)
-    (held, *_) = found.cup.store.listed(found.cup.contest.name, MatchState.HELD)
+    (held, *_) = found.cup.store.listed(found.cup.contest.name, GameState.HELD)
     return str(held.number), "0"
 
 

@@ -1,4 +1,4 @@
-"""The page of one match, from its public record alone: nothing that is withheld can get onto it."""
+"""The page of one game, from its public record alone: nothing that is withheld can get onto it."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,13 +7,14 @@ from html import escape
 from typing import Any
 
 from judge.base.text import count_text, duration, mib, number, plain_text
+from judge.contest_games import PublishedGame
 from judge.games.types import SEATS
-from judge.publish.model import PublishedMatch, Stream
+from judge.publish.model import Stream
 from judge.records.outcome import outcome_sentence, score_text
 from judge.records.search_figures import SearchFigures, search_figures
 from judge.records.steps import ReplayStep, Stepped
 from judge.records.views import BoardView, Surface, Token
-from judge.referee.spec import MatchRecord
+from judge.referee.spec import GameRecord
 from judge.referee.verdict_help import fix_of
 from judge.render.card import draw_card
 from judge.render.svg_player import write_film
@@ -24,7 +25,7 @@ from judge.translations.language import Language
 _SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
 """The colours of sides 0 and 1 on a board."""
 
-TEMPLATE = "match.html"
+TEMPLATE = "game.html"
 
 NOTHING: Mapping[str, Any] = {}
 
@@ -38,17 +39,17 @@ ALL_MESSAGES, LEAST_MESSAGES = 12_000, 40
 
 
 @dataclass(frozen=True, slots=True)
-class MatchContext:
-    """What the page of a match shows of the contest: its name, the schedule's row, and the pages to link to.
+class GamePageContext:
+    """What the page of a game shows of the contest: its name, the schedule's row, and the pages to link to.
 
     `stage` is what its group or league is called, empty if it is in none.
-    `agents` are the stems of the agents' pages by seat; `before` and `after` are those of the neighbouring matches.
+    `agents` are the stems of the agents' pages by seat; `before` and `after` are those of the neighbouring games.
     `address` is that of the site, such as `https://example.org/cup/`: links to the page find a picture of the last
     position there. It is empty if there is none. `languages` are the codes of the site's.
     """
 
     contest: str
-    match: PublishedMatch
+    game: PublishedGame
     agents: tuple[str, str]
     before: str = ""
     after: str = ""
@@ -58,7 +59,7 @@ class MatchContext:
     stage: str = ""
 
 
-def match_picture(replay: Stepped, record: MatchRecord, contest: str) -> bytes:
+def game_picture(replay: Stepped, record: GameRecord, contest: str) -> bytes:
     """The picture of the last position as PNG; raises InputError without Pillow."""
     from judge.render.gif import write_png
 
@@ -67,23 +68,23 @@ def match_picture(replay: Stepped, record: MatchRecord, contest: str) -> bytes:
     return write_png(draw_card(replay.steps[-1].view, names, (scores[0], scores[-1]), short_name(contest)))
 
 
-def match_page(
+def game_page(
     replay: Stepped,
-    record: MatchRecord,
-    context: MatchContext,
+    record: GameRecord,
+    context: GamePageContext,
     place: PagePlace,
     template: str = TEMPLATE,
     more: Mapping[str, Any] = NOTHING,
     package: str = HERE,
 ) -> bytes:
-    """The page of a match that was replayed from its public record."""
-    return next(match_pages(replay, record, context, [place], template, more, package))
+    """The page of a game that was replayed from its public record."""
+    return next(game_pages(replay, record, context, [place], template, more, package))
 
 
-def match_pages(
+def game_pages(
     replay: Stepped,
-    record: MatchRecord,
-    context: MatchContext,
+    record: GameRecord,
+    context: GamePageContext,
     places: Sequence[PagePlace],
     template: str = TEMPLATE,
     more: Mapping[str, Any] = NOTHING,
@@ -100,7 +101,7 @@ def match_pages(
     values = {
         "here": "",
         "contest_name": context.contest,
-        "match": context.match,
+        "game": context.game,
         "stage": context.stage,
         "before": context.before,
         "after": context.after,
@@ -123,7 +124,7 @@ def match_pages(
             "painted": {name: _token_words(token, view, language) for name, token in film.painted.items()},
             "board": _board(view, language),
             "moves": _moves(replay, figures, language),
-            "facts": _facts(record, context.match, language),
+            "facts": _facts(record, context.game, language),
             "seats": [_seat(record, seat, language) for seat in SEATS],
         }
         yield render(template, place, {**values, **in_language, **more}, context.stream, package)
@@ -224,12 +225,12 @@ def fitted(text: str, room: int) -> str:
     return shown
 
 
-def _facts(record: MatchRecord, match: PublishedMatch, language: Language) -> Sequence[tuple[str, str, bool]]:
+def _facts(record: GameRecord, game: PublishedGame, language: Language) -> Sequence[tuple[str, str, bool]]:
     """Names and values, and whether a value is code."""
     _ = language.gettext
     box = _(" and ").join(dict.fromkeys(record.placement.box))
     facts = [
-        (_("Round"), _round_words(match, language), False),
+        (_("Round"), _round_words(game, language), False),
         (_("Policy"), record.spec.policy.name, False),
         (_("Result line"), record.result, False),
         (_("Moves"), str(len(record.plies)), False),
@@ -238,20 +239,20 @@ def _facts(record: MatchRecord, match: PublishedMatch, language: Language) -> Se
         (_("Seed of chance"), str(record.spec.seed), True),
         (_("Attempt"), str(record.attempt), False),
         (_("Box"), box, False),
-        (_("Match"), match.id, True),
+        (_("Game ID"), game.id, True),
         (_("Transcript"), record.transcript_sha256, True),
     ]
     return [fact for fact in facts if fact[1]]
 
 
-def _round_words(match: PublishedMatch, language: Language) -> str:
-    """Where a match is in the schedule; nothing for one that is in none."""
-    if not match.round:
+def _round_words(game: PublishedGame, language: Language) -> str:
+    """Where a game is in the schedule; nothing for one that is in none."""
+    if not game.round:
         return ""
-    return language.gettext("{round}, table {table}").format(round=match.round, table=match.table)
+    return language.gettext("{round}, table {table}").format(round=game.round, table=game.table)
 
 
-def _seat(record: MatchRecord, number: int, language: Language) -> Mapping[str, Any]:
+def _seat(record: GameRecord, number: int, language: Language) -> Mapping[str, Any]:
     seat = record.seats[number]
     return {
         "name": seat.name,

@@ -1,36 +1,36 @@
-"""A match between scripted agents, refereed twice: live in a world, and again from its own transcript."""
+"""A game between scripted agents, refereed twice: live in a world, and again from its own transcript."""
 
 from judge.games.types import End, Verdict
 from judge.referee.blame import Void
 from judge.referee.make_record import plies_of, verdict_of, winner_of
-from judge.referee.match import Referee
+from judge.referee.referee import Referee
 from judge.referee.replay import ReplayWire
 from judge.referee.setup import build_referee
-from judge.referee.spec import RECORD_FORMAT, MatchSpec, SeatSpec
+from judge.referee.spec import RECORD_FORMAT, GameSpec, SeatSpec
 from judge.referee.transcript import seal, unseal
 from judge.testing.world import World
 
 
-class ScriptedMatch:
-    """A finished match; `referee` has its game, its sides and their clocks, `faults` a verdict a seat or None."""
+class ScriptedGame:
+    """A finished game; `referee` has its game, its sides and their clocks, `faults` a verdict a seat or None."""
 
-    def __init__(self, world: World, match_spec: MatchSpec, *, record_format: int = RECORD_FORMAT) -> None:
+    def __init__(self, world: World, game_spec: GameSpec, *, record_format: int = RECORD_FORMAT) -> None:
         """Referee it to its end, as the judge did that wrote records of a format.
 
-        Raises AssertionError where its transcript does not replay to the same match.
+        Raises AssertionError where its transcript does not replay to the same game.
         """
         self.world = world
         self._format = record_format
-        self.referee: Referee = build_referee(match_spec, world, record_format=record_format)
+        self.referee: Referee = build_referee(game_spec, world, record_format=record_format)
         self.end: End | Void = self.referee.play()
         self.verdict: Verdict = verdict_of(self.end)
         self.winner = winner_of(self.end)
         self.faults = [side.fault and side.fault.verdict for side in self.referee.sides]
-        self._replay(match_spec)
+        self._replay(game_spec)
 
-    def _replay(self, match_spec: MatchSpec) -> None:
+    def _replay(self, game_spec: GameSpec) -> None:
         wire = ReplayWire(unseal(seal(self.world.entries)))
-        again = build_referee(match_spec, wire, record_format=self._format)
+        again = build_referee(game_spec, wire, record_format=self._format)
         end = again.play()
         live, replayed = self.referee, again
         for what, expected, found in (

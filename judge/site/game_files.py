@@ -1,6 +1,6 @@
-"""One match's part of an export: its public record, its page, its PGN, and what only its authors get.
+"""One game's part of an export: its public record, its page, its PGN, and what only its authors get.
 
-A match needs nothing of the others, so many are published at once, in processes of their own.
+A game needs nothing of the others, so many are published at once, in processes of their own.
 """
 
 from collections.abc import Mapping
@@ -10,56 +10,56 @@ from pathlib import Path
 from judge.base.parsing import parse_json
 from judge.catalog import game_entry
 from judge.catalog.steps import steps_of
+from judge.contest_games import GameConditions
 from judge.games.types import SEATS, Verdict
-from judge.matches import GameConditions
 from judge.publish.conditions import conditions_of
 from judge.publish.redaction import private_part
 from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
 from judge.referee.spec import RecordFile, public_part
 from judge.referee.transcript import EntryKind
-from judge.site.match_page import MatchContext, match_pages, match_picture
+from judge.site.game_page import GamePageContext, game_pages, game_picture
 from judge.site.pages import PagePlace
 from judge.store.files import Files
 from judge.translations.language import languages
 
 
 @dataclass(frozen=True, slots=True)
-class MatchJob:
-    """A match to publish: where the store's files are, the digest of the record, the context of its page, the export,
+class GameFilesJob:
+    """A game to publish: where the store's files are, the digest of the record, the context of its page, the export,
     and the directories of its agents' private files, by seat."""
 
     files: Path
     record: str
-    context: MatchContext
+    context: GamePageContext
     target: Path
     private: tuple[Path, Path]
 
 
 @dataclass(frozen=True, slots=True)
-class MatchFiles:
-    """What the rest of the export needs of a match: its game in PGN, what agents said of themselves, its conditions."""
+class GameFiles:
+    """What the rest of the export needs of a game: its game in PGN, what agents said of themselves, its conditions."""
 
     pgn: bytes
     about: Mapping[str, Mapping[str, str]]
     conditions: GameConditions
 
 
-def publish_match(job: MatchJob) -> MatchFiles:
-    """Write the files of a match. Raises InputError if its record is missing or was changed."""
-    context, match = job.context, job.context.match
+def publish_game(job: GameFilesJob) -> GameFiles:
+    """Write the files of a game. Raises InputError if its record is missing or was changed."""
+    context, game = job.context, job.context.game
     file = read_stored(job.files, job.record)
-    public = write_public(file, job.target / match.record_path)
-    write_private(file, job.private, match.stem)
+    public = write_public(file, job.target / game.record_path)
+    write_private(file, job.private, game.stem)
     replay = steps_of(public)
     spoken = languages(context.languages)
-    places = [PagePlace(f"games/{match.stem}.html", language, spoken) for language in spoken]
-    for place, page in zip(places, match_pages(replay, public.record, context, places), strict=True):
+    places = [PagePlace(f"games/{game.stem}.html", language, spoken) for language in spoken]
+    for place, page in zip(places, game_pages(replay, public.record, context, places), strict=True):
         (job.target / place.file).write_bytes(page)
     if context.address:
-        (job.target / match.picture_path).write_bytes(match_picture(replay, public.record, context.contest))
+        (job.target / game.picture_path).write_bytes(game_picture(replay, public.record, context.contest))
     about = {seat.name: dict(seat.about) for seat in file.record.seats}
-    return MatchFiles(_pgn(public, context), about, conditions_of(file.record))
+    return GameFiles(_pgn(public, context), about, conditions_of(file.record))
 
 
 def read_stored(files: Path, digest: str) -> RecordFile:
@@ -91,9 +91,9 @@ def write_private(file: RecordFile, folders: tuple[Path, Path], stem: str) -> No
             (folder / f"{name}.stderr").write_bytes(stderr)
 
 
-def _pgn(file: RecordFile, context: MatchContext) -> bytes:
-    """The match for rating programs: five in a row with its moves, other games with their result alone."""
-    record, match = file.record, context.match
+def _pgn(file: RecordFile, context: GamePageContext) -> bytes:
+    """The game for rating programs: five in a row with its moves, other games with their result alone."""
+    record, game = file.record, context.game
     five = game_entry(record.spec.policy.game.name).pgn(file)
     if five is None:
         # If both are at fault, nobody wins; rating programs have no result for that.
@@ -107,4 +107,4 @@ def _pgn(file: RecordFile, context: MatchContext) -> bytes:
             verdict=record.verdict.value,
             date=record.started_at[:10],
         )
-    return write_pgn(replace(five, event=context.contest, round=f"{match.round}.{match.table}.{match.number}"))
+    return write_pgn(replace(five, event=context.contest, round=f"{game.round}.{game.table}.{game.number}"))
