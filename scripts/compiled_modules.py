@@ -15,6 +15,7 @@ MODULES = (
     "protocols/gomocup_board",
     "protocols/lines",
     "referee/clock",
+    "referee/fault_finder",
     "referee/former",
     "referee/inbox",
     "referee/live_wire",

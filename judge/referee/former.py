@@ -28,7 +28,7 @@ class FormerReferee(Referee):
     max_looks = 1
 
     def _prepare_start(self, seat: int) -> None:
-        self._await_still(1 - seat)
+        self._faults.await_still(1 - seat)
 
     def _ask(self, request: Request) -> Reply:
         reply = super()._ask(request)

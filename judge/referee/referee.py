@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from judge.base.errors import HostError
-from judge.games.types import NATURE, SEATS, End, Event, Game, Reply, Request, Verdict, faults_of
+from judge.games.types import NATURE, SEATS, End, Event, Game, Reply, Request, faults_of
 from judge.protocols.types import (
     AgentProtocol,
     Alarm,
@@ -35,24 +35,16 @@ from judge.protocols.types import (
     WakeAt,
     Write,
 )
-from judge.referee.blame import LATE_OR_DEAD, Cause, Evidence, Thresholds, Void, judge, judge_start
-from judge.referee.clock import MS, Deadline, SeatClock
+from judge.referee.blame import Void, judge_start
+from judge.referee.clock import MS, SeatClock
+from judge.referee.fault_finder import FaultFinder
 from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.side import Dialogue, FaultError, Ply, Side
 from judge.referee.transcript import EntryKind, decode_span
-from judge.referee.wire import Happening, Measured, RanOn, Wire
+from judge.referee.wire import Happening, Wire
 
 LOOK_GRACE_NS = 5_000_000
 """How late an answer may be read: the judge needs a moment to wake up at the deadline, and another to read."""
-
-REPORT_GRACE_NS = 2_000_000_000
-"""How long PID 1's word is waited for after an end of file, and the end of file after PID 1's word."""
-
-_FAULT_OF_WAIT = {
-    Verdict.START_TIME: Cause.START_TIME,
-    Verdict.TURN_TIME: Cause.TURN_TIME,
-    Verdict.MATCH_TIME: Cause.MATCH_TIME,
-}
 
 
 class Referee:
@@ -84,9 +76,8 @@ class Referee:
         """How the host failed after the game was over; empty if it did not."""
         self._unopened = list(SEATS)
         self._wire = wire
-        self._bounds = bounds
-        self._thresholds = Thresholds(clock.starved_share, clock.waited_share)
-        self._still_ns, self._ran_on_ns = clock.still_ms * MS, clock.ran_on_ms * MS
+        self._faults = FaultFinder(self.sides, self.plies, wire, clock, bounds)
+        self._still_ns = clock.still_ms * MS
         self._chance = chance
         self._watch = watch
 
@@ -130,7 +121,7 @@ class Referee:
             self.has_unapplied_answer = True
             try:
                 span_ns = self.sides[request.seat].clock.charged_ns - charged_ns
-                self._judge_stopped(1 - request.seat, request.seat, span_ns)
+                self._faults.judge_stopped(1 - request.seat, request.seat, span_ns)
             except FaultError as faulted:
                 if isinstance(faulted.verdict, Void):
                     raise
@@ -151,10 +142,10 @@ class Referee:
     def _ask(self, request: Request) -> Reply:
         seat = request.seat
         side = self.sides[seat]
-        self._await_still(1 - seat)
-        self._judge_stopped(seat, seat)
+        self._faults.await_still(1 - seat)
+        self._faults.judge_stopped(seat, seat)
         self._look()
-        self._judge_what_happened_before(seat)
+        self._faults.judge_what_happened_before(seat)
         end, talk = self._converse(seat, Ask(request, side.clock.shown()))
         if not isinstance(end, Answer):
             raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
@@ -166,7 +157,7 @@ class Referee:
         return end.reply
 
     def _prepare_start(self, seat: int) -> None:
-        self._await_still(1 - seat)
+        self._faults.await_still(1 - seat)
         self._look()
 
     def _open(self, seat: int) -> None:
@@ -177,7 +168,7 @@ class Referee:
         end, _ = self._converse(seat, side.opening, started=started)
         if isinstance(end, Ready):
             side.about = end.about
-            self._judge_stopped(1 - seat, seat, side.clock.charged_ns - charged_ns)
+            self._faults.judge_stopped(1 - seat, seat, side.clock.charged_ns - charged_ns)
         elif self.game.renegotiate():
             self._reopen()
         else:
@@ -198,52 +189,13 @@ class Referee:
             if not seen:
                 return
             for happening in seen:
-                self._note_happening(happening)
+                self._faults.note(happening)
                 self._hear_unasked(happening)
-
-    def _await_still(self, seat: int) -> None:
-        """Wait until a seat is still before the other's clock begins; the time that it runs on is charged, or it loses.
-
-        A seat that uses no CPU time meanwhile waits for the host (a busy core, a slow disk); it is left as it is.
-        """
-        side = self.sides[seat]
-        while (ran := self._wire.await_still(seat, self._still_ns)) is not None:
-            used_ns = ran.ns if ran.cpu_ns is None else ran.cpu_ns
-            self._charge(seat, min(used_ns, ran.ns))
-            if ran.ns < self._still_ns or used_ns <= self._ran_on_ns:
-                return
-            if not side.is_out:
-                raise self._ran_on(seat, ran)
-
-    def _judge_stopped(self, seat: int, asked: int, span_ns: int = 0) -> None:
-        """Charge the CPU time that a seat used while it was stopped; it loses if that is too much.
-
-        `asked` is as in `StoppedCpu`; `span_ns` is the time of the opponent in which it was used.
-        """
-        used_ns = self._charge_stopped(seat, asked)
-        if used_ns > self._ran_on_ns and not self.sides[seat].is_out:
-            raise self._ran_on(seat, RanOn(span_ns, used_ns))
-
-    def _charge_stopped(self, seat: int, asked: int) -> int:
-        """Charge the CPU time that a seat used while it was stopped; returns it in nanoseconds."""
-        used_ns = self._wire.stopped_cpu(seat, asked)
-        if used_ns:
-            self._charge(seat, used_ns)
-        return used_ns
-
-    def _charge(self, seat: int, ran_ns: int) -> None:
-        """Charge the time that a seat ran after its last answer to that answer."""
-        self.sides[seat].clock.charge(Wait.TURN, ran_ns)
-        for number in range(len(self.plies) - 1, -1, -1):
-            ply = self.plies[number]
-            if ply.seat == seat:
-                self.plies[number] = ply._replace(charged_ns=ply.charged_ns + ran_ns)
-                return
 
     def _close(self) -> None:
         """Tell both seats goodbye and let them end: one after the other, so that neither takes time from the other."""
         for seat in SEATS:
-            self._charge_stopped(seat, NATURE)
+            self._faults.charge_stopped(seat, NATURE)
         self._close_seats([seat for seat in SEATS if self.sides[seat].is_living])
 
     def _close_seats(self, living: Sequence[int]) -> None:
@@ -258,7 +210,7 @@ class Referee:
     def _say_goodbye(self, seat: int) -> int:
         """Tell a seat goodbye, and let it run; the moment at which its time to end is over."""
         side = self.sides[seat]
-        if self._is_too_loud(seat):
+        if self._faults.is_too_loud(seat):
             self._end(seat)
             return 0
         result = "" if self.game.end is None else self.game.result(side.opening.names)
@@ -270,12 +222,12 @@ class Referee:
         """Wait for seats that were told to end; kill those that still run at the deadline, or print too much."""
         while any(self.sides[seat].is_living for seat in leaving):
             happening = self._wire.wait(deadline)
-            self._note_happening(happening)
+            self._faults.note(happening)
             if happening.kind is EntryKind.PAUSED:
                 deadline += decode_span(happening.data)
             elif happening.seat not in leaving:
                 self._hear_unasked(happening)
-            elif self._is_too_loud(happening.seat):
+            elif self._faults.is_too_loud(happening.seat):
                 self._end(happening.seat)
             if happening.ns >= deadline:
                 break
@@ -314,7 +266,7 @@ class Referee:
         end = self._carry_out(seat, side.protocol.feed(stimulus), talk)
         if end is None:
             talk.since = self._wire.thaw(seat) if started is None else started
-            self._set_deadline(side, talk)
+            talk.set_deadline(side.clock)
             while end is None:
                 end = self._next_effects(seat, talk)
             talk.memory_bytes = self._wire.freeze(seat)
@@ -327,25 +279,25 @@ class Referee:
         side = self.sides[seat]
         alarm_at = talk.alarm_at
         happening = self._wire.wait(talk.over_at if alarm_at is None else alarm_at)
-        self._note_happening(happening)
+        self._faults.note(happening)
         end = None
         if happening.kind in (EntryKind.PAUSED, EntryKind.OVERSLEPT):
             talk.miss(happening.kind, decode_span(happening.data), happening.ns)
             return None
         if happening.seat == seat:
             if happening.kind is EntryKind.READ:
-                self._judge_bytes(seat)
+                self._faults.judge_bytes(seat)
                 is_doubtful = self._judge_lateness(seat, talk, happening.ns)
                 clock = talk.shown(side.clock, happening.ns)
                 stimulus = Bytes(happening.data, clock) if happening.data else Eof()
                 effects = side.protocol.feed(stimulus)
                 if is_doubtful and _is_step(effects, talk):
-                    raise self._late(seat, talk, happening.ns)
+                    raise self._faults.late(seat, talk, happening.ns)
                 end = self._carry_out(seat, effects, talk, happening.ns)
                 if end is not None:
                     talk.settle(side.clock, happening.ns)
                     return end
-            self._judge_death(seat, talk, happening.ns)
+            self._faults.judge_death(seat, talk, happening.ns)
         else:
             self._hear_unasked(happening)
         if alarm_at is not None and happening.ns >= alarm_at:
@@ -377,15 +329,9 @@ class Referee:
         return True
 
     def _miss_deadline(self, seat: int, talk: Dialogue, now: int) -> Ready | Answer | None:
-        side = self.sides[seat]
         if talk.deadline.missed is None:
             return self._alarm(seat, talk, now)
-        if side.stdout_ended or side.report is not None:
-            raise self._faulted(seat, Cause.DEATH, talk, now)
-        raise self._late(seat, talk, now)
-
-    def _late(self, seat: int, talk: Dialogue, now: int) -> FaultError:
-        return self._faulted(seat, _FAULT_OF_WAIT[talk.deadline.missed or Verdict.TURN_TIME], talk, now)
+        raise self._faults.missed_deadline(seat, talk, now)
 
     def _alarm(self, seat: int, talk: Dialogue, now: int) -> Ready | Answer | None:
         side = self.sides[seat]
@@ -406,7 +352,7 @@ class Referee:
                     end = effect
                 case Await(wait):
                     if wait is not talk.wait:
-                        self._change_wait(side, talk, wait, now)
+                        talk.change_wait(side.clock, wait, now)
                 case WakeAt(before_deadline_ms):
                     talk.wake(before_ns=before_deadline_ms * MS)
                 case WakeAfter(ms):
@@ -431,26 +377,7 @@ class Referee:
             case _:
                 raise TypeError(f"{effect!r} outside a conversation")
 
-    def _change_wait(self, side: Side, talk: Dialogue, wait: Wait, now: int | None) -> None:
-        """Another reason to wait: what was waited so far is charged, and a new deadline begins."""
-        if now is None:
-            talk.wait = wait
-            return
-        talk.settle(side.clock, now)
-        talk.wait, talk.since = wait, now
-        self._set_deadline(side, talk)
-
-    def _set_deadline(self, side: Side, talk: Dialogue) -> None:
-        if talk.wait is None:
-            raise TypeError(f"{type(side.protocol).__name__} awaits nothing and has not answered")
-        talk.deadline = side.clock.deadline(talk.wait, talk.since)
-
     # --- what happened -----------------------------------------------------------------------------------------------
-
-    def _note_happening(self, happening: Happening) -> None:
-        """A death is seen at once, and judged at that seat's next request."""
-        if happening.seat >= 0:
-            self.sides[happening.seat].see(happening.kind, happening.data)
 
     def _hear_unasked(self, happening: Happening) -> None:
         """Output without a request goes to the seat's protocol, which notes it, sets it aside or makes it a fault.
@@ -459,7 +386,7 @@ class Referee:
         that is out, in the moment before it was frozen or out of its pipe, changes nothing.
         """
         if happening.kind is EntryKind.READ and happening.data:
-            if self._is_too_loud(happening.seat):
+            if self._faults.is_too_loud(happening.seat):
                 self._wire.mute(happening.seat)
                 return
             side = self.sides[happening.seat]
@@ -469,98 +396,6 @@ class Referee:
             heard = Bytes(happening.data, side.clock.shown())
             for effect in side.protocol.feed(heard):
                 self._carry_out_idle(happening.seat, effect)
-
-    def _judge_what_happened_before(self, seat: int) -> None:
-        """What a seat did out of turn, judged now that it is asked."""
-        side = self.sides[seat]
-        if side.killed_for_memory:
-            raise self._faulted(seat, Cause.MEMORY)
-        self._judge_bytes(seat)
-        if side.is_dead:
-            raise self._faulted(seat, Cause.DEATH)
-
-    def _is_too_loud(self, seat: int) -> bool:
-        side, bounds = self.sides[seat], self._bounds
-        return side.game_bytes > bounds.game_bytes or side.turn_bytes > bounds.turn_bytes
-
-    def _judge_bytes(self, seat: int) -> None:
-        side = self.sides[seat]
-        if side.game_bytes > self._bounds.game_bytes:
-            raise self._faulted(seat, Cause.GAME_BYTES)
-        if side.turn_bytes > self._bounds.turn_bytes:
-            raise self._faulted(seat, Cause.TURN_BYTES)
-
-    def _judge_death(self, seat: int, talk: Dialogue, now: int) -> None:
-        side = self.sides[seat]
-        if side.killed_for_memory:
-            raise self._faulted(seat, Cause.MEMORY, talk, now)
-        if side.is_dead:
-            raise self._faulted(seat, Cause.DEATH, talk, now)
-        if side.stdout_ended or side.report is not None:
-            # The other half of the news comes at once, or never: an agent may close its stdout and live on.
-            deadline = min(talk.deadline.ns, now + REPORT_GRACE_NS)
-            missed = talk.deadline.missed or Verdict.TURN_TIME
-            talk.deadline = Deadline(deadline, missed, talk.deadline.allowed_ms)
-
-    def _faulted(self, seat: int, cause: Cause, talk: Dialogue | None = None, now: int = 0) -> FaultError:
-        """The verdict on a seat, from what is measured now; its time in `talk` is charged up to `now`.
-
-        A seat that is late, or whose process has ended, is not at fault if the other seat ran on in its time.
-        """
-        side = self.sides[seat]
-        elapsed_ns, allowed_ms, paused_ns = 0, 0, 0
-        if talk is not None and talk.wait is not None:
-            elapsed_ns, allowed_ms, paused_ns = talk.elapsed_ns(now), talk.deadline.allowed_ms, talk.paused_ns
-            talk.settle(side.clock, now)
-        ran_ns = self._charge_stopped(1 - seat, seat)
-        measured = self._wire.measure(seat)
-        ran_ns = max(ran_ns, measured.opponent_cpu_ns or 0)
-        if cause in LATE_OR_DEAD and ran_ns > self._ran_on_ns:
-            return self._ran_on(1 - seat, RanOn(elapsed_ns, ran_ns))
-        evidence = self._evidence(seat, measured)
-        evidence = evidence.model_copy(update={"charged_ms": elapsed_ns / MS, "allowed_ms": allowed_ms})
-        if paused_ns:
-            evidence = evidence.model_copy(update={"judge_paused_ms": paused_ns / MS})
-        if cause is Cause.MATCH_TIME:
-            game = {"game_stalled_share": measured.game_stalled_share, "game_slept_share": measured.game_slept_share}
-            evidence = evidence.model_copy(update=game)
-        if cause is Cause.GAME_BYTES:
-            evidence = evidence.model_copy(update={"bytes_read": side.game_bytes})
-        return self._found(seat, cause, evidence)
-
-    def _ran_on(self, seat: int, ran: RanOn) -> FaultError:
-        """The verdict on a seat that ran in its opponent's time."""
-        evidence = self._evidence(seat, self._wire.measure(seat))
-        cpu_ms = None if ran.cpu_ns is None else ran.cpu_ns / MS
-        evidence = evidence.model_copy(update={"ran_on_ms": ran.ns / MS, "ran_on_cpu_ms": cpu_ms})
-        return self._found(seat, Cause.RAN_ON, evidence)
-
-    def _evidence(self, seat: int, measured: Measured) -> Evidence:
-        """All evidence on a seat."""
-        side, readings = self.sides[seat], measured.readings
-        return Evidence(
-            report=None if side.report is None else side.report.encode().decode(),
-            oom_kills=readings.oom_kills,
-            memory_peak_bytes=readings.memory_peak_bytes,
-            memory_cap_bytes=readings.memory_cap_bytes,
-            reached_cap=readings.reached_cap,
-            others_share=measured.others_share,
-            held_by_others=measured.held_by_others,
-            waited_share=measured.waited_share,
-            stalled_share=measured.stalled_share,
-            slept_share=measured.slept_share,
-            pressure_share=measured.pressure_share,
-            host_pressure_share=measured.host_pressure_share,
-            interrupt_share=measured.interrupt_share,
-            cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // MS,
-            bytes_read=side.turn_bytes,
-        )
-
-    def _found(self, seat: int, cause: Cause, evidence: Evidence) -> FaultError:
-        """The verdict on a seat. Its protocol still waits for what did not come in time: it is fed no more of it."""
-        side = self.sides[seat]
-        side.is_out, side.evidence = True, evidence
-        return FaultError(judge(cause, evidence, self._thresholds, seat))
 
 
 def _is_step(effects: Sequence[Effect], talk: Dialogue) -> bool:

@@ -172,3 +172,19 @@ class Dialogue:
             if self.wait in TURNS:
                 self.charged_ns += elapsed
             self.since, self.paused_ns, self.overslept_ns = now, 0, 0
+
+    def change_wait(self, clock: SeatClock, wait: Wait, now: int | None) -> None:
+        """Wait for another reason: the wait up to `now` is charged, and a new deadline begins. `now` is None while the
+        clock does not run."""
+        if now is None:
+            self.wait = wait
+            return
+        self.settle(clock, now)
+        self.wait, self.since = wait, now
+        self.set_deadline(clock)
+
+    def set_deadline(self, clock: SeatClock) -> None:
+        """Set the deadline of the wait that began at `since`."""
+        if self.wait is None:
+            raise TypeError("a protocol awaits nothing and has not answered")
+        self.deadline = clock.deadline(self.wait, self.since)

@@ -1,0 +1,197 @@
+"""Finds faults of the seats: measures at the moment of a fault, and has the blame table decide."""
+
+from collections.abc import MutableSequence, Sequence
+
+from judge.games.types import Verdict
+from judge.protocols.types import Wait
+from judge.referee.blame import LATE_OR_DEAD, Cause, Evidence, Thresholds, judge
+from judge.referee.clock import MS, Deadline
+from judge.referee.policy import BytesPolicy, ClockPolicy
+from judge.referee.side import Dialogue, FaultError, Ply, Side
+from judge.referee.wire import Happening, Measured, RanOn, Wire
+
+REPORT_GRACE_NS = 2_000_000_000
+"""How long PID 1's report is waited for after an end of file, and the end of file after PID 1's report."""
+
+_FAULT_OF_WAIT = {
+    Verdict.START_TIME: Cause.START_TIME,
+    Verdict.TURN_TIME: Cause.TURN_TIME,
+    Verdict.MATCH_TIME: Cause.MATCH_TIME,
+}
+
+
+class FaultFinder:
+    """Charges the seats of one game for time that they used while they were stopped, and finds their faults.
+
+    A `FaultError` carries the verdict. The seat's protocol gets no more of its output.
+    """
+
+    def __init__(
+        self,
+        sides: Sequence[Side],
+        plies: MutableSequence[Ply],
+        wire: Wire,
+        clock: ClockPolicy,
+        bounds: BytesPolicy,
+    ) -> None:
+        self._sides = sides
+        self._plies = plies
+        self._wire = wire
+        self._bounds = bounds
+        self._thresholds = Thresholds(clock.starved_share, clock.waited_share)
+        self._still_ns, self._ran_on_ns = clock.still_ms * MS, clock.ran_on_ms * MS
+
+    # --- time while a seat is stopped --------------------------------------------------------------------------------
+
+    def await_still(self, seat: int) -> None:
+        """Wait until a seat is still before the other's clock begins; the time that it runs on is charged, or it loses.
+
+        A seat that uses no CPU time meanwhile waits for the host (a busy core, a slow disk); it is left as it is.
+        """
+        side = self._sides[seat]
+        while (ran := self._wire.await_still(seat, self._still_ns)) is not None:
+            used_ns = ran.ns if ran.cpu_ns is None else ran.cpu_ns
+            self._charge(seat, min(used_ns, ran.ns))
+            if ran.ns < self._still_ns or used_ns <= self._ran_on_ns:
+                return
+            if not side.is_out:
+                raise self._ran_on(seat, ran)
+
+    def judge_stopped(self, seat: int, asked: int, span_ns: int = 0) -> None:
+        """Charge the CPU time that a seat used while it was stopped; it loses if that is too much.
+
+        `asked` is as in `StoppedCpu`; `span_ns` is the time of the opponent in which it was used.
+        """
+        used_ns = self.charge_stopped(seat, asked)
+        if used_ns > self._ran_on_ns and not self._sides[seat].is_out:
+            raise self._ran_on(seat, RanOn(span_ns, used_ns))
+
+    def charge_stopped(self, seat: int, asked: int) -> int:
+        """Charge the CPU time that a seat used while it was stopped; returns it in nanoseconds."""
+        used_ns = self._wire.stopped_cpu(seat, asked)
+        if used_ns:
+            self._charge(seat, used_ns)
+        return used_ns
+
+    def _charge(self, seat: int, ran_ns: int) -> None:
+        """Charge the time that a seat ran after its last answer to that answer."""
+        self._sides[seat].clock.charge(Wait.TURN, ran_ns)
+        for number in range(len(self._plies) - 1, -1, -1):
+            ply = self._plies[number]
+            if ply.seat == seat:
+                self._plies[number] = ply._replace(charged_ns=ply.charged_ns + ran_ns)
+                return
+
+    # --- what happened to a seat -------------------------------------------------------------------------------------
+
+    def note(self, happening: Happening) -> None:
+        """Note what happened to a seat. It is judged at that seat's next request."""
+        if happening.seat >= 0:
+            self._sides[happening.seat].see(happening.kind, happening.data)
+
+    def judge_what_happened_before(self, seat: int) -> None:
+        """Judge what a seat did out of turn, when it is asked."""
+        side = self._sides[seat]
+        if side.killed_for_memory:
+            raise self.faulted(seat, Cause.MEMORY)
+        self.judge_bytes(seat)
+        if side.is_dead:
+            raise self.faulted(seat, Cause.DEATH)
+
+    def is_too_loud(self, seat: int) -> bool:
+        """Whether a seat has printed more than it may."""
+        side, bounds = self._sides[seat], self._bounds
+        return side.game_bytes > bounds.game_bytes or side.turn_bytes > bounds.turn_bytes
+
+    def judge_bytes(self, seat: int) -> None:
+        """Raise FaultError if a seat has printed more than it may."""
+        side = self._sides[seat]
+        if side.game_bytes > self._bounds.game_bytes:
+            raise self.faulted(seat, Cause.GAME_BYTES)
+        if side.turn_bytes > self._bounds.turn_bytes:
+            raise self.faulted(seat, Cause.TURN_BYTES)
+
+    def judge_death(self, seat: int, talk: Dialogue, now: int) -> None:
+        """Raise FaultError if the seat that is asked was killed for memory or has ended."""
+        side = self._sides[seat]
+        if side.killed_for_memory:
+            raise self.faulted(seat, Cause.MEMORY, talk, now)
+        if side.is_dead:
+            raise self.faulted(seat, Cause.DEATH, talk, now)
+        if side.stdout_ended or side.report is not None:
+            # The other half of the news comes at once, or never: an agent may close its stdout and live on.
+            deadline = min(talk.deadline.ns, now + REPORT_GRACE_NS)
+            missed = talk.deadline.missed or Verdict.TURN_TIME
+            talk.deadline = Deadline(deadline, missed, talk.deadline.allowed_ms)
+
+    # --- the verdict -------------------------------------------------------------------------------------------------
+
+    def missed_deadline(self, seat: int, talk: Dialogue, now: int) -> FaultError:
+        """The verdict on a seat that has not answered by its deadline, or whose answer cannot come any more."""
+        if self._sides[seat].stdout_ended or self._sides[seat].report is not None:
+            return self.faulted(seat, Cause.DEATH, talk, now)
+        return self.late(seat, talk, now)
+
+    def late(self, seat: int, talk: Dialogue, now: int) -> FaultError:
+        """The verdict on a seat that has missed its deadline."""
+        return self.faulted(seat, _FAULT_OF_WAIT[talk.deadline.missed or Verdict.TURN_TIME], talk, now)
+
+    def faulted(self, seat: int, cause: Cause, talk: Dialogue | None = None, now: int = 0) -> FaultError:
+        """The verdict on a seat, from what is measured now; its time in `talk` is charged up to `now`.
+
+        A seat that is late, or whose process has ended, is not at fault if the other seat ran on in its time.
+        """
+        side = self._sides[seat]
+        elapsed_ns, allowed_ms, paused_ns = 0, 0, 0
+        if talk is not None and talk.wait is not None:
+            elapsed_ns, allowed_ms, paused_ns = talk.elapsed_ns(now), talk.deadline.allowed_ms, talk.paused_ns
+            talk.settle(side.clock, now)
+        ran_ns = self.charge_stopped(1 - seat, seat)
+        measured = self._wire.measure(seat)
+        ran_ns = max(ran_ns, measured.opponent_cpu_ns or 0)
+        if cause in LATE_OR_DEAD and ran_ns > self._ran_on_ns:
+            return self._ran_on(1 - seat, RanOn(elapsed_ns, ran_ns))
+        evidence = self._evidence(seat, measured)
+        evidence = evidence.model_copy(update={"charged_ms": elapsed_ns / MS, "allowed_ms": allowed_ms})
+        if paused_ns:
+            evidence = evidence.model_copy(update={"judge_paused_ms": paused_ns / MS})
+        if cause is Cause.MATCH_TIME:
+            game = {"game_stalled_share": measured.game_stalled_share, "game_slept_share": measured.game_slept_share}
+            evidence = evidence.model_copy(update=game)
+        if cause is Cause.GAME_BYTES:
+            evidence = evidence.model_copy(update={"bytes_read": side.game_bytes})
+        return self._found(seat, cause, evidence)
+
+    def _ran_on(self, seat: int, ran: RanOn) -> FaultError:
+        """The verdict on a seat that ran in its opponent's time."""
+        evidence = self._evidence(seat, self._wire.measure(seat))
+        cpu_ms = None if ran.cpu_ns is None else ran.cpu_ns / MS
+        evidence = evidence.model_copy(update={"ran_on_ms": ran.ns / MS, "ran_on_cpu_ms": cpu_ms})
+        return self._found(seat, Cause.RAN_ON, evidence)
+
+    def _evidence(self, seat: int, measured: Measured) -> Evidence:
+        """All evidence on a seat."""
+        side, readings = self._sides[seat], measured.readings
+        return Evidence(
+            report=None if side.report is None else side.report.encode().decode(),
+            oom_kills=readings.oom_kills,
+            memory_peak_bytes=readings.memory_peak_bytes,
+            memory_cap_bytes=readings.memory_cap_bytes,
+            reached_cap=readings.reached_cap,
+            others_share=measured.others_share,
+            held_by_others=measured.held_by_others,
+            waited_share=measured.waited_share,
+            stalled_share=measured.stalled_share,
+            slept_share=measured.slept_share,
+            pressure_share=measured.pressure_share,
+            host_pressure_share=measured.host_pressure_share,
+            interrupt_share=measured.interrupt_share,
+            cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // MS,
+            bytes_read=side.turn_bytes,
+        )
+
+    def _found(self, seat: int, cause: Cause, evidence: Evidence) -> FaultError:
+        """The verdict on a seat. Its protocol still waits for what did not come in time: it is fed no more of it."""
+        side = self._sides[seat]
+        side.is_out, side.evidence = True, evidence
+        return FaultError(judge(cause, evidence, self._thresholds, seat))
