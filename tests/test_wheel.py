@@ -155,7 +155,7 @@ def test_it_builds_plays_and_checks(installed: Installed, tmp_path: Path) -> Non
 
 def test_a_compiled_one_is_the_same_judge(compiled: Installed) -> None:
     """It plays in containers with the compiled modules; this checkout finds the same in its record."""
-    file = compiled.run("python", "-c", "import judge.referee.game; print(judge.referee.game.__file__)")
+    file = compiled.run("python", "-c", "import judge.referee.referee; print(judge.referee.referee.__file__)")
     assert ".so" == Path(file.strip()).suffix
     compiled.run("judge", "images", "build")
 

@@ -1,7 +1,7 @@
 """The site: pages that open from disk, need no network and no script, and grow no faster than the games.
 
 Files are named by numbers, never by an agent's name. The page of a game is made from its record alone, beside the
-record (`judge.site.match_files`); the pages here need no record.
+record (`judge.site.game_files`); the pages here need no record.
 """
 
 from collections import Counter
