@@ -92,7 +92,7 @@ def bystanders(_directory: Path) -> Iterator[Mapping[str, str]]:
             raise HarmError("a process of the same name was ended")
         box.write(b"START 20\n")
         if not _says(box, b"OK"):
-            raise HarmError("the box of another match was ended")
+            raise HarmError("the box of another game was ended")
 
 
 @contextmanager

@@ -65,7 +65,7 @@ class Order(_Message):
     @property
     def spec(self) -> GameSpec:
         """What is played. Raises InputError if there is none."""
-        return parse_json(GameSpec, self.game.spec, "the order has no spec of a match")
+        return parse_json(GameSpec, self.game.spec, "the order has no spec of a game")
 
 
 class Played(_Message):

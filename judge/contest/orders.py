@@ -80,15 +80,15 @@ def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
     A contest that was stopped is open then; others that are held stay so. Raises InputError if the game is not held.
     """
-    match = find_game(contest, order.target)
+    game = find_game(contest, order.target)
 
     def do(store: Store) -> str:
-        if not store.release(contest.name, order.why, match.id):
-            (found,) = store.listed(contest.name, after=match.number - 1, limit=1)
-            raise InputError(_not_held(match.number, found.state))
+        if not store.release(contest.name, order.why, game.id):
+            (found,) = store.listed(contest.name, after=game.number - 1, limit=1)
+            raise InputError(_not_held(game.number, found.state))
         if store.state(contest.name) == STOPPED:
             store.set_state(contest.name, "open", order.why)
-        return f"game {match.number}, {match.first} - {match.second}, is played again"
+        return f"game {game.number}, {game.first} - {game.second}, is played again"
 
     return contest.store.carry_out(contest.name, order, do)
 
@@ -99,11 +99,11 @@ def void(contest: Contest, order: OrganiserOrder, attempt: int | None = None) ->
     Raises InputError if there is no such game, if it has no result and is not played, or if `attempt` is given and is
     not its current one.
     """
-    match = find_game(contest, order.target)
+    game = find_game(contest, order.target)
 
     def do(store: Store) -> str:
-        state = store.annul(match.id, order.why, attempt)
-        said = f"game {match.number}, {match.first} - {match.second}: void"
+        state = store.annul(game.id, order.why, attempt)
+        said = f"game {game.number}, {game.first} - {game.second}: void"
         if state is GameState.CANCELLED:
             return f"{said}, and not played again: one of the two is disqualified"
         return f"{said}, to be played again"
@@ -147,15 +147,15 @@ def effect_of_resume(contest: Contest) -> Effect:
 
 def effect_of_replay(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
     """The game of that number or id, and what `replay` would change. Raises InputError if it is not held."""
-    match = find_game(contest, word)
-    if match.state is not GameState.HELD:
-        raise InputError(_not_held(match.number, match.state))
+    game = find_game(contest, word)
+    if game.state is not GameState.HELD:
+        raise InputError(_not_held(game.number, game.state))
     others = contest.store.counts(contest.name)[GameState.HELD] - 1
     words = (
-        f"Game {match.number}, {match.first} - {match.second}, is played again with the same opening and a new seed; "
+        f"Game {game.number}, {game.first} - {game.second}, is played again with the same opening and a new seed; "
         f"one more void, and it is stopped again. {others} others that were stopped stay so. No place changes."
     )
-    return match, Effect(words)
+    return game, Effect(words)
 
 
 def _not_held(number: int, state: str) -> str:
@@ -164,16 +164,16 @@ def _not_held(number: int, state: str) -> str:
 
 def effect_of_void(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
     """The game of that number or id, and what `void` would change. Raises InputError if it cannot be void now."""
-    match = find_game(contest, word)
-    if match.state not in (GameState.DONE, GameState.RUNNING):
-        raise InputError(f"game {match.number} is {match.state}: it has no result to withdraw")
+    game = find_game(contest, word)
+    if game.state not in (GameState.DONE, GameState.RUNNING):
+        raise InputError(f"game {game.number} is {game.state}: it has no result to withdraw")
     out = contest.out()
     again = "is played again with the same opening and a new seed"
-    if {match.first, match.second} & out.keys():
+    if {game.first, game.second} & out.keys():
         again = "is not played again, because one of the two is disqualified"
-    what = "The result" if match.state is GameState.DONE else "What is played now"
-    words = f"{what} of game {match.number}, {match.first} - {match.second}, counts no more; the game {again}."
-    return match, Effect(words, _changes(contest, out, without=match.id))
+    what = "The result" if game.state is GameState.DONE else "What is played now"
+    words = f"{what} of game {game.number}, {game.first} - {game.second}, counts no more; the game {again}."
+    return game, Effect(words, _changes(contest, out, without=game.id))
 
 
 def effect_of_disqualify(contest: Contest, agent: str) -> Effect:

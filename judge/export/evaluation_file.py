@@ -136,7 +136,7 @@ def played_game(path: Path, spec: GameSpec) -> PlayedGame:
     """The game in a record. Raises InputError if the record is not of this game."""
     record = read_record(path).record
     if record.spec != spec or record.id != spec.id:
-        raise InputError(f"{path}: the record of another match; remove it, and it is played again")
+        raise InputError(f"{path}: the record of another game; remove it, and it is played again")
     return PlayedGame(record.verdict, record.winner, hashlib.sha256(path.read_bytes()).hexdigest())
 
 

@@ -56,7 +56,7 @@ class StandingsRow(_Row):
         int, "games lost by the agent's failure: illegal, unreadable, time, memory, output, crash, refused"
     ]
     replies: Annotated[int, "answers in all games"]
-    charged_ms: Annotated[float, "time charged to its match clocks in all games, milliseconds"]
+    charged_ms: Annotated[float, "time charged to its clocks in all games, milliseconds"]
     elo: Annotated[float | None, "rating relative to the mean of its pool; empty if it has none"]
     elo_low: Annotated[float | None, "lower end of the 95 % interval; empty if the games give none"]
     elo_high: Annotated[float | None, "upper end of the 95 % interval; empty if the games give none"]
@@ -145,7 +145,7 @@ class JournalRow(_Row):
 
     at: Annotated[str, "UTC"]
     event: Annotated[str, "what happened, in one word"]
-    game: Annotated[str | None, "the match's id, if the line is about one"]
+    game: Annotated[str | None, "the game's id, if the line is about one"]
     attempt: Annotated[int | None, "the number of the attempt, if the line is about one"]
     text: Annotated[str, "what happened, in words"]
 

@@ -122,7 +122,7 @@ def _clock_lines(case: Case, record: GameRecord) -> Iterator[str]:
         yield f"allowed   {case.allowed_ms} ms, tolerance included"
     match_ms = record.spec.policy.clock.match_ms
     limit = f"of {match_ms} ms" if match_ms else "(no limit)"
-    yield f"match     {record.seats[case.seat].charged_ms:.3f} ms charged {limit}"
+    yield f"game      {record.seats[case.seat].charged_ms:.3f} ms charged {limit}"
     boxes = record.placement.box
     box = boxes[case.seat] if case.seat < len(boxes) else "no box"
     sharing = record.spec.policy.box.sharing

@@ -242,4 +242,4 @@ def write_record(path: Path, file: RecordFile) -> None:
 def read_record(path: Path) -> RecordFile:
     """Read a record file; InputError that names the file and the field when it is none."""
     data = read_bounded(path, LARGEST_RECORD, links=True)
-    return parse_json(RecordFile, data, f"{path}: not a record of a match")
+    return parse_json(RecordFile, data, f"{path}: not a record of a game")

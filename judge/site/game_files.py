@@ -65,7 +65,7 @@ def publish_game(job: GameFilesJob) -> GameFiles:
 def read_stored(files: Path, digest: str) -> RecordFile:
     """A record of the store. Raises InputError that names the file if it is not one."""
     stored = Files(files)
-    return parse_json(RecordFile, stored.get(digest), f"{stored.path(digest)}: not a record of a match")
+    return parse_json(RecordFile, stored.get(digest), f"{stored.path(digest)}: not a record of a game")
 
 
 def write_public(file: RecordFile, path: Path) -> RecordFile:

@@ -56,7 +56,7 @@ def test_a_record_of_format_1_is_refused_with_the_version_that_reads_it(tmp_path
 
     with pytest.raises(InputError) as refused:
         read_record(path)
-    assert f"{path}: not a record of a match: record.format: judge 0.1.0 (commit 08c8ff3) wrote this, and this " in str(
+    assert f"{path}: not a record of a game: record.format: judge 0.1.0 (commit 08c8ff3) wrote this, and this " in str(
         refused.value
     )
     assert str(refused.value).endswith("use judge 0.1.0 (commit 08c8ff3)")

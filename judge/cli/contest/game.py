@@ -46,8 +46,8 @@ def game(
     if private and not record:
         raise InputError("--private is for --record: a game that is shown holds nothing back")
     with opened(contest) as found:
-        match = find_game(found, game)
-        played = _attempt(found, match, attempt)
+        found_game = find_game(found, game)
+        played = _attempt(found, found_game, attempt)
         path = found.files.path(played.record or "")
         file = read_stored(found.planned.files, played.record or "")
     if record:
@@ -58,7 +58,7 @@ def game(
         return
     steps = steps_of(file)
     if steps.problem:
-        note(f"judge: game {match.number}: shown as far as it goes: {printable(steps.problem, 300)}")
+        note(f"judge: game {found_game.number}: shown as far as it goes: {printable(steps.problem, 300)}")
     show_game(steps)
 
 

@@ -190,8 +190,8 @@ def test_a_result_without_a_board_fits_pgn_alone(tmp_path: Path) -> None:
     [
         (b"", "neither a record"),
         (b"\x89PNG\r\n", r"neither a record \(.json\) nor a game in a known format: .psq, .sgf, .pgn, .rec \(gomoku\)"),
-        (b"{}", "not a record of a match"),
-        (b" {nonsense", "not a record of a match"),
+        (b"{}", "not a record of a game"),
+        (b" {nonsense", "not a record of a game"),
     ],
 )
 def test_a_file_of_another_kind_is_named(tmp_path: Path, content: bytes, said: str) -> None:
