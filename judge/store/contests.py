@@ -197,8 +197,9 @@ class Store(Reader):
         with self._writing() as connection:
             if contest_row(connection, contest, locked=True).state != "open":
                 return None
-            busy = _playing(connection, contest) & alone
             of = games.c
+            playing = select(of.first, of.second).where(of.contest == contest, of.state == GameState.RUNNING)
+            busy = {agent for row in connection.execute(playing) for agent in row} & alone
             columns = (of.number, of.id, of.first, of.second, of.state)
             # Each by itself: then an index has them in their order.
             pending, held = (
@@ -243,17 +244,15 @@ class Store(Reader):
                 superseded = AttemptState.SUPERSEDED
                 self._end(connection, row, attempt, superseded, outcome.reason, outcome.record, outcome.public)
                 return superseded
-            story = _story(row, outcome)
+            if outcome.winner is None:
+                story = f"{row.first} - {row.second}: nobody won: {outcome.reason}"
+            else:
+                story = f"{row.first if outcome.winner == 0 else row.second} won: {outcome.reason}"
             self._end(connection, row, attempt, AttemptState.ACCEPTED, story, outcome.record, outcome.public)
-            connection.execute(
-                insert(results).values(
-                    game=game,
-                    attempt=attempt,
-                    finished_at=self._stamp(),
-                    **columns_of(results, outcome),
-                    **_seat_values(outcome),
-                )
-            )
+            values = {"game": game, "attempt": attempt, "finished_at": self._stamp(), **columns_of(results, outcome)}
+            for number, seat in enumerate(outcome.seats):
+                values |= {f"{name}_{number}": value for name, value in asdict(seat).items()}
+            connection.execute(insert(results).values(values))
             connection.execute(update(games).where(games.c.id == game).values(state=GameState.DONE, why=""))
             return AttemptState.ACCEPTED
 
@@ -380,14 +379,6 @@ def _cancel(connection: Connection, contest: str) -> None:
         )
 
 
-def _story(game: Row[Any], outcome: Outcome) -> str:
-    """How a game ended, with names, for the log."""
-    if outcome.winner is None:
-        return f"{game.first} - {game.second}: nobody won: {outcome.reason}"
-    winner = game.first if outcome.winner == 0 else game.second
-    return f"{winner} won: {outcome.reason}"
-
-
 def _voids_in_a_row(connection: Connection, game: str) -> int:
     """The number of void attempts since the last attempt of another state; abandoned attempts are not counted."""
     told = connection.scalars(
@@ -396,16 +387,3 @@ def _voids_in_a_row(connection: Connection, game: str) -> int:
         .order_by(attempts.c.number.desc())
     )
     return sum(1 for _ in takewhile(lambda state: state == AttemptState.VOID, told))
-
-
-def _playing(connection: Connection, contest: str) -> set[str]:
-    rows = connection.execute(
-        select(games.c.first, games.c.second).where(games.c.contest == contest, games.c.state == GameState.RUNNING)
-    )
-    return {agent for row in rows for agent in row}
-
-
-def _seat_values(outcome: Outcome) -> dict[str, Any]:
-    return {
-        f"{name}_{number}": value for number, seat in enumerate(outcome.seats) for name, value in asdict(seat).items()
-    }

@@ -150,7 +150,14 @@ class Notices(Queue[Notice]):
                 .where(notice_readings.c.contest == self._contest)
                 .values(journal=games_read, submission_journal=submissions_read)
             )
-            return sum(self._add(connection, event) for event in (*events, *more))
+            added = 0
+            for event in (*events, *more):
+                targets = self._targets(connection, event.author)
+                for channel, target in ((WEBHOOK, targets.webhook), (MAIL, targets.email)):
+                    if target:
+                        self._insert(connection, event, channel)
+                        added += 1
+            return added
 
     def _is_behind(self, connection: Connection) -> bool:
         """Whether the journals have lines that were not read."""
@@ -258,13 +265,6 @@ class Notices(Queue[Notice]):
         ]
         return (lines[-1].id if lines else read), events
 
-    def _add(self, connection: Connection, event: _Event) -> int:
-        targets = self._targets(connection, event.author)
-        channels = [name for name, to in ((WEBHOOK, targets.webhook), (MAIL, targets.email)) if to]
-        for channel in channels:
-            self._insert(connection, event, channel)
-        return len(channels)
-
     def _insert(self, connection: Connection, event: _Event, channel: str) -> None:
         data = {"contest": self._contest, "text": event.text, **event.details}
         connection.execute(
@@ -293,9 +293,14 @@ class Notices(Queue[Notice]):
         found = []
         with self._reading() as connection:
             due = self._all().where(self._is_due())
-            if digest_s and (self._has_games_left(connection) or self._is_behind(connection)):
-                is_ripe = notices.c.at <= self._in(-digest_s)
-                due = due.where(or_(notices.c.channel != MAIL, notices.c.kind != RESULT, is_ripe))
+            if digest_s:
+                states = (GameState.PENDING, GameState.RUNNING)
+                unfinished = (
+                    select(games.c.id).where(games.c.contest == self._contest, games.c.state.in_(states)).limit(1)
+                )
+                if connection.execute(unfinished).first() is not None or self._is_behind(connection):
+                    is_ripe = notices.c.at <= self._in(-digest_s)
+                    due = due.where(or_(notices.c.channel != MAIL, notices.c.kind != RESULT, is_ripe))
             keys = due.with_only_columns(notices.c.author, notices.c.channel).distinct()
             for author, channel in connection.execute(keys).all():
                 if (author, channel) in busy:
@@ -305,11 +310,6 @@ class Notices(Queue[Notice]):
                 if row is not None:
                     found.append(value_of(Notice, row))
         return found
-
-    def _has_games_left(self, connection: Connection) -> bool:
-        states = (GameState.PENDING, GameState.RUNNING)
-        query = select(games.c.id).where(games.c.contest == self._contest, games.c.state.in_(states)).limit(1)
-        return connection.execute(query).first() is not None
 
     def digest(self, notice: Notice) -> list[Notice]:
         """The notices that are sent in one mail with this one, the oldest first: of a result all results that wait."""

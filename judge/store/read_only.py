@@ -55,7 +55,7 @@ class _Copies:
     def newest(self) -> Path:
         """A copy of the database as it is now. Raises HostError if there is no room for it."""
         with self._lock:
-            found = self._state()
+            found = _size(self._path, ""), _size(self._path, "wal"), self._path.stat().st_mtime_ns
             if self._folder is None or found != self._taken:
                 try:
                     folder = Path(tempfile.mkdtemp(prefix="judge-store-"))
@@ -67,9 +67,6 @@ class _Copies:
                     raise HostError(f"{self._path} cannot be copied to be read: {error.strerror}") from None
                 self._folder, self._taken = folder, found
             return self._folder / self._path.name
-
-    def _state(self) -> tuple[int, int, int]:
-        return _size(self._path, ""), _size(self._path, "wal"), self._path.stat().st_mtime_ns
 
 
 def _opened(path: Path, how: str) -> sqlite3.Connection:

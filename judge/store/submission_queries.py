@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, select
 
-from judge.contest_games import Attempt, GameResult, PublishedGame, ScheduledGame, game_result
+from judge.contest_games import Attempt, PublishedGame, ScheduledGame, game_result
 from judge.store.database import ContestDatabase, value_of
 from judge.store.queries import RESULT_COLUMNS, WITHOUT_SPEC
 from judge.store.submission_types import ENTERS, Change, State, Submission, UnknownSubmissionError, UploadStep
@@ -112,7 +112,14 @@ class RegisterReader(ContestDatabase):
             kept: dict[str, list[Attempt]] = {}
             for row in connection.execute(tried.order_by(attempts.c.number)):
                 kept.setdefault(row.game, []).append(value_of(Attempt, row))
-        return [_own_game(game, agents, found.get(game.id), kept.get(game.id, [])) for game in own]
+        authors_games = []
+        for game in own:
+            result = found.get(game.id)
+            counted = None if result is None else result.attempt
+            uncounted = [attempt for attempt in kept.get(game.id, []) if attempt.number != counted]
+            seats = tuple(seat for seat, agent in enumerate((game.first, game.second)) if agent in agents)
+            authors_games.append(AuthorsGame(PublishedGame.of(game, result, uncounted), seats))
+        return authors_games
 
     def _all(self) -> Select[Any]:
         return select(submissions).where(submissions.c.contest == self._contest)
@@ -138,13 +145,3 @@ def authors_of(connection: Connection, contest: str) -> Mapping[str, str]:
             numbers[number] = row.name
     query = select(submissions.c.id, submissions.c.author).where(submissions.c.contest == contest)
     return {numbers[row.id]: row.author for row in connection.execute(query) if row.id in numbers}
-
-
-def _own_game(
-    game: ScheduledGame, agents: Sequence[str], result: GameResult | None, tried: Sequence[Attempt]
-) -> AuthorsGame:
-    seats = tuple(seat for seat, agent in enumerate((game.first, game.second)) if agent in agents)
-    counted = None if result is None else result.attempt
-    return AuthorsGame(
-        PublishedGame.of(game, result, [attempt for attempt in tried if attempt.number != counted]), seats
-    )

@@ -158,13 +158,11 @@ class Register(RegisterReader, Queue[Submission]):
                 query = query.where(submissions.c.id == only)
             rows = connection.execute(query).all()
             if only is None and rows:
-                busy, begun = self._busy_authors(connection), self._last_begun(connection)
+                processing = self._all().where(submissions.c.state == State.PROCESSING)
+                busy = {row.author for row in connection.execute(processing)}
+                begun = self._last_begun(connection)
                 rows = sorted((row for row in rows if row.author not in busy), key=lambda row: begun.get(row.author, 0))
             return self._take(connection, rows[0], worker) if rows else None
-
-    def _busy_authors(self, connection: Connection) -> set[str]:
-        processing = self._all().where(submissions.c.state == State.PROCESSING)
-        return {row.author for row in connection.execute(processing)}
 
     def _last_begun(self, connection: Connection) -> dict[str, int]:
         """For each author the journal line at which the last attempt began."""
