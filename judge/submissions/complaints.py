@@ -88,7 +88,12 @@ def advice(log: str, tree: Path) -> str:
     if _UTF16_READ.search(log) and (path := _utf16_source(tree)):
         return f"{shown(path)} is UTF-16: save it as UTF-8"
     if found := _NO_TOOL.search(log):
-        return _of_tool(found[1])
+        name = printable(found[1], 60)
+        if kind := _KINDS.get(name):
+            return f'{name} is not there for make: leave the Makefile out, or say in agent.toml [build] kind = "{kind}"'
+        if name == "pyinstaller":
+            return "a Python program is run as it is: send it without the Makefile"
+        return f"{name} is not there: send what it makes"
     for pattern, fix in _KNOWN:
         if re.search(pattern, log):
             return fix
@@ -101,15 +106,6 @@ def advice(log: str, tree: Path) -> str:
             "mvn dependency:copy-dependencies -DoutputDirectory=lib)"
         )
     return ""
-
-
-def _of_tool(name: str) -> str:
-    name = printable(name, 60)
-    if kind := _KINDS.get(name):
-        return f'{name} is not there for make: leave the Makefile out, or say in agent.toml [build] kind = "{kind}"'
-    if name == "pyinstaller":
-        return "a Python program is run as it is: send it without the Makefile"
-    return f"{name} is not there: send what it makes"
 
 
 def _of_header(name: str, tree: Path) -> str:

@@ -48,7 +48,11 @@ class LimitedProcess:
         """
         answer = self._ask(pickle.dumps((task, args, kwargs)))
         if not answer:
-            raise self._lost()
+            code = self._process.wait()
+            if code == -signal.SIGXCPU:
+                what = "reading its agent.toml and its sources"
+                raise RefusedError(f"{what} took more than {self._cpu_s:g} s of CPU time: make them smaller")
+            raise HostError(f"the process that reads an upload ended with {code}")
         result, error = pickle.loads(answer)  # noqa: S301 - of our own code
         if error is not None:
             raise error
@@ -77,13 +81,6 @@ class LimitedProcess:
                     return b""
                 answer += data
         return bytes(answer[8:])
-
-    def _lost(self) -> Exception:
-        code = self._process.wait()
-        if code == -signal.SIGXCPU:
-            what = "reading its agent.toml and its sources"
-            return RefusedError(f"{what} took more than {self._cpu_s:g} s of CPU time: make them smaller")
-        return HostError(f"the process that reads an upload ended with {code}")
 
     def close(self) -> None:
         """End the process."""

@@ -126,7 +126,8 @@ class PathChecker:
             self._enter(_Met("/".join(names[:depth]), is_directory=True, is_named=False))
 
     def _enter(self, new: "_Met") -> None:
-        old = self._met.setdefault(_folded(new.path), new)
+        folded = unicodedata.normalize("NFC", unicodedata.normalize("NFKC", new.path).casefold())
+        old = self._met.setdefault(folded, new)
         if len(self._met) > self.bounds.entries:
             raise RefusedError(f"it holds more than {self.bounds.entries} files and directories: {LESS}")
         if old.path != new.path:
@@ -157,7 +158,3 @@ def refuse_encoding(raw: str) -> None:
         raw.encode()
     except UnicodeEncodeError:
         raise RefusedError(f"{shown(raw)} has a name that is no UTF-8") from None
-
-
-def _folded(path: str) -> str:
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", path).casefold())

@@ -254,7 +254,13 @@ class _UploadPipeline:
         """Make an agent of the tree and store it."""
         job = self.job
         with self._step(Stage.STAGED, tree) as words:
-            _make_executable(tree)
+            # An archive made on Windows has no executable bits: files that begin like a program get them.
+            for path in tree.rglob("*"):
+                if path.is_file():
+                    with path.open("rb") as file:
+                        head = file.read(4)
+                    if head == b"\x7fELF" or head[:2] == b"#!":
+                        path.chmod(0o755)
             agent = self._copy(tree, "staging")
             seat = agent.seat(job.policy)
             self.need(seat.runtime)
@@ -387,13 +393,3 @@ def _agent_folder(tree: Path, name: str) -> Path:
             "plays"
         )
     return folders.get(name) or next(iter(folders.values()))
-
-
-def _make_executable(tree: Path) -> None:
-    """Let what begins like a program be one: an archive made on Windows knows nothing of executable bits."""
-    for path in tree.rglob("*"):
-        if path.is_file():
-            with path.open("rb") as file:
-                head = file.read(4)
-            if head == b"\x7fELF" or head[:2] == b"#!":
-                path.chmod(0o755)

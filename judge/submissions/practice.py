@@ -76,7 +76,11 @@ def _played(
     policy = hastened(directory.policy, directory.intake.practice_s)
     with owned_directory() as staging:
         opponent, seat = _paired(agent, policy, staging, taken.number)
-        spec = _spec(policy, agent, opponent, seat, taken.id)
+        own, other = agent.seat(policy), opponent.seat(policy)
+        if own.name == other.name:
+            other = other.model_copy(update={"name": f"house-{other.name}"[:64]})
+        seats = (own, other) if seat == 0 else (other, own)
+        spec = GameSpec(seats=seats, policy=policy, seed=taken.id, box="docker")
         for each in spec.seats:
             host.need(each.runtime)
         programs = {each.digest: each.program for each in (agent, opponent)}
@@ -94,14 +98,6 @@ def _paired(agent: Agent, policy: Policy, staging: Path, number: int) -> tuple[A
         raise HostError("no house agent can play against it; run: judge images build")
     turn, index = divmod(number, len(opponents))
     return opponents[index], SEATS[(turn + index) % len(SEATS)]
-
-
-def _spec(policy: Policy, agent: Agent, opponent: Agent, seat: int, seed: int) -> GameSpec:
-    own, other = agent.seat(policy), opponent.seat(policy)
-    if own.name == other.name:
-        other = other.model_copy(update={"name": f"house-{other.name}"[:64]})
-    seats = (own, other) if seat == 0 else (other, own)
-    return GameSpec(seats=seats, policy=policy, seed=seed, box="docker")
 
 
 def _result(file: RecordFile, seat: int, digest: str) -> PracticeResult:

@@ -253,8 +253,11 @@ def _cause(talk: RecordedTalk) -> str:
         return fault
     if fault := _signal_cause(why, talk):
         return fault
-    if fault := _encoding(talk):
-        return fault
+    first = talk.first_bytes
+    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or first[1:4:2] == b"\0\0":
+        return "its output is UTF-16: write UTF-8 or ASCII without a byte order mark"
+    if first.startswith(codecs.BOM_UTF8):
+        return "its output begins with a byte order mark: write UTF-8 without one (of .NET: new UTF8Encoding(false))"
     if talk.side.fault is Verdict.CRASH and (fault := pointers_of(talk.program)):
         return fault
     if talk.side.fault is not None and _THREADS.search(said):
@@ -311,16 +314,6 @@ def _signal_cause(why: str, talk: RecordedTalk) -> str:
     return ""
 
 
-def _encoding(talk: RecordedTalk) -> str:
-    """What is wrong with the encoding of its output."""
-    first = talk.first_bytes
-    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or first[1:4:2] == b"\0\0":
-        return "its output is UTF-16: write UTF-8 or ASCII without a byte order mark"
-    if first.startswith(codecs.BOM_UTF8):
-        return "its output begins with a byte order mark: write UTF-8 without one (of .NET: new UTF8Encoding(false))"
-    return ""
-
-
 def _foreign_library(talk: RecordedTalk, said: str) -> str:
     """The DLL beside a .NET program that its words name and that is no .NET itself; empty where there is none."""
     if talk.record.spec.seats[talk.seat].runtime != MONO:
@@ -342,17 +335,13 @@ def _interpreter(talk: RecordedTalk) -> str:
 
 def _missing(what: str, name: str, fix: str, policy: Policy) -> str:
     name = printable(name, 60)
-    return f"the {what} {name} is missing here: {_in_a_runtime(name, policy) or fix}"
-
-
-def _in_a_runtime(name: str, policy: Policy) -> str:
-    """Which runtime has what is missing, and who has to do what for it; empty where none has it."""
     having = runtimes_with(name)
-    if not having:
-        return ""
-    best = next((runtime for runtime in having if runtime in policy.admits), having[0])
-    said = f'the runtime {best} has it: say runtime = "{best}" in agent.toml'
-    return said if best in policy.admits else f"{said}; policy {policy.name} has to admit it: ask the organiser"
+    if having:
+        best = next((runtime for runtime in having if runtime in policy.admits), having[0])
+        fix = f'the runtime {best} has it: say runtime = "{best}" in agent.toml'
+        if best not in policy.admits:
+            fix += f"; policy {policy.name} has to admit it: ask the organiser"
+    return f"the {what} {name} is missing here: {fix}"
 
 
 def _late_answer(last_words: bytes) -> str:
@@ -365,15 +354,6 @@ def _has_other_words(talk: RecordedTalk) -> bool:
     """Whether what it said last is a line of no meaning, and not a complaint about another one."""
     note = talk.side.notes[-1] if talk.side.notes else ""
     return note.startswith(_IGNORED) and not _CHATTER.match(note.removeprefix(_IGNORED).strip("'\""))
-
-
-def _of_form(talk: RecordedTalk) -> str:
-    """How to write the move that its last words are, in the protocol's form; empty if they are no move."""
-    note = talk.side.notes[-1].removeprefix(_IGNORED).strip("'\"")
-    found = _SQUARE.match(note)
-    if not found or not talk.awaited.startswith(_MOVES):
-        return ""
-    return f"{note!r} is not a move of the protocol: answer with column and row, both from 0, alone on the line: 3,13"
 
 
 def has_misread_form(talk: RecordedTalk) -> bool:
@@ -429,7 +409,14 @@ def _silence(talk: RecordedTalk) -> Diagnosis:
     late = _late_answer(talk.last_words)
     if _has_other_words(talk) and (not late or late in talk.printed):
         protocol = talk.record.spec.seats[talk.seat].protocol
-        return Diagnosis(used, _of_form(talk) or _OTHER_WORDS.format(talk.awaited, protocol))
+        note = talk.side.notes[-1].removeprefix(_IGNORED).strip("'\"")
+        if _SQUARE.match(note) and talk.awaited.startswith(_MOVES):
+            fix = (
+                f"{note!r} is not a move of the protocol: answer with column and row, both from 0, alone on the line: "
+                "3,13"
+            )
+            return Diagnosis(used, fix)
+        return Diagnosis(used, _OTHER_WORDS.format(talk.awaited, protocol))
     if late:
         return Diagnosis(f"{used}, and when it was told to end it said {late!r}: it did not flush its output", FLUSH)
     return Diagnosis(used, _WAITS)

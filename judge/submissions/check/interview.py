@@ -292,7 +292,12 @@ def _answers(
     elif faults:
         yield failed(name, "; ".join(map(_say_fault, faults)), _fix_of(faults[0]))
     elif weak:
-        yield warned(name, "; ".join(_say_weak(answer, say) for answer in weak))
+        texts = []
+        for answer in weak:
+            wanted = " or ".join(sorted(map(say, answer.question.answers)))
+            said = (say(answer.decision) if answer.decision is not None else "") or answer.said
+            texts.append(f"{answer.question.what}: it answered {said}, wanted {wanted}")
+        yield warned(name, "; ".join(texts))
     elif answers:
         yield passed(name, _count(len(answers), "answer"))
 
@@ -310,13 +315,6 @@ def _say_fault(answer: ProbeAnswer) -> str:
 
 def _fix_of(answer: ProbeAnswer) -> str:
     return fix_for(answer.fault.verdict, answer.fault.reason) if answer.fault else ""
-
-
-def _say_weak(answer: ProbeAnswer, say: Callable[[Decision], str]) -> str:
-    wanted = " or ".join(sorted(map(say, answer.question.answers)))
-    decision = answer.decision
-    said = (say(decision) if decision is not None else "") or answer.said
-    return f"{answer.question.what}: it answered {said}, wanted {wanted}"
 
 
 def time_of(results: QuestionResults, told: Policy) -> Iterator[Finding]:

@@ -348,24 +348,15 @@ class Examinee:
         self._spent_ms += talk.awake_ms
         is_late = talk.side.fault in LATE and spec.policy != whole.policy
         if is_late or self._spent_ms >= self.seconds * 1000:
-            raise OverlongError(self._say_overlong(talk))
+            check = f" in the check of {talk.question.check}" if talk.question else " in a whole game"
+            awaited = f"; the last command that it was sent was {talk.awaited[:80]!r}" if talk.awaited else ""
+            raise OverlongError(f"its check took more than {self.seconds:g} s and was stopped{check}{awaited}")
         self.talks.append(talk)
         return talk
-
-    def _say_overlong(self, talk: RecordedTalk) -> str:
-        check = f" in the check of {talk.question.check}" if talk.question else " in a whole game"
-        awaited = f"; the last command that it was sent was {talk.awaited[:80]!r}" if talk.awaited else ""
-        return f"its check took more than {self.seconds:g} s and was stopped{check}{awaited}"
 
 
 def _refuse(request: Request) -> Reply:
     raise TypeError(f"a game without questions has no answer to {request!r}")
-
-
-def _told(agent: Agent, words: tuple[str, ...]) -> Agent:
-    """The agent, started with more words."""
-    command = (*agent.manifest.command, *words)
-    return replace(agent, manifest=agent.manifest.model_copy(update={"command": command}))
 
 
 def find_partner(agent: Agent, policy: Policy, box: BoxKind, staging: Path) -> Agent:
@@ -393,7 +384,9 @@ def playable_partners(
     seat = agent.seat(policy)
     for named in partners:
         try:
-            partner = _told(stage_agent(named.agent, staging), named.words)
+            partner = stage_agent(named.agent, staging)
+            command = (*partner.manifest.command, *named.words)
+            partner = replace(partner, manifest=partner.manifest.model_copy(update={"command": command}))
             check_playable(GameSpec(seats=(seat, partner.seat(policy)), policy=policy, box=box))
         except InputError:
             continue

@@ -80,6 +80,12 @@ def examine(
 
 def _report(examinee: Examinee, table: Sequence[Check], found: Mapping[str, Finding]) -> CheckReport:
     """The report of what was found so far."""
+    findings = []
+    for check in table:
+        if check.name in found:
+            finding = found[check.name]
+            fix = "" if finding.grade is Grade.PASS else finding.fix or check.fix
+            findings.append(finding.model_copy(update={"tried": check.tries, "fix": fix}))
     return CheckReport(
         judge=judge.__version__,
         agent=examinee.agent.manifest.name,
@@ -88,7 +94,7 @@ def _report(examinee: Examinee, table: Sequence[Check], found: Mapping[str, Find
         protocol=examinee.protocol,
         box=examinee.talks[0].record.placement.box[0].partition(",")[0],
         partner=examinee.partner.manifest.name,
-        findings=tuple(_complete(found[check.name], check) for check in table if check.name in found),
+        findings=tuple(findings),
         line_ending=examinee.line_ending,
         untried=tuple(check.name for check in table if check.name not in found),
     )
@@ -113,12 +119,6 @@ def checks_of(examinee: Examinee) -> Sequence[Check]:
     return tuple(table.values())
 
 
-def _complete(finding: Finding, check: Check) -> Finding:
-    """A finding with what was tried, and with the table's fix if it needs one and has none."""
-    fix = "" if finding.grade is Grade.PASS else finding.fix or check.fix
-    return finding.model_copy(update={"tried": check.tries, "fix": fix})
-
-
 def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
     """`names` are those of the checks that are made."""
     is_asked = bool(examinee.questions.asked)
@@ -128,9 +128,19 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
     if not stopped and not any(finding.grade is Grade.FAIL and finding.check != "line-ending" for finding in found):
         policy = hurried(examinee.policy) if is_asked else examinee.policy
         talks = [examinee.play(seat, policy) for seat in SEATS]
-        yield from _games(talks)
-        if not is_asked:
-            yield from _seen_in_games(examinee, talks, policy)
+        for talk, name in zip(talks, ("game-first", "game-second"), strict=True):
+            if talk.side.fault is None:
+                yield passed(name, _outcome(talk))
+            else:
+                diagnosis = diagnose(talk)
+                yield failed(name, diagnosis.evidence, diagnosis.fix)
+        # Without questions, only the games show how it starts and how much time it takes.
+        if not is_asked and (turns_ms := [ms for talk in talks for ms in talk.turns_ms]):
+            yield _started(examinee, talks[0])
+            limit_ms = policy.clock.turn_ms or policy.clock.asap_ms
+            slowest = max(turns_ms)
+            what = f"{len(turns_ms)} turns, the longest {slowest:.0f} of {limit_ms} ms"
+            yield warned("time", what) if slowest > limit_ms else passed("time", what)
     yield from _memory(examinee)
     yield from _end(examinee)
 
@@ -141,13 +151,21 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
 def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
     """All that can be asked without playing whole games."""
     policy = hurried(examinee.policy)
-    ending = _line_ending(examinee)
+    options = protocol_entry(examinee.protocol).options
+    given = examinee.policy.protocol.get(examinee.protocol, {})
+    own = examinee.agent.seat(examinee.policy).protocol_options
+    # agent.toml has priority over the policy. The ending is empty where the protocol has only one.
+    ending = str(getattr(options(**(given | own)), "line_ending", ""))
     results = ask_all(examinee, policy, ending)
     if results.ending is not None:
         yield failed("line-ending", results.ending.evidence, results.ending.fix)
     first = results.talks[0]
     if not first.got_ready:
-        yield _no_start(examinee, first)
+        diagnosis = diagnose(first)
+        evidence, fix = diagnosis.evidence, diagnosis.fix
+        if examinee.has_window:
+            evidence, fix = f"{evidence}; {_WINDOW}", f"{fix}; {_NO_WINDOW}"
+        yield failed("start", evidence, fix)
         return
     yield _started(examinee, first)
     if "about" in names and first.side.about:
@@ -171,14 +189,6 @@ def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
         yield from ending_of(examinee, results, policy, ending)
 
 
-def _line_ending(examinee: Examinee) -> str:
-    """What lines end with: as agent.toml says, else the policy, else the protocol; empty where it knows one way."""
-    options = protocol_entry(examinee.protocol).options
-    policy = examinee.policy.protocol.get(examinee.protocol, {})
-    own = examinee.agent.seat(examinee.policy).protocol_options
-    return str(getattr(options(**(policy | own)), "line_ending", ""))
-
-
 def _started(examinee: Examinee, talk: RecordedTalk) -> Finding:
     took = "" if talk.start_ms is None else f"its first word came after {talk.start_ms:.0f} ms"
     if examinee.has_window:
@@ -186,41 +196,7 @@ def _started(examinee: Examinee, talk: RecordedTalk) -> Finding:
     return passed("start", took)
 
 
-def _no_start(examinee: Examinee, talk: RecordedTalk) -> Finding:
-    """Why it did not start."""
-    diagnosis = diagnose(talk)
-    if examinee.has_window:
-        window = f"{diagnosis.evidence}; {_WINDOW}"
-        return failed("start", window, f"{diagnosis.fix}; {_NO_WINDOW}")
-    return failed("start", diagnosis.evidence, diagnosis.fix)
-
-
 # --- every game ------------------------------------------------------------------------------------------------------
-
-
-def _games(talks: Sequence[RecordedTalk]) -> Iterator[Finding]:
-    """One game in each seat."""
-    for talk, name in zip(talks, ("game-first", "game-second"), strict=True):
-        if talk.side.fault is None:
-            yield passed(name, _outcome(talk))
-        else:
-            diagnosis = diagnose(talk)
-            yield failed(name, diagnosis.evidence, diagnosis.fix)
-
-
-def _seen_in_games(examinee: Examinee, talks: Sequence[RecordedTalk], policy: Policy) -> Iterator[Finding]:
-    """How it starts and what time it takes, where it was asked for nothing but games."""
-    turns_ms = [ms for talk in talks for ms in talk.turns_ms]
-    if turns_ms:
-        yield _started(examinee, talks[0])
-        yield _turn_times(turns_ms, policy)
-
-
-def _turn_times(turns_ms: Sequence[float], policy: Policy) -> Finding:
-    limit_ms = policy.clock.turn_ms or policy.clock.asap_ms
-    slowest = max(turns_ms)
-    what = f"{len(turns_ms)} turns, the longest {slowest:.0f} of {limit_ms} ms"
-    return warned("time", what) if slowest > limit_ms else passed("time", what)
 
 
 def _outcome(talk: RecordedTalk) -> str:
