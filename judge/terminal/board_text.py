@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from rich.style import Style
 from rich.text import Text
 
-from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
+from judge.records.views import BoardView, Mark, Square, Surface, Token
 
 _FACE_LETTERS = {"pawn": "P", "rook": "R", "knight": "N", "bishop": "B", "queen": "Q", "king": "K", "unknown": ""}
 """Letters of chess; other faces are short enough as they are."""
@@ -74,7 +74,10 @@ def token_text(token: Token, ascii_only: bool = False) -> str:
         return _stone(token, ascii_only)
     if token.shows is not None and len(token.faces) == 1 and token.faces[0].name not in _FACE_LETTERS:
         return "rb"[token.side] + token.faces[0].name
-    letters = [_letter(face, token.side) for face in token.faces]
+    letters = []
+    for face in token.faces:
+        letter = _FACE_LETTERS.get(face.name, face.name)
+        letters.append(("?" if face.is_hidden else "") + (letter if token.side == 0 else letter.lower()))
     if token.shows is None:
         return "/".join(letters)
     others = [letter for number, letter in enumerate(letters) if number != token.shows]
@@ -100,11 +103,6 @@ def side_style(view: BoardView, side: int) -> Style:
 def _stone(token: Token, ascii_only: bool) -> str:
     signs = ("Xx", "Oo") if ascii_only else ("●▪", "○▫")
     return signs[token.side][token.is_dead]
-
-
-def _letter(face: Face, side: int) -> str:
-    letter = _FACE_LETTERS.get(face.name, face.name)
-    return ("?" if face.is_hidden else "") + (letter if side == 0 else letter.lower())
 
 
 def _label_width(view: BoardView) -> int:

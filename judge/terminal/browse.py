@@ -110,8 +110,10 @@ def browse(game: Stepped, console: Console, keyboard: int) -> None:
             if wanted != shown:
                 live.update(step_screen(game, place.at, place.typed), refresh=True)
                 shown = wanted
-            for key in _typed(keyboard):
-                place.press(key)
+            if select.select([keyboard], [], [], LOOK_S)[0]:
+                data = os.read(keyboard, 1024)
+                for key in keys_of(data) if data else ["q"]:
+                    place.press(key)
 
 
 def step_screen(game: Stepped, at: int, typed: str = "") -> Screen:
@@ -157,13 +159,6 @@ def _seat(game: Stepped, seat: int, played: Sequence[ReplayStep], now: ReplaySte
         search=last.search if last else {},
         messages=messages[-KEPT_MESSAGES:],
     )
-
-
-def _typed(keyboard: int) -> list[str]:
-    if not select.select([keyboard], [], [], LOOK_S)[0]:
-        return []
-    data = os.read(keyboard, 1024)
-    return list(keys_of(data)) if data else ["q"]
 
 
 @contextmanager

@@ -64,7 +64,13 @@ def overview(live: Live, now_ms: float) -> RenderableType:
         cells: list[Text] = [Text(str(number), "dim")]
         for seat in SEATS:
             runs = game.clock is not None and game.clock.seat == seat
-            cells += [Text(_name(game.names[seat], 24)), Text(_clock(game, seat, now_ms), "bold green" if runs else "")]
+            ran = _ran(game, now_ms) if runs else 0.0
+            left = game.left_ms[seat]
+            # Without a limit, the clock counts up.
+            ms = game.charged_ms(seat) + ran if left is None else left - ran
+            minutes, seconds = divmod(max(0.0, ms) / 1000, 60)
+            clock = Text(f"{minutes:.0f}:{seconds:04.1f}", "bold green" if runs else "")
+            cells += [Text(_name(game.names[seat], 24)), clock]
         games.add_row(*cells, Text(_last(game), "dim"))
     table = Table(box=None, padding=(0, 1))
     for head in ("", "agent", "points", "games"):
@@ -121,15 +127,6 @@ def _seat(live: Live, game: LiveGame, seat: int, now_ms: float) -> SeatShown:
 def _ran(game: LiveGame, now_ms: float) -> float:
     """How long the clock that runs has run."""
     return 0.0 if game.clock is None else max(0.0, now_ms - game.clock.since_ms)
-
-
-def _clock(game: LiveGame, seat: int, now_ms: float) -> str:
-    """What is left to a seat, or what it has used if nothing limits it."""
-    ran = _ran(game, now_ms) if game.clock is not None and game.clock.seat == seat else 0.0
-    left = game.left_ms[seat]
-    ms = game.charged_ms(seat) + ran if left is None else left - ran
-    minutes, seconds = divmod(max(0.0, ms) / 1000, 60)
-    return f"{minutes:.0f}:{seconds:04.1f}"
 
 
 def _last(game: LiveGame) -> str:

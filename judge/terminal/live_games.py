@@ -79,19 +79,21 @@ class Follower:
         with self._lock:
             view = self._entry.view(self._spectator.game).since(self._before)
             seats = (self._seat(0), self._seat(1))
-            status = self.result or self._status(view)
+            if self.result:
+                status = self.result
+            elif not self._moves:
+                status = "starting"
+            else:
+                last = self._moves[-1]
+                status = view.caption or f"{view.sides[view.seats.index(last.seat)]}: {last.said}"
             return Screen(title, view, seats, tuple(self._moves[-KEPT_MOVES:]), status, series)
-
-    def _status(self, view: BoardView) -> str:
-        if not self._moves:
-            return "starting"
-        last = self._moves[-1]
-        return view.caption or f"{view.sides[view.seats.index(last.seat)]}: {last.said}"
 
     def _seat(self, seat: int) -> SeatShown:
         seen, side = self._spectator.seats[seat], self._spectator.referee.sides[seat]
         clock, memory = self.spec.policy.clock, self._memory.memory[seat]
-        running = self._running_ns(seen.runs_since_ns) if seen.is_asked else 0
+        since_ns, running = seen.runs_since_ns, 0
+        if seen.is_asked and since_ns is not None and self._origin_ns is not None and not self.result:
+            running = max(0, time.monotonic_ns() - self._origin_ns - since_ns)
         left = side.clock.left_ns()
         turn = running if seen.is_asked else seen.ply.charged_ns if seen.ply else None
         return SeatShown(
@@ -107,11 +109,6 @@ class Follower:
             search=seen.search,
             messages=tuple(seen.messages),
         )
-
-    def _running_ns(self, since_ns: int | None) -> int:
-        if since_ns is None or self._origin_ns is None or self.result:
-            return 0
-        return max(0, time.monotonic_ns() - self._origin_ns - since_ns)
 
     def _on_ply(self, ply: Ply) -> None:
         self._before = self._entry.view(self._spectator.game)

@@ -17,7 +17,7 @@ from judge.base.text import printable
 from judge.broadcast.pipe import frames
 from judge.games.person import UnclearError
 from judge.games.types import Request
-from judge.records.views import BoardView, Mark
+from judge.records.views import Mark
 from judge.terminal.board_text import board_lines
 from judge.terminal.browse import key_by_key, keys_of
 from judge.terminal.live import end_politely, leave_last, take
@@ -170,18 +170,15 @@ class OnScreen:
                 goes_on, typed = self._player.look()
                 game = self._player.game
                 if game is not None and game is not self._game:
-                    self._begin(game)
+                    self._game, self._note = game, ""
+                    view = game.view()
+                    self._prompt = Prompt(len(view.columns), len(view.rows), game.words)
                 if typed is not None and not self._type(typed):
                     return
                 screen = self._screen()
                 if screen is not None:
                     live.update(screen, refresh=True)
         leave_last(self._console, self._player.views.screen())
-
-    def _begin(self, game: Seated) -> None:
-        self._game, self._note = game, ""
-        view = game.view()
-        self._prompt = Prompt(len(view.columns), len(view.rows), game.words)
 
     def _type(self, typed: bytes) -> bool:
         """Take what was typed; False where the person has left."""
@@ -223,25 +220,22 @@ class OnScreen:
         if prompt.helps and request is not None:
             said = list(game.tips(request))
         seats[game.seat] = replace(seats[game.seat], messages=tuple(said))
+        view, status = screen.view, screen.status
+        if prompt.cursor is not None:
+            view = replace(view, marks={**view.marks, prompt.cursor: Mark.CURSOR})
+        if not status:
+            if request is None:
+                status = f"{game.names[1 - game.seat]} is to play"
+            else:
+                asked = f"you: {game.question(request)}"
+                status = f"{self._note}; {asked}" if self._note else asked
         return replace(
             screen,
-            view=_with_cursor(screen.view, prompt),
+            view=view,
             seats=(seats[0], seats[1]),
-            status=screen.status or self._status(game, request),
+            status=status,
             hint=f"> {prompt.text}_   (? help, arrows, Enter, Ctrl-C leaves)",
         )
-
-    def _status(self, game: Seated, request: Request | None) -> str:
-        if request is None:
-            return f"{game.names[1 - game.seat]} is to play"
-        asked = f"you: {game.question(request)}"
-        return f"{self._note}; {asked}" if self._note else asked
-
-
-def _with_cursor(view: BoardView, prompt: Prompt) -> BoardView:
-    if prompt.cursor is None:
-        return view
-    return replace(view, marks={**view.marks, prompt.cursor: Mark.CURSOR})
 
 
 def main() -> None:

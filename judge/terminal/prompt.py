@@ -41,7 +41,13 @@ class Prompt:
     def press(self, key: str, request: Request | None) -> str | None:
         """A key, as `judge.terminal.browse.keys_of` names it; the line, once it is whole."""
         if key in _STEPS:
-            self._move(*_STEPS[key])
+            if self.cursor is None:
+                self.cursor = (self.width // 2, self.height // 2)
+            else:
+                x, y = self.cursor
+                dx, dy = _STEPS[key]
+                self.cursor = (x + dx) % self.width, (y + dy) % self.height
+            self._is_pointing = True
         elif key in "\r\n":
             return self._enter(request)
         elif key == "\t":
@@ -56,14 +62,6 @@ class Prompt:
             self.text = (self.text + key)[:MOST_CHARACTERS]
             self._is_pointing = False
         return None
-
-    def _move(self, dx: int, dy: int) -> None:
-        if self.cursor is None:
-            self.cursor = (self.width // 2, self.height // 2)
-        else:
-            x, y = self.cursor
-            self.cursor = (x + dx) % self.width, (y + dy) % self.height
-        self._is_pointing = True
 
     def _enter(self, request: Request | None) -> str | None:
         """Take the square under the cursor, or the line as typed; None if empty, or if more squares are needed."""

@@ -121,18 +121,15 @@ def _series_line(series: SeriesScore, width: int, ascii_only: bool) -> Text:
     left = series.seconds_left
     line.append(f" {done}/{series.games}, to go {'?' if left is None else clock_words(left)}  ")
     if width >= WIDE and (share := series.share()) is not None:
-        line.append(_error_bar(share, 30, ascii_only) + "  ")
+        # `0 ····├──●──┤··· 1`: the share and its 95 % interval on a line from 0 to 1.
+        bar_width = 30
+        ground, bar, left_end, right_end, point = ".-||o" if ascii_only else "·─├┤●"
+        own, low, high = (round(number * (bar_width - 1)) for number in share)
+        cells = [bar if low <= at <= high else ground for at in range(bar_width)]
+        cells[low], cells[high], cells[own] = left_end, right_end, point
+        line.append(f"0 {''.join(cells)} 1  ")
     line.append(printable(score_words(series), 200), _BOLD)
     return line
-
-
-def _error_bar(share: tuple[float, float, float], width: int, ascii_only: bool) -> str:
-    """`0 ····├──●──┤··· 1`: the share and its 95 % interval on a line from none to all."""
-    ground, bar, left, right, point = ".-||o" if ascii_only else "·─├┤●"
-    own, low, high = (round(number * (width - 1)) for number in share)
-    cells = [bar if low <= at <= high else ground for at in range(width)]
-    cells[low], cells[high], cells[own] = left, right, point
-    return f"0 {''.join(cells)} 1"
 
 
 # --- seats -----------------------------------------------------------------------------------------------------------
