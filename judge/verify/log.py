@@ -264,19 +264,16 @@ class _Story:
                     yield "it is of another contest.json"
                 self._created = True
             case "scheduled":
-                yield from self._of_schedule(line)
+                count = line.text.partition(" ")[0]
+                number = int(count) if count.isascii() and count.isdecimal() and len(count) < _DIGITS else 0
+                new = self._schedule[len(self._scheduled) :][:number]
+                if schedule_digest(new) != line.digest:
+                    yield "the games of the schedule are others"
+                self._scheduled |= {game.id for game in new}
             case "disqualified":
                 self._out.append(line.text)
             case "open" | "paused" | "stopped":
                 self._is_open = line.event == "open"
-
-    def _of_schedule(self, line: JournalLine) -> Iterator[str]:
-        count = line.text.partition(" ")[0]
-        number = int(count) if count.isascii() and count.isdecimal() and len(count) < _DIGITS else 0
-        new = self._schedule[len(self._scheduled) :][:number]
-        if schedule_digest(new) != line.digest:
-            yield "the games of the schedule are others"
-        self._scheduled |= {game.id for game in new}
 
     def _of_attempt(self, line: JournalLine, game: str, attempt: int) -> Iterator[str]:
         event, is_running = line.event, self._running.get(game) == attempt

@@ -90,9 +90,19 @@ def _replayed(job: RecordJob, data: bytes) -> VerifiedRecord:
     # A spec may demand anything, so only a scheduled one is replayed.
     if bare(record.spec) != bare(GameSpec.model_validate_json(job.spec)):
         return VerifiedRecord(job, None, [f"{job.name}: of another game than was scheduled here"])
-    if wrong := _chance_problem(record.spec, job):
-        return VerifiedRecord(job, None, [f"{job.name}: {wrong}"])
-    problems = [*_attempt_problems(record, job), *_folder_problems(record, job), *_measurement_problems(file)]
+    if record.spec.opening not in job.openings:
+        return VerifiedRecord(job, None, [f"{job.name}: begins from another opening than the contest's chance gives"])
+    is_seed_due = isinstance(record.spec.seed, str) if job.seed is None else record.spec.seed == job.seed
+    if not is_seed_due:
+        return VerifiedRecord(job, None, [f"{job.name}: has another seed than the contest's chance gives"])
+    problems = list(_attempt_problems(record, job))
+    # The policy names the kept folders, the agent has their name. `chain_problems` checks their states.
+    kinds = set(record.spec.policy.folders.kept)
+    for seat, name in zip(record.spec.seats, job.names, strict=True):
+        folders = seat.folders or KeptFolders(name=name)
+        if set(folders.digests) != kinds or folders.name != name:
+            problems.append(f"{seat.name} was given other folders than the policy says")
+    problems += _measurement_problems(file)
     conditions = None
     try:
         conditions = conditions_of(record)
@@ -109,14 +119,6 @@ def _replayed(job: RecordJob, data: bytes) -> VerifiedRecord:
         tuple({kind: folder.digest for kind, folder in seat.folders.items()} for seat in record.seats),
         conditions,
     )
-
-
-def _chance_problem(spec: GameSpec, job: RecordJob) -> str:
-    """Which part of its chance does not follow from the contest's; empty if all of it does."""
-    if spec.opening not in job.openings:
-        return "begins from another opening than the contest's chance gives"
-    is_due = isinstance(spec.seed, str) if job.seed is None else spec.seed == job.seed
-    return "" if is_due else "has another seed than the contest's chance gives"
 
 
 def _attempt_problems(record: GameRecord, job: RecordJob) -> Iterator[str]:
@@ -211,15 +213,6 @@ def void_problems(file: RecordFile) -> Iterator[str]:
 
 
 # --- folders ---------------------------------------------------------------------------------------------------------
-
-
-def _folder_problems(record: GameRecord, job: RecordJob) -> Iterator[str]:
-    """The policy says which folders are kept, the agent how they are called; `chain_problems` checks their states."""
-    kinds = set(record.spec.policy.folders.kept)
-    for seat, name in zip(record.spec.seats, job.names, strict=True):
-        folders = seat.folders or KeptFolders(name=name)
-        if set(folders.digests) != kinds or folders.name != name:
-            yield f"{seat.name} was given other folders than the policy says"
 
 
 def chain_problems(
