@@ -144,7 +144,10 @@ def history_chart(versions: Sequence[Version], language: Language) -> RatingsCha
 def _intervals(shown: Sequence[tuple[str, str, Rating]], left_out: int, pools: int, language: Language) -> RatingsChart:
     """A row for each rating, with its name and page."""
     ends = [end for *_, rating in shown for end in (rating.elo, rating.low, rating.high) if end is not None]
-    step = _step(max(ends) - min(ends))
+    # A round number that goes four to eight times into the span.
+    rough = max(max(ends) - min(ends), 1.0) / 5
+    size = 10.0 ** math.floor(math.log10(rough))
+    step = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= rough)
     first, last = math.floor(min(ends) / step) * step, math.ceil(max(ends) / step) * step
     if first == last:
         first, last = first - step, last + step
@@ -179,13 +182,6 @@ def interval_text(rating: Rating | Interval, language: Language, digits: int = 0
     low = language.gettext("no lower end") if rating.low is None else number(rating.low, digits)
     high = language.gettext("no upper end") if rating.high is None else number(rating.high, digits)
     return language.gettext("{low} to {high}").format(low=low, high=high)
-
-
-def _step(span: float) -> float:
-    """A round number that goes four to eight times into `span`."""
-    rough = max(span, 1.0) / 5
-    size = 10.0 ** math.floor(math.log10(rough))
-    return next(size * factor for factor in (1, 2, 5, 10) if size * factor >= rough)
 
 
 def _short(name: str) -> str:

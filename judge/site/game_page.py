@@ -12,7 +12,7 @@ from judge.games.types import SEATS
 from judge.publish.model import Stream
 from judge.records.outcome import outcome_sentence, score_text
 from judge.records.search_figures import SearchFigures, search_figures
-from judge.records.steps import ReplayStep, Stepped
+from judge.records.steps import Stepped
 from judge.records.views import BoardView, Surface, Token
 from judge.referee.spec import GameRecord
 from judge.referee.verdict_help import fix_of
@@ -110,7 +110,10 @@ def game_pages(
         "score": score_text(record.verdict, record.winner),
         "outcome": outcome_sentence(record.verdict, record.winner, names, record.reason),
         "problem": replay.problem,
-        "sides": _sides(replay),
+        "sides": [
+            {"name": replay.names[view.seats[side]], "word": view.sides[side], "kind": _SWATCHES[view.surface][side]}
+            for side in SEATS
+        ],
         "film": picture(film.svg),
         "columns_of_board": view.columns,
         "last": len(replay.steps) - 1,
@@ -148,14 +151,6 @@ def _board(view: BoardView, language: Language) -> Sequence[tuple[str, Sequence[
     return [(row, [words.get((x, y), "") for x in range(len(view.columns))]) for y, row in enumerate(view.rows)]
 
 
-def _sides(replay: Stepped) -> Sequence[Mapping[str, str]]:
-    view = replay.steps[-1].view
-    return [
-        {"name": replay.names[view.seats[side]], "word": view.sides[side], "kind": _SWATCHES[view.surface][side]}
-        for side in SEATS
-    ]
-
-
 def _columns(replay: Stepped, figures: Sequence[SearchFigures]) -> Mapping[str, bool]:
     """Which columns the list of moves has."""
     return {
@@ -176,37 +171,32 @@ def _moves(replay: Stepped, figures: Sequence[SearchFigures], language: Language
         if step.seat is None:
             continue
         left = step.left_ms[step.seat]
+        # The game's own notation, where it has one.
+        caption = step.view.caption
+        said = caption if caption and caption != replay.steps[at - 1].view.caption else step.said
+        if figure.evaluation is None:
+            evaluation = ""
+        elif math.isinf(figure.evaluation):
+            evaluation = "∞" if figure.evaluation > 0 else "\N{MINUS SIGN}∞"
+        else:
+            evaluation = number(figure.evaluation, 2)
         search = " · ".join(f"{key} {value}" for key, value in step.search.items())
         moves.append(
             {
                 "number": at,
                 "seat": step.seat,
                 "name": replay.names[step.seat],
-                "said": _notation(step, replay.steps[at - 1]),
+                "said": said,
                 "time": "" if step.ms is None else language.measure(duration(step.ms)),
                 "left": "" if left is None else language.measure(duration(left)),
                 "memory": language.measure(mib(step.memory_bytes, "")),
-                "evaluation": language.measure(_evaluation_text(figure.evaluation)),
+                "evaluation": language.measure(evaluation),
                 "depth": "" if figure.depth is None else number(figure.depth, 0),
                 "nodes": "" if figure.nodes is None else language.measure(count_text(figure.nodes)),
                 "messages": fitted(" · ".join(words for words in (search, *step.messages[:3]) if words), room),
             }
         )
     return moves
-
-
-def _notation(step: ReplayStep, before: ReplayStep) -> str:
-    """An answer in the game's own words where it has some, else as it was said."""
-    caption = step.view.caption
-    return caption if caption and caption != before.view.caption else step.said
-
-
-def _evaluation_text(evaluation: float | None) -> str:
-    if evaluation is None:
-        return ""
-    if math.isinf(evaluation):
-        return "∞" if evaluation > 0 else "\N{MINUS SIGN}∞"
-    return number(evaluation, 2)
 
 
 def room_for_messages(steps: int) -> int:
@@ -228,9 +218,10 @@ def fitted(text: str, room: int) -> str:
 def _facts(record: GameRecord, game: PublishedGame, language: Language) -> Sequence[tuple[str, str, bool]]:
     """Names and values, and whether a value is code."""
     _ = language.gettext
+    round_and_table = _("{round}, table {table}").format(round=game.round, table=game.table) if game.round else ""
     box = _(" and ").join(dict.fromkeys(record.placement.box))
     facts = [
-        (_("Round"), _round_words(game, language), False),
+        (_("Round"), round_and_table, False),
         (_("Policy"), record.spec.policy.name, False),
         (_("Result line"), record.result, False),
         (_("Moves"), str(len(record.plies)), False),
@@ -243,13 +234,6 @@ def _facts(record: GameRecord, game: PublishedGame, language: Language) -> Seque
         (_("Transcript"), record.transcript_sha256, True),
     ]
     return [fact for fact in facts if fact[1]]
-
-
-def _round_words(game: PublishedGame, language: Language) -> str:
-    """Where a game is in the schedule; nothing for one that is in none."""
-    if not game.round:
-        return ""
-    return language.gettext("{round}, table {table}").format(round=game.round, table=game.table)
 
 
 def _seat(record: GameRecord, number: int, language: Language) -> Mapping[str, Any]:

@@ -69,7 +69,7 @@ def plots_of(steps: Sequence[PlottedStep], figures: Sequence[SearchFigures]) -> 
         _curve("depth", _values(steps, [figure.depth for figure in figures]), width, count_text),
         _curve("nodes", _values(steps, [figure.nodes for figure in figures]), width, count_text, math.log1p),
         _times(_values(steps, [step.ms for step in steps]), width),
-        _curve("memory", _values(steps, [step.memory_bytes for step in steps]), width, _size),
+        _curve("memory", _values(steps, [step.memory_bytes for step in steps]), width, lambda count: mib(int(count))),
     ]
     return [plot for plot in plots if plot is not None]
 
@@ -135,10 +135,6 @@ def _times(values: Values, width: int) -> Plot | None:
         bars[seat].append(f"M{at} {HEIGHT // 2}v{(1 if seat else -1) * max(1.0, value * unit):.0f}")
     up, down = (_path("".join(seat)) for seat in bars)
     return Plot("time", width, (up, down), duration(0), duration(most), HEIGHT / 2)
-
-
-def _size(count: float) -> str:
-    return mib(int(count))
 
 
 def _paths(points: Sequence[tuple[int, int, float]]) -> tuple[Markup, Markup]:

@@ -14,7 +14,6 @@ from typing import Any
 from judge.base.text import duration, plain_text
 from judge.contest_games import PublishedGame
 from judge.publish.model import Participant, PublishedContest, chance_words
-from judge.referee.policy import ClockPolicy
 from judge.site.charts import history_chart, interval_text, ratings_chart, results_chart
 from judge.site.journal_page import journal_pages
 from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
@@ -186,11 +185,17 @@ def _facts(contest: PublishedContest, language: Language) -> Mapping[str, tuple[
     _ = language.gettext
     snapshot, policy = contest.snapshot, contest.snapshot.policy
     form = snapshot.format.model_dump(mode="json", exclude={"ranking"})
+    turn = language.measure(duration(policy.clock.turn_ms))
+    if policy.clock.match_ms:
+        game = language.measure(duration(policy.clock.match_ms))
+        time = _("{time} a move, {game} a game").format(time=turn, game=game)
+    else:
+        time = _("{time} a move").format(time=turn)
     facts = {
         _("Game"): _with_options(policy.game.name, policy.game.options),
         _("Policy"): policy.name,
         _("Format"): _with_options(form.pop("name"), form),
-        _("Time"): _time(policy.clock, language),
+        _("Time"): time,
         _("Memory"): f"{policy.enforced().memory_bytes >> 20} MiB",
         _("Openings"): "" if snapshot.openings == ((),) else str(len(snapshot.openings)),
         _("Chance"): language.sentence(chance_words(snapshot, contest.secret)) or "",
@@ -201,14 +206,6 @@ def _facts(contest: PublishedContest, language: Language) -> Mapping[str, tuple[
     images = {_("Image {name}").format(name=name): image.content or image.id for name, image in snapshot.images.items()}
     shown = {name: (value, False) for name, value in facts.items() if value}
     return shown | {name: (value, True) for name, value in images.items()}
-
-
-def _time(clock: ClockPolicy, language: Language) -> str:
-    turn = language.measure(duration(clock.turn_ms))
-    if not clock.match_ms:
-        return language.gettext("{time} a move").format(time=turn)
-    game = language.measure(duration(clock.match_ms))
-    return language.gettext("{time} a move, {game} a game").format(time=turn, game=game)
 
 
 def _with_options(head: str, options: Mapping[str, Any]) -> str:
