@@ -57,7 +57,13 @@ class FormerContest(_Value):
     @classmethod
     def of(cls, contest: RatedContest, manifest: str | None) -> "FormerContest":
         """What is told of a contest."""
-        counts = Counter((row.first, row.second, _outcome(row)) for row in contest.results)
+        counts: Counter[tuple[str, str, str]] = Counter()
+        for row in contest.results:
+            if row.winner is None:
+                outcome = "drawn" if row.is_draw else "faulty"
+            else:
+                outcome = "won" if row.winner == row.first else "lost"
+            counts[row.first, row.second, outcome] += 1
         seats = sorted({(first, second) for first, second, _ in counts})
         results = tuple(
             PairResults(first=first, second=second, **{each: counts[first, second, each] for each in _OUTCOMES})
@@ -107,10 +113,3 @@ class Joined(_Value):
 
 
 _OUTCOMES = ("won", "drawn", "lost", "faulty")
-
-
-def _outcome(row: GameResult) -> str:
-    """For the first seat."""
-    if row.winner is not None:
-        return "won" if row.winner == row.first else "lost"
-    return "drawn" if row.is_draw else "faulty"

@@ -138,7 +138,11 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     journal = [JournalLine(*astuple(row)) for row in _read_table(directory, "journal", JournalRow)]
     document = document.removesuffix("\n")
     contest = PublishedContest(snapshot, document, pairings, games, out, journal, secret)
-    return replace(contest, joined=_read_joined(directory / JOINED)), problems
+    joined, path = None, directory / JOINED
+    if path.is_symlink() or path.exists():
+        data = read_bounded(path, LARGEST_JOINED)
+        joined = parse_foreign(Joined, data, f"{path.name}: not what ratings are joined with")
+    return replace(contest, joined=joined), problems
 
 
 def _read_document(directory: Path) -> tuple[str, Snapshot]:
@@ -218,14 +222,6 @@ def _read_secret(path: Path, snapshot: Snapshot) -> Key | None:
     if not is_own or commitment_to(revealed.secret) != snapshot.commitment:
         raise InputError(f"{path.name}: not the secret that {DOCUMENT} has committed to")
     return revealed.secret
-
-
-def _read_joined(path: Path) -> Joined | None:
-    """The former contests of an export, None if there are none."""
-    if not path.is_symlink() and not path.exists():
-        return None
-    data = read_bounded(path, LARGEST_JOINED)
-    return parse_foreign(Joined, data, f"{path.name}: not what ratings are joined with")
 
 
 def _read_table(directory: Path, name: str, kind: type[Row]) -> list[Row]:

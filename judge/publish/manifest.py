@@ -120,12 +120,14 @@ def check_manifest(directory: Path, public_key: Path | None) -> ManifestCheck:
     manifest = _parsed(data, problems)
     if manifest is not None:
         problems += _differences(directory, manifest)
+    if len(problems) > MOST_PROBLEMS:
+        problems[MOST_PROBLEMS:] = [f"and {len(problems) - MOST_PROBLEMS} more"]
     return ManifestCheck(
         contest=None if manifest is None else manifest.contest,
         digest=hashlib.sha256(data).hexdigest(),
         fingerprint=fingerprint(key),
         is_own_key=public_key is None or public_key.resolve().is_relative_to(directory.resolve()),
-        problems=_bounded(problems),
+        problems=problems,
         key=key,
     )
 
@@ -183,12 +185,6 @@ def file_names(directory: Path, problems: list[str]) -> Iterator[str]:
 
 def _is_plain(name: str) -> bool:
     return all(_PART.fullmatch(part) for part in name.split("/"))
-
-
-def _bounded(problems: Sequence[str]) -> Sequence[str]:
-    if len(problems) <= MOST_PROBLEMS:
-        return problems
-    return [*problems[:MOST_PROBLEMS], f"and {len(problems) - MOST_PROBLEMS} more"]
 
 
 def _digest(path: Path) -> str:

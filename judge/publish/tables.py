@@ -253,7 +253,11 @@ def tables(contest: PublishedContest) -> Mapping[str, bytes]:
         [["agent", *agents], *([name, *row] for name, row in zip(agents, points, strict=True))]
     )
     files["crosstable.json"] = write_json({"agents": agents, "points": points})
-    files[README] = _readme().encode()
+    parts = ["# Columns\n\nEach table is there as `.csv` and as `.json`. An empty cell is `null` in JSON.\n"]
+    for name, texts in COLUMNS.items():
+        lines = "\n".join(f"| `{column}` | {text} |" for column, text in texts.items())
+        parts.append(f"\n## {name}\n\n| column | meaning |\n|---|---|\n{lines}\n")
+    files[README] = "".join(parts).encode()
     # A running contest has not read its records, which have where and when each game was played.
     return files if contest.stream is not None else {**files, **certificate_files(contest)}
 
@@ -415,11 +419,3 @@ def cell_text(value: object) -> str:
 def write_json(value: object) -> bytes:
     """Readable, ASCII, a line feed at the end."""
     return f"{json.dumps(value, indent=1, allow_nan=False)}\n".encode()
-
-
-def _readme() -> str:
-    parts = ["# Columns\n\nEach table is there as `.csv` and as `.json`. An empty cell is `null` in JSON.\n"]
-    for name, columns in COLUMNS.items():
-        lines = "\n".join(f"| `{column}` | {text} |" for column, text in columns.items())
-        parts.append(f"\n## {name}\n\n| column | meaning |\n|---|---|\n{lines}\n")
-    return "".join(parts)
