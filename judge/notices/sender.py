@@ -32,7 +32,7 @@ from judge.base.locks import try_lock_directory
 from judge.base.logs import get_logger
 from judge.base.text import printable
 from judge.notices.policy import NoticePolicy, NoticePolicyFile
-from judge.notices.targets import WebhookTarget, parse_target, resolved
+from judge.notices.targets import parse_target, resolved
 from judge.store.notices import GIVEN_UP, MAIL, MAIL_SERVER, WEBHOOK, Notice, Notices
 
 LOOK_S = 0.5
@@ -85,7 +85,14 @@ def call_webhook(url: str, secret: str, notice: str, body: bytes, policy: Notice
     )
     deadline = time.monotonic() + policy.receiver_s
     try:
-        status = _status(target, addresses[0], head.encode("ascii") + body, deadline)
+        request = head.encode("ascii") + body
+        with closing(socket.create_connection((addresses[0], target.port), timeout=_left(deadline))) as plain:
+            plain.settimeout(_left(deadline))
+            if target.is_tls:
+                with ssl.create_default_context().wrap_socket(plain, server_hostname=target.host) as stream:
+                    status = _exchange(stream, request, deadline)
+            else:
+                status = _exchange(plain, request, deadline)
     except TimeoutError:
         raise NotDeliveredError(f"the receiver did not answer within {policy.receiver_s:g} s") from None
     except ssl.SSLError as error:
@@ -94,16 +101,6 @@ def call_webhook(url: str, secret: str, notice: str, body: bytes, policy: Notice
         raise NotDeliveredError(f"the receiver was not reached: {error.strerror or type(error).__name__}") from None
     if not 200 <= status < 300:
         raise NotDeliveredError(f"the receiver answered {status}" if status else "the receiver did not answer in HTTP")
-
-
-def _status(target: WebhookTarget, address: str, request: bytes, deadline: float) -> int:
-    """The status of the answer to a request; 0 if it is none. Raises OSError."""
-    with closing(socket.create_connection((address, target.port), timeout=_left(deadline))) as plain:
-        plain.settimeout(_left(deadline))
-        if not target.is_tls:
-            return _exchange(plain, request, deadline)
-        with ssl.create_default_context().wrap_socket(plain, server_hostname=target.host) as stream:
-            return _exchange(stream, request, deadline)
 
 
 def _exchange(stream: socket.socket, request: bytes, deadline: float) -> int:
@@ -151,7 +148,12 @@ def send_mail(policy: NoticePolicy, password: str, to: str, subject: str, text: 
     message.set_content(text)
     host, _, port = policy.smtp.rpartition(":")
     try:
-        with _server(policy, host, int(port)) as server:
+        if policy.security == "tls":
+            context = ssl.create_default_context()
+            server: smtplib.SMTP = smtplib.SMTP_SSL(host, int(port), timeout=SERVER_S, context=context)
+        else:
+            server = smtplib.SMTP(host, int(port), timeout=SERVER_S)
+        with server:
             if policy.security == "starttls":
                 server.starttls(context=ssl.create_default_context())
             if policy.user:
@@ -160,12 +162,6 @@ def send_mail(policy: NoticePolicy, password: str, to: str, subject: str, text: 
     except (OSError, smtplib.SMTPException) as error:
         # The server's own words may tell of the organiser's network.
         raise NotDeliveredError(f"{MAIL_SERVER} did not take it ({type(error).__name__})") from error
-
-
-def _server(policy: NoticePolicy, host: str, port: int) -> smtplib.SMTP:
-    if policy.security == "tls":
-        return smtplib.SMTP_SSL(host, port, timeout=SERVER_S, context=ssl.create_default_context())
-    return smtplib.SMTP(host, port, timeout=SERVER_S)
 
 
 class NoticeSender:

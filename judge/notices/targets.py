@@ -81,7 +81,11 @@ def is_permitted(text: str, policy: NoticePolicy) -> bool:
         return False
     if _is_in(address, policy.refuse):
         return False
-    return _is_in(address, policy.permit) or _is_public(address)
+    if _is_in(address, policy.permit):
+        return True
+    if isinstance(address, IPv4Address):
+        return address.is_global and not address.is_multicast and not address.is_reserved
+    return address in _GLOBAL_6 and not _is_in(address, _INSIDE_6) and address.is_global
 
 
 def resolved(target: WebhookTarget, policy: NoticePolicy) -> Sequence[str]:
@@ -96,12 +100,6 @@ def resolved(target: WebhookTarget, policy: NoticePolicy) -> Sequence[str]:
         # Which address it is would tell an author of the organiser's network.
         raise InputError("the webhook leads to an address that is not public: use a receiver on the internet")
     return addresses
-
-
-def _is_public(address: IPv4Address | IPv6Address) -> bool:
-    if isinstance(address, IPv4Address):
-        return address.is_global and not address.is_multicast and not address.is_reserved
-    return address in _GLOBAL_6 and not _is_in(address, _INSIDE_6) and address.is_global
 
 
 def _is_in(address: IPv4Address | IPv6Address, networks: Sequence[IPv4Network | IPv6Network]) -> bool:
