@@ -11,7 +11,7 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -78,7 +78,10 @@ def verify_evaluation(path: Path) -> tuple[Sequence[str], str]:
     if len(games) != len(said.games):
         problems.append(f"it has {len(said.games)} games, and its rule ends it after {len(games)}")
     again = evaluation_of(said.judge, pool, (said.candidate, said.parent), said.rule, scores, games)
-    problems += _differences(again, said)
+    for name in ("counts", "score", "low", "high", "llr", "verdict"):
+        ours, theirs = getattr(again, name), getattr(said, name)
+        if ours != theirs:
+            problems.append(f"{name}: the records give {ours!r}, the evaluation says {theirs!r}")
     counted = f"{len(games)} games, {said.candidate.name}: {said.verdict}, signed by {fingerprint(key)[:16]}"
     return problems, counted
 
@@ -90,13 +93,6 @@ def read_pool(path: Path) -> Pool:
     if pool.encoded() != data:
         raise InputError(f"{path}: not as it was frozen; bring that file back, or begin another pool in another folder")
     return pool
-
-
-def _differences(again: Evaluation, said: Evaluation) -> Iterator[str]:
-    for name in ("counts", "score", "low", "high", "llr", "verdict"):
-        ours, theirs = getattr(again, name), getattr(said, name)
-        if ours != theirs:
-            yield f"{name}: the records give {ours!r}, the evaluation says {theirs!r}"
 
 
 class _LackingError(Exception):
