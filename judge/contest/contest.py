@@ -311,7 +311,10 @@ def begin(
         entered = [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in snapshot.entries]
         store.create(planned.name, snapshot.model_dump_json(), entered, secret)
         if snapshot.policy.folders.persistent:
-            store.remark(planned.name, "folders", _story(snapshot))
+            states = {entry.name: entry.persistent for entry in snapshot.entries if entry.persistent}
+            digests = "; ".join(f"{name} {digest}" for name, digest in states.items())
+            words = folder_words([entry.name for entry in snapshot.entries], states, snapshot.folders_from)
+            store.remark(planned.name, "folders", f"{words}: {digests}" if digests else words)
     contest = Contest(store, planned)
     share_files(store, planned, contest.snapshot)
     if not store.pairings(planned.name):
@@ -327,14 +330,6 @@ def _begins(planned: Planned, agents: Sequence[tuple[str, str]]) -> tuple[str, M
     files = Files(planned.files)
     states = found.of(agents)
     return found.source, {name: files.put(state.data) for name, state in states.items()}
-
-
-def _story(snapshot: Snapshot) -> str:
-    """Where the folders begin, for the log."""
-    states = {entry.name: entry.persistent for entry in snapshot.entries if entry.persistent}
-    said = "; ".join(f"{name} {digest}" for name, digest in states.items())
-    words = folder_words([entry.name for entry in snapshot.entries], states, snapshot.folders_from)
-    return f"{words}: {said}" if said else words
 
 
 def find_game(contest: Contest, word: str) -> ScheduledGame:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from judge.agents.agents import Agent, stage_agent
 from judge.base.errors import InputError
-from judge.contest.plan import AgentPlan, Planned
+from judge.contest.plan import Planned
 from judge.host.house_agents import house_agent_names
 from judge.store.submission_types import State, Submission
 
@@ -56,38 +56,27 @@ def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]
     found: list[Entrant] = []
     for each in planned.plan.agents:
         try:
-            found.append(_listed(planned, each, staging))
+            agent = stage_agent(planned.locate(each), staging)
+            is_house = planned.locate(each) in house_agent_names()
+            found.append(Entrant(each.name or agent.manifest.name, agent, is_checked=is_house))
         except InputError as error:
             miss(InputError(f"{planned.path}: {error}"))
     directory = intake_directory(planned)
-    for submission in _taken(planned, directory):
+    submissions: Sequence[Submission] = []
+    if not planned.has_no_store:
+        with closing(directory.register()) as register:
+            submissions = register.entries()
+    for submission in submissions:
         try:
             found.append(_sent(directory, submission))
         except InputError as error:
             miss(error)
-    return _seeded(planned, found, miss)
-
-
-def _seeded(planned: Planned, found: Sequence[Entrant], miss: Callable[[InputError], None]) -> Sequence[Entrant]:
-    order = {name: place for place, name in enumerate(planned.plan.seeds)}
     taking_part = {each.name for each in found}
     for name in planned.plan.seeds:
         if name not in taking_part:
             miss(InputError(f"{planned.path}: seeds names {name}, which does not take part"))
+    order = {name: place for place, name in enumerate(planned.plan.seeds)}
     return sorted(found, key=lambda each: order.get(each.name, len(order)))
-
-
-def _listed(planned: Planned, each: AgentPlan, staging: Path) -> Entrant:
-    agent = stage_agent(planned.locate(each), staging)
-    is_house = planned.locate(each) in house_agent_names()
-    return Entrant(each.name or agent.manifest.name, agent, is_checked=is_house)
-
-
-def _taken(planned: Planned, directory: IntakeDirectory) -> Sequence[Submission]:
-    if planned.has_no_store:
-        return []
-    with closing(directory.register()) as register:
-        return register.entries()
 
 
 def _sent(directory: IntakeDirectory, submission: Submission) -> Entrant:

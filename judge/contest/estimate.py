@@ -78,13 +78,20 @@ def estimate_contest(planned: Planned) -> ContestEstimate:
         for rounds in _draws(planned, count)
     ]
     pairs = [number for rounds in draws for number in rounds]
+    games = planned.plan.format.games
+    if planned.policy.folders.kept and planned.policy.folders.round == "each":
+        # An agent's game starts from the folders that its previous game left. So the games of a pairing wait for each
+        # other, and the rounds do also.
+        waves = [(count, games) for count in pairs]
+    else:
+        waves = [(sum(rounds) * games, 1) for rounds in draws]
     return ContestEstimate(
         agents=names,
         rounds=len(pairs),
-        games=sum(pairs) * planned.plan.format.games,
+        games=sum(pairs) * games,
         is_exact=planned.plan.format.counts_games,
         longest_s=longest_game_s(planned.policy),
-        waves=_waves(planned, draws),
+        waves=waves,
         missing=missing,
         folders="".join(folders),
         unchecked=[each.name for each in entered if not each.is_checked],
@@ -97,15 +104,6 @@ def _folders_said(planned: Planned, agents: Sequence[tuple[str, str]]) -> str:
     if found is not None:
         return folder_words(names, found.of(agents), found.source, found.strangers(names))
     return folder_words(names, (), "") if planned.policy.folders.persistent else ""
-
-
-def _waves(planned: Planned, draws: Sequence[Sequence[int]]) -> Sequence[tuple[int, int]]:
-    """From the pairings of each round of each draw. Where an agent's game starts from what the one before it left in
-    its folders, the games of a pairing wait for each other, and so do those of its rounds."""
-    folders, chosen = planned.policy.folders, planned.plan.format
-    if folders.kept and folders.round == "each":
-        return [(count, chosen.games) for rounds in draws for count in rounds]
-    return [(sum(rounds) * chosen.games, 1) for rounds in draws]
 
 
 def longest_game_s(policy: Policy) -> float | None:
@@ -124,17 +122,14 @@ def _needed(planned: Planned, agents: Sequence[Agent]) -> Iterator[Callable[[], 
     yield lambda: requirements.require(policy.box)
     if policy.folders.kept:
         yield keeper_image
-    for runtime in sorted(set(_runtimes(agents, policy))):
+    runtimes = set()
+    for agent in agents:
+        with suppress(InputError):  # `_can_sit` gives the reason
+            runtimes.add(agent.seat(policy).runtime)
+    for runtime in sorted(runtimes):
         yield partial(runtime_image, runtime)
     for agent in agents:
         yield partial(_can_sit, agent, policy)
-
-
-def _runtimes(agents: Sequence[Agent], policy: Policy) -> Iterator[str]:
-    """The runtimes of the agents that can play; `_can_sit` gives the reason for the others."""
-    for agent in agents:
-        with suppress(InputError):
-            yield agent.seat(policy).runtime
 
 
 def _can_sit(agent: Agent, policy: Policy) -> None:
@@ -163,9 +158,8 @@ def _draws(planned: Planned, count: int) -> Sequence[Sequence[Sequence[Pairing]]
     draws, played = [], list[PlayedPairing]()
     while rounds := chosen.next_rounds(entries, played, _ANY_SEED):
         draws.append(rounds)
-        played += [PlayedPairing(pairing, (), _points(pairing)) for pairings in rounds for pairing in pairings]
+        for pairings in rounds:
+            for pairing in pairings:
+                first_wins = pairing.second is None or pairing.first < pairing.second
+                played.append(PlayedPairing(pairing, (), (1, 0) if first_wins else (0, 1)))
     return draws
-
-
-def _points(pairing: Pairing) -> tuple[float, float]:
-    return (1, 0) if pairing.second is None or pairing.first < pairing.second else (0, 1)

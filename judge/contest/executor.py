@@ -117,20 +117,16 @@ class LocalExecutor:
         for slot in each:
             shared.setdefault(slot.cores.cores, []).append(slot)
         for cores, sharing in shared.items():
-            places = [slot for slot in sharing for _ in range(self._games(slot))]
-            workers = self._crew(len(places)) if cores and len(sharing) > 1 else map(self._worker, places)
+            places: list[_Slot] = []
+            for slot in sharing:
+                # One game plays. The others are prepared on the judge's cores.
+                has_room = not cores or slot.cores.is_apart
+                places += [slot] * (1 + (self.ahead if has_room else 0))
+            if cores and len(sharing) > 1:
+                workers = Crew[JobResult](len(places), log_to, self.log, fork=self.fork).workers
+            else:
+                workers = [Worker[JobResult](log_to, self.log, fork=self.fork) for _ in places]
             self._idle += map(_Process, places, workers)
-
-    def _worker(self, _slot: _Slot) -> Worker[JobResult]:
-        return Worker(log_to, self.log, fork=self.fork)
-
-    def _crew(self, size: int) -> Sequence[Worker[JobResult]]:
-        return Crew[JobResult](size, log_to, self.log, fork=self.fork).workers
-
-    def _games(self, slot: _Slot) -> int:
-        """How many games a slot may have at once: one plays."""
-        has_room = not slot.cores.cores or slot.cores.is_apart
-        return 1 + (self.ahead if has_room else 0)
 
     @property
     def free(self) -> int:
@@ -164,15 +160,16 @@ class LocalExecutor:
     def wait(self, timeout_s: float) -> list[JobEnd]:
         """The games that have ended, waiting for one; a process that is gone is replaced by a new one."""
         processes = {process.worker: process for process in self._running}
-        return [self._finish(processes[worker]) for worker in wait(processes, timeout_s)]
-
-    def _finish(self, process: _Process) -> JobEnd:
-        game = self._running.pop(process)
-        error = process.worker.exception()
-        if error is not None:
-            process.worker.reset()
-        self._idle.append(process)
-        return JobEnd(game, None if error is not None else process.worker.result(), error)
+        ends = []
+        for worker in wait(processes, timeout_s):
+            process = processes[worker]
+            game = self._running.pop(process)
+            error = process.worker.exception()
+            if error is not None:
+                process.worker.reset()
+            self._idle.append(process)
+            ends.append(JobEnd(game, None if error is not None else process.worker.result(), error))
+        return ends
 
     def kill(self) -> list[ScheduledGame]:
         """End every process now, and return when they are gone: the games that were running.

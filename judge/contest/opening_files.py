@@ -13,8 +13,12 @@ def read_openings(path: Path, openings: Openings) -> list[Opening]:
     Raises InputError with file, line, token and fix. A repeated opening is refused because it would count twice.
     """
     openings.parse("")  # a board of a wrong size is not the fault of line 1
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
     lines: dict[Opening, int] = {}
-    for number, line in enumerate(_read_text(path).split("\n"), 1):
+    for number, line in enumerate(decode_file(data, str(path)).split("\n"), 1):
         text = line.partition("#")[0].strip()
         if text:
             try:
@@ -27,12 +31,3 @@ def read_openings(path: Path, openings: Openings) -> list[Opening]:
     if not lines:
         raise InputError(f"{path} holds no opening; write one a line, such as {openings.example}")
     return list(lines)
-
-
-def _read_text(path: Path) -> str:
-    """The file's text, with LF for every line end."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    return decode_file(data, str(path))

@@ -147,7 +147,10 @@ class ContestRunner:
             try:
                 self._check()
                 if is_new or lost_at is not None:
-                    self._roll_back()
+                    # Games that were issued to a judge that was killed, or while the store was lost.
+                    why = "the judge that played it was stopped"
+                    if rolled_back := self._store.roll_back(self._contest, why, self._played):
+                        self._log.info("rolled back", games=rolled_back)
                 is_new, lost_at = False, None
                 reason = self._step(tell)
                 if reason is not None:
@@ -163,12 +166,6 @@ class ContestRunner:
         self._executor.kill()
         self._store.roll_back(self._contest, "abandoned by the organiser")
         return StopReason.ABANDONED
-
-    def _roll_back(self) -> None:
-        """Give back what nobody plays: a judge that was killed had it, or it was issued as the store was lost."""
-        rolled_back = self._store.roll_back(self._contest, "the judge that played it was stopped", self._played)
-        if rolled_back:
-            self._log.info("rolled back", games=rolled_back)
 
     def _step(self, tell: Callable[[AttemptEvent], None]) -> StopReason | None:
         """Fill the slots, wait and settle what has ended; the reason if there is nothing left to do.
@@ -242,7 +239,9 @@ class ContestRunner:
         state = self._store.void(game.id, game.attempt, why, record, self._attempts, public)
         self._log.warning("void", game=game.id, attempt=game.attempt, why=why)
         if state is GameState.HELD:
-            if self._may_set_aside(game):
+            counts = self._store.counts(self._contest)
+            has_others = self._is_first and bool(counts[GameState.PENDING] or counts[GameState.RUNNING])
+            if (self._has_played or has_others) and game.id not in self._set_aside():
                 text = f"void {self._attempts} times in a row: {why}"
                 self._store.remark(self._contest, SET_ASIDE, text, game.id)
                 self._has_played = self._is_first = False
@@ -251,11 +250,6 @@ class ContestRunner:
             else:
                 self._stop(game, why, record)
         return AttemptEvent(game, outcome, AttemptState.VOID, why)
-
-    def _may_set_aside(self, game: ScheduledGame) -> bool:
-        counts = self._store.counts(self._contest)
-        has_others = self._is_first and bool(counts[GameState.PENDING] or counts[GameState.RUNNING])
-        return (self._has_played or has_others) and game.id not in self._set_aside()
 
     def _set_aside(self) -> set[str | None]:
         """The games that were set aside before."""

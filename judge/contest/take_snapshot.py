@@ -22,16 +22,12 @@ from judge.tournament.snapshot import Snapshot, SnapshotEntry, SnapshotImage, Sn
 Begins = Callable[[Sequence[tuple[str, str]]], tuple[str, Mapping[str, str]]]
 
 
-def _nothing(_agents: Sequence[tuple[str, str]]) -> tuple[str, Mapping[str, str]]:
-    return "", {}
-
-
 def take_snapshot(
     planned: Planned,
     staging: Path,
     host: dict[str, Any],
     secret: Key | None,
-    begins: Begins = _nothing,
+    begins: Begins = lambda _: ("", {}),
     freeze: Callable[[str], Freeze | None] = lambda _: None,
 ) -> Snapshot:
     """Copy the agents and fix everything that decides the contest. Raises InputError for mistakes that would otherwise

@@ -97,7 +97,10 @@ class FileWindows:
 
     def look(self) -> Windows:
         """The moments that hold; the file is read again if it was changed."""
-        changed_at = _changed_at(self._path)
+        try:
+            changed_at = self._path.stat().st_mtime_ns
+        except OSError:
+            changed_at = 0
         if changed_at != self._read_at:
             self._read_at = changed_at
             try:
@@ -213,10 +216,3 @@ def remembered(planned: Planned) -> dict[str, str]:
     with closing(open_store(planned)) as store:
         found = {event: store.last_lines(planned.name, 1, event) for event in (OPENED, CLOSED)}
     return {event: lines[0].text for event, lines in found.items() if lines}
-
-
-def _changed_at(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0

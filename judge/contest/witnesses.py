@@ -57,7 +57,12 @@ class Witnesses:
         """The checkpoint of a tree with the witness's signatures, which are kept. HostError if it does not sign."""
         if self._key is None:
             raise HostError("the organiser's key is missing")
-        signed = _asked(witness, checkpoint.signed(self._key), tree)
+        own = checkpoint.signed(self._key)
+        try:
+            # The limit is for the whole exchange: a witness that sends a byte now and then does not block the contest.
+            signed = within(EACH_S, lambda: _ask(witness, own, tree))
+        except (HostError, InputError) as error:
+            raise HostError(f"{witness.url}: {error}") from None
         self._keep(witness, signed)
         return signed
 
@@ -137,14 +142,6 @@ def asked_now_and_then(planned: Planned) -> Iterator[Witnesses]:
 def identity(witness: WitnessPlan) -> str:
     """The name of the file of what a witness signed: the id of its key, in hex."""
     return key_id(witness.name, COSIGNATURE, witness.public).hex()
-
-
-def _asked(witness: WitnessPlan, checkpoint: Checkpoint, tree: Tree) -> Checkpoint:
-    """The witness's signatures. A witness that sends a byte now and then does not block the contest."""
-    try:
-        return within(EACH_S, lambda: _ask(witness, checkpoint, tree))
-    except (HostError, InputError) as error:
-        raise HostError(f"{witness.url}: {error}") from None
 
 
 def _ask(witness: WitnessPlan, checkpoint: Checkpoint, tree: Tree) -> Checkpoint:

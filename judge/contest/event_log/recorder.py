@@ -173,9 +173,16 @@ class Recorder:
         reason = plain_text(line.text, LONGEST_REASON)
         match line.event:
             case "created":
-                yield Entered(journal=number, at=at, agents=self._entered())
+                agents = tuple(
+                    EnteredAgent(
+                        agent=place, name=entry.name, author=plain_text(entry.seat.author, 80), rank=entry.rank or 0
+                    )
+                    for place, entry in enumerate(self._contest.snapshot.entries, 1)
+                )
+                yield Entered(journal=number, at=at, agents=agents)
             case "scheduled":
-                games = self._new_games()
+                games = tuple(game for game in self._schedule() if game.game > self._scheduled)
+                self._scheduled = max([self._scheduled, *(game.game for game in games)])
                 if games:
                     yield Scheduled(journal=number, at=at, games=games)
             case "open" | "paused" | "stopped":
@@ -189,7 +196,9 @@ class Recorder:
     def _events_of_attempt(
         self, number: int, at: str, reason: str, event: str, game_id: str, attempt: int
     ) -> Iterator[AnyEvent]:
-        game = self._game(game_id)
+        if game_id not in self._games:
+            self._schedule()
+        game = self._games.get(game_id)
         if game is None:
             return
         key = (game.game, attempt)
@@ -252,23 +261,6 @@ class Recorder:
                 "moves": len(record.plies),
             }
         )
-
-    def _entered(self) -> tuple[EnteredAgent, ...]:
-        entries = enumerate(self._contest.snapshot.entries, 1)
-        return tuple(
-            EnteredAgent(agent=number, name=entry.name, author=plain_text(entry.seat.author, 80), rank=entry.rank or 0)
-            for number, entry in entries
-        )
-
-    def _new_games(self) -> tuple[NextGame, ...]:
-        new = [game for game in self._schedule() if game.game > self._scheduled]
-        self._scheduled = max([self._scheduled, *(game.game for game in new)])
-        return tuple(new)
-
-    def _game(self, game: str) -> NextGame | None:
-        if game not in self._games:
-            self._schedule()
-        return self._games.get(game)
 
     def _schedule(self) -> list[NextGame]:
         stages = self._contest.stages_of_games()
@@ -356,7 +348,12 @@ class _Loop:
             if self._is_ending and not self._connections:
                 self._recorder.finish()
                 return
-            self._read_store()
+            now, stamp = time.monotonic(), self._stamp()
+            due = self._recorder.due_s()
+            if stamp != self._last_stamp or now - self._read_at >= LONGEST_SLEEP_S or due == 0:
+                self._last_stamp, self._read_at = stamp, now
+                self._changes.watch()
+                self._recorder.read_store()
             self._recorder.moves.release()
             time.sleep(REST_S)
 
@@ -366,14 +363,6 @@ class _Loop:
         longest = LONGEST_SLEEP_S if self._changes.fileno() >= 0 else LOOK_S
         due = self._recorder.due_s()
         return longest if due is None else min(longest, due)
-
-    def _read_store(self) -> None:
-        now, stamp = time.monotonic(), self._stamp()
-        due = self._recorder.due_s()
-        if stamp != self._last_stamp or now - self._read_at >= LONGEST_SLEEP_S or due == 0:
-            self._last_stamp, self._read_at = stamp, now
-            self._changes.watch()
-            self._recorder.read_store()
 
     def _read(self, key: selectors.SelectorKey) -> None:
         connection: Connection | None = key.data

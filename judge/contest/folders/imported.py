@@ -53,7 +53,10 @@ def write_imported(contest: ImportedContest, folder: Path, host: TaskHost, tell:
             )
         if contest.openings:
             write_durably(partial / OPENINGS, "".join(f"{line}\n" for line in contest.openings).encode())
-        contest = _with_own_policy(contest, partial)
+        policy, colon, variant = contest.policy.partition(":")
+        if policy.endswith(".toml"):  # else a policy of the game's package
+            shutil.copyfile(policy, partial / POLICY)
+            contest = replace(contest, policy=f"{POLICY}{colon}{variant}")
         write_durably(partial / PLAN_FILE, plan_text(contest).encode())
         load_plan(partial)
         partial.replace(folder)
@@ -80,15 +83,6 @@ def _bring(agent: ImportedAgent, programs: Path, host: TaskHost, tell: Tell) -> 
         return False
     tell(agent, held, True)
     return True
-
-
-def _with_own_policy(contest: ImportedContest, folder: Path) -> ImportedContest:
-    """The contest with its policy in the folder, if that is a file: the package of a game brings its own."""
-    path, colon, variant = contest.policy.partition(":")
-    if not path.endswith(".toml"):
-        return contest
-    shutil.copyfile(path, folder / POLICY)
-    return replace(contest, policy=f"{POLICY}{colon}{variant}")
 
 
 def plan_text(contest: ImportedContest) -> str:

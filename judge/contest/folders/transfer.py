@@ -275,7 +275,13 @@ def write_folders(folders: Sequence[AgentFolder], directory: Path, replaces: boo
     if is_there and not replaces:
         raise InputError(f"{directory} is there already: take another name, or --force replaces it")
     if is_there:
-        _refuse_to_lose(directory, {each.name for each in folders})
+        names = {each.name for each in folders}
+        for path in _listed(directory):
+            named = _OWNER.fullmatch(path.name)
+            if named is None or not _is(path, stat.S_ISDIR) or named[1] not in names:
+                raise InputError(
+                    f"{path} would be lost: it is no folder of an agent of this contest; export into another directory"
+                )
     with owned_directory() as staging:
         made = staging / "folders"
         made.mkdir()
@@ -293,15 +299,6 @@ def write_folders(folders: Sequence[AgentFolder], directory: Path, replaces: boo
                 move_durably(made, directory)
         except OSError as error:
             raise HostError(f"{directory}: {error.strerror}; nothing was written") from None
-
-
-def _refuse_to_lose(directory: Path, names: set[str]) -> None:
-    for path in _listed(directory):
-        named = _OWNER.fullmatch(path.name)
-        if named is None or not _is(path, stat.S_ISDIR) or named[1] not in names:
-            raise InputError(
-                f"{path} would be lost: it is no folder of an agent of this contest; export into another directory"
-            )
 
 
 def _read_owner(directory: Path, room: Capacity) -> Archive:
