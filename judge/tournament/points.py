@@ -147,13 +147,11 @@ class Scoring:
         first, second = (round(points, DECIMALS) for points in sums)
         if self.duel is None:
             return first, second
-        return _weigh(self.duel, first - second) if len(games) == due else (0, 0)
-
-
-def _weigh(duel: Duel, difference: float) -> Points:
-    if difference == 0:
-        return duel.draw, duel.draw
-    return (duel.win, duel.loss) if difference > 0 else (duel.loss, duel.win)
+        if len(games) != due:
+            return 0, 0
+        if first == second:
+            return self.duel.draw, self.duel.draw
+        return (self.duel.win, self.duel.loss) if first > second else (self.duel.loss, self.duel.win)
 
 
 def score(

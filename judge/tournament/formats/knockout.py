@@ -50,11 +50,12 @@ class Knockout(TournamentFormat):
         """The first stage in which somebody must play; replays are a round of their own."""
         earlier = [each.pairing for each in played]
         for stage in self.stages(entries, played):
-            pairs = [
-                _seats(tie.top, tie.bottom, table)
-                for table, tie in enumerate(stage)
-                if tie.top and tie.bottom and not tie.is_decided
-            ]
+            pairs = []
+            for table, tie in enumerate(stage):
+                if tie.top and tie.bottom and not tie.is_decided:
+                    better, worse = by_seed([tie.top, tie.bottom])
+                    # The better seed sits first at every second table.
+                    pairs.append((better.id, worse.id, "") if table % 2 == 0 else (worse.id, better.id, ""))
             if pairs:
                 return set_tables(pairs, next_number(earlier), earlier)
         return []
@@ -126,9 +127,3 @@ def bracket(agents: Sequence[Competitor]) -> list[Competitor | None]:
         total = 2 * len(places)
         places = [place for seat in places for place in (seat, total - 1 - seat)]
     return [agents[place] if place < len(agents) else None for place in places]
-
-
-def _seats(top: Competitor, bottom: Competitor, table: int) -> tuple[str, str, str]:
-    """The better seed sits first at every second table."""
-    better, worse = by_seed([top, bottom])
-    return (better.id, worse.id, "") if table % 2 == 0 else (worse.id, better.id, "")

@@ -52,20 +52,16 @@ def berger(agents: Sequence[Competitor], cycles: int = 1) -> list[list[Pair]]:
     even = len(agents) + len(agents) % 2
     rounds = []
     for number in range(cycles * (even - 1) if len(agents) > 1 else 0):
-        cycle, place = divmod(number, even - 1)
-        pairs = [_turned(pair, cycle) for pair in _berger_round(even, place)]
+        turning = even - 1
+        cycle, place = divmod(number, turning)
+        shift = place * even // 2
+        first_cycle = [
+            _turned((shift % turning, turning), place),
+            *(((shift + table) % turning, (shift + turning - table) % turning) for table in range(1, even // 2)),
+        ]
+        pairs = [_turned(pair, cycle) for pair in first_cycle]
         rounds.append([(agents[one], agents[other]) for one, other in pairs if max(one, other) < len(agents)])
     return rounds
-
-
-def _berger_round(even: int, place: int) -> list[tuple[int, int]]:
-    """Round `place` from 0 of `even` agents from 0."""
-    turning = even - 1
-    shift = place * even // 2
-    return [
-        _turned((shift % turning, turning), place),
-        *(((shift + table) % turning, (shift + turning - table) % turning) for table in range(1, even // 2)),
-    ]
 
 
 def _turned(pair: tuple[int, int], times: int) -> tuple[int, int]:

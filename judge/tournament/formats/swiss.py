@@ -87,10 +87,16 @@ class _Field:
         ordered = sorted(active, key=lambda entry: (-scores.get(entry.id, 0.0), entry.seed))
         levels = sorted({scores.get(entry.id, 0.0) for entry in active}, reverse=True)
         self._sizes = [0] * len(levels)
+        pairings = sorted((each.pairing for each in played), key=lambda pairing: pairing.round)
         self.standings: list[_Standing] = []
         for place, entry in enumerate(ordered):
             group = levels.index(scores.get(entry.id, 0.0))
-            seats = _seats_of(entry.id, played)
+            # Of the agent's first game in each pairing, in order of rounds.
+            seats = [
+                int(pairing.first != entry.id)
+                for pairing in pairings
+                if entry.id in pairing.agents and pairing.second is not None
+            ]
             self.standings.append(
                 _Standing(
                     id=entry.id,
@@ -173,14 +179,6 @@ def _scores(played: Sequence[PlayedPairing]) -> dict[str, float]:
         for agent in each.pairing.agents:
             sums[agent] = round(sums.get(agent, 0.0) + each.points_of(agent), DECIMALS)
     return sums
-
-
-def _seats_of(agent: str, played: Sequence[PlayedPairing]) -> list[int]:
-    """The seat of an agent's first game in each of its pairings, in order of rounds."""
-    pairings = sorted((each.pairing for each in played), key=lambda pairing: pairing.round)
-    return [
-        int(pairing.first != agent) for pairing in pairings if agent in pairing.agents and pairing.second is not None
-    ]
 
 
 def _last_floats(played: Sequence[PlayedPairing]) -> dict[str, int]:
