@@ -83,14 +83,20 @@ class Fit:
         self.tally = tally
         self._model = model
         self._agents = len(tally.place)
-        self._prior = _prior_draws(tally, model)
+        # Of the virtual draws of either agent, an ordered pair has the share that its games have.
+        games = tally.wins + tally.draws + tally.losses
+        shares = 1 / tally.games[tally.first] + 1 / tally.games[tally.second]
+        self._prior: Vector = model.prior_draws / 2 * games * shares
         self._draws: DrawModel = Davidson() if model.draws == "davidson" else RaoKupper()
         # Without a draw the parameter is at its edge, where no slope vanishes.
         self._draw_moves = model.draw_elo is None and bool(tally.draws.any())
         self._advantage_moves = model.advantage is None
         moves = [True] * self._agents + [self._advantage_moves, self._draw_moves]
         self._moving = np.ix_(np.array(moves), np.array(moves))
-        self._anchor = self._anchored(pools)
+        # Added to the information so that it can be inverted: games say nothing of a pool's mean.
+        self._anchor: Matrix = np.zeros((self._agents + 2, self._agents + 2))
+        for pool in pools:
+            self._anchor[np.ix_(pool, pool)] = 1 / len(pool)
         at = self._at = self._climb(self._start())
         inverse = self._inverse(self._slopes(at)[1])
         self.ratings: Vector = at[: self._agents]
@@ -116,13 +122,6 @@ class Fit:
             self._draws.chances(lead + side * step, self.draw) for side in (1, -1)
         )
         return (won + drawn / 2 - won_less - drawn_less / 2) / (2 * step)
-
-    def _anchored(self, pools: Sequence[Sequence[int]]) -> Matrix:
-        """What is added to the information so that it can be inverted: games say nothing of a pool's mean."""
-        anchor = np.zeros((self._agents + 2, self._agents + 2))
-        for pool in pools:
-            anchor[np.ix_(pool, pool)] = 1 / len(pool)
-        return anchor
 
     def _start(self) -> Vector:
         at = np.zeros(self._agents + 2)
@@ -212,10 +211,3 @@ class Fit:
         np.add.at(table, (second, second), by_pair)
         np.subtract.at(table, (first, second), by_pair)
         np.subtract.at(table, (second, first), by_pair)
-
-
-def _prior_draws(tally: PairCounts, model: RatingModel) -> Vector:
-    """The virtual draws of each ordered pair: of either agent's the share that its games against the other have."""
-    games = tally.wins + tally.draws + tally.losses
-    shares = 1 / tally.games[tally.first] + 1 / tally.games[tally.second]
-    return model.prior_draws / 2 * games * shares

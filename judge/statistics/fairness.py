@@ -119,13 +119,8 @@ def fairness_tests(results: Sequence[GameResult], conditions: Sequence[GameCondi
     everywhere = np.ones(len(results))
     tests.append(_test_number(SEAT, SCORE, games, games.scores, -1.0, everywhere, intercept=False))
     tests.append(_test_number(SEAT, TIME, games, games.leads, -1.0, everywhere, intercept=False))
-    return _adjusted(tests)
-
-
-def _adjusted(tests: Sequence[FairnessTest]) -> list[FairnessTest]:
-    made = [test for test in tests if test.p is not None]
-    of_all = iter(holm([test.p for test in made if test.p is not None]))
-    return [test if test.p is None else replace(test, adjusted=next(of_all)) for test in tests]
+    adjusted = iter(holm([test.p for test in tests if test.p is not None]))
+    return [test if test.p is None else replace(test, adjusted=next(adjusted)) for test in tests]
 
 
 class _Games:
@@ -137,31 +132,24 @@ class _Games:
         self.agents = len(agents)
         self.first: Codes = np.array([place[result.first] for result in results], dtype=np.intp)
         self.second: Codes = np.array([place[result.second] for result in results], dtype=np.intp)
-        self.scores: Vector = np.array([_score(result) for result in results])
+        self.scores: Vector = np.array(
+            [result.scores[0] - 0.5 if result.is_draw or result.winner is not None else math.nan for result in results]
+        )
         logs = np.array([[_log_time(result, seat) for seat in (0, 1)] for result in results]).reshape(-1, 2)
         self.times: Vector = logs.mean(axis=1)
         self.leads: Vector = logs[:, 0] - logs[:, 1]
         self.hosts = [each.host for each in conditions]
         self.slots = [f"{each.host} {each.slot}".strip() for each in conditions]
         self.hours = [each.hour for each in conditions]
-        self.order = _order(np.array([each.began for each in conditions]))
+        _, places = np.unique(np.array([each.began for each in conditions]), return_inverse=True)
+        # From 0 to 1; games that began at the same time share a place.
+        self.order: Vector = places / max(1, places.max(initial=0))
         self.neighbours = _neighbours(conditions)
-
-
-def _score(result: GameResult) -> float:
-    return result.scores[0] - 0.5 if result.is_draw or result.winner is not None else math.nan
 
 
 def _log_time(result: GameResult, seat: int) -> float:
     replies, charged = result.replies[seat], result.charged_ms[seat]
     return math.log(charged / replies) if replies and charged > 0 else math.nan
-
-
-def _order(began: Vector) -> Vector:
-    """The place of each game in the order of their beginnings, from 0 to 1; equal times share a place."""
-    _, places = np.unique(began, return_inverse=True)
-    order: Vector = places / max(1, places.max(initial=0))
-    return order
 
 
 def _neighbours(conditions: Sequence[GameConditions]) -> Vector:

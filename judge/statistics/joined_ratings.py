@@ -110,13 +110,12 @@ def _anchored(rated: RatingList, anchors: Mapping[str, float]) -> RatingList:
         if rating.agent in anchors:
             off.setdefault(rating.pool, []).append(anchors[rating.agent] - rating.elo)
     joined = min(off, default=0)
-    moved = [
-        _moved(rating, sum(off[rating.pool]) / len(off[rating.pool]), joined) if rating.pool in off else rating
-        for rating in rated.ratings
-    ]
+    moved = []
+    for rating in rated.ratings:
+        if rating.pool in off:
+            by = sum(off[rating.pool]) / len(off[rating.pool])
+            low, high = (None if end is None else end + by for end in (rating.low, rating.high))
+            moved.append(replace(rating, elo=rating.elo + by, low=low, high=high, pool=joined))
+        else:
+            moved.append(rating)
     return replace(rated, ratings=tuple(sorted(moved, key=lambda rating: (rating.pool, -rating.elo, rating.agent))))
-
-
-def _moved(rating: Rating, by: float, pool: int) -> Rating:
-    low, high = (None if end is None else end + by for end in (rating.low, rating.high))
-    return replace(rating, elo=rating.elo + by, low=low, high=high, pool=pool)

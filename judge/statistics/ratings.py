@@ -10,7 +10,7 @@ numpy and networkx are imported when somebody is rated: most processes of a cont
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -134,7 +134,9 @@ def fit_games(
 
     counted = [game for game in results if game.is_draw or game.winner is not None]
     tally = PairCounts.of(counted)
-    pools = sorted(nx.connected_components(_graph_of(counted)), key=lambda pool: (-len(pool), min(pool)))
+    graph: nx.Graph[str] = nx.Graph()
+    graph.add_edges_from(game.agents for game in counted)
+    pools = sorted(nx.connected_components(graph), key=lambda pool: (-len(pool), min(pool)))
     return (
         counted,
         pools,
@@ -144,14 +146,6 @@ def fit_games(
 
 
 # --- who can be compared -----------------------------------------------------------------------------------------
-
-
-def _graph_of(games: Sequence[GameResult]) -> nx.Graph[str]:
-    import networkx as nx
-
-    graph: nx.Graph[str] = nx.Graph()
-    graph.add_edges_from(game.agents for game in games)
-    return graph
 
 
 def _open_ends(games: Sequence[GameResult], pools: Sequence[set[str]]) -> tuple[set[str], set[str]]:
@@ -172,18 +166,14 @@ def _open_ends(games: Sequence[GameResult], pools: Sequence[set[str]]) -> tuple[
     for pool in pools:
         groups: nx.DiGraph[Any] = nx.condensation(took.subgraph(pool))
         members: dict[int, set[str]] = {group: groups.nodes[group]["members"] for group in groups}
+        largest = max(map(len, members.values()), default=0)
+        cores = [group for group, agents in members.items() if len(agents) == largest]
+        # The others of a pool are compared with its largest group, or with all groups if several are the largest.
+        references = frozenset(cores if len(cores) == 1 else members)
         for group in groups:
-            seen_from = frozenset(_references(members)) - {group}
+            seen_from = references - {group}
             if seen_from - nx.ancestors(groups, group):
                 low_open |= members[group]
             if seen_from - nx.descendants(groups, group):
                 high_open |= members[group]
     return low_open, high_open
-
-
-def _references(members: Mapping[int, set[str]]) -> list[int]:
-    """The groups that are the reference for the others of a pool: the largest one, or all if several are the
-    largest."""
-    largest = max(len(agents) for agents in members.values())
-    cores = [group for group, agents in members.items() if len(agents) == largest]
-    return cores if len(cores) == 1 else list(members)
