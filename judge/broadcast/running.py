@@ -90,7 +90,13 @@ class RunningGame:
         is_first = self._origin_ms is None
         self._origin_ms = began if self._origin_ms is None else min(self._origin_ms, began)
         if is_first:
-            self._begin(self._at(entries[0].ns))
+            at = self._at(entries[0].ns)
+            self._view = self._public()
+            board = None if self._view is None else _board(self._view)
+            left_ms = self._left()
+            self._events.append(
+                Playing(game=self.game, attempt=self.attempt, play=self.play, at=at, board=board, left_ms=left_ms)
+            )
         self._news.put(entries)
         self._is_over = not self._idle.get()
         if self._is_over or not self._spectator.referee.has_unapplied_answer:
@@ -135,14 +141,6 @@ class RunningGame:
         self._search = ({}, ())
 
     # --- events -------------------------------------------------------------------------------------------------------
-
-    def _begin(self, at: str) -> None:
-        self._view = self._public()
-        board = None if self._view is None else _board(self._view)
-        left_ms = self._left()
-        self._events.append(
-            Playing(game=self.game, attempt=self.attempt, play=self.play, at=at, board=board, left_ms=left_ms)
-        )
 
     def _add_answer(self) -> None:
         if self._answer is None:

@@ -159,9 +159,17 @@ class Live:
             case Playing():
                 self._begin(event)
             case Ended():
-                self._end(event)
+                self.is_table_due = True
+                game = self.games.pop(event.game, None)
+                if game is not None:
+                    self.ended = [(event, game.names), *self.ended[: MOST_ENDED - 1]]
+                    self._seconds += max(0.0, _time(event.at) - _time(game.started_at))
+                    self._measured += 1
             case Unscored():
-                self._give_back(event)
+                game = self.games.pop(event.game, None)
+                if game is not None:
+                    first, second = game.names
+                    self._wait(NextGame(game=event.game, round=0, table=0, first=first, second=second))
         self.version += 1
 
     @property
@@ -193,20 +201,6 @@ class Live:
         game.tokens, game.left_ms = tokens_of(event.board), event.left_ms
         if event.board is not None:
             game.seats = event.board.seats
-
-    def _end(self, event: Ended) -> None:
-        self.is_table_due = True
-        game = self.games.pop(event.game, None)
-        if game is not None:
-            self.ended = [(event, game.names), *self.ended[: MOST_ENDED - 1]]
-            self._seconds += max(0.0, _time(event.at) - _time(game.started_at))
-            self._measured += 1
-
-    def _give_back(self, event: Unscored) -> None:
-        game = self.games.pop(event.game, None)
-        if game is not None:
-            first, second = game.names
-            self._wait(NextGame(game=event.game, round=0, table=0, first=first, second=second))
 
 
 def _advance(game: LiveGame, event: MoveMade | TurnBegun | SearchUpdate) -> None:
