@@ -171,13 +171,10 @@ def _stalls_of(evidence: Evidence) -> list[tuple[float | None, float | None]]:
 
 def _reported(*kinds: str) -> Callable[[Evidence, Thresholds], bool]:
     def holds(evidence: Evidence, _thresholds: Thresholds) -> bool:
-        return _kind_of(evidence) in kinds
+        report = evidence.report
+        return (None if report is None else ProcessReport.decode(report.encode()).kind) in kinds
 
     return holds
-
-
-def _kind_of(evidence: Evidence) -> str | None:
-    return None if evidence.report is None else ProcessReport.decode(evidence.report.encode()).kind
 
 
 def _number_of(evidence: Evidence) -> int:

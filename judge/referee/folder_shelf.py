@@ -27,7 +27,12 @@ class Shelf(Protocol):
 
 def folders_of(spec: GameSpec, shelf: Shelf | None) -> list[Folder]:
     """The kept folders of a game with their contents; raises InputError if a state is missing or too large."""
-    return [_folder(spec, seat, kind, digest, shelf) for seat in SEATS for kind, digest in _digests(spec, seat).items()]
+    return [
+        _folder(spec, seat, kind, digest, shelf)
+        for seat in SEATS
+        if (kept := spec.seats[seat].folders)
+        for kind, digest in kept.digests.items()
+    ]
 
 
 def shelved(
@@ -44,11 +49,6 @@ def shelved(
             digest=state.digest, used_bytes=found.used_bytes, used_inodes=found.used_inodes, notes=found.notes
         )
     return records
-
-
-def _digests(spec: GameSpec, seat: int) -> Mapping[FolderKind, str]:
-    kept = spec.seats[seat].folders
-    return kept.digests if kept else {}
 
 
 def _folder(spec: GameSpec, seat: int, kind: FolderKind, digest: str, shelf: Shelf | None) -> Folder:

@@ -298,13 +298,8 @@ def _override(document: dict[str, Any], override: str, option: str) -> str:
         table = table.setdefault(key, {})
         if not isinstance(table, dict):
             raise InputError(f"{option} {override!r}: {key!r} is not a section")
-    table[keys[-1]] = _value(text.strip())
-    return path.strip()
-
-
-def _value(text: str) -> Any:
-    """A TOML value, or the text itself where it is none (so that `box.freeze=none` needs no quotes)."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        table[keys[-1]] = tomllib.loads(f"value = {text.strip()}")["value"]
     except (ValueError, RecursionError):
-        return text
+        table[keys[-1]] = text.strip()  # so that `box.freeze=none` needs no quotes
+    return path.strip()

@@ -60,7 +60,7 @@ class Pulse:
     def pauses_since(self, ns: int) -> Sequence[Pause]:
         """The pauses that ended after a moment, the oldest first."""
         until = time.monotonic() + _PATIENCE_S
-        while self._is_overdue() and time.monotonic() < until:
+        while time.monotonic_ns() - self._last.ns >= PERIOD_NS + PAUSE_NS and time.monotonic() < until:
             time.sleep(_NAP_S)
         return [pause for pause in list(self._pauses) if pause.ended_ns > ns]
 
@@ -69,14 +69,13 @@ class Pulse:
         self._is_over.set()
         self._thread.join()
 
-    def _is_overdue(self) -> bool:
-        return time.monotonic_ns() - self._last.ns >= PERIOD_NS + PAUSE_NS
-
     def _run(self) -> None:
         schedstat = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
         try:
             while not self._is_over.wait(PERIOD_NS / 1e9):
-                self._beat(_waited_ns(schedstat))
+                fields = os.pread(schedstat, 128, 0).split()
+                # For how long this thread has waited for a core; 0 where the kernel does not count it.
+                self._beat(int(fields[1]) if len(fields) > 1 else 0)
         finally:
             os.close(schedstat)
 
@@ -128,9 +127,3 @@ def pulse() -> Iterator[Pulse]:
 def _suspended_ns() -> int:
     """For how long the machine was suspended since it started, and a little that grows with each call."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
-
-
-def _waited_ns(schedstat: int) -> int:
-    """For how long the thread of an open schedstat file has waited for a core; 0 where the kernel does not count it."""
-    fields = os.pread(schedstat, 128, 0).split()
-    return int(fields[1]) if len(fields) > 1 else 0

@@ -243,7 +243,13 @@ def unseal(sealed: SealedTranscript) -> list[Entry]:
     """
     chain = hashlib.sha256()
     entries: list[Entry] = []
-    withheld = sum(map(_withheld_bytes, sealed.blocks))
+    withheld = sum(
+        _parts(text)[0]
+        for block in sealed.blocks
+        if block.private is None
+        for *_, text in block.entries
+        if not isinstance(text, str)
+    )
     if withheld > LARGEST_RECORD:
         raise InputError(f"the transcript withholds {withheld} bytes, and a record has at most {LARGEST_RECORD}")
     for number, block in enumerate(sealed.blocks):
@@ -368,13 +374,6 @@ def _withheld(entry: Entry) -> Withheld:
 def _parts(text: Withheld) -> tuple[int, bytes]:
     """The length and the line ends of a withheld text."""
     return (text, b"\n"[:text]) if isinstance(text, int) else (text[0], text[1].encode("latin-1"))
-
-
-def _withheld_bytes(block: Block) -> int:
-    """How much of it is withheld."""
-    if block.private is not None:
-        return 0
-    return sum(_parts(text)[0] for *_, text in block.entries if not isinstance(text, str))
 
 
 def _entries(block: Block) -> Iterator[Entry]:

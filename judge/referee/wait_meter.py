@@ -213,8 +213,6 @@ _FROM_THE_START = _CloserLook(_Look(0, cpu_ns=(0, 0)), 0, 0, 0, 0, {})
 
 def _share_of(before: int | None, after: int | None, whole: int, more: int = 0) -> float | None:
     """The share that the growth of a counter, and as much `more`, has of the whole; None if it was not counted."""
-    return None if before is None or after is None else _share(after - before + more, whole)
-
-
-def _share(part: int, whole: int) -> float:
-    return max(0.0, min(1.0, part / whole)) if whole > 0 else 0.0
+    if before is None or after is None:
+        return None
+    return max(0.0, min(1.0, (after - before + more) / whole)) if whole > 0 else 0.0
