@@ -34,7 +34,10 @@ HEAD_BYTES = 4
 def is_bookkeeping(path: str) -> bool:
     """Whether a relative path is one of these files, or leads into one of these directories."""
     parts = [part.lower() for part in path.split("/") if part]
-    return not FOLDERS.isdisjoint(parts) or bool(parts and (parts[-1] in FILES or _is_swap(parts[-1])))
+    name = parts[-1] if parts else ""
+    # vim writes such a file while it edits another one.
+    is_swap = name.startswith(".") and name.endswith((".swp", ".swo"))
+    return not FOLDERS.isdisjoint(parts) or name in FILES or is_swap
 
 
 def may_be_companion(path: str) -> bool:
@@ -69,8 +72,3 @@ def _is_companion_file(path: Path) -> bool:
             return is_companion(os.pread(file.fileno(), HEAD_BYTES, 0))
     except OSError:
         return False
-
-
-def _is_swap(name: str) -> bool:
-    """Whether vim has a file of this name while it edits another one."""
-    return name.startswith(".") and name.endswith((".swp", ".swo"))

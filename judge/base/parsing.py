@@ -159,7 +159,9 @@ def _said(found: Any, kind: object, keys: Sequence[str] | None = None) -> str:
     if not where:
         said = message
     elif found["type"] == "extra_forbidden":
-        said = f"unknown key {field!r}; {_known(kind, where)}"
+        tables = [] if where[1:] else _tables_with(kind, where[0])
+        hint = f"did you mean {tables[0]!r}?" if tables else suggest(where[-1], _known_keys(kind, where[:-1]))
+        said = f"unknown key {field!r}; {hint}"
     elif found["type"] == "missing":
         said = f"the key {field!r} is missing"
     else:
@@ -189,14 +191,6 @@ def _failing_fast(schema: Any) -> Any:
     return {**found, "fail_fast": True} if schema.get("type") in _LISTS else found
 
 
-def _known(kind: object, where: Sequence[str]) -> str:
-    """What may have been meant by a key that there is not."""
-    tables = [] if where[1:] else _tables_with(kind, where[0])
-    if tables:
-        return f"did you mean {tables[0]!r}?"
-    return suggest(where[-1], _known_keys(kind, where[:-1]))
-
-
 def _tables_with(kind: object, key: str) -> list[str]:
     """Where a key that was looked for at the top stands, as `table.key`."""
     return [
@@ -216,7 +210,9 @@ def _known_keys(kind: object, where: Sequence[str]) -> list[str]:
         if fields:
             models = [inner for field in fields for inner in _models_in(field.annotation)]
         elif not key.isdecimal():
-            models = [each for each in models if _is_kind(each, key)]
+            models = [
+                each for each in models if "name" in each.model_fields and each.model_fields["name"].default == key
+            ]
     return list(models[0].model_fields) if len(models) == 1 else []
 
 
@@ -224,7 +220,3 @@ def _models_in(annotation: object) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [inner for part in get_args(annotation) for inner in _models_in(part)]
-
-
-def _is_kind(model: type[BaseModel], tag: str) -> bool:
-    return "name" in model.model_fields and model.model_fields["name"].default == tag

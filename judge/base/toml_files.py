@@ -249,18 +249,13 @@ def _explain(model: type[BaseModel], error: ValidationError, path: Path, text: s
     if not keys or found["type"] == "missing":
         return f"{path}: {said}"
     line = _line_of(keys, text) or _line_around(keys, text)
-    place = _changed(keys, changes) or (f"{path}, line {line}" if line else str(path))
+    # The last of the changes that set the value at these keys, in it or around it.
+    change = ""
+    for key, made in changes.items():
+        if all(one == other for one, other in zip(key.split("."), keys, strict=False)):
+            change = made
+    place = change or (f"{path}, line {line}" if line else str(path))
     return f"{place}: {said}"
-
-
-def _changed(keys: Sequence[str], changes: Mapping[str, str]) -> str:
-    """The last of the changes that set the value at these keys, in it or around it; empty if none did."""
-    made = ""
-    for key, change in changes.items():
-        changed = key.split(".")
-        if all(one == other for one, other in zip(changed, keys, strict=False)):
-            made = change
-    return made
 
 
 def _without_tags(where: Sequence[str], text: str) -> list[str]:

@@ -139,7 +139,11 @@ class Worker(Generic[Result]):
         except (EOFError, OSError):
             process.join(EXIT_S)
         self.kill()
-        return None, WorkerLostError(_how_it_ended(process.exitcode))
+        code = process.exitcode
+        if code is None:
+            return None, WorkerLostError("its process is gone")
+        reason = f"was killed by signal {-code}" if code < 0 else f"exited: {code}"
+        return None, WorkerLostError(f"its process {reason}")
 
     def _handles(self) -> list[Any]:
         """What is ready when the task has ended."""
@@ -206,7 +210,10 @@ def _start_process(
     # A daemon: a parent that ends without `close` does not wait for it.
     process: BaseProcess
     if fork:
-        process = _FORK.Process(target=_serve_forked, args=(_open_files(), theirs, *initializer), daemon=True)
+        # The descriptors of this process, by device and inode, without the standard streams.
+        listed = [int(path.name) for path in Path("/proc/self/fd").iterdir()]
+        files = {fd: found for fd in listed if fd > 2 and (found := _identity(fd))}
+        process = _FORK.Process(target=_serve_forked, args=(files, theirs, *initializer), daemon=True)
     else:
         process = _SPAWN.Process(target=_serve, args=(theirs, *initializer), daemon=True)
         # The tracker's start lets SIGINT through again, so it comes first.
@@ -287,12 +294,6 @@ def _do_each(task: Callable[[Given], Result], chunk: list[Given]) -> list[Result
     return list(map(task, chunk))
 
 
-def _open_files() -> dict[int, tuple[int, int]]:
-    """What the descriptors of this process are, by device and inode, without the standard streams."""
-    listed = [int(path.name) for path in Path("/proc/self/fd").iterdir()]
-    return {fd: found for fd in listed if fd > 2 and (found := _identity(fd))}
-
-
 def _identity(fd: int) -> tuple[int, int] | None:
     try:
         found = os.fstat(fd)
@@ -304,12 +305,6 @@ def _identity(fd: int) -> tuple[int, int] | None:
 def _send(pipe: connection.Connection, data: bytes) -> None:
     with suppress(OSError):  # a process that is gone is noticed by the code that waits for it
         pipe.send_bytes(data)
-
-
-def _how_it_ended(code: int | None) -> str:
-    if code is None:
-        return "its process is gone"
-    return f"its process was killed by signal {-code}" if code < 0 else f"its process exited: {code}"
 
 
 # --- in the process of a worker --------------------------------------------------------------------------------------
