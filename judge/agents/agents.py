@@ -11,7 +11,7 @@ import shlex
 import shutil
 import stat
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -297,7 +297,10 @@ def _manifest_of_directory(source: Path) -> AgentManifest:
 def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
     """The manifest with `wine` before a Windows program, whose header is looked at; InputError for an unfit one."""
     words = manifest.command[1:] if manifest.command[0] == WINE else manifest.command
-    _refuse_backslashes(words, source)
+    for word in words:
+        path = word.replace("\\", "/")
+        if path != word and not path.startswith("/") and is_file(source / path) and not is_file(source / word):
+            raise InputError(f"{source / MANIFEST}: command: {quote(word, 80)}: between directories write /: {path}")
     program = source / words[0] if words else source
     if manifest.runtime == WINE:
         if not is_file(program):
@@ -308,14 +311,6 @@ def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
         runtime = f'"{MONO}", command = ["{MONO}", "{words[0]}"]' if is_dotnet(program) else f'"{WINE}"'
         raise InputError(f"{source / MANIFEST}: {words[0]} is a Windows program: say runtime = {runtime}")
     return manifest
-
-
-def _refuse_backslashes(words: Sequence[str], source: Path) -> None:
-    """Raise InputError for a word that names a file of the agent with backslashes between directories."""
-    for word in words:
-        path = word.replace("\\", "/")
-        if path != word and not path.startswith("/") and is_file(source / path) and not is_file(source / word):
-            raise InputError(f"{source / MANIFEST}: command: {quote(word, 80)}: between directories write /: {path}")
 
 
 def refuse_misnamed_manifest(source: Path) -> None:

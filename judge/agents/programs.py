@@ -161,17 +161,13 @@ def _width(path: Path) -> int:
         raise InputError(f"{path} is a Windows program for {name}: compile it for x86 or x86-64")
     if kind & _IS_DLL:
         raise InputError(f"{path} is a DLL: name the program that uses it")
-    _refuse_unfit(path, header[24 : 24 + size])
-    return PE_WIDTHS[machine]
-
-
-def _refuse_unfit(path: Path, optional: bytes) -> None:
-    """Refuse by the optional header, which is 16 bytes longer in programs of 64 bits (magic 0x20b)."""
+    optional = header[24 : 24 + size]  # 16 bytes longer in programs of 64 bits (magic 0x20b)
     if _has_runtime(optional):
         raise InputError(f'{path} is a .NET program, and the wine runtime has no .NET: say runtime = "mono"')
     subsystem = struct.unpack_from("<H", optional, 68)[0]
     if subsystem not in (_GUI, _CONSOLE):
         raise InputError(f"{path} is no console program but for subsystem {subsystem} of Windows")
+    return PE_WIDTHS[machine]
 
 
 def _has_runtime(optional: bytes) -> bool:

@@ -186,19 +186,15 @@ def _is_missing(sources: Sources) -> bool:
     """Whether the command speaks of something that is not in the tree (yet)."""
     first = sources.command[0]
     if first == "java":
-        return _lacks_class(sources)
+        if any(sources.tree.rglob("*.class")):
+            return False
+        # It is also missing if there are only .jar files next to the source of the class that `java` is to run.
+        sent = {file.removesuffix(".java").replace("/", ".") for file in sources.files("java")}
+        begins = any(source.endswith(f".{word}") for source in sent for word in sources.command[1:] if word)
+        return begins or not any(sources.tree.rglob("*.jar"))
     if first == "mono":
         return not any(sources.tree.rglob("*.exe"))
     return first.startswith("./") and not is_file(sources.tree / first)
-
-
-def _lacks_class(sources: Sources) -> bool:
-    """Whether nothing compiled is there, or only .jar files beside the source of the class that `java` is to run."""
-    if any(sources.tree.rglob("*.class")):
-        return False
-    sent = {file.removesuffix(".java").replace("/", ".") for file in sources.files("java")}
-    begins = any(source.endswith(f".{word}") for source in sent for word in sources.command[1:] if word)
-    return begins or not any(sources.tree.rglob("*.jar"))
 
 
 def _kind_of(sources: Sources) -> Kind | None:
@@ -326,16 +322,15 @@ def _main(sources: Sources, kind: Kind, files: Sequence[str], *, is_needed: bool
 
 def _cmake(sources: Sources) -> BuildRecipe:
     _needed(sources, "cmake")
-    program = sources.main or _cmake_program(_read(sources.tree / "CMakeLists.txt"))
+    program = sources.main
+    if not program:
+        text = _read(sources.tree / "CMakeLists.txt")
+        project = _PROJECT.search(text)
+        names = [_PROJECT_NAME.sub(project[1] if project else "", name) for name in _EXECUTABLE.findall(text)]
+        # A name with $ is computed.
+        program = names[0] if len(names) == 1 and "$" not in names[0] else ""
     recipe = _build(sources, "cmake", (), program)
     return recipe if program else replace(recipe, manifest="")
-
-
-def _cmake_program(text: str) -> str:
-    """The only program that a CMakeLists.txt makes; empty if there are several, or its name is computed."""
-    project = _PROJECT.search(text)
-    names = [_PROJECT_NAME.sub(project[1] if project else "", name) for name in _EXECUTABLE.findall(text)]
-    return names[0] if len(names) == 1 and "$" not in names[0] else ""
 
 
 def _go(sources: Sources) -> BuildRecipe:
@@ -343,14 +338,10 @@ def _go(sources: Sources) -> BuildRecipe:
     is_module = (sources.tree / "go.mod").is_file()
     if is_module and _GO_REQUIRES.search(_read(sources.tree / "go.mod")) and not _has_vendor(sources):
         raise InputError("go.mod requires modules, and there is no network: run `go mod vendor`, and send vendor/ too")
-    package = f"./{sources.main.removeprefix('./')}" if sources.main else "."
-    return _build(sources, "go", [package] if is_module else _go_files(sources))
-
-
-def _go_files(sources: Sources) -> list[str]:
-    """The files of the program's package."""
+    if is_module:
+        return _build(sources, "go", [f"./{sources.main.removeprefix('./')}" if sources.main else "."])
     files = [file for file in _needed(sources, "go") if not file.endswith("_test.go")]
-    return [file for file in files if not _is_aside(file)] or files
+    return _build(sources, "go", [file for file in files if not _is_aside(file)] or files)
 
 
 def _cargo(sources: Sources) -> BuildRecipe:
@@ -380,13 +371,9 @@ def _cargo(sources: Sources) -> BuildRecipe:
 
 def _has_far_crates(cargo: dict[str, Any]) -> bool:
     """Whether a Cargo.toml wants crates that are not beside it; those are named by a `path`."""
-    places = [cargo, *_tables(cargo.get("target"))]
+    places = [cargo, *(table for table in _values(cargo.get("target")) if isinstance(table, dict))]
     wanted = [place.get(key) for place in places for key in _CRATES]
     return any("path" not in crate if isinstance(crate, dict) else True for table in wanted for crate in _values(table))
-
-
-def _tables(value: object) -> list[dict[str, Any]]:
-    return [table for table in _values(value) if isinstance(table, dict)]
 
 
 def _values(value: object) -> list[Any]:
@@ -443,7 +430,9 @@ def _java(sources: Sources) -> BuildRecipe:
     if (sources.tree / _MAIN_JAVA).is_dir():
         files = [file for file in files if file.startswith(f"./{_MAIN_JAVA}/")] or files
     files = [file for file in files if Path(file).name != "module-info.java"] or files
-    jars = _jars(sources.tree)
+    found = (path.relative_to(sources.tree) for path in sources.tree.rglob("*.jar") if path.is_file())
+    # Maven and Gradle start themselves with the .jar files of a folder named wrapper.
+    jars = sorted(path.as_posix() for path in found if "wrapper" not in path.parts and ":" not in path.as_posix())
     resources = [_MAIN_RESOURCES] if (sources.tree / _MAIN_RESOURCES).is_dir() else []
     path = ":".join([".", *resources, *jars])
     needs = ("-cp", path) if jars else ("-proc:none",)
@@ -460,12 +449,6 @@ def _maven(sources: Sources) -> BuildRecipe:
     path = "./target/classes:target/dependency/*" if has_libraries else "./target/classes"
     recipe = _build(sources, "maven", (), main, path=path)
     return recipe if has_libraries else replace(recipe, commands=recipe.commands[:1])
-
-
-def _jars(tree: Path) -> list[str]:
-    """The .jar files of a tree, in order of name, but for those with which Maven and Gradle start themselves."""
-    found = (path.relative_to(tree) for path in tree.rglob("*.jar") if path.is_file())
-    return sorted(path.as_posix() for path in found if "wrapper" not in path.parts and ":" not in path.as_posix())
 
 
 def _main_class(sources: Sources, files: list[str]) -> str:

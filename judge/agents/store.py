@@ -103,8 +103,12 @@ class AgentStore:
                     _remove(half)
                 yield
         except OSError as error:
+            # `shutil` collects the errors of a tree, as (from, to, why) each.
+            collected = error.args[0] if isinstance(error, shutil.Error) and error.args else []
+            has_errors = isinstance(collected, list) and len(collected) > 0
+            reason = str(collected[0][2]) if has_errors else error.strerror or str(error)
             raise HostError(
-                f"{self._directory}: {_reason(error)}; the agent was not stored: make room there, and try again"
+                f"{self._directory}: {reason}; the agent was not stored: make room there, and try again"
             ) from error
 
     @contextmanager
@@ -145,13 +149,6 @@ def write_agent(program: Path, out: IO[bytes]) -> None:
         for path in sorted(program.rglob("*")):
             if path.is_file():
                 add_file(tar, path.relative_to(program).as_posix(), path)
-
-
-def _reason(error: OSError) -> str:
-    """Why files could not be written. `shutil` collects the errors of a tree, as (from, to, why) each."""
-    if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list) and error.args[0]:
-        return str(error.args[0][0][2])
-    return error.strerror or str(error)
 
 
 def _unpack(packed: BinaryIO, target: Path) -> None:
