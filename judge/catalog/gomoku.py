@@ -11,7 +11,7 @@ from judge.base.text import quote
 from judge.catalog.entry import GameEntry, Openings, Partner, Question, Questions
 from judge.games import GameRules
 from judge.games.gomoku import Gomoku
-from judge.games.gomoku.positions import Position, positions, squares_of
+from judge.games.gomoku.positions import positions, squares_of
 from judge.games.gomoku.requests import (
     COLOURS,
     AnswerSwap,
@@ -133,17 +133,15 @@ def questions(rules: GameRules, options: Mapping[str, Any]) -> Questions:
         Question("begin", "an empty board", seat=0, turns=2),
         Question("turn", "the opponent began", seat=1),
     ]
-    asked += [_question(position, width, height) for position in positions(game["rule"], width, height)]
+    for position in positions(game["rule"], width, height):
+        stones, answers = (squares_of(text, width, height) for text in (position.stones, position.answers))
+        # One turn where the answer is forced, or in an opening, about which many think as long as they may.
+        turns = 1 if answers or len(stones) <= OPENED else 2
+        wanted = tuple(Stone(*at) for at in answers)
+        what = position.what or position.stones
+        asked.append(Question(position.check, what, stones, turns=turns, answers=wanted))
     middle = squares_of("h8h9i9g7j8f8k9i8h7h6i10", width, height)
     return Questions(asked, answer_harmlessly, name_stone, PLAIN, Question("stop", opening=middle))
-
-
-def _question(position: Position, width: int, height: int) -> Question:
-    """One turn where the answer is forced, or in an opening, about which many think as long as they may; else two."""
-    stones, answers = (squares_of(text, width, height) for text in (position.stones, position.answers))
-    turns = 1 if answers or len(stones) <= OPENED else 2
-    wanted = tuple(Stone(*at) for at in answers)
-    return Question(position.check, position.what or position.stones, stones, turns=turns, answers=wanted)
 
 
 def name_stone(decision: Decision) -> str:
@@ -214,7 +212,9 @@ class GomokuEntry(GameEntry):
         """Numbered stones."""
         from judge.records.gomoku.view import stones_view
 
-        return stones_view(_gomoku(game))
+        if not isinstance(game, Gomoku):
+            raise TypeError(f"not a game of five in a row: {game!r}")
+        return stones_view(game)
 
     def public(self, game: Game) -> BoardView:
         """All of it: nothing is hidden."""
@@ -273,12 +273,6 @@ class GomokuEntry(GameEntry):
     def questions(self, options: Mapping[str, Any]) -> Questions:
         """Commands and positions with a forced answer."""
         return questions(self, options)
-
-
-def _gomoku(game: Game) -> Gomoku:
-    if not isinstance(game, Gomoku):
-        raise TypeError(f"not a game of five in a row: {game!r}")
-    return game
 
 
 ENTRY = GomokuEntry()

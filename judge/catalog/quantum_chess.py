@@ -88,7 +88,9 @@ class QuantumChessEntry(GameEntry):
         """Pieces with both their types."""
         from judge.records.quantum_chess.view import chess_view
 
-        return chess_view(_chess(game), seat)
+        if not isinstance(game, QuantumChess):
+            raise TypeError(f"not a game of Quantum Chess: {game!r}")
+        return chess_view(game, seat)
 
     def public(self, game: Game) -> BoardView:
         """Without the types that no agent knows yet; what one agent knows, the other knows too."""
@@ -130,12 +132,6 @@ class QuantumChessEntry(GameEntry):
     def person(self) -> PersonWords:
         """All its requests and events."""
         return QuantumChessWords()
-
-
-def _chess(game: Game) -> QuantumChess:
-    if not isinstance(game, QuantumChess):
-        raise TypeError(f"not a game of Quantum Chess: {game!r}")
-    return game
 
 
 def _read_result(line: str) -> ResultWord | None:

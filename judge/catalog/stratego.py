@@ -75,7 +75,13 @@ class StrategoWords(PersonWords):
 
     def read(self, request: Request, text: str) -> Reply:
         """A row or a half-move."""
-        return _read_row(text) if isinstance(request, SetupRow) else _read_half_move(text)
+        if not isinstance(request, SetupRow):
+            return _read_half_move(text)
+        # The spy is a small letter; flag and bombs are capitals.
+        row = text.replace(" ", "").upper().replace("S", "s")
+        if len(row) != SIZE:
+            raise UnclearError(f"{quote(text)} has {len(row)} pieces: a row has {SIZE}")
+        return decided(SetUpRow(row), row)
 
     def lines(self, request: Request, text: str) -> Sequence[str]:
         """`auto` is a whole set-up."""
@@ -100,18 +106,16 @@ class StrategoWords(PersonWords):
         return game
 
 
-def _read_row(text: str) -> Reply:
-    """The spy is a small letter, flag and bombs are capitals, whatever was typed."""
-    row = text.replace(" ", "").upper().replace("S", "s")
-    if len(row) != SIZE:
-        raise UnclearError(f"{quote(text)} has {len(row)} pieces: a row has {SIZE}")
-    return decided(SetUpRow(row), row)
-
-
 def _read_half_move(text: str) -> Reply:
     squares = _FROM_TO.fullmatch(text)
     if squares is not None:
-        move = _between(*map(int, squares.groups()))
+        x, y, x2, y2 = map(int, squares.groups())
+        if (x == x2) == (y == y2):
+            raise UnclearError(f"from {x} {y} no piece moves to {x2} {y2}")
+        if x == x2:
+            move = Move(x, y, Direction.DOWN if y2 > y else Direction.UP, abs(y2 - y))
+        else:
+            move = Move(x, y, Direction.RIGHT if x2 > x else Direction.LEFT, abs(x2 - x))
         return decided(move, write_move(move))
     reply = read_reply(text.upper().replace(",", " "))
     match reply.decision:
@@ -121,15 +125,6 @@ def _read_half_move(text: str) -> Reply:
             raise UnclearError(f"{quote(text)} is no move: type X Y DIRECTION, such as 3 6 UP")
         case decision:
             return decided(decision, NO_MOVE)
-
-
-def _between(x: int, y: int, x2: int, y2: int) -> Move:
-    """The move from one square to another in its row or column; raises UnclearError if there is none."""
-    if (x == x2) == (y == y2):
-        raise UnclearError(f"from {x} {y} no piece moves to {x2} {y2}")
-    if x == x2:
-        return Move(x, y, Direction.DOWN if y2 > y else Direction.UP, abs(y2 - y))
-    return Move(x, y, Direction.RIGHT if x2 > x else Direction.LEFT, abs(x2 - x))
 
 
 _LOG = re.compile(rb"\S+ (RED|BLUE) SETUP|An illegal setup|Controller for Player")
