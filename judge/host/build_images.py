@@ -81,7 +81,9 @@ def build_recipes(
 
 
 def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, force: bool) -> ImageState:
-    codename = _codename()
+    codename = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
+    if not codename:
+        raise HostError("Images are built from Debian or Ubuntu packages, and this host is neither")
     digest = recipe.digest(codename)
     old = find_image(client, recipe.tag)
     if old is not None and old.labels.get("judge.recipe") == digest and not force:
@@ -115,7 +117,11 @@ def import_rootfs(client: docker.DockerClient, recipe: ImageRecipe, codename: st
         "judge.packages": str(check_rootfs(recipe, tar)),
     } | ({RUNTIME: recipe.document} if recipe.document else {})
     _import(client, recipe, tar, labels)
-    _remove_former(client, recipe)
+    # Remove earlier builds; one that a box still runs in stays until the next build. Images that were built upon ours
+    # have our labels too, but more layers than the one that we import.
+    for image in find_images(client, f"judge.image={recipe.name}", dangling=True):
+        if len(image.attrs["RootFS"]["Layers"]) == 1:
+            remove_unused(client, str(image.attrs["Id"]))
     return image_state(recipe, client.images.get(recipe.tag))
 
 
@@ -123,14 +129,6 @@ def content_of(recipe: ImageRecipe, files: str) -> str:
     """A digest of all that programs find in the image; `files` is that of its files."""
     beside = recipe.document or "".join(f"{key}={value}\n" for key, value in recipe.environment.items())
     return content_digest(files, beside) if beside else files
-
-
-def _codename() -> str:
-    """The host's distribution, whose packages the images are made of."""
-    codename = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
-    if not codename:
-        raise HostError("Images are built from Debian or Ubuntu packages, and this host is neither")
-    return codename
 
 
 def _available(package: str) -> str:
@@ -191,16 +189,6 @@ def _import(client: docker.DockerClient, recipe: ImageRecipe, tar: Path, labels:
 def _quoted(value: str) -> str:
     """A value as the Engine reads it back: it knows quotes, backslashes and variables."""
     return '"' + re.sub(r'(["\\$])', r"\\\1", value) + '"'
-
-
-def _remove_former(client: docker.DockerClient, recipe: ImageRecipe) -> None:
-    """Remove earlier builds; one that a box still runs in stays until the next build.
-
-    What somebody built upon ours has our labels too, but more layers than the one that we import.
-    """
-    for image in find_images(client, f"judge.image={recipe.name}", dangling=True):
-        if len(image.attrs["RootFS"]["Layers"]) == 1:
-            remove_unused(client, str(image.attrs["Id"]))
 
 
 def _recipes(names: Sequence[str]) -> list[ImageRecipe]:

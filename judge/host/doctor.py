@@ -332,9 +332,11 @@ def _processors(host: Host) -> Iterator[HostFinding]:
 
 def _stalls(host: Host) -> Iterator[HostFinding]:
     """What slots share although each has cores of its own: the kernel's locks, caches, and the Engine."""
-    placement = _placement(host)
-    if placement is None:
+    whole = group_cores(host.cores, [parse_processors(group) for group in siblings(host.files)])
+    if len(whole) <= 1:
         return
+    # As a contest would place its judge, and one slot for each of the other cores.
+    placement = place_slots(whole, len(whole) - 1)
     slots = {core for slot in placement.slots for core in slot}
     count, version = len(placement.slots), tuple(map(int, re.findall(r"\d+", host.kernel)[:2]))
     if version:
@@ -362,12 +364,6 @@ def _stalls(host: Host) -> Iterator[HostFinding]:
             f"{' and '.join(loose)} can run on the cores of slots: making a box takes time from the agents there",
             f"taskset -acp {judge} PID of each, or CPUAffinity={judge} in the [Service] section of their units",
         )
-
-
-def _placement(host: Host) -> CorePlacement | None:
-    """Where a contest would place its judge and one slot for each of the other cores; None on a single core."""
-    whole = group_cores(host.cores, [parse_processors(group) for group in siblings(host.files)])
-    return place_slots(whole, len(whole) - 1) if len(whole) > 1 else None
 
 
 def _slots_on(placement: CorePlacement, cache: frozenset[int]) -> list[tuple[int, ...]]:

@@ -84,15 +84,23 @@ def read_host(settings: Sequence[str], pause_s: float = 1.0) -> Host:
     engine = _or_why(_engine_info, "engine", lacks)
     images = _or_why(listing, "images", lacks) if engine else None
     trial = _or_why(probes.try_boxes, "trial", lacks) if engine else None
+    paths = [Path(path) for path in FILES]
+    for pattern in GLOBS:
+        paths += Path("/sys").glob(pattern)
+    files = {str(path): text for path in paths if (text := _text(path)) is not None}
+    values = {name: _text(SETTINGS / name.replace(".", "/")) for name in settings}
+    before = _text(Path("/proc/stat")) or ""
+    time.sleep(pause_s)
+    samples = (before, _text(Path("/proc/stat")) or "")
     return Host(
         name=platform.node(),
         system=_system(),
         kernel=platform.release(),
         cores=tuple(sorted(cores.available())),
-        files=_files(),
-        settings=_settings(settings),
+        files=files,
+        settings={name: text.strip() for name, text in values.items() if text is not None},
         users={user.pw_uid: user.pw_name for user in pwd.getpwall()},
-        samples=_samples(pause_s),
+        samples=samples,
         free_bytes=_free(engine or {}),
         engine_at=os.environ.get("DOCKER_HOST", ""),
         engine=engine,
@@ -135,29 +143,11 @@ def _system() -> str:
         return platform.system()
 
 
-def _files() -> dict[str, str]:
-    paths = [Path(path) for path in FILES]
-    for pattern in GLOBS:
-        paths += Path("/sys").glob(pattern)
-    return {str(path): text for path in paths if (text := _text(path)) is not None}
-
-
-def _settings(names: Sequence[str]) -> dict[str, str]:
-    texts = {name: _text(SETTINGS / name.replace(".", "/")) for name in names}
-    return {name: text.strip() for name, text in texts.items() if text is not None}
-
-
 def _text(path: Path) -> str | None:
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-
-
-def _samples(pause_s: float) -> tuple[str, str]:
-    before = _text(Path("/proc/stat")) or ""
-    time.sleep(pause_s)
-    return before, _text(Path("/proc/stat")) or ""
 
 
 def _free(engine: Mapping[str, Any]) -> dict[str, int]:

@@ -32,19 +32,14 @@ def build_house_agents(progress: Progress = ignore_progress) -> dict[str, Path]:
     What is current is left alone; an agent in Java is left out where there is no javac, which nothing else needs.
     Returns the folder of each by name; `HostError` where a compiler fails.
     """
+    built: dict[str, Path] = {}
     with build_lock("house"):
-        return {
-            name: _build_house_agent(IMAGES / name, progress)
-            for name in house_agent_names()
-            if _can_build(IMAGES / name, progress)
-        }
-
-
-def _can_build(source: Path, say: Progress) -> bool:
-    if not any(source.glob("*.java")) or shutil.which("javac"):
-        return True
-    say(f"{source.name} is left out: there is no javac here (apt-get install {JAVAC_PACKAGE})")
-    return False
+        for name in house_agent_names():
+            if any((IMAGES / name).glob("*.java")) and not shutil.which("javac"):
+                progress(f"{name} is left out: there is no javac here (apt-get install {JAVAC_PACKAGE})")
+            else:
+                built[name] = _build_house_agent(IMAGES / name, progress)
+    return built
 
 
 def _build_house_agent(source: Path, say: Progress) -> Path:
@@ -56,7 +51,11 @@ def _build_house_agent(source: Path, say: Progress) -> Path:
     say(f"building {source.name}")
     with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
         fresh = Path(scratch) / "fresh"
-        _assemble(source, fresh)
+        shutil.copytree(source, fresh, ignore=shutil.ignore_patterns("*.c", "*.h", "*.java", "__pycache__"))
+        if programs := [file for part in _folders_of(source) for file in sorted(part.glob("*.c"))]:
+            compile_static(programs, fresh / source.name)
+        if classes := sorted(source.glob("*.java")):
+            compile_java(classes, fresh)
         stamp.unlink(missing_ok=True)
         if target.exists():
             target.rename(Path(scratch) / "old")
@@ -77,12 +76,3 @@ def _folders_of(agent: Path) -> list[Path]:
                 if agent.parent / name not in folders:
                     folders.append(agent.parent / name)
     return folders
-
-
-def _assemble(source: Path, folder: Path) -> None:
-    """Fill the new `folder`: everything that is not compiled, and what the compilers make of the rest."""
-    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("*.c", "*.h", "*.java", "__pycache__"))
-    if programs := [file for part in _folders_of(source) for file in sorted(part.glob("*.c"))]:
-        compile_static(programs, folder / source.name)
-    if classes := sorted(source.glob("*.java")):
-        compile_java(classes, folder)

@@ -138,7 +138,11 @@ def _copy_layer(archive: IO[bytes], target: IO[bytes]) -> str:
     with tarfile.open(fileobj=archive, mode="r|") as tar:
         for member in tar:
             content = tar.extractfile(member) if member.isfile() else None
-            if not isinstance(content, io.BufferedReader) or not _is_layer(member.name, content):
+            if not isinstance(content, io.BufferedReader):
+                continue
+            # Since Engine 25 layers are among blobs, of which the others are JSON.
+            is_blob = member.name.startswith("blobs/sha256/")
+            if not member.name.endswith("/layer.tar") and not (is_blob and content.peek(1)[:1] != b"{"):
                 continue
             if found:
                 raise HostError("the image has more than one layer, and no image of ours has")
@@ -146,11 +150,6 @@ def _copy_layer(archive: IO[bytes], target: IO[bytes]) -> str:
     if not found:
         raise HostError("this Engine exports no layer of the image")
     return found
-
-
-def _is_layer(name: str, content: io.BufferedReader) -> bool:
-    """Since Engine 25 layers are among blobs, of which the others are JSON."""
-    return name.endswith("/layer.tar") or (name.startswith("blobs/sha256/") and content.peek(1)[:1] != b"{")
 
 
 # ---- from a file to an image --------------------------------------------------------------------

@@ -122,7 +122,10 @@ def _found_inside(tenant: Tenant, policy: BoxPolicy) -> int:
         uid=user.uid,
     )
     config["Entrypoint"] = ["/bin/sh"]
-    config["HostConfig"]["Mounts"].append(_volume())
+    options = {"type": "tmpfs", "device": "tmpfs", "o": f"size={FOLDER_BYTES},nr_inodes=16,mode=0777"}
+    driver = {"Name": "local", "Options": options}
+    volume = {"Type": "volume", "Target": "/probe", "VolumeOptions": {"DriverConfig": driver}}
+    config["HostConfig"]["Mounts"].append(volume)
     with closing(user), closing(Engine(PATIENCE_S)) as engine:
         container = engine.create(config)
         try:
@@ -142,9 +145,3 @@ def _surface(program: Path, policy: BoxPolicy) -> KernelSurface:
     if not result.is_success:
         raise HostError(f"a box could not count what it can reach of the kernel: {result.report}, {result.stderr}")
     return KernelSurface(len(load_profile(policy.seccomp).calls), *map(int, output.getvalue().split()))
-
-
-def _volume() -> dict[str, object]:
-    options = {"type": "tmpfs", "device": "tmpfs", "o": f"size={FOLDER_BYTES},nr_inodes=16,mode=0777"}
-    driver = {"Name": "local", "Options": options}
-    return {"Type": "volume", "Target": "/probe", "VolumeOptions": {"DriverConfig": driver}}

@@ -101,18 +101,14 @@ def _all(client: docker.DockerClient) -> Iterator[Derived]:
     found = find_images(client, "judge.derived")
     for image in sorted(found, key=lambda each: str(each.labels["judge.derived"])):
         source = find_image(client, str(image.labels["judge.derived"]))
-        if _is_ours(image, source):
+        # An image that was built upon a copy has the copy's label too. A copy has a tag of ours. Where a newer copy has
+        # taken the tag, it has none, and one layer more than its source.
+        if image.tags:
+            is_ours = any(tag.startswith(f"{DERIVED}:") for tag in image.tags)
+        else:
+            is_ours = source is not None and _layers(image) == _layers(source) + 1
+        if is_ours:
             yield _derived(image, source)
-
-
-def _is_ours(image: Image, source: Image | None) -> bool:
-    """Whether we made it: what somebody built upon one of ours has its label too.
-
-    Ours has a tag of ours; or none, where a newer one has taken it, and one layer more than its source.
-    """
-    if image.tags:
-        return any(tag.startswith(f"{DERIVED}:") for tag in image.tags)
-    return source is not None and _layers(image) == _layers(source) + 1
 
 
 def _layers(image: Image) -> int:

@@ -51,11 +51,18 @@ def _unpack(recipe: ImageRecipe, version: str, target: Path, scratch: Path) -> N
     lines.write_text("".join(f"{line}\n" for line in recipe.wheels), encoding="utf-8")
     command = [sys.executable, "-m", "pip", "install", "--target", str(target), "--requirement", str(lines)]
     command += ["--require-hashes", "--only-binary", ":all:", "--no-deps", "--no-compile", "--no-cache-dir"]
-    command += ["--implementation", "cp", "--python-version", version, *_platforms()]
+    command += ["--implementation", "cp", "--python-version", version]
+    # The tags of wheels that the distribution's C library can load; pip takes no others.
+    machine = os.uname().machine
+    glibc = re.fullmatch(r"glibc 2\.(\d+)", os.confstr("CS_GNU_LIBC_VERSION") or "")
+    tags = [f"manylinux_2_{minor}_{machine}" for minor in range(int(glibc[1]) if glibc else 0, 16, -1)]
+    command += [word for tag in [*tags, f"manylinux2014_{machine}"] for word in ("--platform", tag)]
     command += ["--disable-pip-version-check", "--quiet", "--retries", "1"]
     if recipe.wheel_folder:
         command += ["--find-links", str(recipe.wheel_folder)]
-        if _are_all_in(recipe.wheel_folder, recipe.wheels):
+        found = {path.name.lower().replace("_", "-") for path in recipe.wheel_folder.glob("*.whl")}
+        wanted = [line.split(" ")[0].lower().replace("==", "-").replace("_", "-") for line in recipe.wheels]
+        if all(any(name.startswith(f"{word}-") for name in found) for word in wanted):
             command.append("--no-index")
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode == 0:
@@ -69,21 +76,6 @@ def _unpack(recipe: ImageRecipe, version: str, target: Path, scratch: Path) -> N
         f"pip could not get the wheels of {recipe.name}; where no index can be reached, put the wheels beside the "
         f"runtime.toml. The last lines of it:\n{tail}"
     )
-
-
-def _platforms() -> list[str]:
-    """The tags of wheels that the distribution's C library can load; pip takes no others."""
-    machine = os.uname().machine
-    glibc = re.fullmatch(r"glibc 2\.(\d+)", os.confstr("CS_GNU_LIBC_VERSION") or "")
-    tags = [f"manylinux_2_{minor}_{machine}" for minor in range(int(glibc[1]) if glibc else 0, 16, -1)]
-    return [word for tag in [*tags, f"manylinux2014_{machine}"] for word in ("--platform", tag)]
-
-
-def _are_all_in(folder: Path, lines: tuple[str, ...]) -> bool:
-    """Whether the folder has a wheel for each line, so that no index needs to be asked."""
-    found = {path.name.lower().replace("_", "-") for path in folder.glob("*.whl")}
-    wanted = [line.split(" ")[0].lower().replace("==", "-").replace("_", "-") for line in lines]
-    return all(any(name.startswith(f"{word}-") for name in found) for word in wanted)
 
 
 def _compile(version: str, target: Path) -> None:
