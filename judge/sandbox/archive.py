@@ -80,8 +80,8 @@ def pack_folder(entries: Mapping[bytes, bytes | None]) -> Archive:
                 member.size, member.mode = len(content), 0o600
                 tar.addfile(member, io.BytesIO(content))
     data = buffer.getvalue()
-    size_bytes = sum(_whole_pages(len(content)) for content in entries.values() if content)
-    return Archive(data, hashlib.sha256(data).hexdigest(), size_bytes, len(entries))
+    pages = sum(-(-len(content) // PAGE) for content in entries.values() if content)
+    return Archive(data, hashlib.sha256(data).hexdigest(), pages * PAGE, len(entries))
 
 
 def parse_folder(data: bytes, room: Capacity) -> tuple[Archive, tuple[str, ...]]:
@@ -153,10 +153,6 @@ def _add(entries: dict[bytes, bytes | None], path: bytes, content: bytes | None,
             leftovers.add("files in files", path.decode("utf-8", ANY_BYTES))
             return
     entries.setdefault(path, content)
-
-
-def _whole_pages(size: int) -> int:
-    return -(-size // PAGE) * PAGE
 
 
 def _too_large(room: Capacity) -> str:

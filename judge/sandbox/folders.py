@@ -152,7 +152,10 @@ class LocalKeeper(Keeper):
 
     def _collected(self, folder: Folder) -> CollectedFolder:
         left = self._packed(folder)
-        others = 0 if folder.name == "." else self._others(folder)
+        others = 0  # files next to the folder
+        if folder.name != ".":
+            with suppress(OSError):
+                others = sum(path.name != folder.name for path in Path(self.places[folder.place]).iterdir())
         return replace(left, notes=(*left.notes, *note_on_others(folder, others)))
 
     def _packed(self, folder: Folder) -> CollectedFolder:
@@ -164,13 +167,6 @@ class LocalKeeper(Keeper):
             packed = packing.stdout.read(folder.room.stream_bytes + 1) if packing.stdout else b""
             packing.kill()
         return collect_archive(packed, folder)
-
-    def _others(self, folder: Folder) -> int:
-        """The number of files beside the folder; 0 if the directory cannot be read."""
-        found: list[Path] = []
-        with suppress(OSError):
-            found = list(Path(self.places[folder.place]).iterdir())
-        return sum(path.name != folder.name for path in found)
 
     def _at(self, folder: Folder) -> Path:
         return Path(self.places[folder.place]) / folder.name

@@ -37,17 +37,14 @@ def content_digest(*parts: str | bytes | Path) -> str:
 
 def _pieces(part: str | bytes | Path) -> Iterator[bytes]:
     if isinstance(part, Path):
-        for file in _files(part):
+        files = [part]
+        if not part.is_file():
+            files = sorted(f for f in part.rglob("*") if f.is_file() and "__pycache__" not in f.parts)
+        for file in files:
             yield str(file.relative_to(part.parent)).encode()
             yield file.read_bytes()
     else:
         yield part.encode() if isinstance(part, str) else part
-
-
-def _files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    return sorted(f for f in path.rglob("*") if f.is_file() and "__pycache__" not in f.parts)
 
 
 @contextmanager

@@ -199,8 +199,12 @@ class AttachStream:
             for kind, frame in self._control.feed(payload):
                 if kind == ord("C"):
                     self._is_clean = True
+                elif kind == ord("R"):
+                    yield Channel.REPORT, self.on_report(frame).encode()
                 else:
-                    yield self._of_control(kind, frame)
+                    if not frame:
+                        self._open.discard(Channel.ERR)
+                    yield Channel.ERR, frame
         elif self._mark and Channel.OUT in self._open:
             data, last = self._mark.feed(payload)
             if data:
@@ -208,10 +212,3 @@ class AttachStream:
             if last:
                 self._open.discard(Channel.OUT)
                 yield Channel.OUT, b""
-
-    def _of_control(self, kind: int, frame: bytes) -> tuple[Channel, bytes]:
-        if kind == ord("R"):
-            return Channel.REPORT, self.on_report(frame).encode()
-        if not frame:
-            self._open.discard(Channel.ERR)
-        return Channel.ERR, frame

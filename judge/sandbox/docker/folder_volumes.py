@@ -196,6 +196,15 @@ class VolumeKeeper(Keeper):
 
     def _config(self, image: str) -> dict[str, Any]:
         memory = OWN_MEMORY_BYTES + sum(folder.size_bytes for folder in self._folders)
+        mounts = [
+            {
+                "Type": "volume",
+                "Source": self.places[folder.place],
+                "Target": f"{ROOT}/{folder.seat}-{folder.kind}",
+                "VolumeOptions": {"NoCopy": True},
+            }
+            for folder in self._folders
+        ]
         return {
             "Image": image,
             "Entrypoint": ["/bin/sh", "-c", SCRIPT],
@@ -220,16 +229,8 @@ class VolumeKeeper(Keeper):
                 "MemorySwap": memory,
                 "PidsLimit": 16,
                 "CpusetCpus": ",".join(map(str, self._cores)),
-                "Mounts": [self._mount(folder) for folder in self._folders],
+                "Mounts": mounts,
             },
-        }
-
-    def _mount(self, folder: Folder) -> dict[str, Any]:
-        return {
-            "Type": "volume",
-            "Source": self.places[folder.place],
-            "Target": f"{ROOT}/{folder.seat}-{folder.kind}",
-            "VolumeOptions": {"NoCopy": True},
         }
 
 

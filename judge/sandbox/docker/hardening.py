@@ -244,7 +244,9 @@ def _files(
         mounts += [_mount(accounts / name, f"/etc/{name}") for name in ACCOUNT_FILES]
     for kind, path in FOLDERS.items():
         if kind in tenant.folders:
-            mounts.append(_volume(tenant.folders[kind], path))
+            # Its volume has the quota, and forbids what a fresh folder forbids.
+            options = {"NoCopy": True}
+            mounts.append({"Type": "volume", "Source": tenant.folders[kind], "Target": path, "VolumeOptions": options})
     tmpfs = {path: f"{MOUNT_FLAGS},{options}" for path, options in _tmpfs(tenant, limits, uid).items()}
     if tenant.runs_scratch and SCRATCH in tmpfs:
         tmpfs[SCRATCH] = tmpfs[SCRATCH].replace(MOUNT_FLAGS, RUNS_FLAGS, 1)
@@ -289,8 +291,3 @@ def _mount(source: Path, target: str) -> dict[str, Any]:
         "ReadOnly": True,
         "BindOptions": {"Propagation": "rprivate", "NonRecursive": True},
     }
-
-
-def _volume(name: str, target: str) -> dict[str, Any]:
-    """A kept folder: its volume has the quota, and forbids what a fresh one forbids."""
-    return {"Type": "volume", "Source": name, "Target": target, "VolumeOptions": {"NoCopy": True}}

@@ -265,16 +265,12 @@ def _derived(client: docker.DockerClient, name: str) -> str:
             return _ours(recipe, source)
     if any(tag.startswith(f"{DERIVED}:") for tag in source.tags):
         return _id(source)
-    _refuse_unfit(name, source)
-    return _derive(client, source)
-
-
-def _refuse_unfit(name: str, image: Image) -> None:
-    """Volumes are room outside of every quota, triggers run commands; neither can be taken off."""
-    config = image.attrs.get("Config") or {}
+    # Volumes are room outside of every quota, triggers run commands; neither can be taken off.
+    config = source.attrs.get("Config") or {}
     for key, what in (("Volumes", "declares volumes"), ("OnBuild", "has ONBUILD triggers")):
         if config.get(key):
             raise InputError(f"The image {name} cannot be a box: it {what}; build it without them")
+    return _derive(client, source)
 
 
 def _derive(client: docker.DockerClient, source: Image) -> str:

@@ -104,7 +104,12 @@ def main(fd: int) -> None:
 
 def _carry_out(request: Mapping[str, Any], handle: int, last_number: LastNumber) -> None:
     """Renew what a game could have left; the first time, hide what cannot be renewed."""
-    tree = _open_tree(request["program"][0]) if request["program"] is not None else None
+    tree: int | None = None
+    if request["program"] is not None:
+        path = request["program"][0]
+        # A mount of the directory that is not attached to any path yet.
+        tree = libc.syscall(OPEN_TREE, AT_FDCWD, path.encode(), ctypes.c_uint(OPEN_TREE_CLONE | os.O_CLOEXEC))
+        _check(min(tree, 0), f"open_tree {path}")
     try:
         _work_inside(request, handle, tree, last_number)
     finally:
@@ -157,13 +162,6 @@ def _renew(path: str, options: str) -> None:
     found = os.statvfs(path)
     if found.f_bfree != found.f_blocks or found.f_files - found.f_ffree != 1:
         raise OSError(f"{path} is not empty")
-
-
-def _open_tree(path: str) -> int:
-    """A mount of a directory that is not attached to any path yet."""
-    tree: int = libc.syscall(OPEN_TREE, AT_FDCWD, path.encode(), ctypes.c_uint(OPEN_TREE_CLONE | os.O_CLOEXEC))
-    _check(min(tree, 0), f"open_tree {path}")
-    return tree
 
 
 def _replace(path: str, tree: int) -> None:

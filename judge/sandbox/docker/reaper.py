@@ -31,8 +31,17 @@ def reap(*, containers: bool = True) -> list[str]:
     Without `containers` the Engine is not asked: for commands that use process boxes only. Raises `HostError` where
     the Engine does not answer.
     """
-    removed = list(_reap_engine()) if containers else []
-    return [*removed, *_reap_directories()]
+    removed: list[str] = []
+    if containers:
+        with closing(Engine(REAP_TIMEOUT_S)) as engine:
+            removed += _reap_containers(engine)
+            removed += _reap_volumes(engine)
+    for directory, owner in directories():
+        if owner.fate() is Fate.GONE if owner else _is_forgotten(directory):
+            kill_marked(directory)
+            remove_directory(directory)
+            removed.append(f"directory {directory}")
+    return removed
 
 
 @contextmanager
@@ -43,12 +52,6 @@ def alone_on(cores: CoreLocks) -> Iterator[None]:
             for line in reap():
                 cores.tell(f"removed what an earlier judge left: {line}")
         yield
-
-
-def _reap_engine() -> Iterator[str]:
-    with closing(Engine(REAP_TIMEOUT_S)) as engine:
-        yield from _reap_containers(engine)
-        yield from _reap_volumes(engine)
 
 
 def _reap_containers(engine: Engine) -> Iterator[str]:
@@ -94,14 +97,6 @@ def is_rubbish(container: Mapping[str, Any]) -> bool:
         old = time.time() - container["Created"] > FOREIGN_AGE_S
         return old and container["State"] not in ("running", "paused", "restarting")
     return fate is Fate.GONE
-
-
-def _reap_directories() -> Iterator[str]:
-    for directory, owner in directories():
-        if owner.fate() is Fate.GONE if owner else _is_forgotten(directory):
-            kill_marked(directory)
-            remove_directory(directory)
-            yield f"directory {directory}"
 
 
 def _is_forgotten(directory: Path) -> bool:

@@ -170,7 +170,10 @@ class Renewal:
         if isinstance(self.container.freezer, EnginePause):
             raise UncleanError("this judge may not write the files of its cgroups")
         self._clean()
-        self._prove_apart()
+        # Its namespaces must differ from the host's, or what is done in them is done to the host.
+        for name in NAMESPACES:
+            if _namespace(self._first.pid, name) == _namespace("self", name):
+                raise UncleanError(f"it has no {name} namespace of its own")
         made = self._file_systems()
         self._renew(self._shown())
         if (now := self._file_systems()) != made:
@@ -195,7 +198,10 @@ class Renewal:
         now = self._look()
         for name, before in self._before.items():
             if (found := now.get(name, "")) != before:
-                raise UncleanError(f"{name}: {_difference(before, found)}")
+                lines = zip_longest(before.splitlines(), found.splitlines())
+                first = next(pair for pair in lines if pair[0] != pair[1])
+                was, is_now = (" ".join((text or "nothing").split())[:200] for text in first)
+                raise UncleanError(f"{name}: it was {was}, and is {is_now}")
         if (more := self._used_bytes() - self._memory_bytes) > ROOM_BYTES:
             raise UncleanError(f"{more} bytes of memory are not given back")
 
@@ -211,12 +217,6 @@ class Renewal:
         """Have PID 1 end every other process and leave the agent's folders."""
         if self.container.stream is None or not self.container.stream.clean(CLEAN_TIMEOUT_S):
             raise UncleanError("PID 1 does not say that nothing is left")
-
-    def _prove_apart(self) -> None:
-        """Its namespaces are its own: what is done in them is not done to this host."""
-        for name in NAMESPACES:
-            if _namespace(self._first.pid, name) == _namespace("self", name):
-                raise UncleanError(f"it has no {name} namespace of its own")
 
     def _file_systems(self) -> Mapping[str, str]:
         """What is mounted where the agent may write: type, source and options of the file system."""
@@ -273,7 +273,9 @@ class Renewal:
             # write down the watches of an epoll.
             flags = "" if file == EPOLL else _text(f"{process}/fdinfo/{name}").splitlines()[1]
             yield f"file {name} of PID 1", f"{file} {flags}"
-        yield "mounts", "\n".join(sorted(map(_mount_without_numbers, _text(f"{process}/mountinfo").splitlines())))
+        # Without the numbers of the mount, of its parent and of its file system.
+        mounts = (line.split(" ", 3)[3] for line in _text(f"{process}/mountinfo").splitlines())
+        yield "mounts", "\n".join(sorted(mounts))
         sockets = _text(f"{process}/net/unix").splitlines()[1:]
         yield "sockets", "\n".join(sockets)
         yield "keys", "\n".join(_keys_of(status["Uid"].split()[0]))
@@ -323,20 +325,8 @@ def _text(path: str) -> str:
     return b"".join(parts).decode("utf-8", "replace").rstrip("\n")
 
 
-def _difference(before: str, now: str) -> str:
-    """The first lines that differ."""
-    was, found = next(pair for pair in zip_longest(before.splitlines(), now.splitlines()) if pair[0] != pair[1])
-    before, now = (" ".join((text or "nothing").split())[:200] for text in (was, found))
-    return f"it was {before}, and is {now}"
-
-
 def _namespace(pid: int | str, name: str) -> str:
     return str((Path("/proc") / str(pid) / "ns" / name).readlink())
-
-
-def _mount_without_numbers(line: str) -> str:
-    """A line of mountinfo without the numbers of the mount, of its parent and of its file system."""
-    return line.split(" ", 3)[3]
 
 
 def _keys_of(uid: str) -> list[str]:

@@ -130,7 +130,11 @@ def engine_text(name: str) -> str | None:
     if name == ENGINE:
         return None
     if name.endswith(".json"):
-        return _text(Path(name))
+        path = Path(name)
+        try:
+            return path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"the seccomp profile {path} cannot be read: {error}") from None
     return _form(name) if name.endswith(".toml") else _shipped(name)
 
 
@@ -144,19 +148,13 @@ def _form(name: str) -> str:
     return json.dumps(load_profile(name).engine_form())
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the seccomp profile {path} cannot be read: {error}") from None
-
-
 def _extended(base: Mapping[str, CallRule], more: Mapping[str, CallRule]) -> dict[str, CallRule]:
-    return {name: _both(base[name], rule) if name in base else rule for name, rule in more.items()}
-
-
-def _both(base: CallRule, more: CallRule) -> CallRule:
-    return more.model_copy(update={"calls": base.calls + more.calls, "values": base.values | more.values})
+    rules = dict(more)
+    for name, rule in more.items():
+        if (first := base.get(name)) is not None:
+            both = {"calls": first.calls + rule.calls, "values": first.values | rule.values}
+            rules[name] = rule.model_copy(update=both)
+    return rules
 
 
 def _architecture(machine: str) -> str:

@@ -106,7 +106,8 @@ class OwnTime:
                         self._last.setdefault(pid, 0)
         for pid in self._last:
             with suppress(OSError):
-                self._last[pid] = max(self._last[pid], time.clock_gettime_ns(_clock_of(pid)))
+                clock = (~pid << 3) | 2  # the CPU clock of the whole process, as clock_getcpuclockid computes it
+                self._last[pid] = max(self._last[pid], time.clock_gettime_ns(clock))
         return sum(self._last.values())
 
 
@@ -128,11 +129,6 @@ def _program_file(pid: int) -> str:
     with suppress(OSError):
         return os.readlink(f"{PROC}/{pid}/exe")  # noqa: PTH115 faster
     return ""
-
-
-def _clock_of(pid: int) -> int:
-    """The clock of a process's CPU time, of all its threads (clock_getcpuclockid)."""
-    return (~pid << 3) | 2
 
 
 @functools.cache

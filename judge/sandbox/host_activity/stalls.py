@@ -143,15 +143,13 @@ class StallWatch:
             except (OSError, ValueError):
                 return None
             if is_asleep or most:
-                return doing.total_ns(now, waited, self._spent_ns(doing.disk))
+                with self._lock:
+                    spent_ns = self._disks[doing.disk - 1].spent_ns() if 0 < doing.disk <= len(self._disks) else 0
+                return doing.total_ns(now, waited, spent_ns)
             if now >= until:
                 return doing.stalled_ns
             time.sleep(NAP_S)
         return None
-
-    def _spent_ns(self, disk: int) -> int:
-        with self._lock:
-            return self._disks[disk - 1].spent_ns() if 0 < disk <= len(self._disks) else 0
 
     def pressure_ns(self) -> int | None:
         """For how long whatever wanted to run on this host waited for memory or a disk instead; see `Pressure`."""

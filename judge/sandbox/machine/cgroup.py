@@ -52,7 +52,10 @@ def parse_mounts(text: str) -> dict[str, tuple[str, Path]]:
         kind, _, options = right.split(" ", 2)
         if kind not in ("cgroup", "cgroup2"):
             continue
-        root, point = (_unescape(field) for field in left.split(" ")[3:5])
+        # Fields have octal escapes, such as `\040` for a space.
+        root, point = (
+            re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), field) for field in left.split(" ")[3:5]
+        )
         for name in [UNIFIED] if kind == "cgroup2" else options.split(","):
             mounts.setdefault(name, (root, Path(point)))
     return mounts
@@ -291,13 +294,13 @@ class CgroupMeter(Meter):
         peak, cap, kills, cpu = (
             counter.read() if counter else None for counter in (self._peak, self._cap, self._kills, self._cpu)
         )
-        return Readings(peak, cap, kills, cpu, self._reached_cap(peak, cap))
-
-    def _reached_cap(self, peak: int | None, cap: int | None) -> bool | None:
-        """Whether the container was at its own cap: version 2 counts it, and of version 1 the peak is exact."""
+        # Whether the container was at its own cap: version 2 counts it, and of version 1 the peak is exact.
+        reached_cap: bool | None = None
         if self._ooms is not None:
-            return bool(self._ooms.read())
-        return peak > cap - NEAR_CAP if self._is_v1 and peak is not None and cap is not None else None
+            reached_cap = bool(self._ooms.read())
+        elif self._is_v1 and peak is not None and cap is not None:
+            reached_cap = peak > cap - NEAR_CAP
+        return Readings(peak, cap, kills, cpu, reached_cap)
 
     def close(self) -> None:
         if self._threads:
@@ -403,8 +406,3 @@ def _is_there(fd: int) -> bool:
     except OSError as error:
         return error.errno != errno.ENODEV
     return True
-
-
-def _unescape(field: str) -> str:
-    r"""A field of mountinfo without its octal escapes (`\040` for a space)."""
-    return re.sub(r"\\([0-7]{3})", lambda game: chr(int(game[1], 8)), field)

@@ -63,7 +63,11 @@ class ProcessBox(Box):
             self._directory = make_directory()
             (self._directory / "tmp").mkdir(mode=0o700)
             for kind, name in DIRECTORIES.items():
-                self._make_folder(self._directory / name, self._tenant.folders.get(kind))
+                kept = self._tenant.folders.get(kind)
+                if kept is None:
+                    (self._directory / name).mkdir(mode=0o700)
+                else:
+                    (self._directory / name).symlink_to(kept)
             self._stdin = self._pipe(agent_reads=True)
             self._streams = (
                 PipeSource(self._pipe(agent_reads=False), Channel.OUT),
@@ -72,14 +76,6 @@ class ProcessBox(Box):
             self._reports = ReportSource(self)
         except OSError as error:
             raise HostError(f"No pipes or folders for the agent {self._tenant.name}: {error}") from error
-
-    @staticmethod
-    def _make_folder(path: Path, kept: str | None) -> None:
-        """A folder beside the others: the one that is kept, or a fresh one."""
-        if kept is None:
-            path.mkdir(mode=0o700)
-        else:
-            path.symlink_to(kept)
 
     def _pipe(self, *, agent_reads: bool) -> int:
         """A new pipe: keeps the agent's end for its start, returns the judge's, which does not block."""
