@@ -90,6 +90,16 @@ def find_cgroups(pid: int, container: str) -> dict[str, Path] | None:
         return None
 
 
+def outermost(cgroup: Path) -> Path:
+    """The outermost cgroup of the container that `cgroup` is of.
+
+    crun puts the processes of `docker-ID.scope` into a cgroup of their own below it, with the same limits. Where memory
+    ends, the kernel counts that at the one of the two that ends first, and at all above it.
+    """
+    parent = cgroup.parent
+    return parent if _CONTAINER_ID.search(parent.name) and not _CONTAINER_ID.search(cgroup.name) else cgroup
+
+
 @cache
 def tell_hidden() -> None:
     """Say, once in each process that plays, that no cgroup of the Engine's is visible, though it runs here."""
@@ -147,6 +157,7 @@ class Pressure:
             os.close(self.counters.pop().fd)
 
 
+_CONTAINER_ID = re.compile("[0-9a-f]{64}")
 V1_THREADS = "tasks"
 """The file of threads in version 1; while it is open it shows the same list for a second."""
 
@@ -230,7 +241,7 @@ class CgroupMeter(Meter):
             self._cap = self._counter(unified, ("memory.max",))
             self._used = self._counter(unified, ("memory.current",))
             self._kills = self._counter(unified, ("memory.events",), "oom_kill")
-            self._ooms = self._counter(unified, ("memory.events",), "oom")
+            self._ooms = self._counter(unified and outermost(unified), ("memory.events",), "oom")
         if "cpuacct" in directories:
             self._cpu = self._counter(directories["cpuacct"], ("cpuacct.usage",))
         else:

@@ -141,6 +141,24 @@ def test_v2_was_at_its_cap_if_its_own_limit_ran_out(tmp_path: Path) -> None:
         assert False is meter.readings().reached_cap
 
 
+@pytest.mark.parametrize(
+    ("outer", "inner", "reached"),
+    [
+        (f"docker-{'a' * 64}.scope", "container", True),
+        (f"docker-{'a' * 64}.scope", "b" * 64, False),
+        ("machine.slice", f"docker-{'a' * 64}.scope", False),
+    ],
+    ids=["crun's cgroup below that of the container", "a container in a container", "a slice without memory"],
+)
+def test_memory_that_ends_at_the_outer_cgroup_of_a_container_ends_at_its_cap(
+    tmp_path: Path, outer: str, inner: str, reached: bool
+) -> None:
+    write(tmp_path / outer, memory__events="max 12\noom 1\noom_kill 1\n")
+    directory = write(tmp_path / outer / inner, memory__events="max 12\noom 0\noom_kill 1\n")
+    with closing(CgroupMeter({"": directory})) as meter:
+        assert (1, reached) == (meter.readings().oom_kills, meter.readings().reached_cap)
+
+
 def test_a_meter_of_an_older_v2_keeps_the_most_that_it_saw(tmp_path: Path) -> None:
     directory = write(tmp_path, memory__current="5000\n", memory__max="max\n")
     meter = CgroupMeter({"": directory})
