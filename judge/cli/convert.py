@@ -45,12 +45,21 @@ def convert(
             names = ", ".join(content.formats.by_name)
             raise InputError(f"{path}: a game of {content.entry.name} cannot be written as {to}, only as {names}")
     planned = _targets(sources, to, output)
-    written = {target: _written(target, content, to) for target, content in planned.items()}
-    if not force:
-        _refuse_to_overwrite(written)
-    for target, data in written.items():
-        _write(target, data, force)
-        print(f"{printable(str(target), 500)}: {_summary(planned[target])}")
+    written: dict[Path, bytes] = {}
+    for target, content in planned.items():
+        try:
+            written[target] = content.formats.write(content.games, to)
+        except InputError as error:
+            raise InputError(f"{target}: {error}") from None
+    for target in written:
+        if not force and target.exists():
+            raise InputError(f"{target}: exists; --force writes over it, -o writes elsewhere")
+    for target, content in planned.items():
+        _write(target, written[target], force)
+        games = "1 game" if len(content.games) == 1 else f"{len(content.games)} games"
+        unknown = sum(not content.formats.has_result(game) for game in content.games)
+        without = f", {unknown} without a result" if unknown else ""
+        print(f"{printable(str(target), 500)}: {games}{without}")
     notes = [content.note for content in sources.values() if content.note]
     for note in [*notes, *_name_notes(planned, to)]:
         print(printable(note, 500), file=sys.stderr)
@@ -82,13 +91,6 @@ def _targets(sources: Mapping[Path, FileContent], to: str, output: str) -> Mappi
     return targets
 
 
-def _written(target: Path, content: FileContent, to: str) -> bytes:
-    try:
-        return content.formats.write(content.games, to)
-    except InputError as error:
-        raise InputError(f"{target}: {error}") from None
-
-
 def _name_notes(planned: Mapping[Path, FileContent], to: str) -> Iterator[str]:
     """A sentence for each file in which a name is written with other letters."""
     for target, content in planned.items():
@@ -98,12 +100,6 @@ def _name_notes(planned: Mapping[Path, FileContent], to: str) -> Iterator[str]:
             yield f"{target}: {to} has no letters for the name {min(changed)}{others}: written with other letters"
 
 
-def _refuse_to_overwrite(targets: Mapping[Path, bytes]) -> None:
-    for target in targets:
-        if target.exists():
-            raise InputError(f"{target}: exists; --force writes over it, -o writes elsewhere")
-
-
 def _write(target: Path, data: bytes, force: bool) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -111,9 +107,3 @@ def _write(target: Path, data: bytes, force: bool) -> None:
             stream.write(data)
     except OSError as error:
         raise HostError(f"{target}: not written: {error.strerror}") from None
-
-
-def _summary(content: FileContent) -> str:
-    games = "1 game" if len(content.games) == 1 else f"{len(content.games)} games"
-    unknown = sum(not content.formats.has_result(game) for game in content.games)
-    return f"{games}, {unknown} without a result" if unknown else games

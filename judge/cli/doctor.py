@@ -33,19 +33,17 @@ def doctor(as_json: JsonOption = False) -> None:
     host = read_host(NAMES)
     findings = run_checks(host)
     if as_json:
-        print_json(_document(host, findings))
+        print_json(
+            {
+                "host": {"name": host.name, "system": host.system, "kernel": host.kernel, "cores": len(host.cores)},
+                "worst": worst_light(findings),
+                "findings": [dataclasses.asdict(finding) for finding in findings],
+            }
+        )
     else:
         _print(host, findings)
     if worst_light(findings) is Light.RED:
         raise SystemExit(1)
-
-
-def _document(host: Host, findings: list[HostFinding]) -> dict[str, object]:
-    return {
-        "host": {"name": host.name, "system": host.system, "kernel": host.kernel, "cores": len(host.cores)},
-        "worst": worst_light(findings),
-        "findings": [dataclasses.asdict(finding) for finding in findings],
-    }
 
 
 def _print(host: Host, findings: Sequence[HostFinding]) -> None:

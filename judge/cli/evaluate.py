@@ -1,7 +1,6 @@
 """`judge evaluate`: is a candidate stronger than its parent, or than a pool of opponents?"""
 
 import secrets
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -197,7 +196,11 @@ def _frozen(path: Path, pool: Pool) -> Pool:
     except OSError as error:
         raise HostError(f"{path}: {error.strerror}: the pool is not frozen") from None
     changed = [
-        *(f"agent {seat.name}" for seat in _changed(frozen.agents, pool.agents)),
+        *(
+            f"agent {seat.name}"
+            for seat in (*frozen.agents, *pool.agents)
+            if (seat in frozen.agents) != (seat in pool.agents)
+        ),
         *(
             name
             for name in ("policy", "box", "openings", "shuffle", "transform")
@@ -211,10 +214,6 @@ def _frozen(path: Path, pool: Pool) -> Pool:
             "or begin another pool in another folder"
         )
     return frozen
-
-
-def _changed(frozen: Sequence[SeatSpec], now: Sequence[SeatSpec]) -> list[SeatSpec]:
-    return [seat for seat in (*frozen, *now) if (seat in frozen) != (seat in now)]
 
 
 def _version(named: str, staging: Path, policy: Policy, programs: dict[str, Path]) -> SeatSpec:

@@ -118,40 +118,36 @@ def _references(places: Sequence[Path]) -> References:
     for place in places:
         if not place.exists():
             raise InputError(f"{place} does not exist; name policies, contests, records, or folders")
-        for path in _documents(place):
-            _add_document(path, named)
+        if not place.is_dir():
+            _add_document(place, named)
+            continue
+        for path in sorted(place.rglob("*")):
+            if path.suffix in (".toml", ".json") and path.is_file() and not path.is_symlink():
+                _add_document(path, named)
     return named
 
 
-def _documents(place: Path) -> Iterator[Path]:
-    if not place.is_dir():
-        yield place
-        return
-    for path in sorted(place.rglob("*")):
-        if path.suffix in (".toml", ".json") and path.is_file() and not path.is_symlink():
-            yield path
-
-
 def _add_document(path: Path, named: References) -> None:
-    head = _head(path)
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            head = file.read(HEAD_CHARACTERS)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
     if path.suffix == ".toml":
         # any string can be an image's name: in a variant, under an unknown key, in a file with errors
         named.add((word for pair in QUOTED.findall(head) for word in pair), str(path))
-        document = _parsed(head)
+        try:
+            document = tomllib.loads(head)
+        except (ValueError, RecursionError):
+            document = {}
         if {"policy", "format"} <= document.keys():
             _add_contest(path, named)
         elif "game" in document:
             named.policies += 1
     elif any(kind in head[:200] for kind in KINDS):
         named.records += 1
-        named.add(_in_json(head), str(path))
-
-
-def _parsed(text: str) -> dict[str, object]:
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError):
-        return {}
+        for runtime, runtimes, digest in IN_JSON.findall(head):
+            named.add((runtime, digest, *(word for word, _ in QUOTED.findall(runtimes))), str(path))
 
 
 def _add_contest(path: Path, named: References) -> None:
@@ -176,16 +172,3 @@ def _add_contest(path: Path, named: References) -> None:
 def _images_of(policy: Policy) -> Iterator[str]:
     yield from policy.runtimes.values()
     yield from policy.box.seccomp_of
-
-
-def _in_json(text: str) -> Iterator[str]:
-    for runtime, runtimes, digest in IN_JSON.findall(text):
-        yield from (runtime, digest, *(word for word, _ in QUOTED.findall(runtimes)))
-
-
-def _head(path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return file.read(HEAD_CHARACTERS)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None

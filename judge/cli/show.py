@@ -94,22 +94,18 @@ def show_game(game: Stepped, ply: int | None = None) -> None:
     console.print(Text(printable(f"{game.title}: {game.names[0]} - {game.names[1]}", 300), "bold"))
     if listed:
         for number in range(1, len(game.steps)):
-            console.print(_ply_line(game, number))
+            # The columns of `judge match`, then the figures of the search.
+            step = game.steps[number]
+            name = "" if step.seat is None else printable(game.names[step.seat], 60)
+            ms = "" if step.ms is None else f"{step.ms:10.1f} ms"
+            search = "".join(f"  {printable(key, 20)} {printable(value, 60)}" for key, value in step.search.items())
+            console.print(Text(f"{number:4}. {name:<20} {printable(step.said, 60):<12} {ms}{search}".rstrip()))
     step = game.steps[at]
     for line in board_lines(step.view, WHOLE, WHOLE, not console.encoding.startswith("utf")):
         console.print(line)
     console.print(Text(f"{at}. {printable(step_words(step), 300)}"))
     if at == len(game.steps) - 1:
         console.print(Text(printable(game.result, 400), "bold"))
-
-
-def _ply_line(game: Stepped, number: int) -> Text:
-    """As `judge match` prints it, and what was said of the search."""
-    step = game.steps[number]
-    name = "" if step.seat is None else printable(game.names[step.seat], 60)
-    ms = "" if step.ms is None else f"{step.ms:10.1f} ms"
-    search = "".join(f"  {printable(key, 20)} {printable(value, 60)}" for key, value in step.search.items())
-    return Text(f"{number:4}. {name:<20} {printable(step.said, 60):<12} {ms}{search}".rstrip())
 
 
 # --- pictures --------------------------------------------------------------------------------------------------------

@@ -139,7 +139,11 @@ def submit_remote(
             note(f"its page: {page}")
         return True
     answer, ended = _followed(service, sent.id, as_json=as_json)
-    report = _report(service, sent.id)
+    report: CheckReport | None
+    try:
+        report = parse_json(CheckReport, service.ask(f"/submissions/{sent.id}/report"), f"{service.url}: not a report")
+    except InputError:
+        report = None  # there was no check
     if as_json:
         print_json({**answer, "report": None if report is None else report.model_dump(mode="json")})
     else:
@@ -199,14 +203,6 @@ def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dic
         time.sleep(LOOK_S)
 
 
-def _report(service: RemoteIntake, number: int) -> CheckReport | None:
-    """The report of the check; None if there was no check."""
-    try:
-        return parse_json(CheckReport, service.ask(f"/submissions/{number}/report"), f"{service.url}: not a report")
-    except InputError:
-        return None
-
-
 def _checked_url(url: str) -> str:
     try:
         host = urlsplit(url).hostname if re.fullmatch(r"https?://[!-~]{1,300}", url) else None
@@ -214,16 +210,13 @@ def _checked_url(url: str) -> str:
         host = None
     if not host:
         raise InputError(f"--url {printable(url, 80)}: not an address; write it as https://example.org/cup")
-    if url.startswith("http:") and not _is_here(host):
+    try:
+        is_here = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:  # a name
+        is_here = False
+    if url.startswith("http:") and not is_here:
         note("judge: --url without https: whoever is on the way can read the token")
     return url.rstrip("/")
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _read_token(path: Path) -> str:

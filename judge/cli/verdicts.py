@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from judge.referee.blame import TABLE, BlameRow
+from judge.referee.blame import TABLE
 from judge.referee.verdict_help import FAULTS, RULED
 
 
@@ -36,11 +36,8 @@ def reference() -> Iterator[str]:
     yield "| verdict | when | example of the reason in the record |"
     yield "|---|---|---|"
     for row in TABLE:
-        yield f"| **{row.verdict.value}** | {row.when} | {_example(row)} |"
+        example = row.because(row.example).replace("|", "\\|")
+        yield f"| **{row.verdict.value}** | {row.when} | {example} |"
     yield ""
     for verdict, fix in FAULTS.items():
         yield f"- **{verdict.value}**. {fix}"
-
-
-def _example(row: BlameRow) -> str:
-    return row.because(row.example).replace("|", "\\|")

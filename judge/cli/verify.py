@@ -11,7 +11,7 @@ from judge.base.text import printable
 from judge.catalog.steps import replayed_log
 from judge.contest.evaluation import is_evaluation
 from judge.records.outcome import outcome_text
-from judge.referee.spec import GameRecord, read_record
+from judge.referee.spec import read_record
 from judge.referee.verify import verify
 
 EXAMPLES = "Example: judge verify records/*.json"
@@ -34,7 +34,10 @@ def verify_records(
         except InputError as error:
             problems, summary = [str(error)], ""
         if problems:
-            failed += _failed(path, problems)
+            failed += 1
+            print(f"{path}: FAILED")
+            for problem in problems:
+                print(f"  {printable(problem, 500)}")
         else:
             print(f"{path}: ok: {summary}")
     if failed:
@@ -52,18 +55,8 @@ def _checked(path: Path) -> tuple[Sequence[str], str]:
     if game is not None:
         return [], game
     verified = verify(read_record(path))
-    return verified.problems, _summary(verified.record)
-
-
-def _failed(path: Path, problems: Sequence[str]) -> int:
-    print(f"{path}: FAILED")
-    for problem in problems:
-        print(f"  {printable(problem, 500)}")
-    return 1
-
-
-def _summary(record: GameRecord) -> str:
+    record = verified.record
     names = (record.seats[0].name, record.seats[1].name)
     winner = "" if record.winner is None else f", {printable(outcome_text(record.verdict, record.winner, names))}"
     digest = record.transcript_sha256[:16]
-    return f"{record.verdict}{winner}, {len(record.plies)} moves, transcript {digest}"
+    return verified.problems, f"{record.verdict}{winner}, {len(record.plies)} moves, transcript {digest}"

@@ -138,7 +138,9 @@ def init(
     for each in agent or []:
         refuse_person(each)
     agents = [_agent_from_folder(each, folder) for each in agent or []]
-    named_policy = _policy_from_folder(policy, folder)
+    # The path of a policy file is relative to the contest folder.
+    file, colon, variant = policy.partition(":")
+    named_policy = _from_folder(file, folder) + colon + variant if file.endswith(".toml") else policy
     text = _text(own_name, named_policy, agents, format_, games, seed, set_ or [])
     is_new = not folder.exists()
     try:
@@ -156,14 +158,6 @@ def init(
     print(f"{path}: edit it, then")
     print(f"  judge contest plan {path}       games, hours, and what is missing")
     print(f"  judge contest run {path}        play it; the same command goes on after a stop")
-
-
-def _policy_from_folder(named: str, folder: Path) -> str:
-    """A policy's file as it reads from the contest's folder, or a policy's name as it is."""
-    path, colon, variant = named.partition(":")
-    if not path.endswith(".toml"):
-        return named
-    return _from_folder(path, folder) + colon + variant
 
 
 def _agent_from_folder(named: str, folder: Path) -> str:

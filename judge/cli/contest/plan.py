@@ -18,7 +18,10 @@ def plan(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the number of games, how long they can take on this machine, and problems. Exits with 1 if any."""
     planned = load_plan(contest)
     found = estimate_contest(planned)
-    found = dataclasses.replace(found, missing=[*found.missing, *_not_joined(planned)])
+    try:
+        read_joined(planned)
+    except InputError as error:
+        found = dataclasses.replace(found, missing=[*found.missing, str(error)])
     slots = len(slots_on_host(planned.plan.slots.cores, sharing=planned.policy.box.sharing))
     if as_json:
         print(
@@ -38,7 +41,10 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     print(f"  agents   {printable(', '.join(found.agents), 2000)}")
     about = "" if found.is_exact else "about "
     print(f"  games    {about}{found.games} in {found.rounds} rounds, {chosen.games} a pairing")
-    print(f"  clocks   {_clocks(planned)}")
+    clock = policy.clock
+    turn = f"{clock.turn_ms} ms a turn" if clock.turn_ms else "as fast as possible"
+    game = f"{clock.match_ms} ms a game" if clock.match_ms else "no limit of a game"
+    print(f"  clocks   {turn}, {game}, {policy.limits.memory_bytes >> 20} MiB")
     hours = found.hours(slots)
     longest = (
         "nothing bounds a game: the policy's clock.match_ms is 0"
@@ -46,7 +52,13 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
         else f"at most {duration(hours * 3_600_000)} if everybody uses all time, on {slots} slot{'s' * (slots != 1)}"
     )
     print(f"  time     {longest}")
-    print(f"  chance   {_chance(planned)}")
+    seed = planned.plan.seed
+    chance = (
+        "drawn when the contest is announced or begins, committed to from then on, revealed at its end"
+        if seed is None
+        else f"fixed by seed = {seed}: anybody who knows it can predict all chance; without this line it is drawn"
+    )
+    print(f"  chance   {chance}")
     if words := planned.plan.windows.words:
         print(f"  moments  {words}")
     if found.folders:
@@ -58,26 +70,3 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
         print(f"           judge check AGENT --policy {planned.plan.policy} tries all that the contest will ask of it")
     if not found.missing:
         print(f"nothing is missing; {planned.waits_for() or f'judge contest run {planned.path}'}")
-
-
-def _not_joined(planned: Planned) -> list[str]:
-    """Why ratings cannot be joined with those of former contests."""
-    try:
-        read_joined(planned)
-    except InputError as error:
-        return [str(error)]
-    return []
-
-
-def _chance(planned: Planned) -> str:
-    seed = planned.plan.seed
-    if seed is None:
-        return "drawn when the contest is announced or begins, committed to from then on, revealed at its end"
-    return f"fixed by seed = {seed}: anybody who knows it can predict all chance; without this line it is drawn"
-
-
-def _clocks(planned: Planned) -> str:
-    clock = planned.policy.clock
-    turn = f"{clock.turn_ms} ms a turn" if clock.turn_ms else "as fast as possible"
-    game = f"{clock.match_ms} ms a game" if clock.match_ms else "no limit of a game"
-    return f"{turn}, {game}, {planned.policy.limits.memory_bytes >> 20} MiB"

@@ -24,7 +24,6 @@ from judge.terminal.output import note
 from judge.translations.language import CODES
 from judge.transparency.keys import fingerprint, load_key, make_key, public_pem
 from judge.transparency.log import KEY_FILE, ContestLog
-from judge.transparency.receipt import Receipt
 from judge.verify.export import VerificationReport, verify_export
 from judge.verify.witnesses import Witnessed
 
@@ -189,13 +188,17 @@ def verify(
     for line in _fairness_lines(report):
         print(f"fairness {line}")
     print(f"log      {_log_words(report, since)}")
-    if report.receipt is not None:
-        print(f"receipt  {_receipt_words(report, report.receipt)}")
+    if (found := report.receipt) is not None:
+        proved = "see the problems" if report.problems else f"is leaf {found.number} of the log"
+        print(f"receipt  {printable(found.text, 60)}, SHA-256 {found.digest[:16]}: {proved}")
     for each in report.witnesses:
         print(f"witness  {printable(each.name)}: {_witness_words(each)}")
-    print(_summary(directory, report))
     if report.problems:
+        count = len(report.problems)
+        print(f"{directory}: FAILED: {count} problem{'s' if count > 1 else ''}")
         raise SystemExit(1)
+    games = f"{report.replayed} games replayed, schedule and tables computed again"
+    print(f"{directory}: ok: {printable(report.contest)}, {games}")
 
 
 def _fairness_lines(report: VerificationReport) -> Iterator[str]:
@@ -231,12 +234,6 @@ def _log_words(report: VerificationReport, since: Path | None) -> str:
     return f"{report.log.size} leaves, {'see the problems' if report.problems else proved}"
 
 
-def _receipt_words(report: VerificationReport, receipt: Receipt) -> str:
-    """Whether the log has what the organiser received."""
-    proved = "see the problems" if report.problems else f"is leaf {receipt.number} of the log"
-    return f"{printable(receipt.text, 60)}, SHA-256 {receipt.digest[:16]}: {proved}"
-
-
 def _witness_words(witness: Witnessed) -> str:
     if witness.at is None:
         return "has signed no checkpoint of this export"
@@ -257,11 +254,3 @@ def _warn(report: VerificationReport) -> None:
         if report.unfinished:
             why = f"{report.unfinished} games have no result"
         note(f"judge: this does not prove that the contest is over: {why}")
-
-
-def _summary(directory: Path, report: VerificationReport) -> str:
-    if report.problems:
-        count = len(report.problems)
-        return f"{directory}: FAILED: {count} problem{'s' if count > 1 else ''}"
-    name, games = printable(report.contest), report.replayed
-    return f"{directory}: ok: {name}, {games} games replayed, schedule and tables computed again"

@@ -25,7 +25,6 @@ from judge.sandbox.machine.core_locks import holders_here
 from judge.statistics.fairness import FairnessTest, fairness_tests
 from judge.statistics.sprt import SprtState
 from judge.terminal.contest_tables import print_crosstable, standings_table
-from judge.tournament.crosstable import Cell
 from judge.tournament.formats.sequential import Sequential
 
 
@@ -241,14 +240,12 @@ def crosstable(contest: ContestArgument = HERE, as_json: JsonOption = False) -> 
         standing = found.standing()
     names = [line.agent for line in standing.table.lines]
     if as_json:
-        rows = [[_cell_document(cell) for cell in row] for row in standing.table.crosstable]
+        rows = [
+            [None if cell is None else dataclasses.asdict(cell) for cell in row] for row in standing.table.crosstable
+        ]
         print(json.dumps({"agents": names, "rows": rows}))
         return
     print_crosstable(Console(highlight=False), names, standing.table.crosstable)
-
-
-def _cell_document(cell: Cell | None) -> dict[str, Any] | None:
-    return None if cell is None else dataclasses.asdict(cell)
 
 
 def log(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:

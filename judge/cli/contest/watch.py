@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.live import Live as Terminal
 
 from judge.base.errors import InputError
@@ -155,15 +155,9 @@ def _on_screen(followed: Followed) -> None:
             goes_on = not followed.is_over()
             for _ in followed.news():
                 pass
-            shown = _shown(followed)
+            live, now_ms = followed.live, time.time() * 1000
+            shown = game_screen(live, followed.game, now_ms) if followed.game else overview(live, now_ms)
             terminal.update(shown, refresh=True)
             if goes_on:
                 time.sleep(LOOK_S)
     console.print(shown, height=min(console.height - 2, 30))
-
-
-def _shown(followed: Followed) -> RenderableType:
-    now_ms = time.time() * 1000
-    if followed.game:
-        return game_screen(followed.live, followed.game, now_ms)
-    return overview(followed.live, now_ms)
