@@ -106,7 +106,10 @@ def _page(
         **more,
         "stem": context.game.stem + ("" if attempt is None else f".attempt-{attempt}"),
         "own": [_private_values(file, seat) for seat in seats],
-        "faults": _faults(file, seats, context.game.record_path),
+        "faults": [
+            (case.name, _preformatted(case_lines(case, file.record, context.game.record_path)))
+            for case in cases_of(file.record, entries_for(file, seats))
+        ],
     }
     return game_page(steps_of(public), public.record, context, place, template, values, __package__)
 
@@ -122,12 +125,6 @@ def _private_values(file: RecordFile, seat: int) -> Mapping[str, Any]:
             for ending, data in texts.items()
         ],
     }
-
-
-def _faults(file: RecordFile, seats: Collection[int], path: str) -> Sequence[tuple[str, Markup]]:
-    """Why each seat at fault lost: its name, and the lines of `judge show --evidence`."""
-    found = cases_of(file.record, entries_for(file, seats))
-    return [(case.name, _preformatted(case_lines(case, file.record, path))) for case in found]
 
 
 def _lines(data: bytes) -> Markup:

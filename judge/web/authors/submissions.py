@@ -33,7 +33,9 @@ def submission_values(
 ) -> Mapping[str, Any]:
     """What the page of a submission shows; `is_held`: it waits for a slot in which a game is played."""
     steps = [step for step in register.steps(submission.id) if step.attempt == submission.attempt]
-    report = _report(directory, submission)
+    report = None
+    if submission.report is not None:
+        report = CheckReport.model_validate_json(stored_file(directory, submission.report, "report"))
     findings = () if report is None else report.findings
     problems = [each for grade in (Grade.FAIL, Grade.WARNING) for each in findings if each.grade is grade]
     return {
@@ -62,12 +64,6 @@ def practice_values(
         "may_practise": bool(may_ask and submission.state in ENTERS and not is_waiting),
         "is_practising": is_waiting,
     }
-
-
-def _report(directory: IntakeDirectory, submission: Submission) -> CheckReport | None:
-    if submission.report is None:
-        return None
-    return CheckReport.model_validate_json(stored_file(directory, submission.report, "report"))
 
 
 def _stages(submission: Submission, steps: Sequence[UploadStep], now: str) -> Sequence[StageView]:

@@ -83,7 +83,12 @@ class PracticePlayers:
             ended = [self._settle(worker) for worker in wait(self._running, LOOK_S)]
             if any(ended):
                 return
-            self._yield_slots()
+            for worker in list(self._running):
+                if worker.pid is not None and is_in_the_way(worker.pid):
+                    kill([worker], POLITE_S)
+                    self._running.discard(worker)
+                    log.info("a practice game gave up its slot")
+                    self._sweep()
 
     def _sweep(self) -> None:
         """Let be played again what processes that are gone were playing, of this service and of others."""
@@ -107,14 +112,6 @@ class PracticePlayers:
         if played is not None:
             log.info("practice game played", practice_game=played.id, attempt=played.attempt)
         return played
-
-    def _yield_slots(self) -> None:
-        for worker in list(self._running):
-            if worker.pid is not None and is_in_the_way(worker.pid):
-                kill([worker], POLITE_S)
-                self._running.discard(worker)
-                log.info("a practice game gave up its slot")
-                self._sweep()
 
 
 def play_job(directory: IntakeDirectory, host: PracticeHost) -> PracticeGame | None:

@@ -103,7 +103,11 @@ class Workers:
                 log.error("the register does not answer", error=str(error))  # noqa: TRY400 - a sentence
                 self._swept = -GONE_S  # it may have changed before the answer was lost
                 self._end.wait(LOOK_S)
-        self._end_all()
+        kill(self._running, POLITE_S)
+        for run in self._running.values():
+            self._register.release(run.taken.id, run.taken.attempt, "the service was stopped")
+        for worker in self._idle:
+            worker.close()
 
     def _look(self) -> None:
         self._wake.clear()
@@ -113,7 +117,10 @@ class Workers:
                 log.warning("nobody processes it any more; it is processed again", submission=number)
             self._swept = time.monotonic()
         while self._idle and (taken := self._register.take(self._worker)) is not None:
-            self._give(taken)
+            log.info("processing", submission=taken.id, attempt=taken.attempt, author=taken.author)
+            worker = self._idle.pop()
+            worker.start(process_job, self._directory, self._process, taken, self._practice)
+            self._running[worker] = Running(taken, worker, time.monotonic())
         if not self._running:
             self._wake.wait(LOOK_S)
             return
@@ -125,12 +132,6 @@ class Workers:
                 worker.kill()
                 self._settle(worker)
 
-    def _give(self, taken: Submission) -> None:
-        log.info("processing", submission=taken.id, attempt=taken.attempt, author=taken.author)
-        worker = self._idle.pop()
-        worker.start(process_job, self._directory, self._process, taken, self._practice)
-        self._running[worker] = Running(taken, worker, time.monotonic())
-
     def _settle(self, worker: Worker[State]) -> None:
         run = self._running.pop(worker)
         self._idle.append(worker)
@@ -140,26 +141,13 @@ class Workers:
             return
         worker.kill()  # it has ended, or is in an unknown state
         why = f"the worker was lost ({type(error).__name__})"
-        if run.spent_s > self._directory.intake.process_s:
-            why = f"it took more than {self._directory.intake.process_s:g} s{self._reached(run.taken)}"
-        self._failed(run.taken, why)
-
-    def _reached(self, taken: Submission) -> str:
-        """The last stage that this attempt completed; empty if it completed none."""
-        steps = [step for step in self._register.steps(taken.id) if step.attempt == taken.attempt]
-        return f"; the last step was {steps[-1].stage}" if steps else ""
-
-    def _failed(self, taken: Submission, why: str) -> None:
-        intake = self._directory.intake
+        taken, intake = run.taken, self._directory.intake
+        if run.spent_s > intake.process_s:
+            steps = [step for step in self._register.steps(taken.id) if step.attempt == taken.attempt]
+            reached = f"; the last step was {steps[-1].stage}" if steps else ""
+            why = f"it took more than {intake.process_s:g} s{reached}"
         log.error("processing failed", submission=taken.id, attempt=taken.attempt, why=why)
         self._register.fail(taken.id, taken.attempt, why, intake.tries, intake.again_s)
-
-    def _end_all(self) -> None:
-        kill(self._running, POLITE_S)
-        for run in self._running.values():
-            self._register.release(run.taken.id, run.taken.attempt, "the service was stopped")
-        for worker in self._idle:
-            worker.close()
 
 
 def process_job(directory: IntakeDirectory, process: Processor, taken: Submission, practice: int) -> State:

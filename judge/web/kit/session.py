@@ -101,7 +101,13 @@ class SessionCookie:
     def sent(self, scope: Scope) -> str:
         """The token in a request's cookie; empty if there is none, or if there are two different ones."""
         found = self._all_sent(scope)
-        return _unquoted(found.pop()) if len(found) == 1 else ""
+        if len(found) != 1:
+            return ""
+        value = found.pop()
+        try:
+            return SimpleCookie(f"x={value}")["x"].value  # without quotes
+        except (CookieError, KeyError):
+            return ""
 
     def check(self, scope: Scope) -> None:
         """Raise InputError for two different cookies: another site has set one of them."""
@@ -146,13 +152,6 @@ class SessionCookie:
 
 AUTHOR = SessionCookie("judge-author")
 ORGANISER = SessionCookie("judge-organiser", "organiser")
-
-
-def _unquoted(value: str) -> str:
-    try:
-        return SimpleCookie(f"x={value}")["x"].value
-    except (CookieError, KeyError):
-        return ""
 
 
 async def sign_in(

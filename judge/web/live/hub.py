@@ -196,7 +196,7 @@ class Hub:
                 self._send_plots(now)
             if now >= self._beat_at:
                 self._beat_at = now + BEAT_S
-                self._write(self._viewers, self._beat())
+                self._write(self._viewers, _event("beat", self._now()))
                 if self._reader.is_replaced():
                     self._begin_again()
             await asyncio.sleep(LOOK_S)
@@ -346,9 +346,6 @@ class Hub:
         self._behind.clear()
         for viewer in self._viewers:
             viewer.seq = 0
-
-    def _beat(self) -> bytes:
-        return _event("beat", self._now())
 
     def _now(self) -> Mapping[str, object]:
         return {"now_ms": round(time.time() * 1000), "viewers": len(self._viewers), "log": self.live.log}

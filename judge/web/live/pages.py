@@ -91,7 +91,11 @@ class Certificate:
         if self._tested is not None and (len(played) == self._of or len(played) < enough):
             return self._tested
         known = self._read(played)
-        self._tested = replace(contest, games=[self._placed(game) for game in contest.games])
+        games = [
+            game if game.result is None else replace(game, conditions=self._conditions.get(game.result.record))
+            for game in contest.games
+        ]
+        self._tested = replace(contest, games=games)
         # What could not be read yet is read when it is asked for again.
         self._of = known
         return self._tested
@@ -110,9 +114,6 @@ class Certificate:
                     return known
                 self._conditions[record] = conditions_of(read_stored(self._files, record).record)
         return len(records)
-
-    def _placed(self, game: PublishedGame) -> PublishedGame:
-        return game if game.result is None else replace(game, conditions=self._conditions.get(game.result.record))
 
 
 @dataclass(slots=True)
@@ -185,7 +186,10 @@ class LivePages:
                 data = certificate_files(self._certificate.tested(edition.contest)).get(path.removeprefix("data/"))
                 return None if data is None else LivePage(data, kind_of(path))
             if place.path == "fairness.html":
-                return LivePage(self._fairness(edition.contest, place), kind_of(path), seq=seq)
+                tested = self._certificate.tested(edition.contest)
+                known = sum(game.conditions is not None for game in tested.games)
+                values = {"time": TIME, "known": known, "played": len(edition.contest.played)}
+                return LivePage(render_for(tested, "fairness.html", "fairness", place, values), kind_of(path), seq=seq)
             if path.startswith("data/"):
                 edition.written |= {f"data/{name}": data for name, data in tables(edition.contest).items()}
             elif path in edition.writers:
@@ -280,12 +284,6 @@ class LivePages:
         self._edition = _Edition(version, shown_seq, contest, writers, games)
         self._load_at = time.monotonic() + max(LOAD_S, (time.monotonic() - now) / LOAD_SHARE)
         return self._edition
-
-    def _fairness(self, contest: PublishedContest, place: PagePlace) -> bytes:
-        tested = self._certificate.tested(contest)
-        known = sum(game.conditions is not None for game in tested.games)
-        values = {"time": TIME, "known": known, "played": len(contest.played)}
-        return render_for(tested, "fairness.html", "fairness", place, values)
 
     def _game(self, place: PagePlace, live: Live, version: object) -> LivePage | None:
         path = place.path

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from judge.base.text import plain_text
-from judge.broadcast.events import AnyEvent, MarkedSquare, MoveMade, PieceShown
+from judge.broadcast.events import AnyEvent, MoveMade
 from judge.broadcast.state import LiveGame, token_of
 from judge.catalog import game_entry
 from judge.records.search_figures import SearchFigures
@@ -40,8 +40,11 @@ class Painter:
         """What is drawn of a move: `pieces` as [x, y, shapes, words], `marks` as shapes; empty for other events."""
         if not isinstance(event, MoveMade):
             return {}
-        pieces = [[piece.x, piece.y, _lists(self._token(piece)), self.words(token_of(piece))] for piece in event.pieces]
-        return {"pieces": pieces, "marks": _lists(self._marks(event.marks))}
+        paint = self._painter
+        tokens = [(piece.x, piece.y, token_of(piece)) for piece in event.pieces]
+        pieces = [[x, y, _lists(paint.token((x, y), token)), self.words(token)] for x, y, token in tokens]
+        marks = [item for mark in event.marks for item in paint.mark((mark.x, mark.y), Mark(mark.mark))]
+        return {"pieces": pieces, "marks": _lists(marks)}
 
     def svg(self, game: LiveGame) -> str:
         """The board of a game as the script of a page continues it."""
@@ -75,12 +78,6 @@ class Painter:
         faces = token.faces if token.shows is None else (token.faces[token.shows],)
         names = [HIDDEN_FACES.get(face.name, face.name) for face in faces]
         return " ".join(filter(None, [self._view.sides[token.side], " or ".join(names), str(token.number or "")]))
-
-    def _token(self, piece: PieceShown) -> Sequence[Item]:
-        return self._painter.token((piece.x, piece.y), token_of(piece))
-
-    def _marks(self, marks: Iterable[MarkedSquare]) -> list[Item]:
-        return [item for mark in marks for item in self._painter.mark((mark.x, mark.y), Mark(mark.mark))]
 
 
 def _lists(items: Iterable[Item]) -> list[list[Any]]:

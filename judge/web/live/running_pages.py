@@ -143,6 +143,10 @@ class RunningPages:
         sides = [language.word(painter.sides[game.seats.index(seat)]) for seat in (0, 1)]
         swatches = [_SWATCHES[painter.surface][game.seats.index(seat)] for seat in (0, 1)]
         last = game.moves[-1] if game.moves else None
+        # The clocks for the script: `SEAT SINCE TURN LEFT0 LEFT1`, in milliseconds; `-` for an unknown value.
+        clock = game.clock
+        left = game.left_ms if clock is None else clock.left_ms
+        running = ("-", "-", "-") if clock is None else (clock.seat, clock.since_ms, _number(clock.turn_ms))
         shown: dict[str, Any] = {
             "number": game.game,
             "stage": live.stages.get(game.game, ""),
@@ -152,7 +156,7 @@ class RunningPages:
             "is_playing": game.is_playing,
             "sides": sides,
             "swatches": swatches,
-            "clocks": _clocks(game),
+            "clocks": " ".join(str(each) for each in (*running, *(_number(each) for each in left))),
             "left": [language.measure(_left(game, seat)) if game.is_playing else "" for seat in (0, 1)],
             "search": [" · ".join(latest_search(game, seat)) for seat in (0, 1)],
             "last": ""
@@ -162,16 +166,13 @@ class RunningPages:
             "svg": "",
         }
         if game.board is not None:
-            shown["svg"] = self._board(game)
+            state = (game.seq, len(game.moves))
+            known, board = self._boards.get(game.game, ((0, 0), Markup()))
+            if not board or known != state:
+                board = picture(painter.svg(game))
+                self._boards[game.game] = state, board
+            shown["svg"] = board
         return shown
-
-    def _board(self, game: LiveGame) -> Markup:
-        state = (game.seq, len(game.moves))
-        known, board = self._boards.get(game.game, ((0, 0), Markup()))
-        if not board or known != state:
-            board = picture(self._painter.svg(game))
-            self._boards[game.game] = state, board
-        return board
 
     def _whole(self, game: LiveGame, language: Language) -> Mapping[str, Any]:
         """What the page of a game shows besides."""
@@ -205,14 +206,6 @@ def _row(game: LiveGame, move: MoveMade, room: int, language: Language) -> Mappi
         "memory": language.measure(mib(move.memory_bytes, "")),
         "search": fitted(said, room),
     }
-
-
-def _clocks(game: LiveGame) -> str:
-    """The clocks for the script: `SEAT SINCE TURN LEFT0 LEFT1`, in milliseconds; `-` for what there is not."""
-    clock = game.clock
-    left = game.left_ms if clock is None else clock.left_ms
-    running = ("-", "-", "-") if clock is None else (clock.seat, clock.since_ms, _number(clock.turn_ms))
-    return " ".join(str(each) for each in (*running, *(_number(each) for each in left)))
 
 
 def _number(value: float | None) -> str:

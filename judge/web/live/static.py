@@ -63,10 +63,17 @@ class StaticSite:
             self._write_pages(version)
             self._version = (version, live.version)
         for number in range(self._next_file, live.seq // EVENTS_PER_FILE + 1):
-            self._write_events(number)
+            found = hub.since(number * EVENTS_PER_FILE, EVENTS_PER_FILE, Topic())
+            if found:
+                self._put(f"feed/{number:06d}.ndjson", b"".join(sent.line + b"\n" for sent in found))
         self._next_file = live.seq // EVENTS_PER_FILE
         self._write_plots()
-        self._write_log()
+        self._leaves, files = self._pages.log.new_files(self._leaves)
+        for path, data in files:
+            self._put(path, data)
+            outgrown = self._directory / f"{path}.p"
+            if outgrown.is_dir():
+                shutil.rmtree(outgrown)
         head = {
             "log": live.log,
             "seq": live.seq,
@@ -75,11 +82,6 @@ class StaticSite:
         }
         self._put(HEAD, json.dumps(head).encode(), is_always=True)
         return self._version == (version, live.version) and not live.games and self._pages.is_over(live, version)
-
-    def _write_events(self, number: int) -> None:
-        found = self._hub.since(number * EVENTS_PER_FILE, EVENTS_PER_FILE, Topic())
-        if found:
-            self._put(f"feed/{number:06d}.ndjson", b"".join(sent.line + b"\n" for sent in found))
 
     def _write_plots(self) -> None:
         """Those of the games that have gone on, now and then; those of games that are over are on their pages."""
@@ -92,14 +94,6 @@ class StaticSite:
         for old in self._directory.glob("plots/*.json"):
             if int(old.stem) not in games:
                 old.unlink()
-
-    def _write_log(self) -> None:
-        self._leaves, files = self._pages.log.new_files(self._leaves)
-        for path, data in files:
-            self._put(path, data)
-            outgrown = self._directory / f"{path}.p"
-            if outgrown.is_dir():
-                shutil.rmtree(outgrown)
 
     def _write_pages(self, version: object) -> None:
         live, pages = self._hub.live, self._pages
