@@ -187,6 +187,11 @@ class Suite:
             if problems:
                 break
         problems += leftovers(before, KEPT.all())
+        # The share of the opponent's turns in which other tasks had its core, by its figures and by the evidence.
+        took, lost, interrupted = (sum(seen.measured(what)) for what in FIGURES)
+        evidence = seen.opponent.evidence
+        late = 0.0 if evidence is None else max(evidence.others_share or 0.0, evidence.waited_share or 0.0)
+        taken_share = max(late, (lost - interrupted) / took if took else 0.0)
         return Trial(
             attack,
             control,
@@ -198,7 +203,7 @@ class Suite:
             seen.grown_bytes,
             max((ply.ms for ply in seen.record.plies if ply.seat != seen.seat), default=0.0),
             {what: seen.measured(what) for what in FIGURES if seen.measured(what)},
-            _taken_share(seen),
+            taken_share,
         )
 
     def _demand_calm(self) -> None:
@@ -315,7 +320,12 @@ class Suite:
         if attack.opening:
             policy = change_policy(policy, {"game": {"options": LARGE_BOARD}})
         start = EMPTY.digest if attack.is_kept else None
-        attacker, opponent = self._seat(ATTACKER, self._programs, command, start), self._opposite(attack)
+        attacker = self._seat(ATTACKER, self._programs, command, start)
+        if (one := attack.opponent) is None:
+            opponent = self._seat("opponent", self._opponent, (OPPONENT,))
+        else:
+            name = ACCOMPLICE if one.is_accomplice else "opponent"
+            opponent = self._seat(name, self._programs, (one.program, one.mode, str(round(one.ms * self._slower))))
         return GameSpec(
             seats=(attacker, opponent) if seat == 0 else (opponent, attacker),
             policy=policy,
@@ -332,13 +342,6 @@ class Suite:
         """A word of an attack's command; a time in it, such as `450ms`, is as long as the clocks of the suite."""
         time_of = MILLISECONDS.fullmatch(word)
         return word if time_of is None else str(round(int(time_of[1]) * self._slower))
-
-    def _opposite(self, attack: Attack) -> SeatSpec:
-        if attack.opponent is not None:
-            one = attack.opponent
-            command = (one.program, one.mode, str(round(one.ms * self._slower)))
-            return self._seat(ACCOMPLICE if one.is_accomplice else "opponent", self._programs, command)
-        return self._seat("opponent", self._opponent, (OPPONENT,))
 
     def _seat(self, name: str, program: Path, command: tuple[str, ...], folder: str | None = None) -> SeatSpec:
         """A seat; with a persistent folder, if the digest of its state is given."""
@@ -399,14 +402,11 @@ class Suite:
         if seen.opponent.fault is not None:
             yield f"the opponent was blamed: {seen.opponent.why}"
         moves = [ply.said for ply in record.plies if ply.seat != seen.seat]
-        if moves != list(self._peaceful_moves(attack, seen.seat))[: len(moves)]:
+        in_peace = [ply.said for ply in self._in_peace(attack, seen.seat).record.plies if ply.seat != seen.seat]
+        if moves != in_peace[: len(moves)]:
             yield f"the opponent played otherwise: {' '.join(moves)}"
         for file in seen.files:
             yield from verify(file).problems
-
-    def _peaceful_moves(self, attack: Attack, seat: int) -> Sequence[str]:
-        """What the same opponent plays against an agent in `seat` that does no harm."""
-        return [ply.said for ply in self._in_peace(attack, seat).record.plies if ply.seat != seat]
 
     def _in_peace(self, attack: Attack, seat: int) -> Observed:
         """A game of the same opponent against an agent in `seat` that does no harm; played once."""
@@ -449,14 +449,6 @@ def full_board() -> tuple[tuple[int, int], ...]:
     cells = [(x, y) for y in range(STONES // 40) for x in range(40)]
     first, second = ([cell for cell in cells if (cell[0] // 2 + cell[1]) % 2 == c] for c in (0, 1))
     return tuple(cell for pair in zip(first, second, strict=True) for cell in pair)
-
-
-def _taken_share(seen: Observed) -> float:
-    """The share of the opponent's turns in which other tasks had its core, by its figures and by the evidence."""
-    took, lost, interrupted = (sum(seen.measured(what)) for what in FIGURES)
-    evidence = seen.opponent.evidence
-    late = 0.0 if evidence is None else max(evidence.others_share or 0.0, evidence.waited_share or 0.0)
-    return max(late, (lost - interrupted) / took if took else 0.0)
 
 
 def kernel_release() -> tuple[int, int]:
