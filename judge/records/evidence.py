@@ -111,7 +111,12 @@ def _case(record: GameRecord, entries: Sequence[Entry], seat: int) -> Case:
 def last_exchange(entries: Sequence[Entry], seat: int) -> Exchange:
     """The last request to a seat before its case was decided, and everything that was heard of it from then on."""
     own = [entry for entry in entries if entry.seat == seat or entry.kind in _OF_THE_JUDGE]
-    own = own[: _decided_at(own)]
+    # The goodbye begins at the evidence, or at the last freeze, which follows the last answer.
+    decided = _last(own, lambda entry: entry.kind is EntryKind.EVIDENCE)
+    if decided < 0:
+        decided = _last(own, lambda entry: entry.kind is EntryKind.FROZEN)
+    if decided >= 0:
+        own = own[:decided]
     begin = _last(own, lambda entry: entry.kind in _LET_GO)
     asked_from = 1 + _last(own[:begin], lambda entry: entry.kind is EntryKind.FROZEN)
     since = own[begin].ns if own else 0
@@ -123,15 +128,6 @@ def last_exchange(entries: Sequence[Entry], seat: int) -> Exchange:
         if entry.kind in _HEARD and (entry.seat == seat or entry.ns >= since)
     ]
     return Exchange(request, heard, stderr[-STDERR_BYTES:])
-
-
-def _decided_at(own: Sequence[Entry]) -> int:
-    """Where the goodbye begins: behind the evidence, or behind the last freeze, which follows the last answer."""
-    evidence = _last(own, lambda entry: entry.kind is EntryKind.EVIDENCE)
-    if evidence >= 0:
-        return evidence
-    frozen = _last(own, lambda entry: entry.kind is EntryKind.FROZEN)
-    return frozen if frozen >= 0 else len(own)
 
 
 def _last(entries: Sequence[Entry], holds: Callable[[Entry], bool]) -> int:

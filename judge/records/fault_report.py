@@ -25,7 +25,9 @@ def case_lines(case: Case, record: GameRecord, path: str) -> Iterator[str]:
     yield f"  {printable(case.why, 400)}"
     yield ""
     yield "The last request"
-    yield from _indented(_request_lines(case.exchange))
+    if not case.exchange.request:
+        yield "  nothing"
+    yield from _indented(_shortened([f"> {line}" for line in _text_lines(case.exchange.request)]))
     yield ""
     yield from _reply_section(case.exchange)
     yield ""
@@ -69,12 +71,6 @@ def _text_lines(data: bytes) -> list[str]:
     if lines[-1] == "":
         lines.pop()
     return [printable(line, 160) for line in lines]
-
-
-def _request_lines(exchange: Exchange) -> Iterator[str]:
-    if not exchange.request:
-        yield "nothing"
-    yield from _shortened([f"> {line}" for line in _text_lines(exchange.request)])
 
 
 def _reply_section(exchange: Exchange) -> Iterator[str]:

@@ -85,8 +85,11 @@ def encoding_of(data: bytes, declared: str = "") -> Encoding:
     for mark, codec in _MARKS:
         if data.startswith(mark):
             return Encoding(codec, len(mark))
-    if wide := _wide_codec(data[:_SAMPLE_BYTES]):
-        return Encoding(wide)
+    # UTF-16 without a mark: most letters are ASCII, so every second byte is zero.
+    first, second = data[:_SAMPLE_BYTES:2], data[1:_SAMPLE_BYTES:2]
+    zeros = first.count(0), second.count(0)
+    if len(data) >= 8 and 0 in zeros and max(zeros) * 3 >= len(first):
+        return Encoding("utf-16-le" if zeros[1] else "utf-16-be")
     if declared:
         return Encoding(declared)
     try:
@@ -94,15 +97,6 @@ def encoding_of(data: bytes, declared: str = "") -> Encoding:
     except UnicodeDecodeError:
         return Encoding(GUESS, is_guess=True)
     return Encoding("utf-8")
-
-
-def _wide_codec(sample: bytes) -> str:
-    """The codec of UTF-16 without a mark: most letters are ASCII, so every second byte is zero."""
-    first, second = sample[0::2], sample[1::2]
-    zeros = first.count(0), second.count(0)
-    if len(sample) >= 8 and 0 in zeros and max(zeros) * 3 >= len(first):
-        return "utf-16-le" if zeros[1] else "utf-16-be"
-    return ""
 
 
 def decode_file(data: bytes, source: str, encoding: Encoding | None = None) -> str:

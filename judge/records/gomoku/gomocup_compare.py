@@ -235,33 +235,22 @@ def _between(their: _Game, our: _Game) -> Iterator[Difference]:
     theirs, ours = their.played, our.played
     place = next((n for n, (a, b) in enumerate(zip(theirs, ours, strict=False)) if a != b), None)
     both = f"theirs: {their.said}; ours: {our.said}"
+    ends = {their.end, our.end}
     if place is not None:
         stone = len(their.opening) + place
         colour = COLOURS[stone % 2]
         answers = f"{square_name(*theirs[place])} in theirs, {square_name(*ours[place])} in ours"
         text = f"{colour} answered {answers} with stone {stone + 1}; {both}"
         yield _difference(their, our, DifferenceKind.ANSWER, text)
-        if _is_other_failure(their, our):
+        is_failure = ends <= {BY_TIME, BY_ILLEGAL, BY_FAILURE}
+        if is_failure and len(ends) == 2 and their.record.outcome == our.record.outcome:
             yield _difference(their, our, DifferenceKind.BLAME, both)
     elif len(theirs) != len(ours):
-        ended = their if len(theirs) < len(ours) else our
-        yield _difference(their, our, _kind_of_end(ended.end), both)
+        end = their.end if len(theirs) < len(ours) else our.end
+        by_rules = DifferenceKind.RULE if end in (BY_RULES, BY_FOUL) else DifferenceKind.BLAME
+        yield _difference(their, our, DifferenceKind.CLOCK if end == BY_TIME else by_rules, both)
     elif their.record.outcome != our.record.outcome or their.end not in (None, our.end):
-        yield _difference(their, our, _kind_of_ends({their.end, our.end}), both)
-
-
-def _is_other_failure(their: _Game, our: _Game) -> bool:
-    """Whether the same side failed in both of two games that went otherwise, and not for the same."""
-    ends = {their.end, our.end}
-    is_failure = ends <= {BY_TIME, BY_ILLEGAL, BY_FAILURE}
-    return is_failure and len(ends) == 2 and their.record.outcome == our.record.outcome
-
-
-def _kind_of_end(end: int | None) -> DifferenceKind:
-    """Of two games of which one goes on."""
-    if end == BY_TIME:
-        return DifferenceKind.CLOCK
-    return DifferenceKind.RULE if end in (BY_RULES, BY_FOUL) else DifferenceKind.BLAME
+        yield _difference(their, our, _kind_of_ends(ends), both)
 
 
 def _kind_of_ends(ends: set[int | None]) -> DifferenceKind:

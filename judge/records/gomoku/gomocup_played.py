@@ -69,7 +69,12 @@ def _read_game(path: Path, ends: Mapping[Place, int]) -> TheirGame:
     match = _NAME.fullmatch(path.name)
     end = None
     if match is not None:
-        record = _won_by(record, _OUTCOMES[int(match[4])])
+        # The file's name has the colour of the winner. The last line says who moved first after the opening, whose
+        # length is uncertain: a program that answers at once has a time of 0, as stones of the opening have.
+        outcome, verdict = _OUTCOMES[int(match[4])], record.verdict
+        if verdict != Verdict.ILLEGAL and outcome != "draw":
+            verdict = Verdict.WIN.value if outcome == outcome_on_board(record) else ""
+        record = replace(record, outcome=outcome, verdict=verdict)
         end = ends.get((int(match[2]), int(match[3]), int(match[1])))
     if end is None and record.verdict in (Verdict.WIN, Verdict.DRAW):
         end = BY_RULES
@@ -79,18 +84,6 @@ def _read_game(path: Path, ends: Mapping[Place, int]) -> TheirGame:
 
 
 _OUTCOMES: Sequence[Outcome] = ("draw", "black", "white")
-
-
-def _won_by(record: FiveRecord, outcome: Outcome) -> FiveRecord:
-    """The game with the colour that the file's name gives it to.
-
-    The last line says who moved first after the opening, and how long that was is not sure: a program that answers at
-    once has a time of 0, as stones of the opening have.
-    """
-    if record.verdict == Verdict.ILLEGAL or outcome == "draw":
-        return replace(record, outcome=outcome)
-    is_on_board = outcome == outcome_on_board(record)
-    return replace(record, outcome=outcome, verdict=Verdict.WIN.value if is_on_board else "")
 
 
 def _read_state(path: Path) -> Mapping[Place, int]:

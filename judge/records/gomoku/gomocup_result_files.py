@@ -113,10 +113,13 @@ def write_result_files(contest: FinishedContest) -> Iterator[tuple[str, bytes]]:
         first, second = (numbers[name] for name in (movers[::-1] if len(game.opening) % 2 else movers))
         number = rounds[first, second] = rounds.get((first, second), -1) + 1
         planned = _Result(number, (first, second))
-        record = _record(game)
-        if game.file is None or game.steps is None or record is None:
+        record = None if game.file is None else five_of(game.file)
+        if record is None or game.steps is None or not record.outcome:
             results.append(planned)
             continue
+        if record.verdict == Verdict.FOUL:
+            # A .psq does not have the stone of a foul.
+            record = replace(record, moves=record.moves[:-1])
         result = _result(planned, record, [contest.agents[first], contest.agents[second]])
         results.append(result)
         _count(players, result)
@@ -132,16 +135,6 @@ def write_result_files(contest: FinishedContest) -> Iterator[tuple[str, bytes]]:
     ranked = sorted(range(len(players)), key=lambda number: _rank(contest, number))
     yield RESULT, _result_text(contest, players, ranked).encode()
     yield TABLE, _table(contest, players, ranked).encode()
-
-
-def _record(game: ContestGame) -> FiveRecord | None:
-    """The game as a .psq has it: without the stone of a foul. None if nobody won and nothing was drawn."""
-    if game.file is None:
-        return None
-    record = five_of(game.file)
-    if not record.outcome:
-        return None
-    return replace(record, moves=record.moves[:-1]) if record.verdict == Verdict.FOUL else record
 
 
 def _result(planned: _Result, record: FiveRecord, players: Sequence[str]) -> _Result:

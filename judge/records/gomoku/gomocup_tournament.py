@@ -118,8 +118,12 @@ def read_tournament(path: Path) -> ImportedContest:
     agents = _agents(file)
     games = 2 * max(1, len(openings))
     everybody = _is_round_robin(file)
+    name = file.fields["name"].value
+    if not re.fullmatch(_NAME, name):
+        why = f"{quote(name, 40)}: a contest's name has only A-Z, a-z, 0-9, dash, underscore and dot"
+        raise file.refused("name", why)
     return ImportedContest(
-        name=_name(file),
+        name=name,
         policy=policy,
         changes=_changes(file, policy, size),
         format="round-robin" if everybody else "gauntlet",
@@ -166,13 +170,6 @@ def _fields(path: Path) -> Mapping[str, _Field]:
 def _lines(path: Path, what: str) -> Sequence[str]:
     data = read_bounded(path, LARGEST_FILE, f"give the path of {what}", links=True)
     return decode_file(data, str(path)).split("\n")
-
-
-def _name(file: _Tournament) -> str:
-    name = file.fields["name"].value
-    if re.fullmatch(_NAME, name):
-        return name
-    raise file.refused("name", f"{quote(name, 40)}: a contest's name has only A-Z, a-z, 0-9, dash, underscore and dot")
 
 
 def _policy(file: _Tournament) -> tuple[str, Rule]:

@@ -42,6 +42,8 @@ _DRAWS = frozenset({"1/2-1/2", "1/2", "0.5-0.5", "0,5-0,5"})
 
 NO_DATE = "????.??.??"
 
+_ISO_DATE = re.compile(r"^([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
+
 COLUMNS, ROWS = 26 + 26 * 26, 99
 """The name of a square has one or two letters and one or two digits."""
 
@@ -59,11 +61,12 @@ def write_pgn(record: FiveRecord) -> bytes:
             f"PGN has names for {COLUMNS}x{ROWS} squares, this game is of a {record.width}x{record.height} board"
         )
     first, second = record.names or ("", "")
+    date = one_line(record.date)
     result = next(text for text, outcome in RESULTS.items() if outcome == record.outcome)
     tags = {
         "Event": record.event or "?",
         "Site": "?",
-        "Date": _dotted(record.date),
+        "Date": NO_DATE if date in ("", "?") else _ISO_DATE.sub(r"\1.\2.\3", date),
         "Round": record.round or "?",
         "White": first or "?",
         "Black": second or "?",
@@ -73,27 +76,15 @@ def write_pgn(record: FiveRecord) -> bytes:
         "Rule": record.rule,
         "OpeningStones": str(record.opening) if record.opening else "",
     }
-    head = "".join(f'[{name} "{_escape(text)}"]\n' for name, text in tags.items() if text)
-    text = " ".join([*_numbered(record), result])
-    return f"{head}\n{fill(text, 79, break_long_words=False, break_on_hyphens=False)}\n\n".encode()
-
-
-def _numbered(record: FiveRecord) -> Iterator[str]:
+    escaped = {name: re.sub(r'(["\\])', r"\\\1", one_line(text) or "?") for name, text in tags.items() if text}
+    head = "".join(f'[{name} "{text}"]\n' for name, text in escaped.items())
+    words = []
     for number, (x, y, _) in enumerate(record.moves):
         if number % 2 == 0:
-            yield f"{number // 2 + 1}."
-        yield square_name(x, y)
-
-
-def _dotted(date: str) -> str:
-    text = one_line(date)
-    if text in ("", "?"):
-        return NO_DATE
-    return re.sub(r"^([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])", r"\1.\2.\3", text)
-
-
-def _escape(text: str) -> str:
-    return re.sub(r'(["\\])', r"\\\1", one_line(text) or "?")
+            words.append(f"{number // 2 + 1}.")
+        words.append(square_name(x, y))
+    text = " ".join([*words, result])
+    return f"{head}\n{fill(text, 79, break_long_words=False, break_on_hyphens=False)}\n\n".encode()
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -181,18 +172,15 @@ def _games(text: str, source: str) -> Iterator[_Game]:
             game = None
         game = game or _Game(line)
         if tag:
-            game.tags[tag] = (line, _unescaped(token["value"]) if token["raw"] is None else token["raw"])
+            # PGN has two escapes: any other backslash is part of a path that a program wrote unescaped.
+            value = re.sub(r'\\(["\\])', r"\1", token["value"]) if token["raw"] is None else token["raw"]
+            game.tags[tag] = (line, value)
         elif token["end"]:
             game.end = _plain_result(token["end"])
         else:
             game.moves.append((line, token["move"]))
     if game is not None:
         yield game
-
-
-def _unescaped(text: str) -> str:
-    """PGN has two escapes: any other backslash is part of a path that a program wrote unescaped."""
-    return re.sub(r'\\(["\\])', r"\1", text)
 
 
 def _plain_result(text: str) -> str:
@@ -208,7 +196,11 @@ def _record(game: _Game, source: str) -> FiveRecord:
     laying = Laying(width, height, source, square_name)
     if width:
         for line, text in game.moves:
-            _lay(laying, line, text, source)
+            try:
+                x, y = square_at(text.lower())
+            except ValueError:
+                raise InputError(f"{source}, line {line}: {quote(text, 20)} is no square; write such as h8") from None
+            laying.add(x, y, 0, line, text)
     outcome, ended = _outcome(game, source), game.tag("Termination")
     first, second, date = game.tag("White"), game.tag("Black"), game.tag("Date")
     return FiveRecord(
@@ -236,14 +228,6 @@ def _board(game: _Game, source: str) -> tuple[int, int]:
         line, text = game.tags["Board"]
         raise InputError(f"{source}, line {line}: {quote(text, 20)} is no board; write such as 15x15")
     return int(match[1]), int(match[2])
-
-
-def _lay(laying: Laying, line: int, text: str, source: str) -> None:
-    try:
-        x, y = square_at(text.lower())
-    except ValueError:
-        raise InputError(f"{source}, line {line}: {quote(text, 20)} is no square; write such as h8") from None
-    laying.add(x, y, 0, line, text)
 
 
 def _outcome(game: _Game, source: str) -> Outcome:

@@ -54,7 +54,8 @@ def write_psq_gomocupjudge(record: FiveRecord) -> bytes:
     """
     lines = [*_header_and_moves(record), *name_lines(record), str(UNKNOWN)]
     if record.outcome:
-        lines.append(f"{_winner_number(record)},{piskvork_name(record.event)}")
+        winner = 1 if record.outcome == WINNERS[record.opening & 1] else 2
+        lines.append(f"{0 if record.outcome == 'draw' else winner},{piskvork_name(record.event)}")
     return encode(lines)
 
 
@@ -62,12 +63,6 @@ def _header_and_moves(record: FiveRecord) -> Sequence[str]:
     need_board(record, "a .psq")
     # 11:11 is what Gomocup's records say; to Piskvork it means that programs played, not people.
     return [f"Piskvorky {record.width}x{record.height}, 11:11, 0", *move_lines(record, 1)]
-
-
-def _winner_number(record: FiveRecord) -> int:
-    if record.outcome == "draw":
-        return 0
-    return 1 if record.outcome == WINNERS[record.opening & 1] else 2
 
 
 _HEADER = re.compile(
@@ -90,8 +85,11 @@ def read_psq(data: bytes, source: str = "psq") -> FiveRecord:
     board or taken before, a line that is nothing of the format. The stone on a taken square with which a player lost,
     which GomocupJudge keeps as the last one, is no stone of the game.
     """
-    header, *lines = split_lines(decode_file(data, source)) or [(1, "")]
-    width, height, started = _read_header(header, source)
+    (number, text), *lines = split_lines(decode_file(data, source)) or [(1, "")]
+    header = _HEADER.fullmatch(text)
+    if header is None:
+        raise InputError(f"{source}, line {number}: no header; write it such as Piskvorky 15x15, 11:11, 0")
+    width, height, started = int(header[1]), int(header[2]), int(header[3])
     lines, is_illegal = _without_illegal_end(lines)
     laying = Laying(width, height, source, lambda x, y: f"{x + 1},{y + 1}")
     moves, opening = read_moves(lines, 1, laying)
@@ -103,15 +101,6 @@ def read_psq(data: bytes, source: str = "psq") -> FiveRecord:
         return ended(record, code)
     record = _ended_by_footer(record, footer)
     return replace(record, verdict=Verdict.ILLEGAL.value) if is_illegal else record
-
-
-def _read_header(line: Line, source: str) -> tuple[int, int, int]:
-    """Width, height, and which of the two players started."""
-    number, text = line
-    match = _HEADER.fullmatch(text)
-    if match is None:
-        raise InputError(f"{source}, line {number}: no header; write it such as Piskvorky 15x15, 11:11, 0")
-    return int(match[1]), int(match[2]), int(match[3])
 
 
 def _without_illegal_end(lines: list[Line]) -> tuple[list[Line], bool]:

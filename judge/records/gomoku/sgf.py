@@ -69,7 +69,10 @@ def write_sgf(record: FiveRecord) -> bytes:
             f"SGF has letters for {LARGEST}x{LARGEST} squares, this game is of a"
             f" {record.width}x{record.height} board; write another format"
         )
-    nodes = [_root(record), *(_move(record, number) for number in range(len(record.moves)))]
+    nodes = [_root(record)]
+    for number, (x, y, ms) in enumerate(record.moves):
+        comment = OPENING_MOVE if number < record.opening else f"{ms}ms"
+        nodes.append(f";{'BW'[number & 1]}[{_point(x, y)}]C[{comment}]\n")
     return f"({''.join(nodes).rstrip()})\n".encode()
 
 
@@ -89,12 +92,6 @@ def _root(record: FiveRecord) -> str:
     }
     known = "".join(f"{name}[{value}]" for name, value in values.items() if value is not None)
     return f";FF[4]GM[4]CA[UTF-8]AP[judge]{known}\n"
-
-
-def _move(record: FiveRecord, number: int) -> str:
-    x, y, ms = record.moves[number]
-    comment = OPENING_MOVE if number < record.opening else f"{ms}ms"
-    return f";{'BW'[number & 1]}[{_point(x, y)}]C[{comment}]\n"
 
 
 def _point(x: int, y: int) -> str:

@@ -60,7 +60,7 @@ def write_log(log: QchessLog) -> bytes:
         f"# {opening} {_moment(log.started)}",
         *(f"# {colour} : {one_line(name)}" for colour, name in zip(("white", "black"), log.names, strict=True)),
         "# Initial board",
-        *(_piece_line(piece) for piece in log.board),
+        *(f"{p.colour} {p.current} ['{p.types[0]}', '{p.types[1]}'] at {p.x},{p.y}" for p in log.board),
         "# Start game",
         *(f"{_moment(said.when)} : {_marked(said.text)}" for said in announced),
         *(["# EOF"] if log.is_closed else []),
@@ -70,11 +70,6 @@ def write_log(log: QchessLog) -> bytes:
 
 def _moment(when: datetime) -> str:
     return str(when.replace(tzinfo=None))
-
-
-def _piece_line(piece: PlacedPiece) -> str:
-    first, second = piece.types
-    return f"{piece.colour} {piece.current} ['{first}', '{second}'] at {piece.x},{piece.y}"
 
 
 def _marked(text: str) -> str:
@@ -127,8 +122,10 @@ class _Reader:
             self._names[name[1]] = name[2]
         elif line == "# EOF":
             self._is_closed = True
-        elif piece := _PIECE.fullmatch(line):
-            self._board.append(self._piece(number, piece))
+        elif match := _PIECE.fullmatch(line):
+            colour, current, first, second, x, y = match.groups()
+            piece = {"colour": colour, "x": int(x), "y": int(y), "types": (first, second), "current": current}
+            self._board.append(parse(PlacedPiece, piece, f"{self._source}, line {number}: {quote(match[0])}"))
         elif said := _SAID.fullmatch(line):
             self._take_said(Logged(self._moment(number, said[1]), said[2], number))
         elif line and not line.startswith("#"):
@@ -160,11 +157,6 @@ class _Reader:
         else:
             what = "neither a selection, a move nor a final result"
             raise self._wrong(said.line, f"{quote(said.text)} is {what}")
-
-    def _piece(self, number: int, match: re.Match[str]) -> PlacedPiece:
-        colour, current, first, second, x, y = match.groups()
-        piece = {"colour": colour, "x": int(x), "y": int(y), "types": (first, second), "current": current}
-        return parse(PlacedPiece, piece, f"{self._source}, line {number}: {quote(match[0])}")
 
     def _moment(self, number: int, text: str) -> datetime:
         try:

@@ -108,7 +108,11 @@ class _Replayer:
 
     def replayed(self) -> Replayed:
         """The whole log."""
-        self._draw_hidden()
+        board = {(piece.x, piece.y): piece for piece in self._log.board}
+        while (undrawn := self._game.undrawn) is not None:
+            piece, kinds = undrawn
+            hidden = board[piece.x, piece.y].types[1].removeprefix(HIDDEN)
+            self._answer(decided(Drawn(kinds.index(PieceType(hidden)))))
         for said in self._log.events:
             self._follow(said)
         fault = self._finish(self._log.result) if self._log.result is not None else None
@@ -117,13 +121,6 @@ class _Replayer:
     def _answer(self, reply: Reply) -> None:
         self._answers.append(Answered(self._game.pending().seat, reply))
         self._game.apply(reply)
-
-    def _draw_hidden(self) -> None:
-        board = {(piece.x, piece.y): piece for piece in self._log.board}
-        while (undrawn := self._game.undrawn) is not None:
-            piece, kinds = undrawn
-            hidden = board[piece.x, piece.y].types[1].removeprefix(HIDDEN)
-            self._answer(decided(Drawn(kinds.index(PieceType(hidden)))))
 
     def _follow(self, said: Logged) -> None:
         if self._loses_turns:

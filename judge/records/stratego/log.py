@@ -14,7 +14,6 @@ told otherwise, control characters are written as blanks (where a move may have 
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -38,9 +37,16 @@ def write_log(game: Stratego, names: tuple[str, str], reply_s: float = 2.0, verb
     characters as an agent said them.
     """
     words = [one_word(name) for name in names]
-    lines = [*_invalid_lines(game)]
+    is_2011 = game.options.words == "2011"
+    bad = [seat for seat in SEATS if game.setup.faults[seat] is not None]
+    lines = []
+    if len(bad) == 2:
+        lines.append("BOTH players give invalid setup!")
+    elif bad and is_2011:
+        lines.append(f"Player {COLOURS[bad[0]]} gave an invalid setup!")
     for seat in SEATS:
-        lines += [f"{words[seat]} {COLOURS[seat]} SETUP", *_setup_lines(game, seat)]
+        rows = ("INVALID!",) if seat in bad and not is_2011 else game.setup.placed[seat] or ()
+        lines += [f"{words[seat]} {COLOURS[seat]} SETUP", *rows]
     for turn, seat, text in game.half_moves:
         lines.append(f"{turn} {SHORT[seat]}: {text if verbatim else one_printable_line(text)}")
     if game.end is not None:
@@ -52,22 +58,6 @@ def write_log(game: Stratego, names: tuple[str, str], reply_s: float = 2.0, verb
 def one_printable_line(text: str) -> str:
     """`text` on one printable line: white space becomes a blank, what else is not printable a question mark."""
     return printable(re.sub(r"[\t\v\f\r]", " ", text), None, mark="?")
-
-
-def _invalid_lines(game: Stratego) -> list[str]:
-    """What stands before the set-ups where one is bad."""
-    bad = [seat for seat in SEATS if game.setup.faults[seat] is not None]
-    if len(bad) == 2:
-        return ["BOTH players give invalid setup!"]
-    if bad and game.options.words == "2011":
-        return [f"Player {COLOURS[bad[0]]} gave an invalid setup!"]
-    return []
-
-
-def _setup_lines(game: Stratego, seat: int) -> Sequence[str]:
-    if game.setup.faults[seat] is not None and game.options.words != "2011":
-        return ["INVALID!"]
-    return game.setup.placed[seat] or ()
 
 
 def _reason(game: Stratego, reply_s: float) -> str:
@@ -170,20 +160,17 @@ class _Reader:
 
     def read(self) -> StrategoLog:
         """Set-ups, half-moves, end."""
-        self._read_prelude()
-        red_name, red = self._read_setup(RED)
-        blue_name, blue = self._read_setup(BLUE)
-        half_moves, reason = self._read_half_moves()
-        result = self._read_end() if reason else None
-        return StrategoLog(self._source, (red_name, blue_name), (red, blue), half_moves, reason, result, self._next)
-
-    def _read_prelude(self) -> None:
         while match := _PRELUDE.fullmatch(self._peek()):
             self._next += 1
             if match[2]:
                 self._bad = set(SEATS)
             elif match[1]:
                 self._bad.add(COLOURS.index(match[1]))
+        red_name, red = self._read_setup(RED)
+        blue_name, blue = self._read_setup(BLUE)
+        half_moves, reason = self._read_half_moves()
+        result = self._read_end() if reason else None
+        return StrategoLog(self._source, (red_name, blue_name), (red, blue), half_moves, reason, result, self._next)
 
     def _read_setup(self, seat: int) -> tuple[str, tuple[str, ...] | None]:
         match = _SETUP.fullmatch(self._take(f"a line such as: name {COLOURS[seat]} SETUP"))
@@ -206,20 +193,14 @@ class _Reader:
             match = _HALF_MOVE.fullmatch(line)
             if match is None:
                 raise self._error("a half-move is written such as 1 RED: 0 3 DOWN OK")
-            reason = self._end_within(match[3])
-            text = match[3] if reason is None else ""
+            # A manager that was told of a dead agent ended in the middle of its last line. An agent may say the same
+            # words; then something follows.
+            end = _END.fullmatch(match[3]) if self._next >= len(self._lines) else None
+            text = match[3] if end is None else ""
             half_moves.append(HalfMoveLine(self._next, int(match[1]), SHORT.index(match[2]), text))
-            if reason is not None:
-                return tuple(half_moves), reason
+            if end is not None:
+                return tuple(half_moves), end[1]
         return tuple(half_moves), ""
-
-    def _end_within(self, text: str) -> str | None:
-        """The reason, where a manager that was told of a dead agent ended in the middle of a line, its last one.
-
-        An agent may say the same words; something then follows.
-        """
-        end = _END.fullmatch(text) if self._next >= len(self._lines) else None
-        return None if end is None else end[1]
 
     def _read_end(self) -> ResultLine | None:
         """The result line behind the end, if there is one."""

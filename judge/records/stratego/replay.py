@@ -151,15 +151,13 @@ def game_of_record(record: GameRecord) -> Stratego:
             game.apply(chance(request))
         elif plies and plies[-1].seat == seat:
             said = plies.pop().said
-            is_row = isinstance(request, SetupRow)
-            game.apply(decided(SetUpRow(said), said) if is_row else _reply(record, seat, said))
+            if isinstance(request, SetupRow):
+                game.apply(decided(SetUpRow(said), said))
+            else:
+                options = record.spec.policy.protocol.get("stratego", {}) | record.spec.seats[seat].protocol_options
+                game.apply(read_reply(said, options.get("line_bytes", 1024)))
         elif (fault := record.seats[seat].fault) is not None:
             game.forfeit(AgentFault(fault, seat, record.seats[seat].why))
         else:
             break
     return game
-
-
-def _reply(record: GameRecord, seat: int, said: str) -> Reply:
-    options = record.spec.policy.protocol.get("stratego", {}) | record.spec.seats[seat].protocol_options
-    return read_reply(said, options.get("line_bytes", 1024))
