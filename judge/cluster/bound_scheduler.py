@@ -217,7 +217,8 @@ class BoundScheduler(Scheduler):
             nonlocal address
             message = await read(deserializers=deserializers)  # type: ignore[no-untyped-call]
             if address:
-                streamed = [checked_message(each) for each in _listed(message)]
+                messages = message if isinstance(message, list | tuple) else (message,)
+                streamed = [checked_message(each) for each in messages]
                 return [each for each in streamed if each is not None and self._may_send(address, each, moves)]
             call, why = self._call(comm, worker, message)
             if why:
@@ -293,10 +294,6 @@ class BoundScheduler(Scheduler):
 def _is_registering(message: Any) -> bool:
     """Whether a worker asks to be taken."""
     return isinstance(message, dict) and message.get("op") == "register-worker"
-
-
-def _listed(message: Any) -> Any:
-    return message if isinstance(message, list | tuple) else (message,)
 
 
 def checked_message(message: Any) -> Any:

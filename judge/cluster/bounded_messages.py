@@ -200,7 +200,12 @@ class _TCP(dask_tcp.TCP):
             self.abort()
             raise
         if worker is not None:
-            return self._plain(frames, worker)
+            try:
+                return plain_message(frames)
+            except Exception as error:  # noqa: BLE001 - whatever msgpack raises
+                log.warning("a message of a worker cannot be read", worker=printable(worker, 80), why=f"{error!r:.200}")
+                self.abort()
+                raise MessageRefusedError("it cannot be read") from None
         try:
             return await from_frames(
                 frames, deserialize=self.deserialize, deserializers=deserializers, allow_offload=self.allow_offload
@@ -208,14 +213,6 @@ class _TCP(dask_tcp.TCP):
         except EOFError:
             self.abort()
             raise CommClosedError("truncated data") from None
-
-    def _plain(self, frames: Sequence[Any], worker: str) -> Any:
-        try:
-            return plain_message(frames)
-        except Exception as error:  # noqa: BLE001 - whatever msgpack raises
-            log.warning("a message of a worker cannot be read", worker=printable(worker, 80), why=f"{error!r:.200}")
-            self.abort()
-            raise MessageRefusedError("it cannot be read") from None
 
     async def _frames(self, stream: IOStream, limit: int) -> list[Any]:
         (first,) = _LENGTH.unpack(await stream.read_bytes(_LENGTH.size))

@@ -210,16 +210,12 @@ class Cluster:
 
     # --- workers come and go -----------------------------------------------------------------------------------------
 
-    def _usable(self) -> frozenset[str]:
-        """The addresses of the workers that may have games: one that is sent an image can play none."""
-        return self._roster.usable - self._transfers.receivers(self._parcels.images)
-
     def _free_slots(self) -> dict[str, int]:
         """How many more games each worker could have now that may have any, by address."""
         taken = Counter(attempt.worker for attempt in self._all())
-        return {
-            address: max(0, self._roster.workers[address].slots - taken[address]) for address in sorted(self._usable())
-        }
+        # A worker that is sent an image can play no game.
+        usable = self._roster.usable - self._transfers.receivers(self._parcels.images)
+        return {address: max(0, self._roster.workers[address].slots - taken[address]) for address in sorted(usable)}
 
     def _look(self) -> None:
         """Note who has come and gone; a new scheduler is given what the one before it had."""

@@ -6,7 +6,6 @@ import resource
 import signal
 import socket
 from functools import lru_cache
-from pathlib import Path
 
 from distributed import Worker
 from distributed.comm.addressing import unparse_host_port
@@ -51,7 +50,9 @@ def run_scheduler(listen: Address, security: Security, lost_after_s: float) -> N
 
     A worker that is silent for `lost_after_s` is lost, but never before dask's own minimum of 5 seconds.
     """
-    _allow_connections()
+    # Each worker takes two files, and systemd starts a service with a limit of 1,024.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     for line in reap(containers=False):
         log.info("removed what an earlier judge left", what=line)
     with owned_directory() as scratch:
@@ -105,6 +106,8 @@ async def _worker(machine: Machine, scheduler: Address, listen: Address | None, 
             log.warning("no way leads to the scheduler", scheduler=str(scheduler), why=str(error))
             await asyncio.sleep(AGAIN_S)
             continue
+        scratch = machine.folder / "dask"
+        scratch.mkdir(exist_ok=True)
         worker = Worker(
             str(scheduler),
             name=machine.name,
@@ -114,7 +117,7 @@ async def _worker(machine: Machine, scheduler: Address, listen: Address | None, 
             protocol=f"{scheduler.scheme}://",
             host=unparse_host_port(here),
             port=listen.port if listen else 0,
-            local_directory=str(_scratch(machine.folder)),
+            local_directory=str(scratch),
             memory_limit=0,
             dashboard_address=NO_PAGES,
             plugins=(AtMachine(machine, is_own=False),),
@@ -123,12 +126,6 @@ async def _worker(machine: Machine, scheduler: Address, listen: Address | None, 
         await _until_gone(worker, stopped)
         if not stopped.is_set():
             await asyncio.sleep(AGAIN_S)
-
-
-def _allow_connections() -> None:
-    """Each worker takes two files, and systemd starts a service with 1,024."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _answer_only(server: Server, names: frozenset[str]) -> None:
@@ -184,12 +181,6 @@ def address_towards(scheduler: Address) -> str:
     with socket.socket(family, kind) as probe:
         probe.connect(there)  # no packet is sent
         return str(probe.getsockname()[0])
-
-
-def _scratch(folder: Path) -> Path:
-    scratch = folder / "dask"
-    scratch.mkdir(exist_ok=True)
-    return scratch
 
 
 def _stopped() -> asyncio.Event:

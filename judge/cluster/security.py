@@ -36,7 +36,10 @@ class Address:
     @property
     def is_loopback(self) -> bool:
         """Whether only processes of this machine can be meant."""
-        return _is_loopback(self.host)
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == LOCALHOST
 
 
 def parse_address(text: str, port: int = PORT) -> Address:
@@ -66,7 +69,10 @@ def security_of(address: Address, keys: Path | None, *, takes_workers: bool = Fa
         raise InputError(
             f"{address} needs this host's keys: make them with judge cluster keys, and give their folder with --tls"
         )
-    authority, certificate, key = (_file(keys / n) for n in (AUTHORITY, CERTIFICATE, KEY))
+    authority, certificate, key = (keys / name for name in (AUTHORITY, CERTIFICATE, KEY))
+    for path in (authority, certificate, key):
+        if not path.is_file():
+            raise InputError(f"{path} is missing: give a host's folder that judge cluster keys made")
     if key.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise InputError(f"{key} can be read by others than its owner: chmod 600 {key}")
     trusted = authority.read_text(errors="replace")
@@ -95,16 +101,3 @@ def tls_security(authorities: str, certificate: str, key: str) -> Security:
         **{f"tls_{role}_cert": certificate for role in roles},
         **{f"tls_{role}_key": key for role in roles},
     )
-
-
-def _file(path: Path) -> Path:
-    if not path.is_file():
-        raise InputError(f"{path} is missing: give a host's folder that judge cluster keys made")
-    return path
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == LOCALHOST

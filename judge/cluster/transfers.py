@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Lock
 from time import monotonic
-from typing import BinaryIO
 
 from distributed import CancelledError
 
@@ -194,7 +193,11 @@ class Transfers:
                 most -= 1
                 if not most:
                     raise InputError(f"it asks for the same pieces of {parcel} again and again")
-                arrived = self._ask(worker, parcel, arrived.bytes, _piece(file, parcel, arrived.bytes))
+                if arrived.bytes > parcel.size:
+                    raise InputError(f"it asks for more of {parcel} than there is")
+                file.seek(arrived.bytes)
+                piece = file.read(min(PIECE_BYTES, parcel.size - arrived.bytes))
+                arrived = self._ask(worker, parcel, arrived.bytes, piece)
         log.info("sent", worker=worker.name, what=what)
 
     def _made(self, worker: WorkerFound, what: str, make: Callable[[], tuple[Parcel, Path]]) -> tuple[Parcel, Path]:
@@ -236,11 +239,3 @@ class Transfers:
         if isinstance(receipt, Unfit):
             raise HostError(receipt.why)
         return receipt
-
-
-def _piece(file: BinaryIO, parcel: Parcel, begin: int) -> bytes:
-    """No bytes at the end of it. Raises InputError for a place beyond that."""
-    if begin > parcel.size:
-        raise InputError(f"it asks for more of {parcel} than there is")
-    file.seek(begin)
-    return file.read(min(PIECE_BYTES, parcel.size - begin))
