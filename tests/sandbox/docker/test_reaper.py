@@ -128,7 +128,7 @@ def test_nothing_of_a_live_judge_is_touched(rent: Rent, outsider: docker.DockerC
     container.reload()
     assert container.status == "running"
     assert len(directories_of(alive)) == 1
-    assert any("match landlord" in line for line in removed)
+    assert any("game landlord" in line for line in removed)
     assert not any(str(container.id)[:12] in line for line in removed)
 
 
