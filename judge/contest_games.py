@@ -234,7 +234,7 @@ class GameConditions:
 class PublishedGame(ScheduledGame):
     """A game of the schedule with its result and its attempts that have a record and do not count.
 
-    `attempt` is the one that counts if there is a result, else the last one; 0 if there is none.
+    `attempt` is the one that counts if there is a result, else the last one; 0 before the first.
     """
 
     result: GameResult | None = None

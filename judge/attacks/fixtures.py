@@ -179,8 +179,8 @@ def _measured_waits(kind: str, directory: Path, waits_ms: list[float]) -> Iterat
         try:
             yield
         finally:
-            told, _ = process.communicate(timeout=PATIENCE_S)
-    waits_ms += [float(word) for word in told.split()]
+            output, _ = process.communicate(timeout=PATIENCE_S)
+    waits_ms += [float(word) for word in output.split()]
 
 
 def _bystander(kind: str, words: str) -> Scene:
@@ -194,7 +194,8 @@ def _bystander(kind: str, words: str) -> Scene:
         waits_ms: list[float] = []
         with _measured_waits(kind, directory, waits_ms):
             yield {}
-        if waits_ms[1] > STALL_MS + USUAL_FACTOR * usual_ms[1]:
+        bound_ms = STALL_MS + USUAL_FACTOR * max(usual_ms[1:2], default=0.0)
+        if waits_ms[1:2] > [bound_ms]:
             raise HarmError(f"{words} waited for {waits_ms[0]:.0f} and {waits_ms[1]:.0f} ms")
 
     return scene

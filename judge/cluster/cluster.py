@@ -165,7 +165,7 @@ class Cluster:
 
     @property
     def host(self) -> str:
-        """Nobody knows yet who plays the next game."""
+        """Empty: the machine of the next game is not known before dask chooses a worker."""
         return ""
 
     @property

@@ -100,7 +100,7 @@ class Broken(_Message):
 
 class Stopped(_Message):
     """The game was not wanted for a while, so the worker ended it. Then dask has no use for the answer, unless it has
-    given the game to the same worker again meanwhile."""
+    given the game to the same worker again."""
 
     kind: Literal["stopped"] = "stopped"
     why: str = Field(max_length=2000)

@@ -202,7 +202,7 @@ class Contest:
     def stages_of_games(self) -> Mapping[int, str]:
         """What the group or league of each game is called, by the game's number; empty if the format has none."""
         groups = {(each.round, each.table): each.group for each in self.store.pairings(self.name) if each.group}
-        rows = self.store.listed(self.name) if groups else ()
+        rows = self.store.schedule_of(self.name) if groups else ()
         return {row.number: self.snapshot.format.stage_name(groups[row.round, row.table]) for row in rows}
 
     def to_come(self) -> ToCome:
@@ -333,7 +333,7 @@ def _begins(planned: Planned, agents: Sequence[tuple[str, str]]) -> tuple[str, M
 
 
 def find_game(contest: Contest, word: str) -> ScheduledGame:
-    """The game with this number, or whose id begins so. Raises InputError if there is none, or several."""
+    """The game with this number, or with an id that begins with `word`. Raises InputError for no game or several."""
     games = contest.store.games(contest.name)
     found = [game for game in games if str(game.number) == word]
     if not found and len(word) >= 4:

@@ -45,11 +45,11 @@ class Executor(Protocol):
 
     @property
     def host(self) -> str:
-        """The machine that plays the game that is started next; empty if nobody knows yet."""
+        """The machine that plays the next game; empty if it is not known yet."""
 
     @property
     def slot(self) -> str:
-        """Its cores there, such as `core 2`; empty if nobody knows yet."""
+        """Its cores there, such as `core 2`; empty if they are not known yet."""
 
     @property
     def running(self) -> int:

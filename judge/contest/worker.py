@@ -1,4 +1,4 @@
-"""One game in a process of its own: a job goes in, its outcome and its record come out; nothing is stored here."""
+"""Plays one game in a separate process: from a job to its outcome and its record. Nothing is stored here."""
 
 import hashlib
 import os

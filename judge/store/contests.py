@@ -189,7 +189,7 @@ class Store(Reader):
     ) -> ScheduledGame | None:
         """Give out the next game of the schedule as a new attempt; None if there is none.
 
-        `host` and `slot` say where it will be played; empty if nobody knows yet.
+        `host` and `slot` are where it will be played; empty if that is not known yet.
 
         Agents in `alone` play one game at a time, in the order of the schedule: no later game of theirs is given out
         before an earlier one, nor before one that is held.

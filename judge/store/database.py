@@ -194,10 +194,11 @@ def stamp(time: datetime) -> str:
     return time.isoformat(timespec="milliseconds")
 
 
-def value_of(kind: type[Value], row: Row[Any]) -> Value:
-    """A row as a dataclass. Its fields are named like columns."""
+def value_of(kind: type[Value], row: Row[Any], table: Table | None = None) -> Value:
+    """A row as a dataclass, whose fields are named like columns. Of a row of several tables, the columns of `table`."""
     columns = row._mapping
-    return kind(**{name: columns[name] for name in kind.__dataclass_fields__})
+    names = kind.__dataclass_fields__
+    return kind(**{name: columns[name if table is None else table.c[name]] for name in names})
 
 
 def columns_of(table: Table, value: "DataclassInstance") -> dict[str, Any]:

@@ -106,6 +106,16 @@ class Reader(Database):
         with self._reading() as connection:
             return [value_of(ScheduledGame, row) for row in connection.execute(query)]
 
+    def schedule_of(self, contest: str) -> list[ScheduledGame]:
+        """Every game as it was scheduled, without its spec and its later state, in the order of the schedule.
+
+        There may be a hundred thousand. An index of the database contains all that is read.
+        """
+        columns = [games.c[name] for name in ("id", "number", "round", "table", "leg", "first", "second")]
+        query = select(*columns, literal("")).where(games.c.contest == contest).order_by(games.c.number)
+        with self._reading() as connection:
+            return [ScheduledGame(*row) for row in connection.execute(query)]
+
     def attempt(self, game: str, number: int) -> Attempt | None:
         """An attempt of a game; None if there is none of that number."""
         row = self._first(select(attempts).where(attempts.c.game == game, attempts.c.number == number))
@@ -123,18 +133,22 @@ class Reader(Database):
         return [(host, state, count) for host, state, count in self._rows(query)]
 
     def running(self, contest: str) -> list[tuple[ScheduledGame, Attempt]]:
-        """The games that are being played, without their specs, and their attempts, in the order of the schedule."""
-        listed = {game.id: game for game in self.listed(contest, GameState.RUNNING)}
+        """The games that are being played and their current attempts, in the order of the schedule."""
         is_current = (attempts.c.game == games.c.id) & (attempts.c.number == games.c.attempt)
-        query = select(attempts).join(games, is_current).where(games.c.id.in_(listed)).order_by(games.c.number)
-        return [(listed[attempt.game], attempt) for attempt in (value_of(Attempt, row) for row in self._rows(query))]
+        query = (
+            select(games, attempts)
+            .join(attempts, is_current)
+            .where(games.c.contest == contest, games.c.state == GameState.RUNNING)
+            .order_by(games.c.number)
+        )
+        return [(value_of(ScheduledGame, row, games), value_of(Attempt, row, attempts)) for row in self._rows(query)]
 
     def listed(
         self, contest: str, state: GameState | None = None, after: int = 0, limit: int | None = None
     ) -> list[ScheduledGame]:
         """Games with numbers above `after`, in the order of the schedule: of a state, at most `limit`.
 
-        The specs are left out, for there may be a hundred thousand games.
+        The specs are left out.
         """
         query = select(*WITHOUT_SPEC).where(games.c.contest == contest, games.c.number > after)
         if state is not None:

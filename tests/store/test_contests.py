@@ -162,6 +162,27 @@ def test_a_schedule_may_be_added_again(store: Store) -> None:
     assert 1 == len(store.results("cup"))
 
 
+def test_running_games_have_their_current_attempts(store: Store) -> None:
+    begin(store)
+    first = store.issue("cup", "here", slot="core 1")
+    assert first is not None
+    store.void(first.id, 1, "void", None, allowed=9)
+    store.accept(issued(store).id, 2, ended())
+    second = store.issue("cup", "there", slot="core 2")
+
+    assert [second] == [each for each, _ in store.running("cup")]
+    ((_, attempt),) = store.running("cup")
+    assert (1, AttemptState.RUNNING, "there", "core 2") == (attempt.number, attempt.state, attempt.host, attempt.slot)
+    assert attempt.started_at
+
+
+def test_the_schedule_is_read_as_it_was_made(store: Store) -> None:
+    begin(store)
+    store.accept(issued(store).id, 1, ended())
+
+    assert [replace(game(number), spec="") for number in (1, 2, 3)] == store.schedule_of("cup")
+
+
 def test_a_paused_contest_gives_out_no_game(store: Store) -> None:
     begin(store)
     store.set_state("cup", "paused", "lunch")

@@ -264,7 +264,7 @@ class Recorder:
 
     def _schedule(self) -> list[NextGame]:
         stages = self._contest.stages_of_games()
-        for row in self._contest.store.listed(self._contest.name):
+        for row in self._contest.store.schedule_of(self._contest.name):
             self._games[row.id] = NextGame(
                 game=row.number,
                 round=row.round,

@@ -121,7 +121,7 @@ def _before_start(console: Console, contest: Contest | None) -> Mapping[str, Any
 
 def _with_games(contest: Contest, lines: Sequence[JournalLine]) -> list[tuple[JournalLine, int | None]]:
     """Lines of the log, each with the number of its game if it is of one."""
-    numbers = {game.id: game.number for game in contest.store.listed(contest.name)} if lines else {}
+    numbers = {game.id: game.number for game in contest.store.schedule_of(contest.name)} if lines else {}
     return [(line, numbers.get(line.game or "")) for line in lines]
 
 
