@@ -73,6 +73,18 @@ def test_the_next_game_is_found_without_looking_at_all(tmp_path: Path, alone: tu
         assert what.startswith("SEARCH games USING INDEX ix_games_next (contest=? AND state=?")
 
 
+def test_a_schedule_is_read_from_an_index_alone(tmp_path: Path) -> None:
+    asked = list[tuple[str, tuple[object, ...]]]()
+    with closing(Store(f"sqlite:///{tmp_path / 'round.db'}")) as store:
+        begin(store, 3)
+        event.listen(store._engine, "before_cursor_execute", lambda *given: asked.append(given[2:4]))
+        store.schedule_of("cup")
+    (query, given) = asked[-1]
+    with closing(sqlite3.connect(tmp_path / "round.db")) as base:
+        ((*_, what),) = base.execute(f"EXPLAIN QUERY PLAN {query}", given).fetchall()
+    assert what.startswith("SEARCH games USING COVERING INDEX ix_games_rows (contest=?")
+
+
 def test_a_result_that_comes_twice_is_the_same_result(store: Store) -> None:
     """A worker that lost the answer sends it again: nothing changes, and it is told so."""
     begin(store)
