@@ -72,10 +72,9 @@ def test_a_games_page_goes_on_by_itself_and_ends_as_the_page_of_the_export(witne
             next(told)
         until(lambda: 'id="1"' in contest.get("games/00001.html").text, "the first moves are not shown")
         witness.visit(f"{contest.url}/games/00001.html")
-        before = witness.ask(ROWS)
         # What the page showed when it was loaded is there without a script, too.
+        before, stones = witness.ask(f"[{ROWS}, {STONES}]")
         assert 0 < before < len(file.record.plies)
-        stones = witness.ask(STONES)
         for _ in told:
             pass
         plies = len(file.record.plies)
@@ -202,8 +201,8 @@ def test_a_game_that_another_machine_plays_again_begins_again(witness: Browser, 
         shown = len(moves_that_count(contest))
         witness.leave()
         witness.visit(f"{contest.url}/{page}")
-        witness.wait_for("document.querySelector('.film') !== null")
-        opening = int(witness.ask(STONES)) - shown
+        opening = len(file.record.spec.opening)
+        witness.wait_for(f"{STONES} == {opening + shown}")  # the service may have read less when it answered
         again = Connection()
         sent = list(frames_of(game, file, 20, play=2))
         for part in sent[:6]:
@@ -243,7 +242,8 @@ def test_a_hidden_tab_asks_for_nothing_and_has_everything_when_it_is_looked_at(
         for _ in range(6):
             next(told)
         witness.visit(f"{contest.url}/games/00001.html")
-        witness.wait_for("seen.length >= 0 && document.querySelector('[data-clock]') !== null")
+        told_moves = len(moves_that_count(contest))
+        witness.wait_for(f"document.querySelector('[data-clock]') !== null && {ROWS} == {told_moves}")
         witness.set_hidden(True)
         before = witness.ask(ROWS)
         witness.requests.clear()
