@@ -166,7 +166,7 @@ def _show_rings(check: RatingsCheck) -> None:
 
 def _show_candidates(base: str, candidates: list[Candidate]) -> None:
     table = make_table(
-        ("candidate", "games", "score", "Elo (95 %)", "normalized", "LOS", "p", "p of all", ""), numbers=range(1, 9)
+        ("candidate", "games", "score", "Elo (95 %)", "normalized", "LOS", "p", "Adjusted p", ""), numbers=range(1, 9)
     )
     for each in candidates:
         estimate = each.estimate

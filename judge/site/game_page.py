@@ -227,7 +227,7 @@ def _facts(record: GameRecord, game: PublishedGame, language: Language) -> Seque
         (_("Moves"), str(len(record.plies)), False),
         (_("Started"), record.started_at[:19].replace("T", " "), False),
         (_("Duration"), language.measure(duration(record.seconds * 1000)), False),
-        (_("Seed of chance"), str(record.spec.seed), True),
+        (_("Random seed"), str(record.spec.seed), True),
         (_("Attempt"), str(record.attempt), False),
         (_("Box"), box, False),
         (_("Game ID"), game.id, True),

@@ -165,7 +165,7 @@ CRITERIA: Mapping[str, Criterion] = {
     "points": Criterion(_points, "Points there", "points in the stage that the agent has reached"),
     "wins": Criterion(_wins, "Won there", "games won in the stage that the agent has reached"),
     "ratio": Criterion(_ratio, "Ratio", "games won divided by games lost"),
-    "direct": Criterion(_direct, "Direct", "points among the agents that are equal so far"),
+    "direct": Criterion(_direct, "Direct", "points in the games among the tied agents"),
     "sonneborn-berger": Criterion(
         _sonneborn_berger, "SB", "Sonneborn-Berger: the points of each opponent times the score against it"
     ),

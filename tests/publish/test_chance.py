@@ -124,7 +124,7 @@ def test_a_seed_that_the_organiser_fixed_is_foretold_and_said_to_be(tmp_path: Pa
     assert due in {by_the_old_way(number, place) for number in range(816)}
     words = "fixed by the organiser: seed 815; anybody who knows it can predict all chance"
     assert words in (public.directory / "index.html").read_text()
-    assert "could predict that chance" in (public.directory / "verify.html").read_text()
+    assert "could predict all random draws" in (public.directory / "verify.html").read_text()
     assert not (public.directory / "chance.json").exists()
     assert [] == list(verify_export(public.directory, public.public_key).problems)
 

@@ -80,7 +80,7 @@ def test_the_standings_say_what_sitting_first_is_worth(cup: Cup, exported: Publi
         # Nobody drew a game.
         assert ("0 Elo" if draws == "rao-kupper" else "0", "") == margin
         assert ("0 %", "") == shares
-    assert "Ratings tell the results of all pairs" in page
+    assert "The ratings fit the results of all pairs" in page
 
 
 def models_on(page: str) -> dict[str, list[tuple[str, str]]]:

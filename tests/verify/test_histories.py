@@ -101,7 +101,7 @@ def test_the_page_of_an_agent_shows_its_history(joined: Public) -> None:
         assert ["cup-2012", "cup-2013"] == rows
         assert is_new == ("(new version)" in table)
         assert 2 == chart.partition("</figure>")[0].count('<circle class="dot"')
-        assert "Given ratings hold the scale: <bdi>bert</bdi> 1600." in text
+        assert "Fixed ratings that anchor the scale: <bdi>bert</bdi> 1600." in text
         assert all(f'aria-label="{name}: ' in chart for name in rows)
     # Carl came this year, and one contest is no history.
     assert "Rating history" not in (joined.directory / "agents/003.html").read_text()

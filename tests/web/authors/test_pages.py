@@ -242,7 +242,7 @@ def test_a_link_of_another_author_asks_before_it_signs_in(desk: Served) -> None:
     status, headers, page = desk.ask("POST", "/author/session", ada, headers=FORM, body=body)
 
     assert (409, None) == (status, headers.get("set-cookie"))
-    assert "You are signed in as <b><bdi>ada</bdi></b>. This link is of <b><bdi>eve</bdi></b>." in page.decode()
+    assert "You are signed in as <b><bdi>ada</bdi></b>. This link belongs to <b><bdi>eve</bdi></b>." in page.decode()
     fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page.decode()))
     for wrong in ({"token": eve}, {"token": eve, "confirm": "x"}, {**fields, "token": f"{eve}A"}):
         answer = desk.ask("POST", "/author/session", ada, headers=FORM, body=urlencode(wrong).encode())

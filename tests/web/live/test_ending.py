@@ -15,7 +15,7 @@ from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.web.live.watching import Watched, until, watched
 
 PAGES = ("live", "index", "crosstable", "rounds", "rounds/001", "journal", "fairness", "verify", "games/00001")
-PLAYED = re.compile(r"still played|played now|none is scheduled", re.IGNORECASE)
+PLAYED = re.compile(r"still played|being played|none is scheduled", re.IGNORECASE)
 
 
 def text_of(contest: Watched, page: str) -> str:
@@ -35,7 +35,7 @@ def play_all(contest: Watched, games: int) -> None:
 def test_pages_say_that_a_contest_is_over_and_who_won(tmp_path: Path) -> None:
     with watched(tmp_path, PAIR, games=2) as contest:
         assert "/live.html" == contest.get("").headers["location"]
-        assert "Games that are played now" in text_of(contest, "live")
+        assert "Games being played" in text_of(contest, "live")
         assert "This contest has not ended." in text_of(contest, "verify")
         assert "Final." not in text_of(contest, "index")
 

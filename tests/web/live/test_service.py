@@ -123,11 +123,11 @@ def test_a_submission_that_waits_for_a_slot_says_so(folder: Path, service: Servi
             return ola.get(f"/author/submissions/{number}.html", headers={"cookie": f"judge-author={token}"}).text
 
         until(
-            lambda: '<li class="held"><b>unpacked</b> <span>waits for a slot that is free</span>' in page(), "it waits"
+            lambda: '<li class="held"><b>unpacked</b> <span>waiting for a free slot</span>' in page(), "it waits"
         )
         taken.close()
         assert "passed" == ended(ola, number)["state"]
-        assert "waits for a slot" not in page()
+        assert "waiting for a free slot" not in page()
 
 
 @pytest.mark.usefixtures("begun")

@@ -108,7 +108,7 @@ def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Pa
         expected = tables(replace(published, games=games))["fairness.json"]
         assert 40 == json.loads(expected)[0]["games"]
         assert expected == (public / "data/fairness.json").read_bytes()
-        assert "40 of the 40 games" in (public / "fairness.html").read_text()
+        assert "40 of 40 finished games" in (public / "fairness.html").read_text()
         count = events(cup)[-1]["seq"]
         assert count > EVENTS_PER_FILE
         for _ in range(2):

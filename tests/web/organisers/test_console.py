@@ -52,9 +52,9 @@ def test_the_first_page_says_what_runs_what_waits_and_what_went_wrong(own: Offic
     assert re.search(r"<b>[\d.]+</b> of [\d.]+ GiB of the disk left", page)
     assert "No judge of this machine plays it now" in page
     assert f"order.html?action=void&amp;target={issued.number}" in page
-    assert "is made ready while" not in page
+    assert "is prepared while" not in page
     assert own.cup.store.issue(own.cup.contest.name, "host-7", slot="cores 2, 3")
-    assert "is made ready while" in own.page("index.html")
+    assert "is prepared while" in own.page("index.html")
 
 
 def test_every_game_has_its_league_and_those_to_be_drawn_are_counted(tmp_path: Path) -> None:
