@@ -160,7 +160,7 @@ class FairnessRow(_Row):
     ]
     levels: Annotated[int, "slots, hosts or hours that are compared; 1 for a number"]
     games: Annotated[int, "games that the test rests on"]
-    p: Annotated[float | None, "probability that fair machines show such a difference; empty if nothing can be compared"]
+    p: Annotated[float | None, "probability of such a difference on fair machines; empty if nothing can be compared"]
     adjusted: Annotated[
         float | None, "the same among all tests of the table (Holm); an effect is found at 0.05 or less"
     ]

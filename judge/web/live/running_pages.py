@@ -162,7 +162,9 @@ class RunningPages:
             "last": ""
             if last is None
             else f"{last.notation} {names[last.seat]} {language.measure(duration(last.charged_ms))}",
-            "why": _("The board is shown when the game is over.") if game.is_playing else _("The game is being prepared."),
+            "why": _("The board is shown when the game is over.")
+            if game.is_playing
+            else _("The game is being prepared."),
             "svg": "",
         }
         if game.board is not None:

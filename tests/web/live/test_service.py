@@ -122,9 +122,7 @@ def test_a_submission_that_waits_for_a_slot_says_so(folder: Path, service: Servi
         def page() -> str:
             return ola.get(f"/author/submissions/{number}.html", headers={"cookie": f"judge-author={token}"}).text
 
-        until(
-            lambda: '<li class="held"><b>unpacked</b> <span>waiting for a free slot</span>' in page(), "it waits"
-        )
+        until(lambda: '<li class="held"><b>unpacked</b> <span>waiting for a free slot</span>' in page(), "it waits")
         taken.close()
         assert "passed" == ended(ola, number)["state"]
         assert "waiting for a free slot" not in page()
