@@ -1,1 +1,1 @@
-"""One game: the referee, its clock, its table of blame, its transcript, and what a game is as a value."""
+"""The referee of one game, with its blame table, transcript and data models."""

@@ -1,9 +1,9 @@
-"""Who is to blame: the one table (cause, evidence -> verdict) that decides every end that the rules did not decide.
+"""The blame table: maps (cause, evidence) to a verdict for every game that the rules did not end.
 
-A cause is what the referee saw; evidence is what the kernel, PID 1 and the Engine say, which an agent can not make. The
-rows stand in the order of precedence (host, judge, memory, output, time, crash) and the first that fits decides.
-Nothing that an agent can do yields a void: a void needs a failure of the host or the judge, CPU taken by others, a
-stall of a process of the judge's own, a container that others held still, or one that ended without PID 1's word.
+Causes are observed by the referee. Evidence comes from the kernel, PID 1 and the Engine; an agent
+cannot forge it. Rows are ordered by precedence (host, judge, memory, output, time, crash); the first
+match decides. An agent cannot cause a void: that needs a failure of the host or the judge, interference
+by other processes, or a container that ended without a report of PID 1.
 """
 
 import os
@@ -20,116 +20,110 @@ from judge.sandbox.box import ProcessReport
 
 
 class Cause(StrEnum):
-    """What the referee saw of a seat when it could not go on with it."""
+    """Why the referee could not continue with a seat."""
 
     HOST = "host"
-    """The Engine, the kernel or the disk failed; `detail` says how."""
+    """Failure of the Engine, the kernel or a disk; `detail` has the error."""
     JUDGE = "judge"
-    """The judge made a mistake; `detail` says when and which."""
+    """Error in the judge; `detail` has the place and the error."""
     MEMORY = "memory"
-    """The kernel said that it killed for memory."""
     TURN_BYTES = "turn-bytes"
     GAME_BYTES = "game-bytes"
     START_TIME = "start-time"
     TURN_TIME = "turn-time"
     MATCH_TIME = "match-time"
     RAN_ON = "ran-on"
-    """Its turn was over, and it did not stand still: a system call that nothing interrupts goes on, for example."""
+    """The seat kept running after its turn, for example in an uninterruptible system call."""
     DEATH = "death"
-    """The agent's process ended, or its stdout did."""
+    """The agent's process exited, or its stdout was closed."""
 
 
 class Evidence(BaseModel):
-    """What is known of a seat when it is judged, from sources it cannot reach; None where the host cannot tell."""
+    """Readings for a verdict, from sources that the agent cannot reach; None: no reading."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     report: str | None = None
-    """PID 1's word, such as `exited 3`."""
+    """Such as `exited 3`."""
     oom_kills: int | None = None
     memory_peak_bytes: int | None = None
     memory_cap_bytes: int | None = None
     reached_cap: bool | None = None
-    """Whether its box was at its own memory cap; None in older records."""
+    """Whether the box reached its own memory cap; None in older records."""
     others_share: float | None = None
-    """Share of the slot's core time that went to neither agent while this seat was waited for, 0 to 1."""
+    """Share (0 to 1) of the slot's core time that neither agent used during the wait."""
     waited_share: float | None = None
-    """Share of that time in which it could have run and did not, for others had the core, 0 to 1."""
+    """Share of the wait in which the seat was runnable without a core."""
     stalled_share: float | None = None
-    """Share of that time for which the kernel stalled a process of the judge's own, which no agent can reach."""
+    """Share of the wait in which the kernel stalled the judge's probe process."""
     slept_share: float | None = None
-    """Share of that time in which the seat did nothing and wanted no core, or waited for memory or a disk."""
+    """Share of the wait in which the seat was idle, or waited for memory or a disk."""
     game_stalled_share: float | None = None
-    """As `stalled_share`, of all the time for which the seat was waited for in this game; with `match-time` only."""
+    """As `stalled_share`, over all waits of the game; only for `match-time`."""
     game_slept_share: float | None = None
-    """As `slept_share`, of the same time."""
+    """As `slept_share`, over the same waits."""
     pressure_share: float | None = None
-    """Share of the time of the wait in which all that its box wanted was memory or a disk, by the kernel's pressure
-    figures. Shown, and part of `slept_share`: an agent can cause it."""
+    """Share of the wait in which the whole box waited for memory or a disk (kernel pressure figures). An agent
+    can cause it, so it is only shown, and part of `slept_share`.
+    """
     host_pressure_share: float | None = None
-    """The same of the whole host: shown only, for an agent can cause this too."""
+    """The same for the host; only shown."""
     interrupt_share: float | None = None
-    """Share of the slot's core time that interrupts took while this seat was waited for, where the kernel counts it.
-    Shown only: the agent itself, its opponent's timers, devices and other games cause interrupts, and no counter tells
-    them apart."""
+    """Share of the slot's core time that interrupts took. Only shown; agents also cause interrupts."""
     judge_paused_ms: float | None = None
-    """For how long the judge's process did not run while the seat was waited for, which is not in `charged_ms`."""
+    """Pause of the judge's process during the wait; not in `charged_ms`."""
     held_by_others: bool | None = None
-    """Somebody else held its container still that the judge had let go, or had paused it."""
+    """Another process froze or paused the running container."""
     cpu_ms: int | None = None
-    """CPU time of the seat's whole box so far."""
     charged_ms: float = 0.0
-    """Time since the clock of this wait began."""
+    """Milliseconds charged since this wait's clock started."""
     allowed_ms: int = 0
-    """What the policy allowed for it, tolerance included."""
+    """Limit of the wait, including the tolerance."""
     ran_on_ms: float | None = None
-    """For how long it ran on in its opponent's time."""
+    """How long the seat ran in its opponent's time."""
     ran_on_cpu_ms: float | None = None
-    """The CPU time that it used meanwhile."""
     bytes_read: int = 0
-    """What the seat has printed since its last answer, or in the game, whichever bound was broken, as the policy counts
-    it: a line is `bytes.least_bytes` at least."""
+    """Counted output, since the last answer or in the game. A line counts at least `bytes.least_bytes`."""
     detail: str = ""
-    """Where no seat failed: the host's words on its own failure, or where the judge's mistake was seen."""
+    """The host's error, or the place of the judge's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Void:
-    """The game does not count: the judge or the host is to blame. `reason` says what happened and what to do."""
+    """The game does not count, because the judge or the host failed. `reason` includes the fix."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class BlameRow:
-    """When one of `causes` is seen and `holds`, the verdict is `verdict` for the reason `because` gives."""
+    """If the cause is in `causes` and `holds` is true, `verdict` applies."""
 
     causes: frozenset[Cause]
     holds: Callable[[Evidence, "Thresholds"], bool]
     verdict: Verdict
     because: Callable[[Evidence], str]
     when: str
-    """What `causes` and `holds` say together, for people."""
+    """`causes` and `holds` in words."""
     example: Evidence
-    """Evidence for which it holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The policy's numbers that the table needs."""
+    """The policy's numbers that the table uses."""
 
     starved_share: float
     waited_share: float
 
 
 LATE = frozenset({Cause.START_TIME, Cause.TURN_TIME, Cause.MATCH_TIME})
-"""No whole answer was there in time."""
+"""No complete answer arrived before the deadline."""
 
 LATE_OR_DEAD = LATE | {Cause.DEATH}
-"""The causes that are not the seat's own if its opponent ran on in its time. Memory and output have precedence."""
+"""Causes that do not count if the opponent ran in the seat's time."""
 
 NO_SEAT = frozenset({Cause.HOST, Cause.JUDGE})
-"""Not a seat failed, but what they were played with."""
+"""The host or the judge failed, not a seat."""
 
 _ANY_FAULT = frozenset(Cause) - NO_SEAT
 
@@ -139,7 +133,7 @@ def _always(_evidence: Evidence, _thresholds: Thresholds) -> bool:
 
 
 def _starved(evidence: Evidence, thresholds: Thresholds) -> bool:
-    """Others took its core, and it wanted it: one that sleeps over its turn is starved by nobody."""
+    """A seat that sleeps instead of waiting for a core is not starved."""
     taken, waited = evidence.others_share, evidence.waited_share
     if taken is None or taken <= thresholds.starved_share:
         return False
@@ -147,12 +141,11 @@ def _starved(evidence: Evidence, thresholds: Thresholds) -> bool:
 
 
 def _judge_paused(evidence: Evidence, _thresholds: Thresholds) -> bool:
-    """It would not be late if nothing had happened while the judge did not run."""
     return bool(evidence.judge_paused_ms) and evidence.charged_ms < evidence.allowed_ms
 
 
 def _stalled(evidence: Evidence, thresholds: Thresholds) -> bool:
-    """The kernel stalled others too, and it slept meanwhile: one that works on is slow, whatever the host does."""
+    """A seat that keeps computing is slow by itself, whatever the host does."""
     return any(
         stalled is not None
         and stalled > thresholds.starved_share
@@ -162,7 +155,7 @@ def _stalled(evidence: Evidence, thresholds: Thresholds) -> bool:
 
 
 def _stalls_of(evidence: Evidence) -> list[tuple[float | None, float | None]]:
-    """The shares stalled and slept: of this wait, and of all."""
+    """(stalled, slept) of this wait and of all waits."""
     return [
         (evidence.stalled_share, evidence.slept_share),
         (evidence.game_stalled_share, evidence.game_slept_share),
@@ -182,7 +175,7 @@ def _number_of(evidence: Evidence) -> int:
 
 
 def _killed_below_cap(evidence: Evidence, _thresholds: Thresholds) -> bool:
-    """The kernel killed, and the box was never at its cap. Unknown in older records: then the kill is the agent's."""
+    """Older records have no `reached_cap`: the kill is then the agent's fault."""
     return bool(evidence.oom_kills) and evidence.reached_cap is False
 
 
@@ -190,7 +183,7 @@ def _host_memory_words(evidence: Evidence) -> str:
     peak, cap = mib(evidence.memory_peak_bytes), mib(evidence.memory_cap_bytes)
     return sentence(
         f"the kernel killed a process of the agent for memory although its box was never at its cap (peak {peak} of "
-        f"{cap}): the host, or a cgroup above the box, has too little memory; see what `judge doctor` says of memory"
+        f"{cap}): the host, or a cgroup above the box, has too little memory; check memory with `judge doctor`"
     )
 
 
@@ -219,19 +212,18 @@ def _starved_words(evidence: Evidence) -> str:
     waited = (
         ""
         if evidence.waited_share is None
-        else sentence(f", and it wanted one in vain for {evidence.waited_share:.0%}")
+        else sentence(f", and it was without a core for {evidence.waited_share:.0%}")
     )
     return sentence(
-        f"the agent was starved: others took {share:.0f} % of its cores while it was waited for{waited}; "
-        "free the slot's cores"
+        f"the agent was starved: others took {share:.0f} % of its cores during its time{waited}; free the slot's cores"
     )
 
 
 def _judge_paused_words(evidence: Evidence) -> str:
     seconds = (evidence.judge_paused_ms or 0) / 1000
     return sentence(
-        f"the judge did not run for {seconds:.1f} s while the agent was waited for, and when its answer came is "
-        "unknown; do not stop the judge (Ctrl-Z, a suspended job or machine) while a game is played"
+        f"the judge did not run for {seconds:.1f} s during the agent's time, so the time of its answer is unknown; "
+        "do not stop the judge (Ctrl-Z, a suspended job or machine) during a game"
     )
 
 
@@ -239,9 +231,8 @@ def _stalled_words(evidence: Evidence) -> str:
     stalled, slept = max(_stalls_of(evidence), key=lambda shares: shares[0] or 0)
     asleep = "" if slept is None else sentence(f", and the agent slept for {slept:.0%}")
     return sentence(
-        f"the host stalled: for {stalled or 0:.0%} of the time in which the agent was waited for, a process of the "
-        f"judge's own got no memory, thread or block of a disk{asleep}; see what `judge doctor` says of stalls, memory "
-        "and disks"
+        f"the host stalled: for {stalled or 0:.0%} of the time that the agent had, the judge's probe process got no "
+        f"memory, thread or disk block{asleep}; check stalls, memory and disks with `judge doctor`"
     )
 
 
@@ -250,10 +241,10 @@ def _bytes_words(what: str) -> Callable[[Evidence], str]:
 
 
 _TIME_WORDS = {
-    Cause.START_TIME: (sentence("was not ready in time"), "it was not ready when its start-up time was over"),
+    Cause.START_TIME: (sentence("was not ready in time"), "it was not ready before the end of its start-up time"),
     Cause.TURN_TIME: (
         sentence("did not answer within the turn"),
-        "no whole reply was there when the turn and its tolerance were over",
+        "no complete answer arrived before the end of the turn and its tolerance",
     ),
     Cause.MATCH_TIME: (
         sentence("used up the time of the match"),
@@ -278,7 +269,7 @@ TABLE: tuple[BlameRow, ...] = (
         _always,
         Verdict.VOID,
         lambda evidence: evidence.detail,
-        "the Engine, the kernel or a disk of the judge's failed",
+        "the Engine, the kernel or a disk of the judge failed",
         Evidence(detail="the Engine does not answer; see that it runs"),
     ),
     BlameRow(
@@ -286,20 +277,19 @@ TABLE: tuple[BlameRow, ...] = (
         _always,
         Verdict.VOID,
         lambda evidence: sentence(
-            f"the judge failed {evidence.detail}; this is a mistake of the judge's: "
-            "report it with the record and the judge's log"
+            f"the judge failed {evidence.detail}; this is a bug in judge: report it with the record and the server log"
         ),
-        "the judge itself made a mistake",
-        Evidence(detail="before any agent said anything: TypeError"),
+        "the judge itself failed, because of a bug",
+        Evidence(detail="before any output of an agent: TypeError"),
     ),
     BlameRow(
         _ANY_FAULT,
         _killed_below_cap,
         Verdict.VOID,
         _host_memory_words,
-        "the kernel killed a process of its box for memory, and the box was never at its own cap: the host, or a "
-        "cgroup above the box, has too little memory. No evidence attributes that to a seat, so no seat loses; what "
-        "an agent can allocate without being charged for it is bounded, so no agent causes it",
+        "the kernel killed a process of its box for memory, and the box never reached its own cap: the host, or a "
+        "cgroup above the box, has too little memory. No evidence attributes this to a seat, so no seat loses. "
+        "Memory that is not charged to an agent is bounded, so an agent cannot cause it",
         Evidence(oom_kills=1, memory_peak_bytes=20 << 20, memory_cap_bytes=400 << 20, reached_cap=False),
     ),
     BlameRow(
@@ -307,11 +297,16 @@ TABLE: tuple[BlameRow, ...] = (
         lambda evidence, _: bool(evidence.oom_kills),
         Verdict.MEMORY,
         _memory_words,
-        "the kernel killed a process of its box for memory, whatever else went wrong",
+        "the kernel killed a process of its box for memory; this takes precedence over other faults",
         _KILLED,
     ),
     BlameRow(
-        _one(Cause.MEMORY), _always, Verdict.MEMORY, _memory_words, "the kernel said so while the game went on", _KILLED
+        _one(Cause.MEMORY),
+        _always,
+        Verdict.MEMORY,
+        _memory_words,
+        "the kernel reported an out-of-memory kill during the game",
+        _KILLED,
     ),
     *(
         BlameRow(_one(cause), _always, Verdict.OUTPUT, _bytes_words(words), when, Evidence(bytes_read=1 << 21))
@@ -321,8 +316,8 @@ TABLE: tuple[BlameRow, ...] = (
         LATE,
         lambda evidence, _: bool(evidence.held_by_others),
         Verdict.VOID,
-        lambda _: sentence("the agent was held still: somebody outside froze or paused its container; let it be"),
-        "it was late, and somebody outside held its container still or had paused it",
+        lambda _: sentence("the agent was held still: another process froze or paused its container; do not touch it"),
+        "it was late, and another process had frozen or paused its container",
         _OVERRUN.model_copy(update={"held_by_others": True}),
     ),
     BlameRow(
@@ -330,9 +325,8 @@ TABLE: tuple[BlameRow, ...] = (
         _judge_paused,
         Verdict.VOID,
         _judge_paused_words,
-        "its answer was read after the deadline, the judge's own process did not run for a part of the time, and "
-        "without that part the answer was in time; an agent that does not answer in its full time without that part "
-        "is late",
+        "its answer was read after the deadline, the judge's process was paused before it, and the answer is in time "
+        "if the pause is not counted. An agent that is late even without the pause loses",
         _OVERRUN.model_copy(update={"charged_ms": 1500.0, "judge_paused_ms": 4000.0}),
     ),
     BlameRow(
@@ -340,8 +334,8 @@ TABLE: tuple[BlameRow, ...] = (
         _starved,
         Verdict.VOID,
         _starved_words,
-        "it was late, others took more of its cores meanwhile than the policy's `clock.starved_share`, and it wanted a "
-        "core and had none for at least `clock.waited_share` of what they took",
+        "it was late, other processes took more of its cores than the policy's `clock.starved_share`, and it waited "
+        "for a core for at least `clock.waited_share` of what they took",
         _OVERRUN.model_copy(update={"others_share": 0.43, "waited_share": 0.41}),
     ),
     BlameRow(
@@ -349,9 +343,9 @@ TABLE: tuple[BlameRow, ...] = (
         _stalled,
         Verdict.VOID,
         _stalled_words,
-        "it was late, the kernel stalled a process of the judge's own meanwhile, which no agent can reach, for more of "
-        "the time than the policy's `clock.starved_share`, and the agent slept for at least `clock.waited_share` of "
-        "that; for the time of the match, in this turn or in all of its turns together",
+        "it was late, the kernel stalled the judge's probe process, which no agent can reach, for more of the time "
+        "than the policy's `clock.starved_share`, and the agent slept for at least `clock.waited_share` of the stall. "
+        "For `match-time`, this turn or all its turns together count",
         _OVERRUN.model_copy(update={"stalled_share": 0.62, "slept_share": 0.7}),
     ),
     *(
@@ -362,8 +356,8 @@ TABLE: tuple[BlameRow, ...] = (
         frozenset({Cause.RAN_ON, Cause.DEATH}),
         _reported("lost"),
         Verdict.VOID,
-        lambda _: sentence("the container ended without a word of its PID 1: somebody outside ended it; play again"),
-        "its container was ended from outside: the judge's own process in it could not report",
+        lambda _: sentence("the container ended without a report of its PID 1: another process ended it; play again"),
+        "another process ended its container, so that the judge's process in it could not report",
         Evidence(report="lost 0"),
     ),
     BlameRow(
@@ -371,9 +365,9 @@ TABLE: tuple[BlameRow, ...] = (
         _always,
         Verdict.TURN_TIME,
         _ran_on_words,
-        "it ran on when its turn was over: for the policy's `clock.still_ms`, before its opponent could begin, or "
-        "while it was stopped, such as by the end of a process that a timer kills; and it used more processor time "
-        "in this time than `clock.ran_on_ms`",
+        "it kept running after its turn, and used more processor time than `clock.ran_on_ms` in this time: either for "
+        "the policy's `clock.still_ms` before its opponent could begin, or while it was stopped, for example because "
+        "a timer ended one of its processes",
         Evidence(ran_on_ms=1000.2, ran_on_cpu_ms=998.7),
     ),
     BlameRow(
@@ -389,7 +383,7 @@ TABLE: tuple[BlameRow, ...] = (
         _reported("exited"),
         Verdict.CRASH,
         lambda evidence: sentence(f"exited with code {_number_of(evidence)} before the game was over"),
-        "its process exited, with any code, and it was its turn",
+        "its process exited during its turn, with any exit code",
         Evidence(report="exited 3"),
     ),
     BlameRow(
@@ -397,7 +391,7 @@ TABLE: tuple[BlameRow, ...] = (
         _reported("signalled"),
         Verdict.CRASH,
         lambda evidence: sentence(f"was ended by signal {_signal_words(_number_of(evidence))}"),
-        "a signal ended its process, its own SIGKILL included",
+        "a signal ended its process, including a SIGKILL that it sent itself",
         Evidence(report="signalled 11"),
     ),
     BlameRow(
@@ -405,15 +399,15 @@ TABLE: tuple[BlameRow, ...] = (
         _always,
         Verdict.CRASH,
         lambda _: sentence("closed its stdout before the game was over"),
-        "its stdout ended, and so no answer can come, whether it lives on or not",
+        "its stdout was closed, so no answer can arrive, even if it keeps running",
         Evidence(report="started 0"),
     ),
 )
-"""Exhaustive: every cause has a row that always holds."""
+"""Every cause has a row that always matches."""
 
 
 def judge(cause: Cause, evidence: Evidence, thresholds: Thresholds, seat: int) -> AgentFault | Void:
-    """The verdict on `seat`."""
+    """Return the verdict on `seat`."""
     for row in TABLE:
         if cause in row.causes and row.holds(evidence, thresholds):
             reason = row.because(evidence)
@@ -424,7 +418,7 @@ def judge(cause: Cause, evidence: Evidence, thresholds: Thresholds, seat: int) -
 
 
 def judge_failure(cause: Cause, detail: str) -> Void:
-    """The verdict where no seat failed: `cause` is one of `NO_SEAT`, and `detail` says what happened."""
+    """Return the verdict for a cause in `NO_SEAT`."""
     verdict = judge(cause, Evidence(detail=detail), Thresholds(1, 1), NATURE)
     if not isinstance(verdict, Void):
         raise TypeError(f"{cause} is the failure of a seat")
@@ -432,7 +426,7 @@ def judge_failure(cause: Cause, detail: str) -> Void:
 
 
 def judge_start(seat: int, reply: Reply) -> AgentFault:
-    """The verdict on a `seat` that answered its first command with something else than that it is ready."""
+    """Return the verdict on a seat that rejected its first command."""
     verdict = Verdict.REFUSED if reply.kind is ReplyKind.REFUSED else Verdict.UNREADABLE
     return AgentFault(verdict, seat, sentence(f"would not start: {reply.said!r}"))
 

@@ -1,7 +1,4 @@
-"""One seat's time: which deadline a wait has, what missing it means, and what is charged to the game.
-
-Nothing here reads a clock: every moment is given, in monotonic nanoseconds.
-"""
+"""The clock of one seat: deadlines and charged time. All times are arguments, in monotonic nanoseconds."""
 
 from typing import NamedTuple
 
@@ -10,23 +7,22 @@ from judge.protocols.types import UNLIMITED_MS, Clock, Wait
 from judge.referee.policy import ClockPolicy
 
 MS = 1_000_000
-"""Nanoseconds in a millisecond."""
 
 PAID = (Wait.START, Wait.SYNC, Wait.TURN, Wait.ROW)
-"""The waits whose time is charged to the game; the others are free."""
+"""Waits that are charged to the game."""
 
 
 class Deadline(NamedTuple):
-    """When a wait is over; `missed` is the verdict then, or None if the wait may simply end."""
+    """End of a wait; `missed` is the cause if it passes, or None if that is allowed."""
 
     ns: int
     missed: Verdict | None
     allowed_ms: int
-    """The allowed time in milliseconds, tolerance included."""
+    """Including the tolerance."""
 
 
 class Limit(NamedTuple):
-    """How long a wait may last, by how much it may overrun, and the verdict if it takes longer."""
+    """Limit and tolerance of a wait, and the cause if it is exceeded."""
 
     limit_ns: int
     tolerance_ns: int
@@ -34,7 +30,7 @@ class Limit(NamedTuple):
 
 
 class SeatClock:
-    """The time of one seat in one game."""
+    """The clock of one seat."""
 
     def __init__(self, policy: ClockPolicy) -> None:
         self._told_turn_ms = policy.turn_ms
@@ -50,31 +46,30 @@ class SeatClock:
             Wait.CLOSE: Limit(policy.close_ms * MS, 0, None),
         }
         self.charged_ns = 0
-        """All time charged to the game so far."""
 
     def left_ns(self) -> int | None:
-        """What is left of the game; negative if it is overrun, None if it is unlimited."""
+        """Game time left; negative if overrun, None if unlimited."""
         return self._match_ns - self.charged_ns if self._match_ns else None
 
     def shown(self, wait: Wait | None = None, elapsed_ns: int = 0) -> Clock:
-        """The clock for an agent: what is left, less `elapsed_ns` of the running wait if that wait is charged."""
+        """Return the clock to send to an agent, less `elapsed_ns` if `wait` is charged."""
         left = self.left_ns()
         if left is None:
             return Clock(self._told_turn_ms, UNLIMITED_MS)
         return Clock(self._told_turn_ms, (left - (elapsed_ns if wait in PAID else 0)) // MS)
 
     def charge(self, wait: Wait, elapsed_ns: int) -> None:
-        """Take the time of a wait off the game if that wait is charged."""
+        """Charge a wait to the game if its kind is charged."""
         if wait in PAID:
             self.charged_ns += elapsed_ns
 
     def deadline(self, wait: Wait, now_ns: int) -> Deadline:
-        """The absolute deadline of a wait that begins now."""
+        """Return the deadline of a wait that begins now."""
         limit_ns, tolerance_ns, missed = self._limits[wait]
         if self._match_ns and wait in PAID:
             left = self._match_ns - self.charged_ns
             if left < limit_ns:
                 limit_ns, missed = left, Verdict.MATCH_TIME
-        # A game overrun within the tolerance leaves less of the tolerance for the next turn, and at last nothing.
+        # An overrun of the game time reduces the tolerance of later turns.
         allowed_ns = max(0, limit_ns + tolerance_ns)
         return Deadline(now_ns + allowed_ns, missed, allowed_ns // MS)

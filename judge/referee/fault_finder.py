@@ -1,4 +1,4 @@
-"""Finds faults of the seats: measures at the moment of a fault, and has the blame table decide."""
+"""Detects faults of seats: takes readings and applies the blame table."""
 
 from collections.abc import MutableSequence, Sequence
 
@@ -11,7 +11,7 @@ from judge.referee.side import Dialogue, FaultError, Ply, Side
 from judge.referee.wire import Happening, Measured, RanOn, Wire
 
 REPORT_GRACE_NS = 2_000_000_000
-"""How long PID 1's report is waited for after an end of file, and the end of file after PID 1's report."""
+"""Grace between PID 1's report and the end of file, in either order."""
 
 _FAULT_OF_WAIT = {
     Verdict.START_TIME: Cause.START_TIME,
@@ -21,9 +21,9 @@ _FAULT_OF_WAIT = {
 
 
 class FaultFinder:
-    """Charges the seats of one game for time that they used while they were stopped, and finds their faults.
+    """Finds faults, and charges CPU time used by stopped seats.
 
-    A `FaultError` carries the verdict. The seat's protocol gets no more of its output.
+    After a `FaultError` the seat's protocol receives no more output.
     """
 
     def __init__(
@@ -44,9 +44,10 @@ class FaultFinder:
     # --- time while a seat is stopped --------------------------------------------------------------------------------
 
     def await_still(self, seat: int) -> None:
-        """Wait until a seat is still before the other's clock begins; the time that it runs on is charged, or it loses.
+        """Wait until a seat is stopped, before the other seat's clock starts.
 
-        A seat that uses no CPU time meanwhile waits for the host (a busy core, a slow disk); it is left as it is.
+        The time until then is charged; too much loses the game. Without CPU use, the seat waited for the host
+        and does not lose.
         """
         side = self._sides[seat]
         while (ran := self._wire.await_still(seat, self._still_ns)) is not None:
@@ -58,23 +59,22 @@ class FaultFinder:
                 raise self._ran_on(seat, ran)
 
     def judge_stopped(self, seat: int, asked: int, span_ns: int = 0) -> None:
-        """Charge the CPU time that a seat used while it was stopped; it loses if that is too much.
+        """Charge the CPU time of a stopped seat; raise FaultError if it is too much.
 
-        `asked` is as in `StoppedCpu`; `span_ns` is the time of the opponent in which it was used.
+        `asked` is as in `StoppedCpu`; `span_ns` is the opponent's time in which it was used.
         """
         used_ns = self.charge_stopped(seat, asked)
         if used_ns > self._ran_on_ns and not self._sides[seat].is_out:
             raise self._ran_on(seat, RanOn(span_ns, used_ns))
 
     def charge_stopped(self, seat: int, asked: int) -> int:
-        """Charge the CPU time that a seat used while it was stopped; returns it in nanoseconds."""
+        """Charge and return the CPU time of a stopped seat, in nanoseconds."""
         used_ns = self._wire.stopped_cpu(seat, asked)
         if used_ns:
             self._charge(seat, used_ns)
         return used_ns
 
     def _charge(self, seat: int, ran_ns: int) -> None:
-        """Charge the time that a seat ran after its last answer to that answer."""
         self._sides[seat].clock.charge(Wait.TURN, ran_ns)
         for number in range(len(self._plies) - 1, -1, -1):
             ply = self._plies[number]
@@ -82,15 +82,15 @@ class FaultFinder:
                 self._plies[number] = ply._replace(charged_ns=ply.charged_ns + ran_ns)
                 return
 
-    # --- what happened to a seat -------------------------------------------------------------------------------------
+    # --- events of a seat -------------------------------------------------------------------------------------------
 
     def note(self, happening: Happening) -> None:
-        """Note what happened to a seat. It is judged at that seat's next request."""
+        """Note an event of a seat, to be judged at its next request."""
         if happening.seat >= 0:
             self._sides[happening.seat].see(happening.kind, happening.data)
 
     def judge_what_happened_before(self, seat: int) -> None:
-        """Judge what a seat did out of turn, when it is asked."""
+        """Judge the noted events of a seat."""
         side = self._sides[seat]
         if side.killed_for_memory:
             raise self.faulted(seat, Cause.MEMORY)
@@ -99,12 +99,12 @@ class FaultFinder:
             raise self.faulted(seat, Cause.DEATH)
 
     def is_too_loud(self, seat: int) -> bool:
-        """Whether a seat has printed more than it may."""
+        """Whether a seat exceeded an output limit."""
         side, bounds = self._sides[seat], self._bounds
         return side.game_bytes > bounds.game_bytes or side.turn_bytes > bounds.turn_bytes
 
     def judge_bytes(self, seat: int) -> None:
-        """Raise FaultError if a seat has printed more than it may."""
+        """Raise FaultError if a seat exceeded an output limit."""
         side = self._sides[seat]
         if side.game_bytes > self._bounds.game_bytes:
             raise self.faulted(seat, Cause.GAME_BYTES)
@@ -112,14 +112,15 @@ class FaultFinder:
             raise self.faulted(seat, Cause.TURN_BYTES)
 
     def judge_death(self, seat: int, talk: Dialogue, now: int) -> None:
-        """Raise FaultError if the seat that is asked was killed for memory or has ended."""
+        """Raise FaultError if the active seat ran out of memory or exited."""
         side = self._sides[seat]
         if side.killed_for_memory:
             raise self.faulted(seat, Cause.MEMORY, talk, now)
         if side.is_dead:
             raise self.faulted(seat, Cause.DEATH, talk, now)
         if side.stdout_ended or side.report is not None:
-            # The other half of the news comes at once, or never: an agent may close its stdout and live on.
+            # The missing one of report and end of file comes at once or never: an agent may close its stdout and run
+            # on.
             deadline = min(talk.deadline.ns, now + REPORT_GRACE_NS)
             missed = talk.deadline.missed or Verdict.TURN_TIME
             talk.deadline = Deadline(deadline, missed, talk.deadline.allowed_ms)
@@ -127,19 +128,19 @@ class FaultFinder:
     # --- the verdict -------------------------------------------------------------------------------------------------
 
     def missed_deadline(self, seat: int, talk: Dialogue, now: int) -> FaultError:
-        """The verdict on a seat that has not answered by its deadline, or whose answer cannot come any more."""
+        """Return the verdict if no answer arrived by the deadline or can arrive any more."""
         if self._sides[seat].stdout_ended or self._sides[seat].report is not None:
             return self.faulted(seat, Cause.DEATH, talk, now)
         return self.late(seat, talk, now)
 
     def late(self, seat: int, talk: Dialogue, now: int) -> FaultError:
-        """The verdict on a seat that has missed its deadline."""
+        """Return the verdict on a missed deadline."""
         return self.faulted(seat, _FAULT_OF_WAIT[talk.deadline.missed or Verdict.TURN_TIME], talk, now)
 
     def faulted(self, seat: int, cause: Cause, talk: Dialogue | None = None, now: int = 0) -> FaultError:
-        """The verdict on a seat, from what is measured now; its time in `talk` is charged up to `now`.
+        """Take readings and return the verdict. The seat's time in `talk` is charged up to `now`.
 
-        A seat that is late, or whose process has ended, is not at fault if the other seat ran on in its time.
+        A late or dead seat is not at fault if the other seat ran in its time.
         """
         side = self._sides[seat]
         elapsed_ns, allowed_ms, paused_ns = 0, 0, 0
@@ -163,14 +164,12 @@ class FaultFinder:
         return self._found(seat, cause, evidence)
 
     def _ran_on(self, seat: int, ran: RanOn) -> FaultError:
-        """The verdict on a seat that ran in its opponent's time."""
         evidence = self._evidence(seat, self._wire.measure(seat))
         cpu_ms = None if ran.cpu_ns is None else ran.cpu_ns / MS
         evidence = evidence.model_copy(update={"ran_on_ms": ran.ns / MS, "ran_on_cpu_ms": cpu_ms})
         return self._found(seat, Cause.RAN_ON, evidence)
 
     def _evidence(self, seat: int, measured: Measured) -> Evidence:
-        """All evidence on a seat."""
         side, readings = self._sides[seat], measured.readings
         return Evidence(
             report=None if side.report is None else side.report.encode().decode(),
@@ -191,7 +190,7 @@ class FaultFinder:
         )
 
     def _found(self, seat: int, cause: Cause, evidence: Evidence) -> FaultError:
-        """The verdict on a seat. Its protocol still waits for what did not come in time: it is fed no more of it."""
+        """Its protocol still waits for the late answer, so it receives no more output."""
         side = self._sides[seat]
         side.is_out, side.evidence = True, evidence
         return FaultError(judge(cause, evidence, self._thresholds, seat))

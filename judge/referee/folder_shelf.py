@@ -1,7 +1,6 @@
-"""Folders in a game: their states come off a shelf before it and go onto it after it, known by their digests.
+"""Takes the states of kept folders from a shelf before a game, and stores the new ones after it.
 
-A state on the shelf counts for nothing by itself. The record names the states that a game ended with, and whoever
-keeps the record makes them the ones to start from next (`judge.agents.kept_folders`).
+Stored states have no effect until `judge.agents.kept_folders` selects those that the record names.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,17 +15,17 @@ from judge.sandbox.folders import CollectedFolder, Folder, FolderKey
 
 
 class Shelf(Protocol):
-    """The states of the folders of a game's agents, by seat and digest."""
+    """Folder states of a game's agents, by seat and digest."""
 
     def get(self, seat: int, digest: str) -> Archive:
-        """A state; raises InputError if it is missing or does not have this digest."""
+        """Return a state. Raises InputError if it is missing or has another digest."""
 
     def put(self, seat: int, state: Archive) -> None:
-        """Store a state; one that no record names is harmless. Raises HostError."""
+        """Store a state. Raises HostError."""
 
 
 def folders_of(spec: GameSpec, shelf: Shelf | None) -> list[Folder]:
-    """The kept folders of a game with their contents; raises InputError if a state is missing or too large."""
+    """Return the kept folders with contents. Raises InputError if a state is missing or too large."""
     return [
         _folder(spec, seat, kind, digest, shelf)
         for seat in SEATS
@@ -38,7 +37,7 @@ def folders_of(spec: GameSpec, shelf: Shelf | None) -> list[Folder]:
 def shelved(
     folders: Sequence[Folder], left: Mapping[FolderKey, CollectedFolder], shelf: Shelf
 ) -> dict[FolderKey, FolderRecord]:
-    """The entries of a record for the folders, whose new states are put on the shelf. Raises HostError."""
+    """Store the new states and return their record entries. Raises HostError."""
     records = {}
     for folder in folders:
         found = left[folder.place]
@@ -54,7 +53,7 @@ def shelved(
 def _folder(spec: GameSpec, seat: int, kind: FolderKind, digest: str, shelf: Shelf | None) -> Folder:
     who, limits, kept = spec.seats[seat].name, spec.policy.enforced(), spec.seats[seat].folders
     if shelf is None or kept is None:
-        raise InputError(f"{who} has a {kind} folder, and there is nowhere to take it from")
+        raise InputError(f"{who} has a {kind} folder, and no folder store is available")
     is_temporary = kind is FolderKind.TEMPORARY
     size, inodes = (
         (limits.temporary_bytes, limits.temporary_inodes)
@@ -75,6 +74,6 @@ def _folder(spec: GameSpec, seat: int, kind: FolderKind, digest: str, shelf: She
         raise InputError(
             f"the {kind} folder of {who} takes {folder.start.size_bytes} bytes and {folder.start.inodes} files and "
             f"directories, more than policy {spec.policy.name} allows: raise folders.{kind}_bytes and "
-            f"folders.{kind}_inodes, or begin without it"
+            f"folders.{kind}_inodes, or start without the folder"
         )
     return folder

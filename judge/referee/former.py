@@ -1,7 +1,7 @@
-"""Record format 2: the decisions of the judges that wrote it, to replay their records.
+"""Rules of older judges, to replay records of format 2.
 
-referee   both seats are told goodbye at once; one read before a request; an answer counts whenever it is read;
-          a reason quotes no notation of the answer
+referee   sends both goodbyes at once; one read before a request; an answer counts whenever it is read;
+          a reason does not quote the answer's notation
 gomocup   answers every SUGGEST; doubts only an ERROR to the first move; keeps no keyword of a refusal
 person    complains about every unreadable line
 """
@@ -23,7 +23,7 @@ FORMER_FORMAT = 2
 
 
 class FormerReferee(Referee):
-    """Decides as the judges that wrote records of format 2."""
+    """The referee of record format 2."""
 
     max_looks = 1
 
@@ -46,7 +46,7 @@ class FormerReferee(Referee):
 
 
 class FormerGomocup(Gomocup):
-    """Talks to a brain as the judges that wrote records of format 2."""
+    """The Gomocup protocol of record format 2."""
 
     def __init__(self, options: GomocupOptions) -> None:
         super().__init__(options, sys.maxsize)

@@ -1,4 +1,4 @@
-"""Output of both agents that was read and is not yet handed to the referee: whole lines, in bounded memory."""
+"""Output of both agents that the referee has not received yet: complete lines, in bounded memory."""
 
 import time
 from collections import deque
@@ -9,14 +9,14 @@ from judge.referee.transcript import EntryKind
 from judge.referee.wire import Happening
 
 UNENDED_BYTES = 4096
-"""A line without an end is reported when it has this many bytes."""
+"""An incomplete line of this size is reported."""
 
 
 class Inbox:
-    """What happened, in order. A line is kept until its end is read, or until the judge looks."""
+    """Events in order. Incomplete lines are kept back until `end_lines`."""
 
     def __init__(self, stderr_bytes: int, least_bytes: int) -> None:
-        """`stderr_bytes` of each seat's stderr are kept; each read counts for at least `least_bytes` of them."""
+        """`stderr_bytes` are kept per seat; each read counts at least `least_bytes`."""
         self._news: deque[Happening] = deque()
         self._unended = [bytearray(), bytearray()]
         self._stderr_room = [stderr_bytes, stderr_bytes]
@@ -26,21 +26,21 @@ class Inbox:
         return len(self._news)
 
     def take_first(self) -> Happening:
-        """Remove the oldest one. Raises IndexError if there is none."""
+        """Remove and return the oldest event. Raises IndexError."""
         return self._news.popleft()
 
     def take_all(self) -> Sequence[Happening]:
-        """Remove all, the oldest first."""
+        """Remove and return all events, oldest first."""
         taken = list(self._news)
         self._news.clear()
         return taken
 
     def note(self, now: int, kind: EntryKind, span_ns: int) -> None:
-        """Add a span of time in which the judge did not run or woke up late."""
+        """Add a pause or late wake-up of the judge."""
         self._news.append(Happening(now, -1, kind, b"%d" % span_ns))
 
     def add(self, now: int, seat: int, kind: EntryKind, data: bytes) -> None:
-        """Add what was read of a seat. Empty data is the end of a stream."""
+        """Add data read from a seat. Empty data is the end of a stream."""
         if kind is EntryKind.READ and self._is_unended(seat, data):
             return
         kept = self._bounded(seat, data) if kind is EntryKind.STDERR else data
@@ -48,7 +48,7 @@ class Inbox:
             self._add(now, seat, kind, kept)
 
     def end_lines(self) -> None:
-        """Add all that was read, whether its line has ended or not."""
+        """Release all incomplete lines."""
         for seat in SEATS:
             if self._unended[seat]:
                 data = bytes(self._unended[seat])
@@ -56,13 +56,12 @@ class Inbox:
                 self._news.append(Happening(time.monotonic_ns(), seat, EntryKind.READ, data))
 
     def forget(self, seat: int) -> None:
-        """Remove all of a seat."""
+        """Remove all events of a seat."""
         self._news = deque(item for item in self._news if item.seat != seat)
         self._unended[seat].clear()
 
     def _is_unended(self, seat: int, data: bytes) -> bool:
-        """Whether `data` ends no line: then it is kept for the read that does, so that an agent that writes letter by
-        letter makes no more entries than one that writes line by line."""
+        """Keep incomplete lines back: writing single characters must not make more entries than writing lines."""
         unended = self._unended[seat]
         if not data or b"\n" in data or b"\r" in data or len(unended) + len(data) > UNENDED_BYTES:
             return False
@@ -70,7 +69,6 @@ class Inbox:
         return True
 
     def _add(self, now: int, seat: int, kind: EntryKind, data: bytes) -> None:
-        """What stdout said before it comes with it, or before it."""
         unended = self._unended[seat]
         if unended and kind is not EntryKind.STDERR:
             if kind is EntryKind.READ and data:
@@ -80,13 +78,13 @@ class Inbox:
             unended.clear()
         last = self._news[-1] if self._news else None
         if data and last and last.data and (now, seat, kind) == last[:3] and kind is EntryKind.READ:
-            # One moment has one read of a seat: the parts of a chunk are known by it (`judge.referee.replay`).
+            # One read per seat and moment: `judge.referee.replay` joins the parts of a chunk by time.
             self._news[-1] = last._replace(data=last.data + data)
             return
         self._news.append(Happening(now, seat, kind, data))
 
     def _bounded(self, seat: int, data: bytes) -> bytes:
-        """The part of stderr that is stored; the rest is read so that the agent does not block."""
+        """The rest is read and dropped, so that the agent does not block."""
         kept = data[: max(0, self._stderr_room[seat])]
         self._stderr_room[seat] -= max(len(kept), self._least_bytes)
         return kept

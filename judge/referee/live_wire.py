@@ -1,4 +1,4 @@
-"""The wire to two boxes, watched in one poll loop; see `judge.referee.wire`."""
+"""The wire to two boxes, with one poll loop."""
 
 import select
 import time
@@ -24,11 +24,10 @@ _KIND_OF_CHANNEL = {
 }
 
 _IDLE_NS = 1_000_000
-"""An agent that answers sooner never waits for what the judge does while it waits: tell of the game, and move its
-transcript to disk."""
+"""The judge's own work during a wait starts only after this time, so that it does not delay fast agents."""
 
 _LONGEST_POLL_S = 3600.0
-"""The longest time of one poll; epoll refuses more than 2**31 - 1 ms, which is the Gomocup protocol's "no limit"."""
+"""epoll refuses more than 2**31 - 1 ms, which is the Gomocup protocol's "no limit"."""
 
 _STARTED = ProcessReport("started").encode()
 
@@ -36,11 +35,11 @@ _WRITABLE = select.EPOLLOUT
 _BROKEN = select.EPOLLERR | select.EPOLLHUP
 
 _OVERSLEPT_NS = 5_000_000
-"""By how much the judge may wake up late at a deadline without a word of it in the transcript."""
+"""Minimum lateness at a deadline that is recorded."""
 
 
 class LiveWire:
-    """Two boxes, watched by one epoll."""
+    """Two boxes, polled by one epoll."""
 
     def __init__(
         self,
@@ -57,13 +56,12 @@ class LiveWire:
         *,
         is_elsewhere: bool = False,
     ) -> None:
-        """`use` reads how the slot's `cores` are used, where that can be told apart from the judge.
+        """Connect to `boxes`.
 
-        For `spin_ns` of every wait the judge asks again instead of sleeping: with a core of its own that costs nobody
-        anything, and a core that sleeps takes longer to wake than an instant agent to answer. Where it is 0 others want
-        the core, and the judge wakes up no more often than it must. `stalls` tells of stalls of the host; None where an
-        agent could reach it. `pulse` has the pauses of the judge.
-        `is_elsewhere`: the agents may run while this machine is suspended.
+        `use` reads the use of the slot's `cores`, if it is distinguishable from the judge's. For `spin_ns` of
+        each wait the judge polls without sleeping; useful only with its own core, because waking up takes
+        longer than a fast answer. `stalls` reports host stalls; None where an agent could influence it. `pulse`
+        reports the judge's pauses. `is_elsewhere`: agents may run while this machine is suspended.
         """
         self._boxes = list(boxes)
         self._transcript = transcript
@@ -76,29 +74,28 @@ class LiveWire:
         self._sources: dict[int, tuple[int, EventSource]] = {}
         self._outbox = [bytearray(), bytearray()]
         self._has_looked = False
-        """Whether the last step was a look."""
         self._room: dict[int, int] = {}
-        """The seats whose stdin is watched for room, by its descriptor."""
+        """Seats whose stdin is polled, by descriptor."""
         self._pulse = pulse
         self._is_elsewhere = is_elsewhere
         self._suspended_ns = 0 if pulse is None else pulse.suspended_ns
         self._looked_at = self._ran_at = time.monotonic_ns()
-        """When the judge looked at its agents last, and when it ran last while the clock of one did."""
+        """Time of the last poll, and of the last run during an agent's clock."""
         self._late_ns = 0
         for seat in SEATS:
             self._watch(seat)
 
     @property
     def boxes(self) -> Sequence[Box]:
-        """The boxes as they are now."""
+        """The current boxes."""
         return self._boxes
 
     @property
     def late_ns(self) -> int:
-        """The longest time for which the judge did not look, or overslept a deadline."""
+        """The longest time without a poll, or lateness at a deadline."""
         return self._late_ns
 
-    # --- what the referee does ---------------------------------------------------------------------------------------
+    # --- actions of the referee --------------------------------------------------------------------------------------
 
     def start(self, seat: int) -> int:
         """Start the agent."""
@@ -111,7 +108,7 @@ class LiveWire:
         return now
 
     def write(self, seat: int, data: bytes) -> None:
-        """Queue bytes and give the pipe what it takes."""
+        """Queue bytes and write what the pipe accepts."""
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.WROTE, data)
         if self._outbox[seat]:
             self._outbox[seat] += data
@@ -124,7 +121,7 @@ class LiveWire:
     def thaw(self, seat: int) -> int:
         """Thaw the agent."""
         self._stopped.may_run(seat)
-        # The moment is taken before the thaw: on a shared core the agent may run before the call returns.
+        # Read the clock first: on a shared core the agent may run before the call returns.
         now = time.monotonic_ns()
         if self._meter.is_old(now):
             self._meter.look()
@@ -136,9 +133,9 @@ class LiveWire:
         return now
 
     def freeze(self, seat: int) -> int | None:
-        """Stop the box when it rests, and read its memory while it comes to a stand: nobody's clock runs."""
+        """Let the box become idle, freeze it, and read its memory. No clock runs."""
         if self._stopped.let_rest(seat):
-            self._looked_at = time.monotonic_ns()  # nobody's clock ran meanwhile
+            self._looked_at = time.monotonic_ns()
         self._stopped.freeze(seat)
         self._meter.end()
         now = time.monotonic_ns()
@@ -147,18 +144,18 @@ class LiveWire:
         return used
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
-        """Wait until the box is stopped; what it did meanwhile, if it was not stopped at once."""
+        """Wait until the box is stopped; return its activity until then."""
         ran = self._stopped.await_stopped(seat, bound_ns)
         if ran is not None:
-            self._looked_at = time.monotonic_ns()  # nobody's clock ran meanwhile
+            self._looked_at = time.monotonic_ns()
         return ran
 
     def stopped_cpu(self, seat: int, asked: int) -> int:
-        """CPU time that a seat used while it was stopped; recorded if there is any."""
+        """Return and record the CPU time of a stopped seat."""
         return self._stopped.used_cpu(seat, asked)
 
     def look(self) -> Sequence[Happening]:
-        """What has happened already. A second look in a row reads on where a seat is still."""
+        """Return the events so far. A second call reads only stopped seats."""
         ready = self._poll_for(0.0)
         if self._has_looked:
             ready = [(fd, mask) for fd, mask in ready if self._is_stoppable(fd)]
@@ -174,19 +171,21 @@ class LiveWire:
         return seen
 
     def wait(self, until_ns: int) -> Happening:
-        """The next thing that happens."""
+        """Return the next event."""
         if not self._inbox:
             self._poll(until_ns)
         if self._is_elsewhere and self._pulse is not None and self._pulse.suspended_ns > self._suspended_ns:
             span_s = (self._pulse.suspended_ns - self._suspended_ns) / 1e9
-            raise HostError(f"This machine was suspended for {span_s:.1f} s, and agents of the game run on another one")
+            raise HostError(
+                f"This machine was suspended for {span_s:.1f} s while agents of the game ran on another machine"
+            )
         now = time.monotonic_ns()
         happening = self._inbox.take_first() if self._inbox else Happening(now, -1, EntryKind.EXPIRED, b"")
         self._transcript.add(*happening)
         return happening
 
     def measure(self, seat: int) -> Measured:
-        """Readings of the box, and what others did to it and used of the slot."""
+        """Take and record readings for a verdict."""
         box = self._boxes[seat]
         shares = self._meter.shares(seat)
         measured = Measured(box.meter.readings(), held_by_others=box.is_held(), **shares._asdict())
@@ -194,7 +193,7 @@ class LiveWire:
         return measured
 
     def respawn(self, seat: int) -> int:
-        """A new box for the same agent."""
+        """Start the agent in a new box."""
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.RESPAWNED)
         self._meter.end()
         self._forget(seat)
@@ -202,30 +201,29 @@ class LiveWire:
         self._boxes[seat].prepare()
         self._boxes[seat].enter()
         self._watch(seat)
-        self._looked_at = time.monotonic_ns()  # nobody ran meanwhile
+        self._looked_at = time.monotonic_ns()
         return self.start(seat)
 
     def mute(self, seat: int) -> None:
-        """Read nothing more of a seat; an agent that continues to print blocks on its pipe."""
+        """Stop reading a seat; a printing agent blocks on its pipe."""
         for fd in [fd for fd, (owner, _) in self._sources.items() if owner == seat]:
             self._unwatch(fd)
         self._inbox.forget(seat)
 
     def kill(self, seat: int) -> None:
-        """End the agent."""
+        """Kill the agent."""
         self._boxes[seat].kill()
         self._stopped.ends(seat)
-        self._looked_at = time.monotonic_ns()  # the game is over: nobody is waited for
+        self._looked_at = time.monotonic_ns()
         self._transcript.add(self._looked_at, seat, EntryKind.KILLED)
 
     def fail(self, why: str) -> None:
-        """Note how the host failed."""
+        """Record a failure of the host."""
         self._transcript.add(time.monotonic_ns(), -1, EntryKind.FAILED, why.encode())
 
     def leave(self) -> tuple[float, float]:
-        """Run nothing of either seat on the slot's cores any more; never raises.
-
-        For how many seconds each seat's processes ran on after they were killed.
+        """Stop all processes on the slot's cores; never raises. Return per seat the seconds they ran after the
+        kill.
         """
         self._meter.end()
         first, second = (sum(box.leave() for box in self._stopped.all_of(seat)) for seat in SEATS)
@@ -241,7 +239,6 @@ class LiveWire:
     # --- polling -----------------------------------------------------------------------------------------------------
 
     def _poll(self, until_ns: int) -> None:
-        """Fill the inbox with what has happened; wait for it until the deadline."""
         began = time.monotonic_ns()
         spun_until, idle_at = began + self._spin_ns, began + _IDLE_NS
         while not self._inbox:
@@ -256,7 +253,7 @@ class LiveWire:
                 wait_ns = min(until_ns, closer_at) if is_idle else min(until_ns, closer_at, idle_at)
                 ready = self._poll_for(max(0.0, (wait_ns - now) / 1e9))
             if not ready and self._looked_at >= until_ns:
-                ready = self._poll_for(0.0)  # the limit is over when nothing came before this look
+                ready = self._poll_for(0.0)  # the deadline passed if nothing is ready
             looked_at = self._looked_at
             if looked_at - self._ran_at >= PAUSE_NS or looked_at - until_ns >= _OVERSLEPT_NS:
                 self._note_absence(now, until_ns)
@@ -269,20 +266,19 @@ class LiveWire:
                 return
 
     def _is_stoppable(self, fd: int) -> bool:
-        """Whether the seat of a source is still between its turns; others may write for ever."""
+        """Other sources may write without end."""
         return fd in self._sources and self._boxes[self._sources[fd][0]].freezer != NO_FREEZER
 
     def _poll_for(self, span_s: float) -> list[tuple[int, int]]:
-        """Poll, and measure the longest time between two polls."""
         self._late_ns = max(self._late_ns, time.monotonic_ns() - self._looked_at)
         ready = self._epoll.poll(min(span_s, _LONGEST_POLL_S))
         self._looked_at = time.monotonic_ns()
         return ready
 
     def _note_absence(self, began: int, until_ns: int) -> None:
-        """Report pauses of the judge, and that it woke up late at `until_ns`, before what was read only then.
+        """Report pauses and late wake-ups before data that was read after them.
 
-        It slept from `began` on. What it did before that was work, which an agent can cause.
+        Only time since `began` counts: an agent can cause work before it.
         """
         paused_ns = self._note_pauses(self._looked_at)
         overslept_ns = self._looked_at - max(began, until_ns) - paused_ns
@@ -291,13 +287,12 @@ class LiveWire:
             self._inbox.note(self._looked_at, EntryKind.OVERSLEPT, overslept_ns)
 
     def _note_pauses(self, now: int) -> int:
-        """Report for how long the judge's process did not run since it ran last, if that is a pause."""
         before, self._ran_at = self._ran_at, now
         if self._pulse is None:
             return 0
         paused_ns = 0
         for pause in self._pulse.pauses_since(before):
-            # A process that works, or waits for a core, is not stopped: agents and other games can make it do both.
+            # Agents and other games can cause work and waiting for a core, so neither is a pause.
             span_ns = min(now, pause.ended_ns) - max(before, pause.began_ns) - pause.worked_ns - pause.waited_ns
             paused_ns += span_ns if span_ns >= PAUSE_NS else 0
         if paused_ns:
@@ -320,14 +315,14 @@ class LiveWire:
         if source.ended:
             self._unwatch_ended(seat)
         elif not chunks and mask & _BROKEN and not mask & select.EPOLLPRI:
-            self._unwatch(fd)  # it would be reported again and again, and nothing can be read
+            self._unwatch(fd)  # it would be reported repeatedly
         for channel, data in chunks:
             if channel is Channel.REPORT and data != _STARTED:
                 self._stopped.ends(seat)
             self._inbox.add(now, seat, _KIND_OF_CHANNEL[channel], data)
 
     def _flush(self, fd: int, mask: int) -> None:
-        """Give a pipe what it takes. One that is full and has no reader is reported as broken, never as writable."""
+        """A full pipe without a reader is reported as broken, never as writable."""
         seat = self._room[fd]
         outbox = self._outbox[seat]
         taken = self._boxes[seat].write(bytes(outbox))
@@ -351,7 +346,6 @@ class LiveWire:
             ) from error
 
     def _unwatch_ended(self, seat: int) -> None:
-        """An end may end more than the stream that it was read from."""
         for fd, (owner, source) in list(self._sources.items()):
             if owner == seat and source.ended:
                 self._unwatch(fd)

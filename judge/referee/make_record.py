@@ -1,4 +1,4 @@
-"""From a played game to its record: its result, the fault of each seat, and the resources that each seat used."""
+"""Builds the record of a played game."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,14 +24,13 @@ class RefereedGame:
     referee: Referee | None = None
     readings: tuple[Readings, Readings] = NOTHING_READ
     lingered_s: Sequence[float] = (0.0, 0.0)
-    """For how long the processes of each seat ran on after they were killed."""
+    """Seconds that each seat's processes ran after the kill."""
     folders: Mapping[FolderKey, FolderRecord] = field(default_factory=dict)
-    """The folders after the game; empty if none was stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """The fields of `GameRecord` that the game itself does not know."""
+    """Fields of `GameRecord` from outside the game."""
 
     attempt: int
     started_at: str
@@ -42,7 +41,7 @@ class Circumstances:
 
 
 def record_of(spec: GameSpec, played: RefereedGame, circumstances: Circumstances) -> GameRecord:
-    """The record of a played game."""
+    """Return the record of a played game."""
     referee = played.referee
     sides = (None, None) if referee is None else (referee.sides[0], referee.sides[1])
     return GameRecord(
@@ -66,12 +65,12 @@ def record_of(spec: GameSpec, played: RefereedGame, circumstances: Circumstances
 
 
 def verdict_of(end: End | Void) -> Verdict:
-    """How a game ended, in one word."""
+    """Return the verdict of a game's end."""
     return Verdict.VOID if isinstance(end, Void) else end.verdict
 
 
 def winner_of(end: End | Void) -> int | None:
-    """The seat that won; None if no seat did."""
+    """Return the winning seat, or None."""
     match end:
         case Void() | BothAtFault():
             return None
@@ -82,7 +81,7 @@ def winner_of(end: End | Void) -> int | None:
 
 
 def plies_of(referee: Referee | None) -> tuple[PlyRecord, ...]:
-    """The answers of a game as a record has them; empty if it never began."""
+    """Return the answers of a game; empty if it never began."""
     return tuple(
         PlyRecord(
             seat=ply.seat,
@@ -96,7 +95,7 @@ def plies_of(referee: Referee | None) -> tuple[PlyRecord, ...]:
 
 
 def result_line_of(referee: Referee | None) -> str:
-    """The result line of the field's own manager; empty if it prints none, or if the game has no end."""
+    """Return the result line in the usual manager's format, or ""."""
     if referee is None or referee.game.end is None:
         return ""
     return referee.game.result(referee.sides[0].opening.names)

@@ -1,4 +1,4 @@
-"""`play(spec, programs) -> record`: makes the boxes, runs the referee, turns a failure of the host into a void."""
+"""`play(spec, programs) -> record`: creates boxes and runs the referee. A host failure becomes a void."""
 
 import platform
 import traceback
@@ -34,20 +34,19 @@ from judge.sandbox.host_activity.stalls import StallWatch, watch_stalls
 from judge.sandbox.runtimes import path_for
 
 LOGGED_BYTES = 4096
-"""How much of the input that caused an error in the judge is logged."""
 
 SPIN_NS = 100_000
-"""How long a judge with a core of its own looks again before it sleeps."""
+"""How long a judge with its own core polls before sleeping."""
 
 BoxBuilder = Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]
-"""Makes a box; attacks are also tried in boxes that lack one defence."""
+"""Creates a box. Attack tests use boxes without a defence."""
 
 log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The cores that one game owns, those that its judge runs on, and what records call the machine of both."""
+    """Cores of a game, cores of its judge, and the machine's name."""
 
     cores: tuple[int, ...] = ()
     judge_cores: tuple[int, ...] = ()
@@ -55,21 +54,19 @@ class Slot:
 
     @property
     def is_apart(self) -> bool:
-        """Whether the judge has cores of its own."""
+        """Whether the judge has its own cores."""
         return bool(self.cores) and not set(self.cores) & set(self.judge_cores)
 
 
 @dataclass(frozen=True, slots=True)
 class Venue:
-    """Where games are played, and what observes them.
+    """Where games are played, and their observers.
 
-    `slot` has the cores. `turn` is entered when the boxes are ready, and left when the game no longer uses the slot:
-    the steps before and after may run beside another game of the slot. Folders start from states on the `shelf`, and
-    their new states are put there. The record names them; they count when the record is stored.
-
-    `watch` is called with each answer at once. `follow` is called with the new part of the transcript, packed, while
-    the judge waits anyway (`judge.referee.spectator` replays it); it must not block. `build` makes the boxes, `wire`
-    the wire to them, and `referee` the referee; attacks are also tried with ones that lack a defence.
+    `turn` is entered when the boxes are ready and left when the slot is free; steps outside it may overlap
+    with another game. `shelf` has the states of kept folders. `watch` receives each answer immediately.
+    `follow` receives new packed parts of the transcript while the judge waits (see
+    `judge.referee.spectator`); it must not block. `build`, `wire` and `referee` are replaced by attack
+    tests.
     """
 
     slot: Slot = field(default_factory=Slot)
@@ -80,21 +77,19 @@ class Venue:
     build: BoxBuilder = open_box
     wire: type[LiveWire] = LiveWire
     referee: Callable[..., Referee] = build_referee
-    """Called as `build_referee` is."""
 
 
 ANYWHERE = Venue()
-"""No cores of its own, no folders, no observers."""
+"""No dedicated cores, no folders, no observers."""
 
 
 def play(
     spec: GameSpec, programs: Mapping[str, Path], attempt: int = 1, venue: Venue = ANYWHERE, game: Game | None = None
 ) -> RecordFile:
-    """Play one attempt of a game. `programs` has the staged files of each agent by digest.
+    """Play one attempt of a game. `programs` maps digests to staged files.
 
-    `game` is played in place of the one that the spec names (an interview); such a record cannot be verified.
-
-    Never raises HostError: if the host fails, the record is void. Raises InputError for a spec that cannot be played.
+    `game` replaces the spec's game (for an interview); that record cannot be verified. A host failure makes
+    the record void and is not raised. Raises InputError if the spec cannot be played.
     """
     slot, shelf = venue.slot, venue.shelf
     folders = folders_of(spec, shelf)
@@ -121,7 +116,7 @@ def play(
                 _do_at_once(keeper.load, *(box.prepare for box in boxes))
                 names = (_kind_of(boxes[0], spec), _kind_of(boxes[1], spec))
                 stalls = _stall_watch(boxes, at_end)
-                # A full collection in a turn would be charged to an agent.
+                # A garbage collection during a turn would be charged to an agent.
                 with venue.turn(), exempt(), woken_at_once(), ExitStack() as at_slot, time_at_slot, pulse() as beats:
                     for box in boxes:
                         at_slot.callback(box.leave)
@@ -133,10 +128,8 @@ def play(
                     referee = venue.referee(spec, wire, venue.watch, game, folders=_paths_of_folders(spec, keeper))
                     end = _end_of(referee, spec, transcript)
                     late_ns = wire.late_ns
-                    # The game is over: readings that fail change nothing.
                     with suppress(HostError):
                         readings = (wire.boxes[0].meter.readings(), wire.boxes[1].meter.readings())
-            # The folders of a void game are not read.
             if shelf is not None and not isinstance(end, Void):
                 kept = shelved(folders, keeper.collect(), shelf)
         except HostError as error:
@@ -171,10 +164,10 @@ def play_until_scored(
     before: Callable[[int], None] | None = None,
     after: Callable[[RecordFile], None] | None = None,
 ) -> RecordFile:
-    """Play a game again while it is void, as often as the policy says; the record of the last attempt.
+    """Repeat a game while it is void, up to the policy's attempts. Return the last record.
 
-    `before` is called with the number of each attempt, from 1, and `after` with its record. `new_game` makes the game
-    of each attempt in place of the one that the spec names. Raises as `play` and the callbacks do.
+    `before` is called with each attempt's number, from 1, and `after` with its record. `new_game` replaces
+    the spec's game. Raises as `play` and the callbacks do.
     """
     for attempt in range(1, spec.policy.attempts + 1):
         if before is not None:
@@ -188,23 +181,22 @@ def play_until_scored(
 
 
 def _end_of(referee: Referee, spec: GameSpec, transcript: Transcript) -> End | Void:
-    """Play the game to its end; an error in the judge costs one attempt, but not its transcript."""
+    """An error in the judge voids the attempt and keeps its transcript."""
     try:
         return referee.play()
     except (HostError, BrokenPipeError):
-        raise  # the host failed, or an observer has gone
-    except Exception as error:  # noqa: BLE001 whatever it is, the transcript says what led to it
+        raise  # the host failed, or an observer disconnected
+    except Exception as error:  # noqa: BLE001 any error voids the game and keeps the transcript
         return _failed(spec, transcript, error)
 
 
 def _failed(spec: GameSpec, transcript: Transcript, error: Exception) -> Void:
-    """The void of a game in which the judge raised an error. The log has the input and the error; the record, which is
-    public, says only after which entry it happened."""
+    """The server log has the error; the public record only names the last entry."""
     entry = transcript.last_read()
-    when = "before any agent said anything"
+    when = "before any output of an agent"
     if entry is not None:
         name = spec.seats[entry.seat].name
-        when = f"after {name} (seat {entry.seat}) said something at {entry.ns / 1e6:.3f} ms of the transcript"
+        when = f"after output of {name} (seat {entry.seat}) at {entry.ns / 1e6:.3f} ms of the transcript"
     log.error(
         "the judge failed",
         game=spec.id,
@@ -217,8 +209,6 @@ def _failed(spec: GameSpec, transcript: Transcript, error: Exception) -> Void:
 
 
 class _Timer:
-    """Measures a `with` block: when it began, and how many seconds it took."""
-
     def __init__(self) -> None:
         self.started_at, self.seconds = datetime.now(UTC), 0.0
 
@@ -230,17 +220,16 @@ class _Timer:
 
 
 BESIDE_US = frozenset({"docker-pipes", "person"})
-"""The kinds of boxes that are on the judge's own kernel, and whose agents cannot reach the judge's processes."""
+"""Box kinds on the judge's kernel whose agents cannot reach its processes."""
 
 
 def _stall_watch(boxes: Sequence[Box], at_end: ExitStack) -> StallWatch | None:
-    """What tells of stalls of the host, where the agents are on it."""
     if not {box.name for box in boxes} <= BESIDE_US:
         return None
     try:
         return at_end.enter_context(watch_stalls([box.nearby() for box in boxes]))
     except OSError as error:
-        raise HostError(f"No process that tells of stalls could be started: {error}") from error
+        raise HostError(f"The probe process for host stalls could not be started: {error}") from error
 
 
 def _wire(
@@ -254,7 +243,7 @@ def _wire(
     beats: Pulse,
 ) -> LiveWire:
     is_alone = spec.policy.box.sharing == 1
-    # If the Engine carries the bytes, its CPU time on the slot's cores is caused by an agent and cannot be separated.
+    # If the Engine carries the bytes, its CPU time is caused by agents and cannot be separated.
     counts_cores = is_alone and bool(slot.cores) and {box.name for box in boxes} <= BESIDE_US
     return kind(
         boxes,
@@ -272,7 +261,6 @@ def _wire(
 
 
 def _kind_of(box: Box, spec: GameSpec) -> str:
-    """The kind of a seat's box for the record; where boxes may be reused, whether this one was."""
     if spec.box != "docker" or spec.policy.box.reuse == "never" or box.name == "person":
         return box.name
     return f"{box.name}, {'reused' if box.is_reused else 'fresh'}"
@@ -296,9 +284,8 @@ def _tenant(spec: GameSpec, seat: int, programs: Mapping[str, Path], slot: Slot,
 
 
 def _paths_of_folders(spec: GameSpec, keeper: Keeper) -> Mapping[int, str]:
-    """The paths of the persistent folders of process boxes, by seat; a container always has the same one.
-
-    A path with a blank is left out: INFO has words between blanks.
+    """Paths of persistent folders of process boxes, by seat, except paths with a blank: INFO separates words
+    by blanks.
     """
     if spec.box == "docker":
         return {}
@@ -307,7 +294,7 @@ def _paths_of_folders(spec: GameSpec, keeper: Keeper) -> Mapping[int, str]:
 
 
 def _do_at_once(*steps: Callable[[], None]) -> None:
-    """Take several steps at once: most of each is waiting for the Engine."""
+    """Most of the steps' time is spent waiting for the Engine."""
     with ThreadPoolExecutor(len(steps)) as pool:
         for done in [pool.submit(step) for step in steps]:
             done.result()

@@ -1,7 +1,7 @@
-"""A policy is one TOML file a contest format: it has every number that the judge enforces.
+"""A policy is a TOML file with every limit that the judge enforces in a contest format.
 
-Unknown keys are refused with their line. `[variants.NAME]` tables override the rest of the file: `NAME` is chosen with
-`policy:NAME`; single keys by `--set section.key=value`.
+Unknown keys are errors with a line number. `policy:NAME` selects a `[variants.NAME]` table, which
+overrides the rest; `--set section.key=value` overrides single keys.
 """
 
 import json
@@ -31,18 +31,18 @@ class _Section(BaseModel):
 
 
 class GameChoice(_Section):
-    """Which game, and its own options (checked by the game)."""
+    """The game and its options."""
 
     name: str
     options: dict[str, Any] = Field(default_factory=dict)
     protocol: str = ""
-    """What agents speak unless their manifest says otherwise; where it is left out, the game's own says it."""
+    """Default protocol of agents; empty: the game's protocol."""
 
     @model_validator(mode="after")
     def _speaks(self) -> Self:
         if not self.protocol:
-            with suppress(InputError):  # a game that is none is named when it is made
-                # Not a field that was given: the id of a spec is a digest of those.
+            with suppress(InputError):  # an unknown game is reported when it is built
+                # Not a given field, because the spec's id is a digest of those.
                 self.__dict__["protocol"] = GAMES.entry(self.name).protocol
         return self
 
@@ -51,61 +51,62 @@ class ClockPolicy(_Section):
     """Times in milliseconds."""
 
     turn_ms: int = Field(default=5000, ge=0)
-    """Limit of a turn; 0: the agent must play as fast as possible and has `asap_ms`."""
+    """Limit of a turn. 0: play as fast as possible, within `asap_ms`."""
     match_ms: int = Field(default=120000, ge=0)
-    """Limit of all turns of a game and of the start-up together; 0: none."""
+    """Limit of start-up and turns together. 0: no limit."""
     tolerance_ms: int = Field(default=1000, ge=0)
-    """How far a turn may overrun before it is lost; the overrun is charged to the game."""
+    """Maximum overrun of a turn; it is charged to the game."""
     asap_ms: int = Field(default=1000, ge=1)
     start_ms: int = Field(default=10000, ge=1)
-    """From the agent's first instruction to its being ready; charged to the game, not to a turn."""
+    """From the first instruction until ready; charged to the game, not to a turn."""
     sync_ms: int = Field(default=10000, ge=1)
-    """From the question whether it listens (AGI: ISREADY) to the answer; charged to the game, so that nobody gains by
-    a late one, not to a turn."""
+    """Limit of the answer to a ready check (AGI: ISREADY); charged to the game, not to a turn."""
     courtesy_ms: int = Field(default=1000, ge=1)
-    """How long the judge waits for an optional answer (ABOUT); free."""
+    """Limit of an optional answer (ABOUT); not charged."""
     person_ms: int = Field(default=86_400_000, ge=1, le=2_000_000_000)
-    """How long a person who plays without a clock may take for an answer: a day; after that the person loses."""
+    """Limit of a human player's answer without a clock; default: one day."""
     close_ms: int = Field(default=1000, ge=0)
-    """From the goodbye to the kill."""
+    """Time from the goodbye to the kill."""
     still_ms: int = Field(default=1000, ge=1)
-    """How long an agent may take to stand still when its turn is over. It is waited for, before any clock of its
-    opponent begins; the processor time that it uses is charged to its game, and one that needs longer loses."""
+    """Time to stop after a turn, before the opponent's clock starts. Processor time in it is charged to the
+    game. An agent that needs longer loses.
+    """
     ran_on_ms: int = Field(default=20, ge=0)
-    """How much processor time an agent may use while it should stand still. With less it does not lose by `still_ms`,
-    and what it uses is charged to its game; with more it loses."""
+    """Processor time that an agent may use while it should be stopped; charged to the game. Above it the agent
+    loses; below it `still_ms` does not apply.
+    """
     starved_share: float = Field(default=0.1, gt=0, le=1)
-    """A turn lost on time is void when others took more than this share of the slot's cores meanwhile, or the kernel
-    stalled a process of the judge's own for more than this share of it..."""
+    """A turn lost on time is void if other processes took more than this share of the slot's cores, or the
+    kernel stalled the judge's probe process for more than this share of the turn ...
+    """
     waited_share: float = Field(default=0.5, ge=0, le=1)
-    """...and the agent wanted a core and had none for at least this share of what they took, or slept for this share of
-    the stall; 0: whether or not."""
+    """... and the agent waited for a core, or slept, for at least this share of that. 0: always."""
 
 
 class BytesPolicy(_Section):
-    """How much an agent may print, in bytes."""
+    """Output limits in bytes."""
 
     turn_bytes: int = Field(default=1 << 20, ge=1024)
-    """Between two answers of its own; more loses the game."""
+    """Between two answers; exceeding it loses the game."""
     game_bytes: int = Field(default=8 << 20, ge=1024)
-    """In the whole game; more loses it."""
+    """In the whole game; exceeding it loses the game."""
     stderr_bytes: int = Field(default=1 << 20, ge=0)
-    """How much of stderr is kept; the rest is read and thrown away."""
+    """Stored bytes of stderr; the rest is discarded."""
     least_bytes: int = Field(default=128, ge=1)
-    """What a line counts at least, and a piece of stderr: each costs the judge as much as so many bytes."""
+    """Minimum count of a line or a piece of stderr, because each has this cost for the judge."""
 
 
 class LimitsPolicy(_Section):
-    """What the kernel enforces, in bytes and counts; see `judge.sandbox.box.Limits`."""
+    """Kernel limits in bytes and counts; see `judge.sandbox.box.Limits`."""
 
     memory_bytes: int = Field(default=367001600, ge=0)
-    """Sent to the agent, and its cap before the writable directories are added. 0: the agent is sent no limit."""
+    """Memory limit sent to the agent; its cap without writable directories. 0: none is sent."""
     ceiling_bytes: int = Field(default=1 << 30, ge=16 << 20)
-    """The cap where `memory_bytes` is 0."""
+    """The cap if `memory_bytes` is 0."""
     scratch_bytes: int = Limits.model_fields["scratch_bytes"].default
     scratch_inodes: int = Limits.model_fields["scratch_inodes"].default
     shm_bytes: int = Limits.model_fields["shm_bytes"].default
-    """Size of /dev/shm, for POSIX semaphores and shared memory; 0: there is none."""
+    """Size of /dev/shm. 0: no /dev/shm."""
     processes: int = Limits.model_fields["processes"].default
     open_files: int = Limits.model_fields["open_files"].default
     file_bytes: int = Limits.model_fields["file_bytes"].default
@@ -121,30 +122,33 @@ class LimitsPolicy(_Section):
         return self
 
     def enforced(self, **folders: int) -> Limits:
-        """What a box is built with, with the sizes of its `folders`."""
+        """Return the limits of a box with these folder sizes."""
         own = self.model_dump(exclude={"memory_bytes", "ceiling_bytes"})
         return Limits(memory_bytes=self.memory_bytes or self.ceiling_bytes, **own, **folders)
 
 
 class FoldersPolicy(_Section):
-    """The two directories of the Gomoku AI protocol; the file system enforces both limits; pages are memory."""
+    """The two directories of the Gomoku AI protocol. The file system enforces the sizes; pages count as
+    memory.
+    """
 
     temporary: bool = False
-    """Whether the temporary folder is kept through a contest; else every game begins without one."""
+    """Keep the temporary folder during a contest."""
     temporary_bytes: int = Field(default=20971520, ge=0)
-    """Size of the working directory, which the temporary folder is in; 0: it cannot be written."""
+    """Size of the working directory including the temporary folder. 0: read-only."""
     temporary_inodes: int = Field(default=2048, ge=16)
     persistent: bool = False
-    """Whether there is a persistent folder; then INFO folder is sent."""
+    """Provide a persistent folder and send INFO folder."""
     persistent_bytes: int = Field(default=20971520, ge=4096)
     persistent_inodes: int = Field(default=2048, ge=16)
     round: Literal["each", "first"] = "each"
-    """How several games of one agent in a round relate. `each` starts from what the one before it left: they are
-    played one at a time. `first`: all start from what was there at first, and the last of the schedule is kept."""
+    """Games of an agent in a round. `each`: one at a time, each from the previous game's state. `first`: all
+    from the same state; the schedule's last game is kept.
+    """
 
     @property
     def kept(self) -> tuple[FolderKind, ...]:
-        """The folders that outlive a game."""
+        """Folders kept after a game."""
         is_kept = {
             FolderKind.TEMPORARY: self.temporary and self.temporary_bytes > 0,
             FolderKind.PERSISTENT: self.persistent,
@@ -153,35 +157,35 @@ class FoldersPolicy(_Section):
 
 
 class Policy(_Section):
-    """A whole contest format."""
+    """A complete contest format."""
 
     name: str
     about: str = ""
     game: GameChoice
     protocol: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    """Options a protocol: `[protocol.gomocup]`."""
+    """Options per protocol, such as `[protocol.gomocup]`."""
     clock: ClockPolicy = ClockPolicy()
     bytes: BytesPolicy = BytesPolicy()
     limits: LimitsPolicy = LimitsPolicy()
     folders: FoldersPolicy = FoldersPolicy()
     box: BoxPolicy = BoxPolicy()
     admits: tuple[str, ...] = ("native", "python", "java")
-    """The runtimes that agents may ask for: the judge's own, and those built by `judge images build NAME --from`."""
+    """Runtimes that agents may request: built-in ones, and those of `judge images build NAME --from`."""
     runtimes: dict[str, str] = Field(default_factory=dict)
-    """More of them, each with its local image (tag or digest) that was made in another way."""
+    """Additional runtimes with a local image (tag or digest)."""
     points: dict[str, tuple[float, float]] = Field(default_factory=dict)
-    """What a game scores, by the outcome word of its result line: (the named seat's points, the other seat's)."""
+    """Scores by the outcome word of the result line: (named seat, other seat)."""
     attempts: int = Field(default=3, ge=1)
-    """How often a void game is played before it is left to the organiser."""
+    """Maximum attempts of a void game before the organiser decides."""
 
     def bounds(self) -> RecordBounds:
-        """How large a record of a game can become, and the judge with it; InputError for a game that is none."""
+        """Return bounds of the record and the judge's memory. Raises InputError if the game is unknown."""
         longest = new_game(self.game.name, self.game.options).longest
         limits = self.bytes
         return bounds(longest, limits.game_bytes, limits.stderr_bytes, limits.least_bytes)
 
     def enforced(self) -> Limits:
-        """What a box is built with; its cap of memory is the agent's own plus all that it can write to."""
+        """Return the limits of a box. Its memory cap includes everything writable."""
         folders = self.folders
         return self.limits.enforced(
             temporary_bytes=folders.temporary_bytes,
@@ -192,9 +196,9 @@ class Policy(_Section):
 
 
 def runtime_of(policy: Policy, name: str) -> str:
-    """The image, or the name of ours, that a manifest's runtime means under this policy; InputError if it is none.
+    """Return the image or built-in runtime of a manifest's runtime. Raises InputError if it is not admitted.
 
-    Agents cannot name images: an organiser admits a runtime, or brings an image and gives it a name in `[runtimes]`.
+    Agents cannot name images; organisers map names to images in `[runtimes]`.
     """
     if name in policy.runtimes:
         return policy.runtimes[name]
@@ -208,10 +212,10 @@ def runtime_of(policy: Policy, name: str) -> str:
 
 
 def load_policy(name: str, overrides: Sequence[str] = (), option: str = "--set") -> Policy:
-    """The policy called `name`: a name of policies/, or a file ending in .toml; `:variant` behind it chooses one.
+    """Return the policy `name`: in policies/, or a path ending in .toml; optionally with `:variant`.
 
-    `overrides` are `section.key=value` texts, which came by an `option`. Raises InputError that names the override, or
-    file, line or key, and the fix.
+    `overrides` are `section.key=value` texts, given with `option`. Raises InputError with the place and the
+    fix.
     """
     path, variant = _locate(name)
     text = read_text(path, "a policy file")
@@ -229,12 +233,11 @@ def load_policy(name: str, overrides: Sequence[str] = (), option: str = "--set")
 
 
 def _check_protocol(policy: Policy, path: Path) -> None:
-    """The protocol of the policy carries its game."""
     choice = policy.game
     try:
         game = GAMES.entry(choice.name)
     except InputError:
-        return  # named when the game is made
+        return  # reported when the game is built
     try:
         why = not_carried(choice.protocol, game) if choice.protocol else ""
     except InputError as error:
@@ -245,26 +248,25 @@ def _check_protocol(policy: Policy, path: Path) -> None:
 
 
 def _check_bounds(policy: Policy, path: Path) -> None:
-    """Every record that the judge writes is one that it reads."""
     try:
         largest = policy.bounds().record_bytes
     except InputError:
-        return  # the game's own options are at fault, and named when it is made
+        return  # invalid game options are reported when the game is built
     if largest > LARGEST_RECORD:
         raise InputError(
-            f"{path}: a record of such a game could have {largest >> 20} MiB, and none is read of more than "
+            f"{path}: a record of this game could have {largest >> 20} MiB, more than the maximum of "
             f"{LARGEST_RECORD >> 20}: lower bytes.game_bytes ({policy.bytes.game_bytes}) or bytes.stderr_bytes, "
             "raise bytes.least_bytes, or give the game a limit"
         )
 
 
 def policy_names() -> list[str]:
-    """The names of the policies that come with the judge, sorted."""
+    """Return the built-in policies, sorted."""
     return sorted(path.stem for path in POLICIES.glob("*.toml"))
 
 
 def variants_of(name: str) -> list[str]:
-    """The variants that the policy called `name` has, in the order of its file; InputError as `load_policy`."""
+    """Return the variants of a policy, in file order. Raises InputError."""
     path, _ = _locate(name)
     return list(parse(path, read_text(path, "a policy file")).get("variants", {}))
 
@@ -275,7 +277,7 @@ def _locate(name: str) -> tuple[Path, str]:
         return Path(base), variant
     path = POLICIES / f"{base}.toml"
     if not re.fullmatch(r"[A-Za-z0-9._-]+", base) or not is_file(path):
-        raise InputError(f"there is no policy {quote(base, 80)}; {suggest(base, policy_names())}")
+        raise InputError(f"unknown policy {quote(base, 80)}; {suggest(base, policy_names())}")
     return path, variant
 
 
@@ -288,7 +290,6 @@ def _merge(document: dict[str, Any], over: dict[str, Any]) -> None:
 
 
 def _override(document: dict[str, Any], override: str, option: str) -> str:
-    """Change the document; the dotted key that was changed."""
     path, separator, text = override.partition("=")
     keys = path.strip().split(".")
     if not separator or not all(keys):
@@ -301,5 +302,5 @@ def _override(document: dict[str, Any], override: str, option: str) -> str:
     try:
         table[keys[-1]] = tomllib.loads(f"value = {text.strip()}")["value"]
     except (ValueError, RecursionError):
-        table[keys[-1]] = text.strip()  # so that `box.freeze=none` needs no quotes
+        table[keys[-1]] = text.strip()
     return path.strip()

@@ -1,9 +1,9 @@
-"""Pauses of the judge: intervals in which its process did not run though it wanted to.
+"""Detects pauses of the judge: its process was stopped (Ctrl-Z, a suspended job or machine, a frozen
+unit).
 
-A process that is stopped (Ctrl-Z, a suspended batch job), frozen with its unit, or on a machine that is suspended reads
-no pipe and looks at no clock. A thread that does nothing but sleep notices: it wakes up too late. Nothing that an agent
-does delays it. It touches no object of an agent's, the other threads release the interpreter while they wait for one,
-and what they do for an agent is processor time of this process, which is no pause.
+A thread that only sleeps wakes up late after a pause. Agents cannot delay it: other threads release the
+interpreter while they wait for an agent, and their work is processor time of this process, which does
+not count.
 """
 
 import os
@@ -15,27 +15,26 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 PERIOD_NS = 50_000_000
-"""Between two beats."""
 
 PAUSE_NS = 250_000_000
-"""The shortest pause that counts. Interrupts, and what other processes make the kernel do on this core, take less."""
+"""Minimum length of a pause; interrupts and kernel work take less."""
 
 _PATIENCE_S, _NAP_S = 0.2, 0.0005
-"""How long to wait for an overdue beat, and how often to look: after a pause any thread may run first."""
+"""How long to wait for an overdue beat, and the polling interval: after a pause any thread may run first."""
 
 _KEPT = 256
-"""Number of pauses that are remembered: more than end while an agent is waited for."""
+"""Number of stored pauses: more than fit in one wait."""
 
 
 class Pause(NamedTuple):
-    """An interval between two beats that lasted too long, in nanoseconds of the monotonic clock."""
+    """An overlong interval between two beats, in monotonic nanoseconds."""
 
     began_ns: int
     ended_ns: int
     worked_ns: int
-    """Processor time that the process used in it."""
+    """Processor time of the process."""
     waited_ns: int
-    """For how long the thread could run and had no core."""
+    """How long the thread was runnable without a core."""
 
 
 class _Beat(NamedTuple):
@@ -46,26 +45,26 @@ class _Beat(NamedTuple):
 
 
 class Pulse:
-    """Beats in a thread of its own until it is closed."""
+    """Beats in a separate thread until closed."""
 
     def __init__(self) -> None:
         self._pauses: deque[Pause] = deque(maxlen=_KEPT)
         self._last = _Beat(time.monotonic_ns(), time.process_time_ns(), 0, _suspended_ns())
         self.suspended_ns = 0
-        """For how long this machine was suspended so far. The monotonic clock stands still meanwhile."""
+        """Total suspended time of the machine; the monotonic clock excludes it."""
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="pulse", daemon=True)
         self._thread.start()
 
     def pauses_since(self, ns: int) -> Sequence[Pause]:
-        """The pauses that ended after a moment, the oldest first."""
+        """Return the pauses that ended after `ns`, oldest first."""
         until = time.monotonic() + _PATIENCE_S
         while time.monotonic_ns() - self._last.ns >= PERIOD_NS + PAUSE_NS and time.monotonic() < until:
             time.sleep(_NAP_S)
         return [pause for pause in list(self._pauses) if pause.ended_ns > ns]
 
     def close(self) -> None:
-        """End the thread."""
+        """Stop the thread."""
         self._is_over.set()
         self._thread.join()
 
@@ -74,7 +73,7 @@ class Pulse:
         try:
             while not self._is_over.wait(PERIOD_NS / 1e9):
                 fields = os.pread(schedstat, 128, 0).split()
-                # For how long this thread has waited for a core; 0 where the kernel does not count it.
+                # Time waited for a core; 0 where the kernel does not count it.
                 self._beat(int(fields[1]) if len(fields) > 1 else 0)
         finally:
             os.close(schedstat)
@@ -89,7 +88,7 @@ class Pulse:
 
 
 class _Shared:
-    """The pulse of this process while any of its games needs it; a fork has none of its parent's."""
+    """A forked process does not inherit the pulse."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -116,7 +115,7 @@ _SHARED = _Shared()
 
 @contextmanager
 def pulse() -> Iterator[Pulse]:
-    """The pulse of this process, which beats while any game is in such a block."""
+    """Context manager: the pulse of this process, shared by its games."""
     taken = _SHARED.take()
     try:
         yield taken
@@ -125,5 +124,5 @@ def pulse() -> Iterator[Pulse]:
 
 
 def _suspended_ns() -> int:
-    """For how long the machine was suspended since it started, and a little that grows with each call."""
+    """Includes a small value that grows with each call."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()

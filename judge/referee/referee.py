@@ -1,11 +1,11 @@
-"""The referee of one game: asks, times, tells, decides; it names no game and no protocol, and sees by a wire.
+"""The referee of one game. It is independent of game and protocol, and observes the seats through a wire.
 
     open both seats, one after the other
-    while the game goes on: ask whoever must decide (or nature), apply the answer, tell who may see what happened
+    until the game is over: ask the active player (or nature), apply the answer, send events
     close both seats
 
-A conversation with a seat is: feed its protocol, carry out the effects, wait, feed what came, until it is answered or
-until something makes an answer impossible. What then is judged by the blame table, from evidence.
+A conversation with a seat feeds its protocol with events and carries out the effects, until there is an
+answer or none is possible. In the second case the blame table decides.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,14 +44,14 @@ from judge.referee.transcript import EntryKind, decode_span
 from judge.referee.wire import Happening, Wire
 
 LOOK_GRACE_NS = 5_000_000
-"""How late an answer may be read: the judge needs a moment to wake up at the deadline, and another to read."""
+"""Tolerance to wake up at the deadline and read."""
 
 
 class Referee:
-    """Plays one game to its end. `play` may be called once."""
+    """Plays one game; `play` may be called once."""
 
     max_looks: ClassVar[int] = 1000
-    """Maximum number of reads before a request, 16 KiB of a pipe each: more than the pipes of stopped seats contain."""
+    """Maximum reads (16 KiB of a pipe) before a request: more than the pipes of stopped seats contain."""
 
     def __init__(
         self,
@@ -71,9 +71,9 @@ class Referee:
         ]
         self.plies: list[Ply] = []
         self.has_unapplied_answer = False
-        """Whether the game has not applied the last of `plies` yet: the work of the other seat is read before that."""
+        """The game has not applied the last of `plies`; the other seat is read before that."""
         self.unclosed = ""
-        """How the host failed after the game was over; empty if it did not."""
+        """Host failure after the end of the game, or ""."""
         self._unopened = list(SEATS)
         self._wire = wire
         self._faults = FaultFinder(self.sides, self.plies, wire, clock, bounds)
@@ -84,7 +84,7 @@ class Referee:
     def play(self) -> End | Void:
         """Play the whole game. Raises HostError if the host fails before its end; the caller makes that a void.
 
-        The result does not change after the end: an agent gains nothing by delaying its goodbye or surviving its kill.
+        The result is final at the end: a delayed goodbye or a survived kill changes nothing.
         """
         while (end := self.game.end) is None:
             try:
@@ -98,7 +98,7 @@ class Referee:
                     return faulted.verdict
                 self._tell(self.game.forfeit(faulted.verdict))
                 if self.game.end is None:
-                    # The other seat is still asked, and no other agent may run in its time.
+                    # The other seat is still asked; no other agent may run in its time.
                     self._wire.freeze(faulted.verdict.seat)
         for fault in faults_of(end):
             self.sides[fault.seat].fault = fault
@@ -175,7 +175,7 @@ class Referee:
             raise FaultError(judge_start(seat, end.reply))
 
     def _reopen(self) -> None:
-        """The game changed its terms: every seat hears them, from a new process; the old ones hear their goodbye."""
+        """The game changed its terms, so every seat gets a new process."""
         self._close()
         self._unopened = list(SEATS)
         for side in self.sides:
@@ -183,7 +183,7 @@ class Referee:
             side.renew()
 
     def _look(self) -> None:
-        """Hear all that the seats have said, so that none of it is read in the time of the one that is asked next."""
+        """Pending output must not be read in the time of the next request."""
         for _ in range(self.max_looks):
             seen = self._wire.look()
             if not seen:
@@ -193,22 +193,22 @@ class Referee:
                 self._hear_unasked(happening)
 
     def _close(self) -> None:
-        """Tell both seats goodbye and let them end: one after the other, so that neither takes time from the other."""
+        """Seats end one after the other, so that neither takes time from the other."""
         for seat in SEATS:
             self._faults.charge_stopped(seat, NATURE)
         self._close_seats([seat for seat in SEATS if self.sides[seat].is_living])
 
     def _close_seats(self, living: Sequence[int]) -> None:
         for seat in living:
-            if self.sides[seat].is_out:  # and may run since
+            if self.sides[seat].is_out:  # it may have run since
                 self._wire.freeze(seat)
         for seat in living:
-            if self.sides[1 - seat].report is None:  # else PID 1 has ended all its processes
+            if self.sides[1 - seat].report is None:  # otherwise PID 1 has ended all its processes
                 self._wire.await_still(1 - seat, self._still_ns)
             self._await_ends([seat], self._say_goodbye(seat))
 
     def _say_goodbye(self, seat: int) -> int:
-        """Tell a seat goodbye, and let it run; the moment at which its time to end is over."""
+        """Returns the deadline of its end."""
         side = self.sides[seat]
         if self._faults.is_too_loud(seat):
             self._end(seat)
@@ -219,7 +219,7 @@ class Referee:
         return side.clock.deadline(Wait.CLOSE, self._wire.thaw(seat)).ns
 
     def _await_ends(self, leaving: Sequence[int], deadline: int) -> None:
-        """Wait for seats that were told to end; kill those that still run at the deadline, or print too much."""
+        """Kill seats that miss the deadline or print too much."""
         while any(self.sides[seat].is_living for seat in leaving):
             happening = self._wire.wait(deadline)
             self._faults.note(happening)
@@ -236,10 +236,10 @@ class Referee:
                 self._end(seat)
 
     def _replace(self, seat: int, talk: Dialogue, now: int) -> int:
-        """Start an agent again whose process was told to end; returns the moment at which its time begins.
+        """Restart an agent whose process got a goodbye; return the start of its time.
 
-        The old process has the time of a goodbye to save its files. It is not charged, the other agent does not run,
-        and what it says then is no answer.
+        The old process has time to save its files. It is not charged, the other agent does not run, and its
+        output is no answer.
         """
         side = self.sides[seat]
         talk.settle(side.clock, now)
@@ -249,7 +249,6 @@ class Referee:
         return talk.since
 
     def _end(self, seat: int) -> None:
-        """Kill an agent and read nothing more of it."""
         self._wire.mute(seat)
         self._wire.kill(seat)
         self.sides[seat].is_ended = True
@@ -257,9 +256,9 @@ class Referee:
     # --- one conversation --------------------------------------------------------------------------------------------
 
     def _converse(self, seat: int, stimulus: Stimulus, started: int | None = None) -> tuple[Ready | Answer, Dialogue]:
-        """Feed `stimulus` and go on until the protocol says that it is done; how it ended, and the conversation.
+        """Feed `stimulus` and continue until the protocol is done.
 
-        All writes are queued while the agent is frozen; its clock runs from the thaw (or from its start).
+        Writes are queued while the agent is frozen; its clock starts at the thaw.
         """
         side = self.sides[seat]
         talk = Dialogue()
@@ -275,7 +274,6 @@ class Referee:
         return end, talk
 
     def _next_effects(self, seat: int, talk: Dialogue) -> Ready | Answer | None:
-        """Wait for one thing and feed it, if it is for this conversation."""
         side = self.sides[seat]
         alarm_at = talk.alarm_at
         happening = self._wire.wait(talk.over_at if alarm_at is None else alarm_at)
@@ -310,15 +308,15 @@ class Referee:
         return end
 
     def _latest(self, talk: Dialogue) -> int:
-        """Until when what has arrived is read, though the deadline is over."""
+        """Last moment to read data that arrived by the deadline."""
         return talk.over_at + LOOK_GRACE_NS + talk.overslept_ns
 
     def _judge_lateness(self, seat: int, talk: Dialogue, now: int) -> bool:
-        """Whether it is unknown if bytes that are read `now` were written in time; FaultError if they were not.
+        """Return whether it is unknown if bytes read `now` were in time. Raises FaultError if they were late.
 
-        They were if they are read by the deadline, or as soon as the judge woke up that had nothing else to do. They
-        were not if the agent has had all its time since, even if it could not run while the judge did not. In between
-        nobody knows. An agent that keeps the judge busy at the deadline is late.
+        They are in time if read by the deadline, or as soon as an idle judge wakes up. They are late after the
+        agent's full time without pauses of the judge. An agent that keeps the judge busy at the deadline is
+        late.
         """
         if talk.deadline.missed is None:
             return False
@@ -341,7 +339,7 @@ class Referee:
     def _carry_out(
         self, seat: int, effects: Sequence[Effect], talk: Dialogue, now: int | None = None
     ) -> Ready | Answer | None:
-        """Carry out effects; `now` is when the agent did what led to them, None while its clock does not run."""
+        """`now` is the time of the agent's action; None while its clock is stopped."""
         side = self.sides[seat]
         end: Ready | Answer | None = None
         for effect in effects:
@@ -366,7 +364,7 @@ class Referee:
         return end
 
     def _carry_out_idle(self, seat: int, effect: Effect) -> None:
-        """An effect outside a conversation: something to say or to note, never something to wait for."""
+        """Outside a conversation, protocols may write and note, but not wait."""
         match effect:
             case Write(data):
                 self._wire.write(seat, data)
@@ -377,13 +375,13 @@ class Referee:
             case _:
                 raise TypeError(f"{effect!r} outside a conversation")
 
-    # --- what happened -----------------------------------------------------------------------------------------------
+    # --- unrequested output ------------------------------------------------------------------------------------------
 
     def _hear_unasked(self, happening: Happening) -> None:
-        """Output without a request goes to the seat's protocol, which notes it, sets it aside or makes it a fault.
+        """The protocol notes unrequested output, sets it aside or makes it a fault.
 
-        Of one that says too much nothing more is heard: its next request, if there is one, judges it. What comes of one
-        that is out, in the moment before it was frozen or out of its pipe, changes nothing.
+        A seat that prints too much is no longer read, and is judged at its next request. Output after a fault
+        has no effect.
         """
         if happening.kind is EntryKind.READ and happening.data:
             if self._faults.is_too_loud(happening.seat):
@@ -399,7 +397,6 @@ class Referee:
 
 
 def _is_step(effects: Sequence[Effect], talk: Dialogue) -> bool:
-    """Whether the wait ends with these effects."""
     return any(
         isinstance(effect, Answer | Ready | Respawn) or (isinstance(effect, Await) and effect.wait is not talk.wait)
         for effect in effects

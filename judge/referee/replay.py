@@ -1,4 +1,4 @@
-"""A wire that plays a transcript back: what was read is read again, and what is done must be what was done."""
+"""Replays a transcript: returns the recorded reads, and checks the referee's actions against the record."""
 
 import re
 import struct
@@ -20,19 +20,16 @@ _SEEN = frozenset(
         EntryKind.OVERSLEPT,
     }
 )
-"""The kinds that come from outside; all others are actions of the referee."""
+"""Kinds of observations; the others are the referee's actions."""
 
 
 @contextmanager
 def replaying() -> Iterator[None]:
-    """Context manager around code that reads a transcript. Raises InputError for whatever a forged one breaks.
-
-    A transcript that judge wrote has matching seats, words and lengths. Any other one may contain anything.
-    """
+    """Context manager to read a transcript: any error that a forged one causes becomes an InputError."""
     try:
         yield
     except (LookupError, TypeError, ValueError, RuntimeError, struct.error) as error:
-        raise InputError(f"the transcript is none that a judge writes: {error!r:.200}") from error
+        raise InputError(f"not a transcript written by judge: {error!r:.200}") from error
     except HostError as error:
         raise InputError(f"the host failed before the game was over, which is a void: {error}") from error
 
@@ -41,7 +38,7 @@ _FOLDER = re.compile(rb"^INFO folder [^\r\n]*", re.MULTILINE)
 
 
 class ReplayWire:
-    """Implements `judge.referee.wire.Wire` on recorded entries; raises InputError if the referee departs from them."""
+    """A `Wire` on recorded entries. Raises InputError if the referee departs from them."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._entries = rejoined(entries)
@@ -59,33 +56,33 @@ class ReplayWire:
 
     @property
     def now_ns(self) -> int:
-        """The moment of the entry that was used last."""
+        """The time of the last used entry."""
         return self._entries[self._next - 1].ns if self._next else 0
 
     def start(self, seat: int) -> int:
-        """The recorded moment."""
+        """Return the recorded start."""
         return self._expect(seat, EntryKind.STARTED).ns
 
     def write(self, seat: int, data: bytes) -> None:
-        """Check that the same bytes were written, but for the path of a folder, which is the box's."""
+        """Check the written bytes, except for a folder's path, which depends on the box."""
         entry = self._expect(seat, EntryKind.WROTE)
         if entry.data != data and _FOLDER.sub(b"", entry.data) != _FOLDER.sub(b"", data):
             raise self._departs(f"the judge would write {data!r}, the record has {entry.data!r}")
 
     def thaw(self, seat: int) -> int:
-        """The recorded moment."""
+        """Return the recorded thaw."""
         return self._expect(seat, EntryKind.THAWED).ns
 
     def freeze(self, seat: int) -> int | None:
-        """Check that the seat was frozen here; its recorded memory."""
+        """Check the freeze; return the recorded memory."""
         return decode_memory(self._expect(seat, EntryKind.FROZEN).data)
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 the record knows how long it was
-        """How long the seat ran on, if the record has such an entry."""
+        """Return the recorded run after the turn, if any."""
         return RanOn.decode(self._take().data) if self._is_next(seat, EntryKind.RAN_ON) else None
 
     def stopped_cpu(self, seat: int, asked: int) -> int:
-        """What the seat used while it was stopped, if the record has an entry of it from this step of the game."""
+        """Return the recorded CPU time of a stopped seat in this step."""
         if not self._is_next(seat, EntryKind.STOPPED_CPU):
             return 0
         used = StoppedCpu.decode(self._entries[self._next].data)
@@ -95,7 +92,7 @@ class ReplayWire:
         return used.ns
 
     def look(self) -> Sequence[Happening]:
-        """The entries up to the mark that a look left in the record; nothing if it left none."""
+        """Return the entries up to a LOOKED mark."""
         end = self._next
         while self._has(end) and self._entries[end].kind in _SEEN:
             end += 1
@@ -106,45 +103,43 @@ class ReplayWire:
         return seen
 
     def wait(self, until_ns: int) -> Happening:  # noqa: ARG002 the record knows when it was
-        """The next recorded happening."""
+        """Return the next recorded event."""
         entry = self._take()
         if entry.kind not in _SEEN:
             raise self._departs(f"the judge would wait, the record has {entry.kind.name}")
         return Happening(entry.ns, entry.seat, entry.kind, entry.data)
 
     def measure(self, seat: int) -> Measured:
-        """The recorded evidence."""
+        """Return the recorded evidence."""
         return Measured.decode(self._expect(seat, EntryKind.EVIDENCE).data)
 
     def respawn(self, seat: int) -> int:
-        """The recorded moment of the new start."""
+        """Return the recorded restart."""
         self._expect(seat, EntryKind.RESPAWNED)
         return self.start(seat)
 
     def mute(self, seat: int) -> None:
-        """Do nothing: the record has no entries of the seat after this."""
+        """Do nothing: no later entries of the seat are recorded."""
 
     def kill(self, seat: int) -> None:
         """Check that the agent was killed here."""
         self._expect(seat, EntryKind.KILLED)
 
     def fail(self, why: str) -> None:
-        """Do nothing: the record said so."""
+        """Do nothing: the record has the failure."""
 
     def _is_next(self, seat: int, kind: EntryKind) -> bool:
-        """Whether the next entry is of this seat and kind."""
         return self._has(self._next) and (self._entries[self._next].seat, self._entries[self._next].kind) == (
             seat,
             kind,
         )
 
     def _has(self, number: int) -> bool:
-        """Whether there is an entry of this number, from 0."""
         return number < len(self._entries)
 
     def _take(self) -> Entry:
         if not self._has(self._next):
-            raise InputError("the record departs from the rules: it ends where the game goes on")
+            raise InputError("the record departs from the rules: it ends before the game is over")
         self._next += 1
         entry = self._entries[self._next - 1]
         if entry.kind is EntryKind.FAILED:
@@ -164,9 +159,9 @@ class ReplayWire:
 
 
 def rejoined(entries: Sequence[Entry]) -> list[Entry]:
-    """Chunks that were cut at the border of a private line, joined again as they were read and counted.
+    """Join chunks that were split at the borders of private lines.
 
-    The parts of a chunk have its time, which no other read of the seat has, and are private by turns.
+    Their parts share a time, which no other read of the seat has, and alternate between private and public.
     """
     joined: list[Entry] = []
     for entry in entries:

@@ -1,4 +1,4 @@
-"""From a spec and a wire to a referee, live or in a replay."""
+"""Builds a referee from a spec and a wire."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -19,7 +19,7 @@ from judge.sandbox import persistent_path
 
 
 def build_replay(record: GameRecord, wire: Wire, watch: Callable[[Ply], None] | None = None) -> Referee:
-    """The referee of a record, which decides as the judge that wrote the record."""
+    """Return a referee with the rules of the record's format."""
     return build_referee(record.spec, wire, watch, record_format=record.format_number)
 
 
@@ -32,9 +32,10 @@ def build_referee(
     record_format: int = RECORD_FORMAT,
     folders: Mapping[int, str] = MappingProxyType({}),
 ) -> Referee:
-    """The referee of a spec on any wire, of its game or of `game`; raises InputError if a protocol cannot carry it.
+    """Return the referee of a spec, with its game or `game`. Raises InputError if a protocol does not support
+    it.
 
-    `folders` has the path of a seat's persistent folder where it is not the usual one.
+    `folders` maps seats to paths of persistent folders.
     """
     game = game or new_game(spec.policy.game.name, spec.game_options())
     is_former = record_format == FORMER_FORMAT
@@ -52,14 +53,14 @@ def build_referee(
 
 
 def check_playable(spec: GameSpec) -> None:
-    """Raise InputError if the spec cannot be played, before anything is prepared for it."""
+    """Raise InputError if the spec cannot be played."""
     game = new_game(spec.policy.game.name, spec.game_options())
     for seat in SEATS:
         _protocol(spec, seat, game, {})
 
 
 def in_contest(seat: SeatSpec, policy: Policy) -> SeatSpec:
-    """The seat with its protocol's options for contests; options that the policy or the agent chose take precedence."""
+    """Return the seat with its protocol's contest options; the policy and the agent take precedence."""
     given = protocol_entry(seat.protocol).in_contest
     chosen = policy.protocol.get(seat.protocol, {})
     options = {key: value for key, value in given.items() if key not in chosen}
@@ -67,7 +68,7 @@ def in_contest(seat: SeatSpec, policy: Policy) -> SeatSpec:
 
 
 def nature(seed: Seed) -> Callable[[Request], Reply]:
-    """Answers chance from a seed: the same seed gives the same answers."""
+    """Return a function that answers chance requests from a seed."""
     generator = numbers(seed)
 
     def answer(request: Request) -> Reply:
@@ -92,7 +93,7 @@ def _protocol(spec: GameSpec, seat: int, game: Game, former: FormerBuilds) -> Ag
     if unspoken:
         names = ", ".join(sorted(kind.__name__ for kind in unspoken))
         raise InputError(
-            f"{choice.name} speaks {choice.protocol}, which has no words for {names} "
+            f"{choice.name} speaks {choice.protocol}, which has no commands for {names} "
             f"of {spec.policy.game.name}; choose another policy or agent"
         )
     objection = protocol_entry(choice.protocol).objection(game.describe())

@@ -1,8 +1,7 @@
-"""A spectator referees the transcript of a game again, while it grows or afterwards, without asking any agent.
+"""Runs the referee again on a game's transcript, live or afterwards, without agents.
 
-The judge of a game sends the bytes of its transcript and nothing else. A spectator rebuilds the rest from them: the
-position, the clocks, what each seat is asked and its messages. So a game costs next to nothing to show, and a running
-game looks the same as a replayed one.
+The judge sends only the transcript; the spectator computes positions, clocks, requests and messages
+from it.
 """
 
 from collections import deque
@@ -20,30 +19,27 @@ from judge.referee.spec import RECORD_FORMAT, GameSpec
 from judge.referee.transcript import Entry
 
 KEPT_MESSAGES = 50
-"""How many of the last messages of a seat are kept."""
 
 
 @dataclass(slots=True)
 class SeatView:
-    """What a spectator sees of one seat."""
+    """Visible state of one seat."""
 
     clock: Clock | None = None
-    """The clock that its last request carried."""
+    """Of its last request."""
     is_asked: bool = False
     runs_since_ns: int | None = None
-    """When its box was thawed, in the transcript's time; None while it is frozen."""
+    """When its box was thawed, in transcript time; None while frozen."""
     ply: Ply | None = None
-    """Its last answer."""
     search: dict[str, str] = field(default_factory=dict)
-    """What it reported of its search since its last request: the latest value of each keyword."""
+    """Search report since its last request."""
     told: list[Event] = field(default_factory=list)
-    """The events that it may see: all that it knows of the game besides its own answers and requests."""
     messages: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_MESSAGES))
-    """Its messages and the judge's notes on it, without private ones. The caller escapes them."""
+    """Its messages and the judge's public notes on it, unescaped."""
 
 
 class Spectator:
-    """Referees a game again on `wire` and collects what can be seen of it.
+    """Runs the referee again on `wire` and collects the visible state.
 
     `watch` is called with each answer before the game applies it.
     """
@@ -65,7 +61,7 @@ class Spectator:
 
     @property
     def game(self) -> Game:
-        """The game in its present position."""
+        """The game in its current position."""
         return self.referee.game
 
     def _on_ply(self, ply: Ply) -> None:
@@ -76,17 +72,16 @@ class Spectator:
 
 
 class _Overheard:
-    """Passes everything on to the protocol inside, and notes for a spectator what goes in and out."""
+    """Wraps a protocol and notes its input and output."""
 
     speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset()
-    """Not used: `build_referee` checks the protocol inside."""
+    """Not used: `build_referee` checks the wrapped protocol."""
 
     def __init__(self, inside: AgentProtocol, seen: SeatView) -> None:
         self._inside = inside
         self._seen = seen
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """Pass the stimulus on; note it and the effects."""
         if isinstance(stimulus, Ask):
             self._seen.clock, self._seen.is_asked = stimulus.clock, True
             self._seen.search = {}
@@ -102,33 +97,32 @@ class _Overheard:
 
 
 class RecordedWire(ReplayWire):
-    """A replay wire that notes which clock runs."""
+    """A replay wire that notes the running clock."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         super().__init__(entries)
         self.seats = (SeatView(), SeatView())
 
     def start(self, seat: int) -> int:
-        """The recorded moment."""
+        """Return the recorded start."""
         self.seats[seat].runs_since_ns = since = super().start(seat)
         return since
 
     def thaw(self, seat: int) -> int:
-        """The recorded moment."""
+        """Return the recorded thaw."""
         self.seats[seat].runs_since_ns = since = super().thaw(seat)
         return since
 
     def freeze(self, seat: int) -> int | None:
-        """Check that the seat was frozen here; its recorded memory."""
+        """Check the freeze; return the recorded memory."""
         used = super().freeze(seat)
         self.seats[seat].runs_since_ns = None
         return used
 
 
 class TailingWire(RecordedWire):
-    """A wire on a transcript that still grows: at its end, `more` waits for the next entries.
-
-    `more` raises if there are none to come, which ends the referee too.
+    """A wire on a growing transcript. At its end, `more` waits for entries; it raises if there will be no
+    more.
     """
 
     def __init__(self, more: Callable[[], Sequence[Entry]]) -> None:

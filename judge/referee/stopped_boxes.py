@@ -1,4 +1,4 @@
-"""Stops the boxes of two seats between their turns, verifies that they are stopped, and measures what they use then."""
+"""Stops the boxes of two seats between turns, verifies it, and measures their CPU time while stopped."""
 
 import os
 import time
@@ -9,50 +9,48 @@ from judge.referee.wire import RanOn, StoppedCpu
 from judge.sandbox.box import NO_FREEZER, Box
 
 _AT_ONCE_NS = 1_000_000
-"""A box that is frozen within this time is frozen at once: an honest one takes some microseconds."""
+"""A freeze within this time is immediate; normally it takes microseconds."""
 
 _SPIN_NS = 60_000
-"""How long a judge with a core of its own checks a box without a pause: enough where the box's core has nothing else to
-do."""
+"""How long a judge with its own core checks a box without pauses."""
 
 _SHORT_NAP_S, _NAP_S = 0.00005, 0.0005
-"""How long the first pause is between two checks of a box, and how long the longest; each is twice the one before."""
+"""First and longest pause between checks; each is twice the previous one."""
 
 _REST_NS = 20_000_000
-"""How long an agent may take to rest after its answer, such as on a core that others use too."""
+"""Maximum time for an agent to become idle after its answer."""
 
 _REST_CPU_NS = 2_000_000
-"""How much processor time it may use for that, which nobody is charged for."""
+"""Maximum processor time for that; it is not charged."""
 
 _STOP_CPU_NS = 1_000_000
-"""How much CPU time the kernel may add to a box after it reports it as stopped. Stopping takes microseconds, and is
-counted late."""
+"""CPU time that the kernel may count late after it stopped a box."""
 
 _REPLACED_NS = 1_000_000_000
-"""How long the judge waits for the box of a replaced process to be gone before it makes the new one."""
+"""How long to wait until a replaced box is gone."""
 
 
 class StoppedBoxes:
-    """Which boxes of two seats must be stopped now. Times are in nanoseconds."""
+    """Tracks which boxes must be stopped. Times are in nanoseconds."""
 
     def __init__(self, boxes: MutableSequence[Box], transcript: Transcript, *, may_spin: bool) -> None:
-        """`boxes` are those of the wire. `may_spin`: the judge has a core of its own."""
+        """`boxes` is the wire's list. `may_spin`: the judge has its own core."""
         self._boxes = boxes
         self._transcript = transcript
         self._may_spin = may_spin
         self._is_stopped: list[Callable[[], bool] | None] = [None, None]
-        """Per seat: how to verify that it was frozen, was killed or has ended. None while it may run."""
+        """Per seat: how to verify that it is stopped (frozen, killed or exited). None while it may run."""
         self._replaced: tuple[list[Box], list[Box]] = ([], [])
-        """Boxes that were replaced and are not closed yet."""
+        """Not closed yet."""
         self._cpu_then: list[int | None] = [None, None]
-        """Per seat: its CPU time when it was seen stopped, or at the last growth. None while it may run."""
+        """Per seat: last CPU time read while stopped. None while it may run."""
 
     def all_of(self, seat: int) -> tuple[Box, ...]:
-        """The seat's box and those that it replaced and that are not closed yet."""
+        """Return the seat's box and its unclosed replaced ones."""
         return (self._boxes[seat], *self._replaced[seat])
 
     def may_run(self, seat: int) -> None:
-        """Before the seat is thawed, or when its box is new."""
+        """Call before a thaw or for a new box."""
         self._is_stopped[seat] = self._cpu_then[seat] = None
 
     def freeze(self, seat: int) -> None:
@@ -61,14 +59,14 @@ class StoppedBoxes:
         self._is_stopped[seat] = self._boxes[seat].is_frozen
 
     def ends(self, seat: int) -> None:
-        """After the seat was killed, or reported that it has ended."""
+        """Call after a kill or a reported exit."""
         self._is_stopped[seat] = self._boxes[seat].is_gone
 
     def let_rest(self, seat: int) -> bool:
-        """Let an agent end what it does after its answer, if that is little; whether the judge waited for that.
+        """Let an agent become idle after its answer; return whether the judge waited.
 
-        One that was stopped before would go on with it in its next turn, when the next request is there already:
-        some brains end a search by reading what is there, and a part of the request would be gone.
+        Otherwise it would finish that work when the next request is in the pipe. Some brains end a search by
+        reading pending input, and would lose part of the request.
         """
         box = self._boxes[seat]
         if box.freezer == NO_FREEZER or not box.meter.is_busy():
@@ -81,10 +79,7 @@ class StoppedBoxes:
         return True
 
     def await_stopped(self, seat: int, bound_ns: int) -> RanOn | None:
-        """Check until the seat is stopped: at first without a pause, which is enough for an honest one.
-
-        What it did meanwhile, if it was not stopped at once.
-        """
+        """Wait until the seat is stopped. Return its activity if it was not stopped at once."""
         if self._is_stopped[seat] is None and not self._replaced[seat]:
             return None
         naps = _naps(_SPIN_NS if self._may_spin else 0)
@@ -101,7 +96,7 @@ class StoppedBoxes:
         return ran
 
     def used_cpu(self, seat: int, asked: int) -> int:
-        """CPU time that a seat used while it was stopped; recorded if there is any. `asked` is as in `StoppedCpu`."""
+        """Return and record the CPU time of a stopped seat. `asked` is as in `StoppedCpu`."""
         before = self._cpu_then[seat]
         now = None if before is None else self._boxes[seat].meter.cpu_ns()
         if before is None or now is None or now - before <= _STOP_CPU_NS:
@@ -112,14 +107,14 @@ class StoppedBoxes:
         return used.ns
 
     def replace(self, seat: int, new_box: Callable[[int], Box]) -> None:
-        """Kill the seat's box, and put a new one in its place when the old one is gone."""
+        """Kill the seat's box; create a new one when it is gone."""
         self._boxes[seat].kill()
         self._replaced[seat].append(self._boxes[seat])
         _wait_for(lambda: self._are_gone(seat), _REPLACED_NS, lambda: time.sleep(_NAP_S))
         self._boxes[seat] = new_box(seat)
 
     def _note_stopped(self, seat: int) -> None:
-        """What the seat uses from here on is charged to it, whether it is stopped or not."""
+        """Later CPU time is charged to the seat, stopped or not."""
         box = self._boxes[seat]
         self._cpu_then[seat] = None if box.freezer == NO_FREEZER else box.meter.cpu_ns()
 
@@ -134,20 +129,18 @@ class StoppedBoxes:
         return self._are_gone(seat)
 
     def _are_gone(self, seat: int) -> bool:
-        """Whether all replaced boxes of a seat are gone."""
         dying = self._replaced[seat]
         while dying and dying[0].is_gone():
             dying.pop(0).close()
         return not dying
 
     def _cpu(self, seat: int) -> int | None:
-        """CPU time of a seat that is not stopped, even if the Engine takes long to answer."""
+        """Works for a running seat, even if the Engine is slow."""
         used = [box.meter.readings().cpu_ns for box in self.all_of(seat)]
         return None if None in used else sum(filter(None, used))
 
 
 def _wait_for(condition: Callable[[], bool], span_ns: int, pause: Callable[[], None]) -> bool:
-    """Whether a condition is true now, or within the span."""
     until = time.monotonic_ns() + span_ns
     while not condition():
         if time.monotonic_ns() >= until:
@@ -157,7 +150,7 @@ def _wait_for(condition: Callable[[], bool], span_ns: int, pause: Callable[[], N
 
 
 def _naps(spin_ns: int = 0) -> Iterator[None]:
-    """Each step is a pause between two checks: for `spin_ns` just long enough to let others run, then longer ones."""
+    """Pauses between checks: for `spin_ns` only yields to other threads, then increasing sleeps."""
     spin_until = time.monotonic_ns() + spin_ns
     while time.monotonic_ns() < spin_until:
         os.sched_yield()

@@ -1,9 +1,10 @@
-"""The transcript: every byte read and written, when, and every reading a verdict rests on, sealed by one digest.
+"""The transcript: every byte read and written with its time, and all readings for verdicts, sealed by one
+digest.
 
-While a game runs, entries are appended to one packed buffer, so that a flood of tiny reads costs little more than its
-bytes; the buffer is spilled to disk when the judge waits anyway. Sealing cuts the entries into blocks. Of each block
-the public and the private part (stderr, DEBUG lines) have digests of their own, and the transcript's digest is one
-SHA-256 over all of these: if a private part is withheld, its digest remains and the rest still verifies.
+During a game, entries are appended to a packed buffer, which is moved to disk while the judge waits.
+Sealing divides them into blocks. The public and the private part (stderr, DEBUG lines) of a block have
+separate digests; the transcript's digest is one SHA-256 over all. A transcript with withheld private
+parts can still be verified.
 """
 
 import hashlib
@@ -35,42 +36,39 @@ class EntryKind(StrEnum):
     """The kind of an entry."""
 
     STARTED = "S"
-    """The agent was started."""
     WROTE = ">"
-    """Bytes were given to the agent (to its pipe: it may be frozen)."""
+    """Bytes written to the agent's pipe; it may be frozen."""
     READ = "<"
-    """Bytes of the agent's stdout; none: its end of file."""
+    """Bytes of the agent's stdout; empty at its end."""
     STDERR = "!"
     REPORT = "?"
-    """PID 1's word on the agent's process."""
     OOM = "M"
-    """The kernel killed something of the agent's for memory."""
+    """The kernel killed a process of the agent for memory."""
     THAWED = "T"
-    """The agent's clock runs from here."""
+    """The agent's clock starts."""
     FROZEN = "F"
-    """The bytes are the memory that the box used then, as digits; none if it was unknown, and in older records."""
+    """The bytes are the box's memory in digits; empty if unknown."""
     LOOKED = "L"
-    """The entries before it, back to the judge's last action, happened before the next request."""
+    """Previous entries, back to the judge's last action, happened before the next request."""
     EXPIRED = "X"
-    """The judge looked at a deadline and nothing had come."""
+    """The judge polled at a deadline and found nothing."""
     EVIDENCE = "E"
-    """Readings, as JSON, taken for a verdict."""
     RESPAWNED = "R"
     KILLED = "K"
     FAILED = "H"
-    """The host failed after the game was over; the bytes say how."""
+    """The host failed after the game; the bytes are the error."""
     PAUSED = "P"
-    """The judge's process did not run: for how many nanoseconds, as digits."""
+    """The judge's process did not run; nanoseconds in digits."""
     OVERSLEPT = "Z"
-    """The judge woke up late at a deadline, and had nothing else to do: by how many nanoseconds, as digits."""
+    """An idle judge woke up late at a deadline; nanoseconds in digits."""
     RAN_ON = "O"
-    """The agent ran on after its turn was over: for how long, and the CPU time that it used, as JSON."""
+    """The agent ran on after its turn: `judge.referee.wire.RanOn` as JSON."""
     STOPPED_CPU = "U"
-    """The agent's box used CPU time while it was stopped: `judge.referee.wire.StoppedCpu` as JSON."""
+    """CPU time of a stopped box: `judge.referee.wire.StoppedCpu` as JSON."""
 
 
 class Entry(NamedTuple):
-    """One event: monotonic nanoseconds since the transcript's first entry, seat, kind, bytes."""
+    """One event; `ns` is monotonic, from the first entry."""
 
     ns: int
     seat: int
@@ -80,18 +78,18 @@ class Entry(NamedTuple):
 
 
 MEMORY_DIGITS = 18
-"""How many digits a number of bytes may have: enough for an exabyte."""
+"""Maximum digits of a size: enough for an exabyte."""
 
 
 def decode_span(data: bytes) -> int:
-    """The nanoseconds of a PAUSED or OVERSLEPT entry. Raises ValueError for anything else."""
+    """Return the nanoseconds of a PAUSED or OVERSLEPT entry. Raises ValueError."""
     if not data.isdigit() or len(data) > MEMORY_DIGITS:
         raise ValueError(f"not a number of nanoseconds: {data[:40]!r}")
     return int(data)
 
 
 def decode_memory(data: bytes) -> int | None:
-    """The memory of a FROZEN entry; None if it has none. Raises ValueError for anything else."""
+    """Return the memory of a FROZEN entry, if it has one. Raises ValueError."""
     if not data:
         return None
     if len(data) > MEMORY_DIGITS or not data.isdigit():
@@ -103,19 +101,19 @@ Nanoseconds = Annotated[int, Field(ge=0, lt=1 << 64)]
 Seat = Annotated[int, Field(ge=-128, lt=128)]
 Length = Annotated[int, Field(ge=0, lt=1 << 32)]
 Latin1 = Annotated[str, Field(pattern="^[\\x00-\\xff]*$")]
-"""Bytes, one character a byte."""
+"""Bytes, one character per byte."""
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 Withheld = Length | tuple[Length, Latin1]
-"""What is known of a private text that is withheld: its length; with its line ends where these are not one line feed,
-by which the replay counts what an agent printed."""
+"""A withheld text: its length, and its line ends unless these are one line feed; needed to count output in
+a replay.
+"""
 
 
 class Block(BaseModel):
-    """Some entries as JSON: `[ns, seat, kind, text]`, with `Withheld` in place of the text of a private one.
+    """Entries as JSON: `[ns, seat, kind, text]`, with `Withheld` for a private text.
 
-    `private` holds the private texts in order, or None when they are withheld; `private_sha256` is their digest either
-    way.
+    `private` has the private texts in order, or None if withheld; `private_sha256` is their digest.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -135,10 +133,10 @@ class SealedTranscript(BaseModel):
 
 
 class Transcript:
-    """The transcript of a game that runs."""
+    """The transcript of a running game."""
 
     def __init__(self, follow: Callable[[bytes], None] | None = None) -> None:
-        """`follow` is given the entries packed (see `unpack`), all and in order, whenever there is time for it."""
+        """`follow` receives all entries packed (see `unpack_entries`), in order."""
         self._buffer = bytearray()
         self._spilled: IO[bytes] | None = None
         self._origin = -1
@@ -146,17 +144,17 @@ class Transcript:
         self._followed = 0
 
     def add(self, ns: int, seat: int, kind: EntryKind, data: bytes = b"") -> None:
-        """Append an entry; `ns` is the monotonic clock's own."""
+        """Append an entry; `ns` is the monotonic clock's."""
         if self._origin < 0:
             self._origin = ns
-        # A thaw may be dated back behind the entry before it, never behind the start.
+        # A thaw may be earlier than the previous entry, but not than the start.
         since = ns - self._origin if ns > self._origin else 0
         self._buffer += _HEADER.pack(since, seat, kind.encode(), len(data)) + data
 
     def spill(self) -> None:
-        """Tell the follower what is new, and move what has grown large to disk; call it when there is time.
+        """Send new entries to the follower and move a large buffer to disk, while the judge waits.
 
-        Raises HostError where the disk does not take it; nothing of the transcript is lost by that.
+        Raises HostError if writing fails; nothing is lost.
         """
         self.tell()
         if len(self._buffer) < SPILL_BYTES:
@@ -165,20 +163,20 @@ class Transcript:
             self._move_to_disk()
         except OSError as error:
             raise HostError(
-                f"The transcript of a game could not be kept on disk: {error.strerror}: "
+                f"The transcript of a game could not be written to disk: {error.strerror}: "
                 f"make room in {tempfile.gettempdir()} (TMPDIR)"
             ) from error
         self._buffer.clear()
         self._followed = 0
 
     def tell(self) -> None:
-        """Tell the follower what is new."""
+        """Send new entries to the follower."""
         if self._follow is not None and self._followed < len(self._buffer):
             self._follow(bytes(self._buffer[self._followed :]))
             self._followed = len(self._buffer)
 
     def _move_to_disk(self) -> None:
-        """Append the buffer to the spilled file, whole or not at all."""
+        """Writes all or nothing."""
         if self._spilled is None:
             self._spilled = tempfile.TemporaryFile(buffering=0, prefix="judge-transcript-")  # noqa: SIM115 close()
         end = self._spilled.seek(0, os.SEEK_END)
@@ -191,7 +189,7 @@ class Transcript:
             raise
 
     def __iter__(self) -> Iterator[Entry]:
-        """Every entry so far, in order; what was spilled is read as it is asked for."""
+        """Yield all entries in order."""
         if self._spilled is not None:
             with open(self._spilled.fileno(), "rb", closefd=False) as spilled:
                 spilled.seek(0)
@@ -199,7 +197,7 @@ class Transcript:
         yield from unpack_entries(bytes(self._buffer))
 
     def last_read(self) -> Entry | None:
-        """What was read last of an agent's stdout; None where nothing was."""
+        """The last read of an agent's stdout."""
         last = None
         for entry in self:
             if entry.kind is EntryKind.READ:
@@ -207,14 +205,14 @@ class Transcript:
         return last
 
     def close(self) -> None:
-        """Give up the spilled file."""
+        """Close the spilled file."""
         if self._spilled is not None:
             self._spilled.close()
             self._spilled = None
 
 
 def unpack_entries(packed: bytes) -> Iterator[Entry]:
-    """The entries that `packed` holds: a transcript in memory, or what its follower was given at one time."""
+    """Yield the entries of `packed`, a transcript or a part sent to `follow`."""
     return _entries_of(io.BytesIO(packed))
 
 
@@ -225,7 +223,7 @@ def _entries_of(stream: IO[bytes]) -> Iterator[Entry]:
 
 
 def seal(entries: Iterable[Entry]) -> SealedTranscript:
-    """Cut entries into blocks and compute the digest."""
+    """Divide entries into blocks and compute the digest."""
     blocks = []
     chain = hashlib.sha256()
     rest = iter(entries)
@@ -237,9 +235,10 @@ def seal(entries: Iterable[Entry]) -> SealedTranscript:
 
 
 def unseal(sealed: SealedTranscript) -> list[Entry]:
-    """The entries of a sealed transcript; InputError when its chain is broken or it withholds more than a record holds.
+    """Return the entries of a sealed transcript. Raises InputError if a digest is wrong or too much is
+    withheld.
 
-    The data of a withheld entry is spaces and its line ends, together of the recorded length.
+    The data of a withheld entry is its line ends and spaces, in the recorded length.
     """
     chain = hashlib.sha256()
     entries: list[Entry] = []
@@ -254,25 +253,25 @@ def unseal(sealed: SealedTranscript) -> list[Entry]:
         raise InputError(f"the transcript withholds {withheld} bytes, and a record has at most {LARGEST_RECORD}")
     for number, block in enumerate(sealed.blocks):
         if block.private is not None and _private_digest(block.private) != block.private_sha256:
-            raise InputError(f"transcript block {number}: the private part does not fit its digest")
+            raise InputError(f"transcript block {number}: the private part does not match its digest")
         chain.update(_public_digest(block) + bytes.fromhex(block.private_sha256))
         entries.extend(_entries(block))
     if chain.hexdigest() != sealed.sha256:
-        raise InputError("the transcript does not fit its digest: a byte or a time was changed")
+        raise InputError("the transcript does not match its digest: a byte or a time was changed")
     return entries
 
 
 def withhold(sealed: SealedTranscript) -> SealedTranscript:
-    """The same transcript without its private parts; its digest stays."""
+    """Return the transcript without private parts; its digest is unchanged."""
     blocks = [block.model_copy(update={"private": None}) for block in sealed.blocks]
     return SealedTranscript(sha256=sealed.sha256, blocks=blocks)
 
 
 def mark_private(entries: Iterable[Entry], is_private: Callable[[int, bytes], bool]) -> Iterator[Entry]:
-    """Set private what only an agent's author may see: stderr, and lines of stdout for which `is_private(seat, line)`.
+    """Mark stderr, and stdout lines for which `is_private(seat, line)`, as private.
 
-    A chunk that holds public and private lines is cut at their borders; its parts keep the chunk's time. `entries` are
-    gone through twice, for a line may be known to be private by its end only.
+    Mixed chunks are split; the parts keep their time. `entries` is iterated twice, because the end of a
+    line may decide.
     """
     spans = _private_spans(entries, is_private)
     cutters = [_Cutter(each) for each in spans]
@@ -288,7 +287,7 @@ def mark_private(entries: Iterable[Entry], is_private: Callable[[int, bytes], bo
 def _private_spans(
     entries: Iterable[Entry], is_private: Callable[[int, bytes], bool]
 ) -> tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]]]:
-    """By seat, the (begin, end) offsets of runs of private lines in all that it wrote to stdout."""
+    """Per seat: (begin, end) offsets of private lines in its stdout."""
     streams = _Stream(), _Stream()
     for entry in entries:
         if entry.seat not in SEATS:
@@ -300,7 +299,7 @@ def _private_spans(
                 if piece.endswith((b"\n", b"\r")):
                     stream.end_line(is_private(entry.seat, bytes(stream.unended).rstrip(b"\r\n")))
         elif entry.kind is EntryKind.RESPAWNED:
-            # What another process says is no part of this one's last line.
+            # A new process does not continue the old one's last line.
             stream.end_line(is_private(entry.seat, bytes(stream.unended)))
     for seat, stream in zip(SEATS, streams, strict=True):
         stream.end_line(is_private(seat, bytes(stream.unended)))
@@ -309,11 +308,8 @@ def _private_spans(
 
 @dataclass(slots=True)
 class _Stream:
-    """What a seat wrote to stdout, as far as it has been gone through."""
-
     at: int = 0
     unended: bytearray = field(default_factory=bytearray)
-    """What it wrote of a line that has not ended yet."""
     spans: list[tuple[int, int]] = field(default_factory=list)
 
     def end_line(self, is_private: bool) -> None:
@@ -326,7 +322,7 @@ class _Stream:
 
 
 class _Cutter:
-    """Cuts a seat's chunks, in their order, at the borders of private spans; each span is looked at once."""
+    """Splits a seat's chunks, in order, at the borders of private spans."""
 
     def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
         self._spans = deque(spans)
@@ -372,7 +368,6 @@ def _withheld(entry: Entry) -> Withheld:
 
 
 def _parts(text: Withheld) -> tuple[int, bytes]:
-    """The length and the line ends of a withheld text."""
     return (text, b"\n"[:text]) if isinstance(text, int) else (text[0], text[1].encode("latin-1"))
 
 

@@ -1,4 +1,4 @@
-"""What each verdict means, and what an author or an organiser can do about it: for `judge verdicts` and for pages."""
+"""Meaning of each verdict, and advice for authors and organisers."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from judge.games.types import Verdict
 
 RULED: Mapping[Verdict, tuple[str, str]] = {
     Verdict.WIN: ("A player has won by the rules.", ""),
-    Verdict.DRAW: ("The game is drawn by the rules, or it is over and nobody has won.", ""),
+    Verdict.DRAW: ("The game is drawn by the rules, or it is over without a winner.", ""),
     Verdict.FOUL: (
         "A player made a move that loses by the rules, such as a forbidden move of renju.",
         sentence("Your program uses other rules than the contest."),
@@ -20,15 +20,15 @@ RULED: Mapping[Verdict, tuple[str, str]] = {
     ),
     Verdict.UNREADABLE: (
         "The answer cannot be parsed: `8,8,1`, half a move, words after a move.",
-        sentence("Print exactly what the protocol says, one answer a line, and nothing else on stdout."),
+        sentence("Print exactly the answers of the protocol, one per line, and nothing else on stdout."),
     ),
-    Verdict.RESIGNED: ("The agent gave up, in a protocol that has a word for it.", ""),
+    Verdict.RESIGNED: ("The agent gave up with the protocol's word for it.", ""),
     Verdict.REFUSED: (
         "The agent answered a mandatory command, such as the start, with ERROR or UNKNOWN.",
         sentence("Support the board sizes, rules and commands of the contest; see its policy."),
     ),
 }
-"""Verdicts that the game or the protocol gives: what each means, and what an author can do."""
+"""Verdicts of the game or the protocol: (meaning, advice)."""
 
 FAULTS: Mapping[Verdict, str] = {
     Verdict.START_TIME: sentence("Answer the first command at once and load tables afterwards; see `clock.start_ms`."),
@@ -45,13 +45,13 @@ FAULTS: Mapping[Verdict, str] = {
     Verdict.OUTPUT: sentence("Print less, and print debug output on stderr. See `[bytes]`."),
     Verdict.CRASH: sentence("The record's evidence has the exit code or signal, and stderr is stored for you."),
     Verdict.VOID: sentence(
-        "The judge or its host is at fault: the game is not scored and is played again. Organisers: the reason says "
-        "what to fix."
+        "The judge or its host is at fault: the game is not scored and is played again. Organisers: the reason "
+        "includes the fix."
     ),
 }
-"""Verdicts that the blame table gives: what an author can do."""
+"""Verdicts of the blame table: advice."""
 
 
 def fix_of(verdict: Verdict) -> str:
-    """What to do about a verdict; empty where nothing is wrong."""
+    """Return advice on a verdict, or ""."""
     return FAULTS.get(verdict) or RULED.get(verdict, ("", ""))[1]

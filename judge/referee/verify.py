@@ -15,14 +15,14 @@ from judge.referee.transcript import unseal
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What was checked; `problems` is empty when everything holds."""
+    """The result of a check; `problems` is empty if it passed."""
 
     record: GameRecord
     problems: Sequence[str]
 
 
 def verify(file: RecordFile) -> Verified:
-    """Check the chain, the id and the verdict of a record. Never raises InputError: what is wrong is a problem."""
+    """Check the chain, the id and the verdict of a record. Errors are returned as problems."""
     record = file.record
     problems = []
     if not record.spec.is_called(record.id):
@@ -42,7 +42,7 @@ def verify(file: RecordFile) -> Verified:
 
 
 def _folder_problems(record: GameRecord) -> list[str]:
-    """The record must name the folders of the spec; their states are values that a replay cannot make again."""
+    """Final states cannot be recomputed in a replay."""
     problems = []
     for seat, (begun, ended) in enumerate(zip(record.spec.seats, record.seats, strict=True)):
         starts = begun.folders.digests if begun.folders else {}
@@ -58,7 +58,7 @@ def _replay(file: RecordFile) -> list[str]:
     record = file.record
     entries = unseal(file.transcript)
     if record.verdict is Verdict.VOID:
-        # Nothing was ruled, so there is no ruling to repeat: the evidence of a void is its transcript.
+        # A void has no ruling to repeat.
         return [] if record.winner is None else ["a void game has no winner"]
     wire = ReplayWire(entries)
     referee = build_replay(record, wire)
@@ -73,7 +73,7 @@ def _replay(file: RecordFile) -> list[str]:
         ("unclosed", referee.unclosed, record.unclosed),
     ):
         if again != stands:
-            problems.append(f"{what}: the replay gives {again!r}, the record says {stands!r}")
+            problems.append(f"{what}: the replay gives {again!r}, the record has {stands!r}")
     for seat, side in enumerate(referee.sides):
         stated = record.seats[seat]
         fault = None if side.fault is None else side.fault.verdict
@@ -87,20 +87,18 @@ def _replay(file: RecordFile) -> list[str]:
             ("about", dict(side.about), stated.about),
         ):
             if made != written:
-                problems.append(
-                    f"seat {seat}: {what}: the replay gives {made!r:.200}, the record says {written!r:.200}"
-                )
+                problems.append(f"seat {seat}: {what}: the replay gives {made!r:.200}, the record has {written!r:.200}")
         if round(side.clock.charged_ns / 1e6, 3) != stated.charged_ms:
             problems.append(f"seat {seat}: the replay charges another time than {stated.charged_ms} ms")
     if not wire.is_finished:
-        problems.append("the record goes on where the game is over")
+        problems.append("the record continues after the end of the game")
     return problems
 
 
 def _other(side: Side, stated: SeatRecord) -> str:
     """The first reading that differs; empty evidence counts as one."""
     if side.evidence is None or stated.evidence is None:
-        return "the record has none" if stated.evidence is None else "there is none"
+        return "it is missing in the record" if stated.evidence is None else "the replay has no evidence"
     made, written = side.evidence.model_dump(), stated.evidence.model_dump()
     name = next(name for name in made if made[name] != written[name])
     return f"{name} is {made[name]!r:.100}, not {written[name]!r:.100}"

@@ -1,9 +1,8 @@
-"""What happened on a slot's cores while a seat was waited for: the readings behind blame for a late turn.
+"""Measures a slot's cores during a wait for a seat: the readings to judge a late turn.
 
-A turn can be late though its agent did nothing wrong: others used the cores, or the kernel stalled who wanted memory
-or a disk. The meter reads counters when a wait begins, more of them when it becomes long, and all again when a verdict
-needs them, and gives their growth as shares of the time between. Times are in nanoseconds, shares between 0 and 1;
-None: it could not be counted.
+A turn may be late because others used the cores, or because the kernel stalled tasks that needed memory
+or a disk. Counters are read when a wait begins, when it becomes long, and for a verdict; their growth
+is reported as shares (0 to 1) of the elapsed time. Times are in nanoseconds; None: not counted.
 """
 
 import time
@@ -16,15 +15,16 @@ from judge.sandbox.host_activity.stall_probe import STALL_NS
 from judge.sandbox.host_activity.stalls import StallWatch
 
 _SNAPSHOT_NS = 20_000_000
-"""How old the last reading of the cores' busy time may be when a wait begins; a reading costs about 30 us."""
+"""Maximum age of the last reading when a wait begins; a reading costs about 30 us."""
 
 _CLOSER_PART = 16
-"""Which part of the time until its deadline a wait takes before the meter looks closer: at more than most waits need,
-and so that nobody waits for the judge. What others take until then is less than makes a turn void."""
+"""The second reading is taken after 1/16 of the time to the deadline: later than most waits end, and
+before others could take enough time for a void.
+"""
 
 
 class Shares(NamedTuple):
-    """What of a wait, and of all waits of a game, went where; see `judge.referee.blame.Evidence`."""
+    """Shares of one wait and of all waits; see `judge.referee.blame.Evidence`."""
 
     others_share: float | None = None
     waited_share: float | None = None
@@ -38,48 +38,39 @@ class Shares(NamedTuple):
 
 
 class _Look(NamedTuple):
-    """What was counted of the slot at one moment, in nanoseconds since fixed ones."""
-
     ns: int
     others_ns: int | None = None
-    """Time of the slot's cores that neither agent used; None where the time of one is not known, which may be all."""
+    """Core time that neither agent used; None if an agent's time is unknown."""
     stolen_ns: int = 0
     cpu_ns: tuple[int | None, int | None] = (None, None)
-    """The CPU time of each seat."""
     stalled_ns: int | None = None
-    """For how long the kernel stalled a process of the judge's own."""
     interrupts_ns: int | None = None
-    """Time of the slot's cores that interrupts took."""
 
 
 class _CloserLook(NamedTuple):
-    """What was counted besides of the seat that is asked, and of what it may cause though its box does not use it."""
+    """Counters of the active seat, and of work outside its box that it may cause."""
 
     look: _Look
     waited_ns: int | None
-    """For how long it waited for a core."""
     pressure_ns: int | None
-    """For how long it waited for memory or a disk."""
+    """Time in which the whole box waited for memory or a disk."""
     any_pressure_ns: int
-    """For how long anything in its box did."""
+    """Time in which any of its tasks did."""
     host_pressure_ns: int | None
     threads: Mapping[int, int]
-    """The processor time of each of the kernel's own threads, by its number."""
 
 
 class _FormerWaits:
-    """All the time for which a seat was waited for in this game, but the present wait."""
-
     def __init__(self) -> None:
         self.ns = 0
         self.stalled_ns = 0
 
 
 class WaitMeter:
-    """Measures the waits for two boxes that share a slot, one wait at a time."""
+    """Measures the waits for two boxes of a slot, one at a time."""
 
     def __init__(self, boxes: Sequence[Box], use: CoreUse | None, cores: int, stalls: StallWatch | None) -> None:
-        """`boxes` are those of the wire, also after it replaces one. For the others see `LiveWire`."""
+        """`boxes` is the wire's list. For the other arguments see `LiveWire`."""
         self._boxes = boxes
         self._use = use
         self._cores = max(1, cores)
@@ -88,25 +79,25 @@ class WaitMeter:
         self._snapshot = _Look(0)
         self._former = (_FormerWaits(), _FormerWaits())
         self._since = 0
-        """Since when the seat that is asked is waited for; 0: it is not."""
+        """Start of the current wait; 0 outside a wait."""
         self._closer: _CloserLook | None = None
 
     def look(self) -> None:
-        """Read the counters from which the next wait is measured."""
+        """Read the counters at which the next wait starts."""
         self._snapshot = self._look_around(is_first=True)
 
     def is_old(self, now: int) -> bool:
-        """Whether the last reading is too old for a wait that begins now."""
+        """Whether the last reading is too old for a new wait."""
         return now - self._snapshot.ns > _SNAPSHOT_NS
 
     def begin(self, seat: int, now: int) -> None:
-        """A seat is waited for from now on."""
+        """Begin a wait for a seat."""
         self._asked, self._since, self._closer = seat, now, None
         if self._stalls is not None:
             self._stalls.want(now, self)
 
     def end(self) -> None:
-        """Note for how long the seat that is asked was waited for, and for how much of that the host stalled."""
+        """End the wait; note its length and stall time."""
         since, self._since = self._since, 0
         if self._stalls is None or not since:
             return
@@ -118,9 +109,10 @@ class WaitMeter:
             former.stalled_ns += max(0, min(span, (after or 0) - (before or 0)))
 
     def look_closer(self, now: int, deadline: int) -> int:
-        """Read all counters from which the wait is measured if it is late, once, when it is time for that.
+        """Read all counters for a possible verdict on this wait, once, when it is time.
 
-        Returns when it will be, the deadline if not any more: a judge that did not run then learns too little by it.
+        Return when to call again, or the deadline if a reading is not needed or would be too late after a
+        pause.
         """
         if self._closer is not None or not self._since or (self._use is None and self._stalls is None):
             return deadline
@@ -132,16 +124,16 @@ class WaitMeter:
         return deadline
 
     def shares(self, seat: int) -> Shares:
-        """Of the time since the last readings, and of all waits for the seat."""
+        """Return the shares of the current wait and of all waits."""
         then, now = self._closer if seat == self._asked else None, self._look_closer(seat, {})
         first, look = self._snapshot, now.look
-        if then is None:  # no wait that is long, or the judge did not run
+        if then is None:  # the wait was short, or the judge did not run
             others = self._others_share(first, look, 0)
             waited = slept = pressure = host_pressure = None
         else:
             span = look.ns - then.look.ns
             others = self._others_share(then.look, look, self._caused_ns(then, now))
-            # Of what a hypervisor steals the guest says that the agent has it.
+            # The guest counts steal time as CPU time of the agent.
             stolen = (look.stolen_ns - then.look.stolen_ns) // self._cores
             waited = _share_of(then.waited_ns, now.waited_ns, span, stolen) if self._use else None
             slept = self._slept_share(seat, then, now, span)
@@ -167,8 +159,7 @@ class WaitMeter:
         return _share_of(then.others_ns, now.others_ns, (now.ns - then.ns) * self._cores, -caused_ns)
 
     def _caused_ns(self, then: _CloserLook, now: _CloserLook) -> int:
-        """What others seem to have used for the agent: the kernel's own threads, and a hypervisor that works for its
-        disks."""
+        """CPU time that may be work for the agent: kernel threads, and steal time for its disks."""
         stolen = now.look.stolen_ns - then.look.stolen_ns
         return min(stolen, now.any_pressure_ns - then.any_pressure_ns) + (
             self._use.kernel_ns(then.threads) if self._use else 0
@@ -197,8 +188,9 @@ class WaitMeter:
         )
 
     def _slept_share(self, seat: int, then: _CloserLook, now: _CloserLook, span: int) -> float | None:
-        """The share of a time in which a seat neither ran nor wanted a core, or waited for memory or a disk: what
-        frees memory for itself runs meanwhile."""
+        """The time without running or wanting a core, or waiting for memory or a disk: memory reclaim runs during
+        the latter.
+        """
         ran = _share_of(then.look.cpu_ns[seat], now.look.cpu_ns[seat], span * self._cores)
         if ran is None:
             return None
@@ -208,11 +200,10 @@ class WaitMeter:
 
 
 _FROM_THE_START = _CloserLook(_Look(0, cpu_ns=(0, 0)), 0, 0, 0, 0, {})
-"""Before anything was counted."""
 
 
 def _share_of(before: int | None, after: int | None, whole: int, more: int = 0) -> float | None:
-    """The share that the growth of a counter, and as much `more`, has of the whole; None if it was not counted."""
+    """Share of a counter's growth plus `more` in the whole."""
     if before is None or after is None:
         return None
     return max(0.0, min(1.0, (after - before + more) / whole)) if whole > 0 else 0.0

@@ -1,7 +1,7 @@
-"""All that the referee knows of the world comes through a wire, and each thing it learns or does is recorded.
+"""The wire: the referee's only source of time and bytes. Everything it observes or does is recorded.
 
-A live wire (`judge.referee.live_wire`) watches two boxes; a replay wire (`judge.referee.replay`) reads a transcript.
-The referee has no other source of time or bytes, so the same referee on the same entries reaches the same end.
+A live wire (`judge.referee.live_wire`) polls two boxes; a replay wire (`judge.referee.replay`) reads a
+transcript. The same entries lead the referee to the same end.
 """
 
 import json
@@ -12,11 +12,10 @@ from judge.referee.transcript import EntryKind
 from judge.sandbox.box import Readings
 
 _FIRST_READINGS = ("memory_peak_bytes", "memory_cap_bytes", "oom_kills", "cpu_ns")
-"""The readings of a box at the beginning of an EVIDENCE entry."""
 
 
 class Happening(NamedTuple):
-    """Something the judge saw: when (monotonic ns), of which seat (-1: of none), what, and its bytes."""
+    """An observation: monotonic ns, seat (-1: none), kind, bytes."""
 
     ns: int
     seat: int
@@ -25,36 +24,36 @@ class Happening(NamedTuple):
 
 
 class RanOn(NamedTuple):
-    """How long a seat ran on after it was frozen, and the CPU time that it used (None if unknown)."""
+    """How long a frozen seat ran, and its CPU time (None: unknown)."""
 
     ns: int
     cpu_ns: int | None
 
     def encode(self) -> bytes:
-        """JSON, as in a transcript."""
+        """Return the JSON of a transcript entry."""
         return json.dumps(self).encode()
 
     @classmethod
     def decode(cls, data: bytes) -> "RanOn":
-        """The inverse of `encode`; ValueError or TypeError for anything else."""
+        """Inverse of `encode`. Raises ValueError or TypeError."""
         ns, cpu_ns = json.loads(data)
         return cls(int(ns), None if cpu_ns is None else int(cpu_ns))
 
 
 class StoppedCpu(NamedTuple):
-    """CPU time that a seat used while it was stopped."""
+    """CPU time of a stopped seat."""
 
     ns: int
     asked: int
-    """The seat that was asked meanwhile; the seat itself at its next request, NATURE when the game was over."""
+    """The active seat; the seat itself at its next request, NATURE after the game."""
 
     def encode(self) -> bytes:
-        """JSON, as in a transcript."""
+        """Return the JSON of a transcript entry."""
         return json.dumps(self).encode()
 
     @classmethod
     def decode(cls, data: bytes) -> "StoppedCpu":
-        """The inverse of `encode`; ValueError or TypeError for anything else."""
+        """Inverse of `encode`. Raises ValueError or TypeError."""
         ns, asked = json.loads(data)
         if ns < 0:
             raise ValueError(f"negative CPU time: {ns}")
@@ -68,7 +67,7 @@ class Measured(NamedTuple):
     others_share: float | None
     held_by_others: bool | None
     opponent_cpu_ns: int | None = None
-    """CPU time that the other seat used in this seat's wait; only in older records, which have no STOPPED_CPU entry."""
+    """CPU time of the other seat; only in older records, without STOPPED_CPU entries."""
     waited_share: float | None = None
     stalled_share: float | None = None
     slept_share: float | None = None
@@ -79,13 +78,13 @@ class Measured(NamedTuple):
     interrupt_share: float | None = None
 
     def encode(self) -> bytes:
-        """JSON, as in a transcript: what older records lack is at the end."""
+        """Return the JSON of a transcript entry, newer fields last."""
         values = [getattr(self.readings, name) for name in _FIRST_READINGS]
         return json.dumps([*values, *self[1:], self.readings.reached_cap]).encode()
 
     @classmethod
     def decode(cls, data: bytes) -> "Measured":
-        """The inverse of `encode`; fields that are newer than the record are None."""
+        """Inverse of `encode`; fields missing in older records are None."""
         values = json.loads(data)
         first = len(_FIRST_READINGS)
         whole = first + len(cls._fields) - 1
@@ -93,50 +92,49 @@ class Measured(NamedTuple):
 
 
 class Wire(Protocol):
-    """Both seats, as the referee sees them. Every method may raise HostError."""
+    """Both seats, as the referee observes them. Every method may raise HostError."""
 
     def start(self, seat: int) -> int:
-        """Start the agent; returns the moment at which its time begins."""
+        """Start the agent; return the start of its time."""
 
     def write(self, seat: int, data: bytes) -> None:
-        """Queue bytes for the agent's stdin; what the pipe does not take now is written during waits."""
+        """Queue bytes for the agent's stdin; the rest of a full pipe is written during waits."""
 
     def thaw(self, seat: int) -> int:
-        """Thaw the agent; returns the moment from which its clock runs."""
+        """Thaw the agent; return the start of its clock."""
 
     def freeze(self, seat: int) -> int | None:
-        """Stop the whole box of a seat; `await_still` confirms. The memory that it uses, in bytes; None if unknown."""
+        """Freeze the seat's box; `await_still` confirms it. Return its memory in bytes, if known."""
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
-        """Wait until a seat that was frozen stands still, for `bound_ns` at most; None: it does so at once.
-
-        No clock of the other seat runs meanwhile.
+        """Wait at most `bound_ns` until a frozen seat is stopped, before the other seat's clock starts. None: it
+        was stopped at once.
         """
 
     def stopped_cpu(self, seat: int, asked: int) -> int:
-        """CPU time in nanoseconds that a seat used since `await_still` saw it stopped, or since the last call.
+        """Return the CPU time in ns of a stopped seat since `await_still` or the last call.
 
-        `asked` says which step of the game this is, see `StoppedCpu`. 0 if the seat is not stopped, if the time is not
-        known, or if it is so little that stopping itself may take it.
+        `asked` is as in `StoppedCpu`. 0 if the seat is running, if the time is unknown, or if the freeze itself
+        may have taken it.
         """
 
     def look(self) -> Sequence[Happening]:
-        """What has happened already, before a request; does not wait. Nothing if that was seen by the call before."""
+        """Return the events so far, without waiting, before a request."""
 
     def wait(self, until_ns: int) -> Happening:
-        """The next observation; one of kind EXPIRED if nothing happens until `until_ns`."""
+        """Return the next event, or one of kind EXPIRED at `until_ns`."""
 
     def measure(self, seat: int) -> Measured:
-        """Readings of a seat's box; what others used of its cores since its wait began, and whether they paused it."""
+        """Return readings for a verdict: its box, the use of its cores by others, and whether it was paused."""
 
     def respawn(self, seat: int) -> int:
-        """Close the agent's box and start it in a new one; returns the moment at which its time begins."""
+        """Restart the agent in a new box; return the start of its time."""
 
     def mute(self, seat: int) -> None:
-        """Read nothing more of a seat."""
+        """Stop reading a seat."""
 
     def kill(self, seat: int) -> None:
-        """End the agent now."""
+        """Kill the agent now."""
 
     def fail(self, why: str) -> None:
-        """Note that the host failed after the game was over."""
+        """Record that the host failed after the game."""

@@ -54,7 +54,7 @@ def test_two_burners_on_its_core_make_an_overrun_void(once: Suite, slot: Slot, a
     trial = once.attack(replace(attack, scene=burners(slot), expected=starved))
 
     assert () == trial.problems
-    assert " % of its cores while it was waited for" in trial.reason
+    assert " % of its cores during its time" in trial.reason
 
 
 def test_one_that_sleeps_over_its_turn_loses_whoever_uses_its_core(once: Suite, slot: Slot) -> None:

@@ -67,7 +67,7 @@ def test_a_game_whose_container_goes_with_the_engine_is_void(
     assert 1 == process.returncode
     (record,) = _records(tmp_path)
     assert ("void", None) == (record["verdict"], record["winner"])
-    assert "somebody outside" in record["reason"]
+    assert "another process ended it" in record["reason"]
     assert [None, None] == [seat["fault"] for seat in record["seats"]]
     assert "a game stayed void" in complaints
     _plays_again_and_leaves_nothing(judge, engine)

@@ -71,7 +71,7 @@ def test_an_agent_held_still_from_outside_is_not_to_blame(
     (path,) = (tmp_path / "records").glob("*.json")
     game = json.loads(path.read_text())["record"]
     assert (1, "void", None) == (process.returncode, game["verdict"], game["winner"]), err
-    assert "held still: somebody outside" in game["reason"]
+    assert "held still: another process" in game["reason"]
     assert 0 == judge("verify", str(path)).code
 
 

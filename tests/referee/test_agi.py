@@ -320,5 +320,5 @@ def test_who_stays_white_after_the_first_stone_goes_on() -> None:
 
 
 def test_what_agi_cannot_say_of_swaps_is_refused_before_play() -> None:
-    with pytest.raises(InputError, match="which has no words for LayStones"):
+    with pytest.raises(InputError, match="which has no commands for LayStones"):
         check_playable(spec("gomocup-standard", "game.options.swap=swap2"))

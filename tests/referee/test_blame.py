@@ -31,7 +31,7 @@ ROWS = [
         "failed at 3 ms: KeyError; ",
     ),
     (2, Cause.DEATH, Evidence(oom_kills=1, reached_cap=False, report="signalled 9"), Verdict.VOID, "never at its cap"),
-    (2, Cause.MEMORY, Evidence(oom_kills=1, reached_cap=False), Verdict.VOID, "`judge doctor` says of memory"),
+    (2, Cause.MEMORY, Evidence(oom_kills=1, reached_cap=False), Verdict.VOID, "check memory with `judge doctor`"),
     (2, Cause.RAN_ON, Evidence(oom_kills=1, reached_cap=False), Verdict.VOID, "too little memory"),
     (3, Cause.DEATH, Evidence(oom_kills=1, reached_cap=True), Verdict.MEMORY, "killed"),
     (3, Cause.TURN_TIME, Evidence(oom_kills=1), Verdict.MEMORY, "cap of ?"),
@@ -47,7 +47,7 @@ ROWS = [
     ),
     (6, Cause.GAME_BYTES, Evidence(bytes_read=9), Verdict.OUTPUT, "bound of a game"),
     (7, Cause.TURN_TIME, Evidence(held_by_others=True, others_share=0.5), Verdict.VOID, "held"),
-    (7, Cause.START_TIME, Evidence(held_by_others=True), Verdict.VOID, "let it be"),
+    (7, Cause.START_TIME, Evidence(held_by_others=True), Verdict.VOID, "do not touch it"),
     (9, Cause.START_TIME, Evidence(others_share=0.11), Verdict.VOID, "others took 11 %"),
     (9, Cause.TURN_TIME, Evidence(others_share=0.5), Verdict.VOID, "starved"),
     (9, Cause.MATCH_TIME, Evidence(others_share=1.0), Verdict.VOID, "starved"),
@@ -56,7 +56,7 @@ ROWS = [
         Cause.TURN_TIME,
         Evidence(others_share=0.5, waited_share=0.25),
         Verdict.VOID,
-        "vain for 25%",
+        "without a core for 25%",
     ),
     (12, Cause.TURN_TIME, Evidence(others_share=0.5, waited_share=0.24), Verdict.TURN_TIME, "turn"),
     (13, Cause.MATCH_TIME, Evidence(others_share=1.0, waited_share=0), Verdict.MATCH_TIME, "match"),
@@ -78,8 +78,8 @@ ROWS = [
         "in 1000 ms of its opponent's time it used 991 ms of processor time",
     ),
     (15, Cause.RAN_ON, Evidence(ran_on_ms=1000.4), Verdict.TURN_TIME, "it used ? ms"),
-    (14, Cause.RAN_ON, Evidence(report="lost 0", ran_on_cpu_ms=40), Verdict.VOID, "somebody outside"),
-    (14, Cause.DEATH, Evidence(report="lost 0"), Verdict.VOID, "somebody outside"),
+    (14, Cause.RAN_ON, Evidence(report="lost 0", ran_on_cpu_ms=40), Verdict.VOID, "another process ended it"),
+    (14, Cause.DEATH, Evidence(report="lost 0"), Verdict.VOID, "another process ended it"),
     (16, Cause.DEATH, Evidence(report="exec-failed 13"), Verdict.CRASH, "Permission denied"),
     (17, Cause.DEATH, Evidence(report="exited 0"), Verdict.CRASH, "exited with code 0"),
     (18, Cause.DEATH, Evidence(report="signalled 9"), Verdict.CRASH, "signal 9 (SIGKILL)"),
@@ -198,8 +198,7 @@ def test_nothing_an_agent_can_do_is_a_void(cause: Cause, evidence: Evidence) -> 
 def test_what_no_seat_did_is_a_void_for_the_reason_that_is_given() -> None:
     assert Void("the disk is full") == judge_failure(Cause.HOST, "the disk is full")
     assert judge_failure(Cause.JUDGE, "at 1 ms: KeyError") == Void(
-        "the judge failed at 1 ms: KeyError; this is a mistake of the judge's: "
-        "report it with the record and the judge's log"
+        "the judge failed at 1 ms: KeyError; this is a bug in judge: report it with the record and the server log"
     )
 
 

@@ -32,7 +32,7 @@ def test_every_policy_has_bounds_that_are_kept(name: str) -> None:
 
 @pytest.mark.parametrize("override", ["bytes.game_bytes=67108864", "bytes.stderr_bytes=67108864"])
 def test_a_policy_whose_records_nobody_could_read_is_refused(override: str) -> None:
-    with pytest.raises(InputError, match=r"none is read of more than 448: lower bytes\.game_bytes"):
+    with pytest.raises(InputError, match=r"more than the maximum of 448: lower bytes\.game_bytes"):
         load_policy("gomocup-freestyle", [override])
 
 

@@ -87,7 +87,7 @@ def test_a_folder_without_room_is_refused(overrides: tuple[str, ...], words: str
 
 
 def test_folders_without_a_place_to_take_them_from_are_refused() -> None:
-    with pytest.raises(InputError, match="nowhere to take it from"):
+    with pytest.raises(InputError, match="no folder store is available"):
         folders_of(spec(persistent=EMPTY.digest), None)
 
 

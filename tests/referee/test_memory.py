@@ -53,7 +53,7 @@ def test_what_is_no_number_of_bytes_is_no_transcript_of_a_judge(file: RecordFile
 
     (_, problem) = verify(file.model_copy(update={"transcript": seal(entries)})).problems
 
-    assert "the transcript is none that a judge writes" in problem
+    assert "not a transcript written by judge" in problem
     assert len(problem) < 400
 
 

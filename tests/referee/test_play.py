@@ -54,7 +54,7 @@ def test_a_mistake_of_the_judge_is_a_void_with_all_that_led_to_it(
     assert [] == list(verify(again).problems)
     last = [entry for entry in unseal(again.transcript) if entry.kind is EntryKind.READ][-1]
     reason = again.record.reason
-    assert f"the judge failed after one (seat 0) said something at {last.ns / 1e6:.3f} ms" in reason
+    assert f"the judge failed after output of one (seat 0) at {last.ns / 1e6:.3f} ms" in reason
     assert "TypeError" in reason
     (failed,) = [line for line in logs if line["event"] == "the judge failed"]
     assert spec.id == failed["game"]

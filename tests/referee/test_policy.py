@@ -94,7 +94,7 @@ def test_a_wrong_file_is_refused_with_its_line(tmp_path: Path, text: str, words:
     ("name", "overrides", "words"),
     [
         ("gomocup-freestile", [], "did you mean 'gomocup-freestyle'?"),
-        ("../../etc/passwd", [], "there is no policy"),
+        ("../../etc/passwd", [], "unknown policy"),
         ("gomocup-freestyle:final", [], "did you mean 'finals'?"),
         ("no/such.toml", [], "No such file"),
         ("gomocup-freestyle", ["clock.turn_ms"], "write section.key=value"),

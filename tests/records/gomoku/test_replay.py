@@ -154,7 +154,7 @@ def test_a_game_that_is_void_is_told_as_far_as_it_went() -> None:
     )
     nothing = five_of(RecordFile(record=file.record, transcript=broken))
     assert ((), "", "void") == (nothing.moves, nothing.outcome, nothing.verdict)
-    with pytest.raises(InputError, match="does not fit its digest"):
+    with pytest.raises(InputError, match="does not match its digest"):
         five_of(RecordFile(record=file.record, transcript=cut))
 
 
@@ -211,7 +211,7 @@ def test_a_forged_entry_is_an_input_error(entry: tuple[int, int, str, str | int]
     forged_block = block.model_copy(update={"entries": [entry]})
     transcript = SealedTranscript(sha256="", blocks=[forged_block])
 
-    with pytest.raises(InputError, match=r"none that a judge writes|does not fit its digest"):
+    with pytest.raises(InputError, match=r"not a transcript written by judge|does not match its digest"):
         five_of(RecordFile(record=file.record, transcript=transcript))
 
 
