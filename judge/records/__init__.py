@@ -1,1 +1,1 @@
-"""A finished game in the formats of its field, and back."""
+"""Reads and writes finished games in the file formats of each game's community."""

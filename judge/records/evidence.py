@@ -1,8 +1,4 @@
-"""Why a seat lost, from its record alone: what it was asked, what came back and when, and which rule says what.
-
-Everything here comes from the sealed transcript and the policy in the spec, so anyone with the record file can make the
-same page, and `judge verify` says whether the record is genuine.
-"""
+"""Explains from the record alone why a seat lost: last request, reply with times, deciding rule."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,17 +12,17 @@ from judge.referee.transcript import Entry, EntryKind, unseal
 MS = 1_000_000
 
 STDERR_BYTES = 2000
-"""How much of the end of stderr a page may quote."""
+"""Maximum number of bytes quoted from the end of stderr."""
 
 _OF_THE_JUDGE = (EntryKind.EXPIRED, EntryKind.PAUSED, EntryKind.OVERSLEPT)
-"""Observations that are not about a seat."""
+"""Observations of the judge itself, not of a seat."""
 _HEARD = (EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, *_OF_THE_JUDGE)
 _LET_GO = (EntryKind.STARTED, EntryKind.THAWED, EntryKind.RESPAWNED)
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """An observation of the judge, in milliseconds since the clock of the request began to run."""
+    """An observation of the judge. `ms` counts from the start of the request's clock."""
 
     ms: float
     kind: EntryKind
@@ -35,16 +31,15 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """The last request to a seat and what followed: bytes as they were written and read."""
+    """The last request to a seat and its observations, as exact bytes."""
 
     request: bytes
     heard: Sequence[Heard]
     stderr: bytes = b""
-    """The end of all that it wrote there."""
 
     @property
     def reply(self) -> bytes:
-        """What it wrote to its stdout."""
+        """Return the bytes of the seat's stdout."""
         return b"".join(heard.data for heard in self.heard if heard.kind is EntryKind.READ)
 
 
@@ -58,8 +53,7 @@ class PolicyKey:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One seat's case. `row` is the number of the blame table's row that decided it, from 1, or None where the rules
-    of the game or the reading of its answer did."""
+    """Case of one seat. `row` counts the blame table's rows from 1; None if the game or the protocol decided."""
 
     seat: int
     name: str
@@ -72,16 +66,16 @@ class Case:
     rules: tuple[PolicyKey, ...]
     row: int | None
     when: str = ""
-    """What that row says, for people."""
+    """Condition of that row, for readers."""
 
 
 def cases(file: RecordFile) -> Sequence[Case]:
-    """A case for each seat that was at fault, or was measured for a void; InputError when the transcript is broken."""
+    """Return the cases of seats with a fault or evidence. Raises InputError if the transcript is broken."""
     return cases_of(file.record, unseal(file.transcript))
 
 
 def cases_of(record: GameRecord, entries: Sequence[Entry]) -> Sequence[Case]:
-    """The same from the entries of its transcript."""
+    """Return the same as `cases`, from transcript entries."""
     return [
         _case(record, entries, seat)
         for seat in SEATS
@@ -109,9 +103,9 @@ def _case(record: GameRecord, entries: Sequence[Entry], seat: int) -> Case:
 
 
 def last_exchange(entries: Sequence[Entry], seat: int) -> Exchange:
-    """The last request to a seat before its case was decided, and everything that was heard of it from then on."""
+    """Return the last request to a seat before its case was decided, and later observations."""
     own = [entry for entry in entries if entry.seat == seat or entry.kind in _OF_THE_JUDGE]
-    # The goodbye begins at the evidence, or at the last freeze, which follows the last answer.
+    # The farewell starts at the evidence, or at the last freeze, which follows the last answer.
     decided = _last(own, lambda entry: entry.kind is EntryKind.EVIDENCE)
     if decided < 0:
         decided = _last(own, lambda entry: entry.kind is EntryKind.FROZEN)
@@ -131,12 +125,10 @@ def last_exchange(entries: Sequence[Entry], seat: int) -> Exchange:
 
 
 def _last(entries: Sequence[Entry], holds: Callable[[Entry], bool]) -> int:
-    """The index of the last entry for which `holds` is true; -1 if there is none."""
     return max((at for at, entry in enumerate(entries) if holds(entry)), default=-1)
 
 
 def _clock(record: GameRecord, seat: int, evidence: Evidence | None) -> tuple[float | None, int | None]:
-    """Milliseconds charged and allowed for the last answer, or for running on after it."""
     clock = record.spec.policy.clock
     if evidence is not None and evidence.ran_on_cpu_ms is not None:
         return evidence.ran_on_cpu_ms, clock.ran_on_ms
@@ -150,7 +142,6 @@ def _clock(record: GameRecord, seat: int, evidence: Evidence | None) -> tuple[fl
 
 
 def _row_of(verdict: Verdict, why: str, evidence: Evidence | None) -> tuple[int | None, BlameRow | None]:
-    """The row whose verdict and words these are."""
     if evidence is not None:
         for number, row in enumerate(TABLE, 1):
             if row.verdict is verdict and row.because(evidence) == why:
@@ -177,7 +168,7 @@ _KEYS: Mapping[Verdict, tuple[str, ...]] = {
     Verdict.REFUSED: ("game.protocol", "protocol"),
     Verdict.RESIGNED: ("game.protocol",),
 }
-"""The keys of a policy that a verdict rests on."""
+"""Policy keys that each verdict depends on."""
 
 
 def _rules(record: GameRecord, seat: int, verdict: Verdict, evidence: Evidence | None) -> Iterator[PolicyKey]:
@@ -202,7 +193,6 @@ def _rules(record: GameRecord, seat: int, verdict: Verdict, evidence: Evidence |
 
 
 def _flat(key: str, value: Any) -> Iterator[PolicyKey]:
-    """A table as its keys."""
     if isinstance(value, dict):
         for inner in value:
             yield from _flat(f"{key}.{inner}", value[inner])

@@ -1,4 +1,4 @@
-"""The evidence of a fault on one page: why a seat lost, and how to check it."""
+"""Report of a fault on one page: why a seat lost, and how to check it."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -12,14 +12,13 @@ from judge.referee.transcript import EntryKind, decode_span
 from judge.referee.verdict_help import RULED
 
 HEX_BYTES = 16
-"""Bytes a line of a hex dump."""
 
 MOST_LINES = 12
-"""Of a longer text only the beginning and the end are shown."""
+"""Maximum number of lines shown of a text; the middle is left out."""
 
 
 def case_lines(case: Case, record: GameRecord, path: str) -> Iterator[str]:
-    """The lines of the page."""
+    """Yield the lines of the page."""
     verdict = "is void" if case.verdict is Verdict.VOID else f"lost: {case.verdict}"
     yield f"{printable(case.name, 60)} (seat {case.seat}) {verdict}"
     yield f"  {printable(case.why, 400)}"
@@ -46,7 +45,7 @@ def case_lines(case: Case, record: GameRecord, path: str) -> Iterator[str]:
 
 
 def hex_lines(data: bytes) -> Iterator[str]:
-    """Offset, bytes in hex, bytes as text."""
+    """Yield hex dump lines: offset, hex bytes, text."""
     for offset in range(0, len(data), HEX_BYTES):
         part = data[offset : offset + HEX_BYTES]
         text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)

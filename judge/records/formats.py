@@ -1,4 +1,4 @@
-"""Formats of finished games: each game's entry lists those of its field (`judge.catalog.entry.GameEntry.formats`)."""
+"""File formats of finished games. Each game's catalogue entry lists them (`judge.catalog.entry.GameEntry.formats`)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,13 +8,11 @@ from judge.base.errors import InputError
 from judge.referee.spec import RecordFile
 
 LARGEST_FILE = 32 << 20
-"""In bytes: the games of a whole cup in one PGN file take a tenth of it."""
+"""In bytes."""
 
 HEAD = 64 << 10
-"""How many bytes of a file are enough to recognise its format."""
 
 FormatGame = TypeVar("FormatGame")
-"""A finished game as all formats of its field see it; each game has a type of its own."""
 
 
 def _refuse(data: bytes, source: str) -> NoReturn:  # noqa: ARG001 a format that is only written
@@ -39,39 +37,38 @@ def _is_complete(game: object) -> bool:  # noqa: ARG001 most formats have no gam
 
 @dataclass(frozen=True)
 class FileFormat(Generic[FormatGame]):
-    """One format; without `looks_like` and `read` it is only written."""
+    """One file format. Without `looks_like` and `read` it can only be written."""
 
     ending: str
     write: Callable[[FormatGame], bytes]
-    """A file of one game; raises InputError for a game that the format cannot hold."""
+    """Write one game. Raises InputError if the format cannot represent it."""
     read: Callable[[bytes, str], Sequence[FormatGame]] = _refuse
-    """The games of a file; raises InputError with its name, which comes second, and the line."""
+    """Return the games of a file (data, file name). Raises InputError."""
     looks_like: Callable[[bytes], bool] = _is_unknown
-    """Whether the first bytes of a file are those of this format."""
+    """Return whether the first bytes match this format."""
     guesses_encoding: Callable[[bytes], bool] = _is_certain
-    """Whether the encoding of a file that was read is a guess."""
+    """Return whether a file's encoding has to be guessed."""
     holds_many: bool = False
-    """Whether files of one game, joined, are a file of many."""
     is_export: bool = False
-    """Whether such a file is written beside each record."""
+    """Whether such a file is written next to each record."""
 
 
 @dataclass(frozen=True)
 class FileFormats(Generic[FormatGame]):
-    """The formats of a game by name, in the order in which a file is tried: the surest first."""
+    """Formats of a game by name, tried in this order: the most certain first."""
 
     of_record: Callable[[RecordFile], FormatGame]
-    """The game of a record; raises InputError for a record that cannot be replayed."""
+    """Return a record's game. Raises InputError if it cannot be replayed."""
     by_name: Mapping[str, FileFormat[FormatGame]]
     has_result: Callable[[FormatGame], bool] = _is_complete
     names_of: Callable[[FormatGame], Sequence[str]] = _nameless
 
     def recognise(self, data: bytes) -> FileFormat[FormatGame] | None:
-        """The format of a file that begins with `data`; None if it is none of these."""
+        """Return the format of a file; None if unknown."""
         return next((form for form in self.by_name.values() if form.looks_like(data[:HEAD])), None)
 
     def read(self, data: bytes, source: str) -> Sequence[FormatGame]:
-        """The games of a file in the format that it looks like; raises InputError that names `source`."""
+        """Return the games of a file. Raises InputError if its format is unknown."""
         if len(data) > LARGEST_FILE:
             raise InputError(f"{source}: larger than {LARGEST_FILE} bytes; split it")
         form = self.recognise(data)
@@ -80,19 +77,19 @@ class FileFormats(Generic[FormatGame]):
         return form.read(data, source)
 
     def guesses_encoding(self, data: bytes) -> bool:
-        """Whether the encoding in which a file was read is a guess."""
+        """Return whether the file's encoding had to be guessed."""
         form = self.recognise(data)
         return form is not None and form.guesses_encoding(data)
 
     def write(self, games: Sequence[FormatGame], name: str) -> bytes:
-        """One file of all `games` in the format called `name`; raises InputError if it cannot hold them."""
+        """Return one file of all `games` in format `name`. Raises InputError if not possible."""
         form = self.by_name[name]
         if len(games) != 1 and not form.holds_many:
             raise InputError(f"a {form.ending} file holds one game, not {len(games)}")
         return b"".join(form.write(game) for game in games)
 
     def changed_names(self, game: FormatGame, name: str) -> Sequence[str]:
-        """The players' names that the format called `name` cannot hold and writes with other letters."""
+        """Return the players' names that format `name` changes."""
         names = self.names_of(game)
         if not names:
             return ()
@@ -101,5 +98,5 @@ class FileFormats(Generic[FormatGame]):
         return [name for name in names if name not in self.names_of(written)]
 
     def endings(self) -> Sequence[str]:
-        """The endings of the files, each once."""
+        """Return the distinct file endings."""
         return list(dict.fromkeys(form.ending for form in self.by_name.values()))

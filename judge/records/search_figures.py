@@ -1,8 +1,7 @@
-"""What agents say of their search, as numbers: evaluation, depth and nodes.
+"""Reads evaluation, depth and nodes from agents' search reports.
 
-A protocol with words for a search gives them by keyword; other agents write lines for people, such as
-`depth 12-20 ev 34 n 345K n/ms 870` or `Depth 12-20 | Eval +M5 | Node 345K`. Both are read alike: a keyword, then a
-number, and the last one counts. What an agent says may be wrong or a lie; a plot shows it as its claim.
+Reports are keywords of the protocol or free text, such as `depth 12-20 ev 34 n 345K n/ms 870`. Of repeated figures the
+last counts. The figures are unverified claims.
 """
 
 import math
@@ -11,10 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 LONGEST_LINE = 500
-"""Characters of a line that are read."""
 
 MOST = 1e18
-"""A larger number is this one."""
+"""Larger numbers are reduced to this one."""
 
 _FIGURE = re.compile(
     r"(?<![\w/])(?P<key>depth|evaluation|eval|ev|score|nodes?|nps|n/ms|n|speed)[ :=]{1,3}(?:cp )?"
@@ -39,10 +37,10 @@ _FACTORS = {"k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
 
 @dataclass(frozen=True, slots=True)
 class SearchFigures:
-    """What an agent said of the search for one answer; None: nothing.
+    """Reported search figures of one answer; None: not reported.
 
-    `evaluation` is from its own side, in its own units, and infinite for a forced win or loss. `depth` is the smaller
-    one of two.
+    `evaluation` has the agent's sign and unit, and is infinite for a forced win or loss. Of two depths the smaller
+    counts.
     """
 
     evaluation: float | None = None
@@ -51,7 +49,7 @@ class SearchFigures:
 
 
 def search_figures(search: Mapping[str, str], messages: Iterable[str], ms: float | None) -> SearchFigures:
-    """The figures of an answer; `ms` is the time charged for it, which turns a speed into a number of nodes."""
+    """Return the figures of an answer. `ms` converts a speed into a number of nodes."""
     said: dict[str, float] = {}
     for line in (*messages, *(f"{key} {value}" for key, value in search.items())):
         for found in _FIGURE.finditer(line[:LONGEST_LINE]):
@@ -73,5 +71,4 @@ def _number(text: str) -> float:
 
 
 def _finite(value: float | None) -> float | None:
-    """A depth or a number of nodes: neither is negative or without an end."""
     return None if value is None or not 0 <= value <= MOST else value

@@ -1,4 +1,4 @@
-"""A finished game step by step: the position before the first answer and after each, with what was said and when."""
+"""A finished game step by step: the position before and after each answer, with text and times."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,32 +8,30 @@ from judge.records.views import BoardView
 from judge.referee.spec import GameRecord
 
 Played = TypeVar("Played")
-"""The type of a game."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayStep:
-    """The game after an answer; the first one is before any."""
+    """The game after an answer. The first step is the start position."""
 
     view: BoardView
     seat: int | None = None
-    """Whose answer it was."""
     said: str = ""
-    """As it was said: to be escaped."""
+    """The agent's text. Callers must escape it."""
     ms: float | None = None
-    """The time charged for it; None where nobody knows."""
+    """Time charged; None if unknown."""
     search: Mapping[str, str] = field(default_factory=dict)
     messages: tuple[str, ...] = ()
-    """What this seat said beside it, and what the judge noted, since its answer before; to be escaped."""
+    """Messages and judge's notes since the previous answer. Callers must escape them."""
     left_ms: tuple[int | None, int | None] = (None, None)
-    """What each seat had left of its game time; None where there is no limit or nobody knows."""
+    """Each seat's remaining game time; None if unlimited or unknown."""
     memory_bytes: int | None = None
-    """What the box of this seat used after the answer; None where nobody knows."""
+    """Memory use of the box after the answer; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stepped:
-    """A whole game. `title` says what was played, `result` how it ended."""
+    """A whole game. `title` describes the game, `result` its end."""
 
     title: str
     names: tuple[str, str]
@@ -44,23 +42,23 @@ class Stepped:
 
 
 class LogSteps(Generic[Played]):
-    """Collects the steps of a game that is played again from a log; `view` is the game's picture."""
+    """Collects the steps of a game that is replayed from a log."""
 
     def __init__(self, view: Callable[[Played], BoardView]) -> None:
         self.steps: list[ReplayStep] = []
         self._view = view
 
     def begin(self, game: Played) -> None:
-        """The step before the first answer, once nature has drawn what is drawn before."""
+        """Add the start position, after the initial random choices."""
         if not self.steps:
             self.steps.append(ReplayStep(self._view(game)))
 
     def add(self, game: Played, seat: int, said: str) -> None:
-        """The step of an answer that the game has taken."""
+        """Add the step of an applied answer."""
         self.steps.append(ReplayStep(self._view(game).since(self.steps[-1].view), seat, said))
 
     def see_effect(self, game: Played) -> None:
-        """What nature decided belongs to the answer that asked for it."""
+        """Update the last step with the random choice that it triggered."""
         if len(self.steps) > 1:
             last = self.steps.pop()
             view = self._view(game).since(self.steps[-1].view)

@@ -1,8 +1,7 @@
-"""The text of files that other programs wrote: which encoding it has, and its lines.
+"""Decodes text files of other programs.
 
-A byte order mark decides first, then the encoding that the file names itself (`CA[]` of an SGF), then the bytes: UTF-16
-has zeros in every second place, and text in another encoding is practically never valid UTF-8. Other files are read as
-Windows-1252, which has the letters of Latin-1; `encoding_of` reports that as a guess.
+In order: byte order mark, declared encoding (`CA[]` of an SGF), UTF-16 by its zeros, UTF-8 if valid, and else
+Windows-1252, which `encoding_of` reports as a guess.
 """
 
 import codecs
@@ -18,14 +17,13 @@ UTF8_MARK = codecs.BOM_UTF8
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # must precede UTF-16: its mark starts with that one
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 
 _SAMPLE_BYTES = 4096
-"""How much of a file shows whether it is UTF-16."""
 
 _SUPERSETS = {
     "ascii": "cp1252",
@@ -40,7 +38,7 @@ _SUPERSETS = {
     "ksc5601": "cp949",
     "big5": "big5hkscs",
 }
-"""What files that name an encoding really have: its superset, as in the WHATWG's Encoding Standard."""
+"""Superset to use for each declared encoding, as in the WHATWG Encoding Standard."""
 
 _KNOWN = re.compile(
     r"utf-(8|16|32)(-[bl]e)?|cp(437|737|775|85[0-8]|86[0-6]|869|874|932|949|950|125[0-8])|iso8859-[0-9]+|koi8-[rtu]"
@@ -59,18 +57,16 @@ _ALIASES = {
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """How the bytes of a file are decoded."""
+    """How to decode a file."""
 
     codec: str
-    """The name of a codec of Python."""
     mark_bytes: int = 0
-    """The length of the byte order mark."""
     is_guess: bool = False
-    """Whether neither the file nor its bytes tell the encoding."""
+    """Whether file and bytes leave the encoding open."""
 
 
 def find_codec(name: str) -> str | None:
-    """The codec for the name of an encoding as files write it, such as GBK or windows-1251; None if it is unknown."""
+    """Return the codec for an encoding name such as GBK or windows-1251; None if unknown."""
     word = name.strip().lower()
     word = _ALIASES.get(word, word)
     try:
@@ -81,7 +77,7 @@ def find_codec(name: str) -> str | None:
 
 
 def encoding_of(data: bytes, declared: str = "") -> Encoding:
-    """The encoding of a file; `declared` is the codec of the encoding that the file names, if it names one."""
+    """Return a file's encoding. `declared` is the codec that the file names."""
     for mark, codec in _MARKS:
         if data.startswith(mark):
             return Encoding(codec, len(mark))
@@ -100,7 +96,7 @@ def encoding_of(data: bytes, declared: str = "") -> Encoding:
 
 
 def decode_file(data: bytes, source: str, encoding: Encoding | None = None) -> str:
-    """The text of a file, with LF for every line end. InputError names `source` and the line of an invalid byte."""
+    """Return a file's text with LF line ends. Raises InputError naming the line of an invalid byte."""
     found = encoding_of(data) if encoding is None else encoding
     body = data[found.mark_bytes :]
     try:
@@ -115,15 +111,15 @@ def decode_file(data: bytes, source: str, encoding: Encoding | None = None) -> s
 
 
 def head_of(data: bytes) -> str:
-    """The text that a file begins with, to recognise its format: what cannot be decoded is replaced."""
+    """Return the start of a file's text. Undecodable bytes are replaced."""
     found = encoding_of(data)
     return _with_line_feeds(data[found.mark_bytes :].decode(found.codec, "replace"))
 
 
 def reencode(data: bytes, name: str, source: str) -> bytes:
-    """A file in the encoding called `name` as UTF-8 with a byte order mark, which wins over what the file names.
+    """Convert a file from the encoding `name` to UTF-8 with a byte order mark, which overrides its declaration.
 
-    InputError names `source`, or an unknown encoding.
+    Raises InputError if `name` is unknown or the file invalid.
     """
     codec = find_codec(name)
     if codec is None:

@@ -1,8 +1,7 @@
-"""A game as a picture that knows no game: squares, what stands on them, what is marked.
+"""A board picture without game logic: squares, pieces and marks.
 
-Every renderer (terminal, SVG, GIF) reads a `BoardView` and nothing else, so a new game is shown everywhere as soon as
-its entry builds one (`judge.catalog.entry.GameEntry.view`).
-A view shows all, hidden pieces and hidden types too, unless it is made for one seat.
+All renderers (terminal, SVG, GIF) read only a `BoardView`. It includes hidden pieces and types unless it is made for
+one seat.
 """
 
 from collections.abc import Mapping
@@ -16,31 +15,29 @@ Square = tuple[int, int]
 
 
 class Surface(StrEnum):
-    """What the board looks like."""
+    """Look of the board."""
 
     LINES = "lines"
     """Stones on the crossings of lines."""
     SQUARES = "squares"
     CHEQUERED = "chequered"
-    """Light where x + y is even."""
+    """Light squares where x + y is even."""
 
 
 class Mark(StrEnum):
-    """Why a square is pointed out."""
+    """Reason to highlight a square."""
 
     LAST = "last"
-    """The last move changed it."""
+    """Changed by the last move."""
     ROW = "row"
-    """It belongs to the row that won."""
+    """Part of the winning row."""
     OFFER = "offer"
-    """A fifth stone is offered on it (renju)."""
     CURSOR = "cursor"
-    """The viewer's cursor is on it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """What a piece is or may become, in the game's own word; `is_hidden`: not every agent knows it."""
+    """A possible type of a piece, in the game's own word. `is_hidden`: not every agent knows it."""
 
     name: str
     is_hidden: bool = False
@@ -48,10 +45,9 @@ class Face:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What stands on a square: a stone has a number and no face, a piece one face, one in superposition two.
+    """Content of a square: a stone has a number and no face, a piece one face, in superposition two.
 
-    `side` is 0 for the side that moves first (black stones, RED, white pieces). `shows` is the number of the face that
-    a piece has now, None while that is open.
+    `side` is 0 for the first mover. `shows` is the index of the current face, None while undecided.
     """
 
     side: int
@@ -59,31 +55,29 @@ class Token:
     faces: tuple[Face, ...] = ()
     shows: int | None = None
     is_dead: bool = False
-    """It does not count any more (continuous game)."""
+    """Whether it no longer counts (continuous game)."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardView:
-    """One position. Squares are (x, y) from 0, x from the left and y from the top."""
+    """One position."""
 
     surface: Surface
     columns: tuple[str, ...]
-    """The names of the columns, from the left."""
     rows: tuple[str, ...]
-    """The names of the rows, from the top."""
     tokens: Mapping[Square, Token]
     sides: tuple[str, str]
-    """What the game calls side 0 and side 1."""
+    """The game's names for side 0 and side 1."""
     seats: tuple[int, int] = SEATS
-    """Which seat plays side 0 and which side 1."""
+    """Seats that play side 0 and side 1."""
     blocked: frozenset[Square] = frozenset()
     """Squares that no piece can enter (lakes)."""
     marks: Mapping[Square, Mark] = field(default_factory=dict)
     caption: str = ""
-    """The last event in the game's own words; it may contain text of an agent, so the caller escapes it."""
+    """The last event. It may contain text of an agent, so callers must escape it."""
 
     def since(self, before: "BoardView | None") -> "BoardView":
-        """The same view with every square marked that differs from the view `before`, unless it has a mark already."""
+        """Mark every square that differs from `before` and has no mark."""
         if before is None:
             return self
         squares = self.tokens.keys() | before.tokens.keys()

@@ -1,1 +1,1 @@
-"""A game of five in a row in the file formats of its field, read and written."""
+"""Five-in-a-row games in the file formats of Piskvork, Gomocup, SGF, PGN and Renlib."""

@@ -1,15 +1,14 @@
-"""The formats of games of five in a row: Piskvork's and Gomocup's, SGF, PGN and Renlib's text.
+"""Formats of five-in-a-row games: Piskvork's and Gomocup's, SGF, PGN and Renlib's text.
 
-`.rec` is the format of Gomotur that Piskvork also writes, always 20x20:
+`.rec` is Gomotur's format, always 20x20:
 
     first.zip     black, who made the first move of the file, and white
     second.zip
-    7,7,0         x,y,ms: squares from 0, ms of this one move; 0 for the opening's
+    7,7,0         x,y,ms: squares from 0, ms of this move; 0 for stones of the opening
     8,8,1520
-    0             the code of the end
+    0             result code
 
-Kept: stones and their times, opening, names, and who won as far as the code and the stones tell. Lost: rule, event,
-round, date, most verdicts. Lines, names and codes: see `piskvork`.
+Lost: rule, event, round, date, most verdicts. For lines, names and codes see `piskvork`.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +38,7 @@ SIDE = 20
 
 
 def write_rec(record: FiveRecord) -> bytes:
-    """The file of a finished game. InputError for any board but 20x20: the format has no word for its size."""
+    """Write a finished game. Raises InputError unless the board is 20x20."""
     need_board(record, "a .rec")
     if (record.width, record.height) != (SIDE, SIDE):
         raise InputError(
@@ -50,16 +49,15 @@ def write_rec(record: FiveRecord) -> bytes:
 
 
 def looks_like_rec(data: bytes) -> bool:
-    """Whether two names and then a stone stand there, or a code where nobody placed one."""
+    """Return whether two names precede a stone or, without stones, a result code."""
     lines = [text for _, text in split_lines(head_of(data))]
     return len(lines) >= 3 and (is_move(lines[2]) or (len(lines) == 3 and is_code(lines[2])))
 
 
 def read_rec(data: bytes, source: str = "rec") -> FiveRecord:
-    """The game in `data`: any line end, blank lines, a code or none.
+    """Read a game. Any line end, blank lines and a missing code are accepted.
 
-    InputError names `source`, the line and the fix: no names, a square off the board or taken
-    before, a line that is nothing of the format.
+    Raises InputError for missing names, a square off the board or occupied, or an unknown line.
     """
     lines = split_lines(decode_file(data, source))
     if len(lines) < 2:
@@ -70,7 +68,7 @@ def read_rec(data: bytes, source: str = "rec") -> FiveRecord:
     if len(rest) > 1 or not all(is_code(text) for _, text in rest):
         number, text = rest[0]
         raise InputError(
-            f"{source}, line {number}: {quote(text, 20)} is no move (x,y or x,y,ms), nor the code that ends a game"
+            f"{source}, line {number}: {quote(text, 20)} is neither a move (x,y or x,y,ms) nor a result code"
         )
     names = (one_line(lines[0][1]), one_line(lines[1][1]))
     record = FiveRecord(width=SIDE, height=SIDE, moves=moves, opening=opening, names=names)
@@ -85,7 +83,7 @@ def _is_guess(data: bytes) -> bool:
     return encoding_of(data).is_guess
 
 
-# Two names before a stone prove less than a header.
+# Tried last: two names before a stone are weaker proof than a header.
 GOMOKU_FORMATS = FileFormats(
     five_of,
     {

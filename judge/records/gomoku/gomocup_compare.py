@@ -1,15 +1,13 @@
-"""A tournament of GomocupJudge beside a contest of ours: every difference, and of which kind it is.
+"""Compares a GomocupJudge tournament with a contest of this judge and classifies every difference.
 
-Each of their games is judged by our rules and clocks; then it is compared with ours of the same two agents, colours and
-opening. What two games differ in is the first of these that holds:
+Each GomocupJudge game is first checked against this judge's rules and clocks, then compared with the game of the same
+agents, colours and opening. The first matching row gives the kind of difference:
 
-    stones differ at some place       answer    a program answered otherwise; and blame if the same side failed in both
-                                      for another reason
-    one ends where the other goes on  by how it ended: by time clock, by the rules or a foul rule, else blame
-    same stones, other end            time against the rules clock, time against a failure blame, rules against a foul
-                                      rule, else blame
+    stones differ at some place         answer; also blame if the same side failed in both for another reason
+    one game ends, the other continues  by its end: time is clock, the rules or a foul is rule, any other is blame
+    same stones, different end          time and the rules: clock; the rules and a foul: rule; any other: blame
 
-GomocupJudge reports a program that ends itself as one that took too long: that is a difference of blame.
+GomocupJudge reports a program that exits as one that exceeded its time: a difference of blame.
 """
 
 import re
@@ -36,21 +34,18 @@ _ENDS = {
     BY_TIME: "on time",
     BY_ILLEGAL: "by an illegal move",
     BY_FAILURE: "by a failure",
-    None: "in a way that its files do not say",
+    None: "in a way not recorded in its files",
 }
-"""How a game ended, in words."""
 
 _OTHER: Mapping[Outcome, Outcome] = {"black": "white", "white": "black", "draw": "draw", "": ""}
 
 Opening = tuple[Square, ...]
 Key = tuple[str, str]
-"""Black and white, as both sides spell them."""
+"""Black and white, with names normalised for both sides."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Game:
-    """A game of either side: its opening, the stones without it, and how it ended (None: nothing says it)."""
-
     record: FiveRecord
     opening: Opening
     end: int | None
@@ -63,14 +58,13 @@ class _Game:
 
     @property
     def said(self) -> str:
-        """Who won, and how."""
         outcome = self.record.outcome
         who = {"draw": "drawn", "": "nobody won"}.get(outcome, f"{outcome} won")
         return f"{who} {_ENDS[self.end]} after {len(self.record.moves)} stones"
 
 
 def compare_played(directory: Path, contest: FinishedContest) -> ContestComparison:
-    """The games of a directory beside ours; InputError names the file and the line."""
+    """Compare the games of a directory with `contest`. Raises InputError."""
     rules = Gomoku.from_options(dict(contest.policy.game.options)).options
     known = {tuple(opening) for opening in contest.openings}
     ours = [game for each in contest.games if (game := _our_game(each)) is not None]
@@ -106,8 +100,7 @@ def _our_game(game: ContestGame) -> _Game | None:
 
 
 def _their_game(game: TheirGame, known: set[Opening]) -> _Game:
-    """A program that answers at once has a time of 0 like a stone of the opening; so the opening is the longest of ours
-    that the game begins with, if there is one."""
+    """Use the longest known opening: an immediate answer has time 0, like a stone of the opening."""
     stones = tuple((x, y) for x, y, _ in game.record.moves)
     fitting = [opening for opening in known if stones[: len(opening)] == opening]
     opening = max(fitting, key=len, default=stones[: game.record.opening])
@@ -123,7 +116,6 @@ def _key(game: _Game) -> Key:
 
 
 def _spelled(name: str) -> str:
-    """A name without what one of the two does not write: case, the ending of a file, characters of Piskvork's."""
     stem = re.sub(r"\.(zip|exe)$", "", one_line(name).casefold())
     return re.sub(r"[^a-z0-9.]", "_", safe_name(stem)).strip("_")
 
@@ -131,7 +123,7 @@ def _spelled(name: str) -> str:
 def _align(
     theirs: Sequence[_Game], ours: Sequence[_Game]
 ) -> tuple[list[tuple[_Game, _Game]], list[_Game], list[_Game]]:
-    """Games of the same agents, colours and opening in their order; and what is left of both."""
+    """Pair games of the same agents, colours and opening. Return the pairs and each side's rest."""
     waiting: dict[tuple[Key, Opening], list[_Game]] = defaultdict(list)
     for our in ours:
         waiting[_key(our), our.opening].append(our)
@@ -146,7 +138,6 @@ def _align(
 
 
 def _not_aligned(theirs: Sequence[_Game], ours: Sequence[_Game], agents: set[str]) -> Iterator[Difference]:
-    """Games that only one of the two has: of the same agents and colours from another opening, or of nobody else."""
     waiting: dict[Key, list[_Game]] = defaultdict(list)
     for our in sorted(ours, key=lambda game: game.number):
         waiting[_key(our)].append(our)
@@ -160,14 +151,14 @@ def _not_aligned(theirs: Sequence[_Game], ours: Sequence[_Game], agents: set[str
             yield Difference(game=their.file, kind=DifferenceKind.OPENING, text=text)
         elif waiting[key]:
             our = waiting[key].pop(0)
-            text = f"theirs began from {_squares(their.opening)}; ours from {_squares(our.opening)}"
+            text = f"GomocupJudge began from {_squares(their.opening)}; judge from {_squares(our.opening)}"
             yield _difference(their, our, DifferenceKind.OPENING, text)
         else:
             text = "it has no result here: not played, void, or the pairing is not planned"
             yield Difference(game=their.file, kind=DifferenceKind.OPENING, text=text)
     for our in (game for games in waiting.values() for game in games):
         black, white = our.record.names or ("", "")
-        text = f"{black} - {white} from {_squares(our.opening)} is missing in theirs"
+        text = f"{black} - {white} from {_squares(our.opening)} is missing in the games of GomocupJudge"
         yield Difference(game="", number=our.number, kind=DifferenceKind.OPENING, text=text)
 
 
@@ -175,19 +166,19 @@ def _squares(stones: Sequence[Square]) -> str:
     return "".join(square_name(x, y) for x, y in stones) or "an empty board"
 
 
-# --- their game by our rules -----------------------------------------------------------------------------------------
+# --- a GomocupJudge game by this judge's rules ----------------------------------------------------------------------
 
 
 def _by_our_rules(game: _Game, known: set[Opening], drawn_at: int, contest: FinishedContest) -> Iterator[Difference]:
-    """What our referee would have decided otherwise, as far as the stones and their times show it."""
+    """Yield differences from this judge's rules, as far as the stones and times show them."""
     options, record = contest.policy.game.options, game.record
     size = (options["width"], options["height"])
     if (record.width, record.height) != size:
-        text = f"theirs is on {record.width}x{record.height}, ours on {size[0]}x{size[1]}"
+        text = f"GomocupJudge plays on {record.width}x{record.height}, judge on {size[0]}x{size[1]}"
         yield Difference(game=game.file, kind=DifferenceKind.RULE, text=text)
         return
     if game.opening not in known:
-        text = f"theirs began from {_squares(game.opening)}, which is none of our openings"
+        text = f"GomocupJudge began from {_squares(game.opening)}, which is not an opening of this contest"
         yield Difference(game=game.file, kind=DifferenceKind.OPENING, text=text)
     rule = Gomoku.from_options(dict(options)).rule
     end = judged(record, len(game.opening), rule, drawn_at)
@@ -195,7 +186,7 @@ def _by_our_rules(game: _Game, known: set[Opening], drawn_at: int, contest: Fini
         changes = end is not None and end.outcome != record.outcome
         yield Difference(game=game.file, kind=DifferenceKind.RULE, text=against, changes_result=changes)
     elif end is None and game.end not in (BY_RULES, BY_FOUL) and record.outcome == COLOURS[len(record.moves) % 2]:
-        text = f"theirs: {game.said}; but {record.outcome} was to move, so by our rules it could not win"
+        text = f"GomocupJudge: {game.said}; but {record.outcome} was to move, so by judge's rules it could not win"
         yield Difference(game=game.file, kind=DifferenceKind.BLAME, text=text, changes_result=True)
     overrun = first_overrun(record, len(game.opening), contest.policy.clock)
     if overrun is not None:
@@ -203,24 +194,23 @@ def _by_our_rules(game: _Game, known: set[Opening], drawn_at: int, contest: Fini
 
 
 def _against(game: _Game, end: RulesEnd | None) -> str | None:
-    """How the end by our rules contradicts theirs; None if it does not."""
     record = game.record
     if end is None:
         claims = game.end in (BY_RULES, BY_FOUL) or record.outcome == "draw"
-        # The square of a foul is not in their files; that black was to move is.
+        # GomocupJudge's files omit the forbidden stone; they only show that black was to move.
         is_foul = game.end == BY_FOUL and record.outcome == "white" and len(record.moves) % 2 == 0
-        return f"theirs: {game.said}; by our rules the game goes on" if claims and not is_foul else None
-    by_ours = f"by our rules {end.said} with stone {end.stone}"
+        return f"GomocupJudge: {game.said}; by judge's rules the game continues" if claims and not is_foul else None
+    by_ours = f"by judge's rules {end.said} with stone {end.stone}"
     if end.stone < len(record.moves):
-        return f"theirs went on to stone {len(record.moves)}: {game.said}; {by_ours}"
-    return None if end.outcome == record.outcome else f"theirs: {game.said}; {by_ours}"
+        return f"GomocupJudge continued to stone {len(record.moves)}: {game.said}; {by_ours}"
+    return None if end.outcome == record.outcome else f"GomocupJudge: {game.said}; {by_ours}"
 
 
 def _clock(game: _Game, overrun: ClockFinding) -> Difference:
     winner = COLOURS[1 - overrun.colour]
     text = (
-        f"{COLOURS[overrun.colour]} took {overrun.ms} ms for stone {overrun.stone}; our clock allows "
-        f"{overrun.allowed} ms ({overrun.limit}), so {winner} would have won; theirs: {game.said}"
+        f"{COLOURS[overrun.colour]} took {overrun.ms} ms for stone {overrun.stone}; judge's clock allows "
+        f"{overrun.allowed} ms ({overrun.limit}), so {winner} would have won; GomocupJudge: {game.said}"
     )
     return Difference(
         game=game.file, kind=DifferenceKind.CLOCK, text=text, changes_result=winner != game.record.outcome
@@ -231,15 +221,14 @@ def _clock(game: _Game, overrun: ClockFinding) -> Difference:
 
 
 def _between(their: _Game, our: _Game) -> Iterator[Difference]:
-    """The differences of two games from the same opening; none if they went and ended alike."""
     theirs, ours = their.played, our.played
     place = next((n for n, (a, b) in enumerate(zip(theirs, ours, strict=False)) if a != b), None)
-    both = f"theirs: {their.said}; ours: {our.said}"
+    both = f"GomocupJudge: {their.said}; judge: {our.said}"
     ends = {their.end, our.end}
     if place is not None:
         stone = len(their.opening) + place
         colour = COLOURS[stone % 2]
-        answers = f"{square_name(*theirs[place])} in theirs, {square_name(*ours[place])} in ours"
+        answers = f"{square_name(*theirs[place])} at GomocupJudge, {square_name(*ours[place])} here"
         text = f"{colour} answered {answers} with stone {stone + 1}; {both}"
         yield _difference(their, our, DifferenceKind.ANSWER, text)
         is_failure = ends <= {BY_TIME, BY_ILLEGAL, BY_FAILURE}
@@ -254,7 +243,6 @@ def _between(their: _Game, our: _Game) -> Iterator[Difference]:
 
 
 def _kind_of_ends(ends: set[int | None]) -> DifferenceKind:
-    """Of two games of the same stones."""
     by_rules = ends & {BY_RULES, BY_FOUL}
     if BY_TIME in ends:
         return DifferenceKind.CLOCK if by_rules or ends == {BY_TIME} else DifferenceKind.BLAME

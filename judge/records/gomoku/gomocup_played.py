@@ -1,8 +1,7 @@
-"""Reads the games of a tournament that GomocupJudge has played: its `.psq` files, and state.txt where it is there.
+"""Reads the games of a finished GomocupJudge tournament: its `.psq` files and, if present, state.txt.
 
-Published tournaments have the games alone; then who won is known, and how only as far as the stones show it. What the
-files are: `judge.records.gomoku.gomocup_result_files`. They may come from strangers: nothing of state.txt is run, no
-link is followed, and sizes are limited.
+Without state.txt the kind of end is known only as far as the stones show it. The files are untrusted: nothing is
+executed, links are not followed, and sizes are limited.
 """
 
 import re
@@ -28,25 +27,24 @@ _STATE = re.compile(
 )
 
 _LAST_LINE = re.compile(rb"[\r\n][ \t]*[012][ \t]*,[^\r\n]*[\r\n]*\Z")
-"""Who won, as GomocupJudge has it; files of Piskvork's own end in a code."""
+"""GomocupJudge's line with the winner; Piskvork's own files end with a code."""
 
 Place = tuple[int, int, int]
-"""Player 1, player 2, and the number of the opening."""
 
 
 @dataclass(frozen=True, slots=True)
 class TheirGame:
-    """A game: its file, what the file says, and how it ended as state.txt has it; None: nothing says it."""
+    """A GomocupJudge game: file name, content, and its end in state.txt (None: unknown)."""
 
     file: str
     record: FiveRecord
     end: int | None
     is_by_mover: bool
-    """Whether the winner is known only as who moved first after the opening, or second."""
+    """Whether the winner is known only as the first or second mover after the opening."""
 
 
 def read_played(directory: Path) -> Sequence[TheirGame]:
-    """The games of a directory, in the order of their names; InputError names the file, the line and the fix."""
+    """Return the games of a directory, sorted by file name. Raises InputError."""
     if not directory.is_dir():
         raise InputError(f"{directory}: not a directory; give the one with the .psq files of a tournament")
     paths = sorted(path for path in directory.iterdir() if path.suffix == ".psq")
@@ -63,14 +61,14 @@ def _read_game(path: Path, ends: Mapping[Place, int]) -> TheirGame:
     record = read_psq(data, str(path))
     if record.names is None or not record.outcome:
         raise InputError(
-            f"{path}: it does not say who played and who won; a game of GomocupJudge ends with the two players, -1, "
+            f"{path}: players or winner are missing; a game of GomocupJudge ends with the two players, -1, "
             "and a line such as 1,cup"
         )
     match = _NAME.fullmatch(path.name)
     end = None
     if match is not None:
-        # The file's name has the colour of the winner. The last line says who moved first after the opening, whose
-        # length is uncertain: a program that answers at once has a time of 0, as stones of the opening have.
+        # The file name has the winner's colour. The last line counts from the first mover after the opening, whose
+        # length is uncertain: an immediate answer also has time 0.
         outcome, verdict = _OUTCOMES[int(match[4])], record.verdict
         if verdict != Verdict.ILLEGAL and outcome != "draw":
             verdict = Verdict.WIN.value if outcome == outcome_on_board(record) else ""
@@ -87,7 +85,6 @@ _OUTCOMES: Sequence[Outcome] = ("draw", "black", "white")
 
 
 def _read_state(path: Path) -> Mapping[Place, int]:
-    """How each game ended; nothing where there is no such file."""
     if not path.is_symlink() and not path.exists():
         return {}
     ends: dict[Place, int] = {}
@@ -95,8 +92,8 @@ def _read_state(path: Path) -> Mapping[Place, int]:
         match = _STATE.fullmatch(line.strip())
         if match is None:
             raise InputError(
-                f"{path}, line {number}: {quote(line, 40)} is no game; remove the file if it is not GomocupJudge's: "
-                "then how games ended is known from their stones alone"
+                f"{path}, line {number}: {quote(line, 40)} is not a game; remove the file if it is not GomocupJudge's: "
+                "the ends of games are then derived from their stones"
             )
         if match[4] != "None":
             ends[int(match[1]), int(match[2]), int(match[3])] = int(match[4])

@@ -1,15 +1,15 @@
-"""A finished contest in the files that GomocupJudge's server leaves in `result/NAME`.
+"""Writes a finished contest as the files that GomocupJudge's server leaves in `result/NAME`.
 
-    0_3_1_2.psq     a game: the number of its opening, the players' numbers, and who won: 1 black, 2 white, 0 nobody
-    message.txt     what the programs said, move by move, of one game after the other
-    state.txt       a line a game: ((3, 1, 0), winner, end, ms, ms, moves, moves) with tabs; None: not played
+    0_3_1_2.psq     a game: opening number, player numbers, winner: 1 black, 2 white, 0 neither
+    message.txt     the programs' messages of all games, move by move
+    state.txt       a line per game: ((3, 1, 0), winner, end, ms, ms, moves, moves) with tabs; None: not played
     result.pgn      the results, for BayesElo and Ordo
     _result.txt     wins, losses, failures and times of each player, best first
     _table.html     the crosstable, `wins:losses`
 
-Player 1 moves first after the opening: with an opening of an odd number of stones that is white. All numbers count
-from 0 but those of winners (1 and 2: the players; in a name: black and white). Games of the disqualified are not in
-result.pgn. A game that both lost by a fault is written as not played: GomocupJudge knows no such end.
+Player 1 moves first after the opening: white if its number of stones is odd. Numbers count from 0 except winners.
+Games of disqualified agents are left out of result.pgn. A game that both players lost by a fault is written as not
+played.
 """
 
 import html
@@ -25,12 +25,12 @@ from judge.records.gomoku.replay import five_of
 from judge.records.managers import ContestGame, FinishedContest
 
 RATING = {"advantage": 0.0, "draw_elo": 0.01, "mean": 1600.0}
-"""The figures that are built into its BayesElo, and the mean that its server asks for."""
+"""GomocupJudge's BayesElo parameters and mean."""
 
 MESSAGES, STATE, PGN, RESULT, TABLE = "message.txt", "state.txt", "result.pgn", "_result.txt", "_table.html"
 
 BY_RULES, BY_FOUL, BY_TIME, BY_ILLEGAL, BY_FAILURE = range(5)
-"""How a game ended, in state.txt."""
+"""Codes in state.txt for how a game ended."""
 
 _ENDS: Mapping[str, int] = {
     Verdict.WIN: BY_RULES,
@@ -43,18 +43,15 @@ _ENDS: Mapping[str, int] = {
 }
 
 LONGEST_MESSAGE = 2000
-"""Characters of a line of what a program said."""
 
 
 def end_of(verdict: str) -> int:
-    """The number of an end in state.txt, by a word of `Verdict`."""
+    """Return the state.txt code for a word of `Verdict`."""
     return _ENDS.get(verdict, BY_FAILURE)
 
 
 @dataclass(slots=True)
 class _Player:
-    """What a player did, as _result.txt has it; pairs are with black and with white."""
-
     wins: list[int] = field(default_factory=lambda: [0, 0])
     losses: list[int] = field(default_factory=lambda: [0, 0])
     draws: list[int] = field(default_factory=lambda: [0, 0])
@@ -63,7 +60,6 @@ class _Player:
     ms: int = 0
     moves: int = 0
     against: dict[int, list[int]] = field(default_factory=dict)
-    """Wins and losses against each other player."""
 
     @property
     def games(self) -> int:
@@ -72,7 +68,7 @@ class _Player:
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """A game as state.txt has it; `winner` 1 or 2 is a player, 0 nobody."""
+    """A game in state.txt. `winner`: player 1 or 2, 0 for a draw, None if not played."""
 
     round: int
     players: tuple[int, int]
@@ -81,11 +77,10 @@ class _Result:
     ms: tuple[int, int] = (0, 0)
     moves: tuple[int, int] = (0, 0)
     black: int = 0
-    """The player of the black stones, 0 or 1."""
 
     @property
     def order(self) -> tuple[int, int, int, bool]:
-        """Where GomocupJudge plans it: opening by opening, pair by pair, both colours."""
+        """Sort key: opening, pair, colours, as in GomocupJudge's schedule."""
         first, second = self.players
         return self.round, min(first, second), max(first, second), first > second
 
@@ -100,7 +95,7 @@ class _Result:
 
 
 def write_result_files(contest: FinishedContest) -> Iterator[tuple[str, bytes]]:
-    """The files, in pieces; a name that comes again is continued."""
+    """Yield file names and contents in pieces. A repeated name continues its file."""
     numbers = {name: number for number, name in enumerate(contest.agents)}
     players = [_Player() for _ in contest.agents]
     results: list[_Result] = []
@@ -109,7 +104,7 @@ def write_result_files(contest: FinishedContest) -> Iterator[tuple[str, bytes]]:
     yield PGN, b""
     for game in contest.games:
         movers = (game.first, game.second)
-        # A seat is a colour until somebody swaps.
+        # A seat has a fixed colour until a swap.
         first, second = (numbers[name] for name in (movers[::-1] if len(game.opening) % 2 else movers))
         number = rounds[first, second] = rounds.get((first, second), -1) + 1
         planned = _Result(number, (first, second))
@@ -118,7 +113,7 @@ def write_result_files(contest: FinishedContest) -> Iterator[tuple[str, bytes]]:
             results.append(planned)
             continue
         if record.verdict == Verdict.FOUL:
-            # A .psq does not have the stone of a foul.
+            # A .psq leaves out the forbidden stone.
             record = replace(record, moves=record.moves[:-1])
         result = _result(planned, record, [contest.agents[first], contest.agents[second]])
         results.append(result)
@@ -143,7 +138,7 @@ def _result(planned: _Result, record: FiveRecord, players: Sequence[str]) -> _Re
     first = record.opening & 1
     times = [ms for _, _, ms in record.moves[record.opening :]]
     by_mover = (times[0::2], times[1::2])
-    # The mover is a colour, and a player after a swap another than before it.
+    # `by_mover` is by colour; after a swap the first mover is the other player.
     of = by_mover if black == first else by_mover[::-1]
     return replace(
         planned,
@@ -174,7 +169,7 @@ def _count(players: Sequence[_Player], result: _Result) -> None:
 
 
 def _messages(game: ContestGame, record: FiveRecord, name: str) -> bytes:
-    """What each seat said before each of its moves, and the time that it has used so far."""
+    """Return each seat's messages before each move, and its total time so far."""
     used = [0.0, 0.0]
     lines = []
     for number, step in enumerate(game.steps.steps[1:] if game.steps else (), record.opening + 1):
@@ -189,7 +184,7 @@ def _messages(game: ContestGame, record: FiveRecord, name: str) -> bytes:
 
 
 def _pgn(contest: FinishedContest, result: _Result) -> bytes:
-    """The result alone, with player 1 as White: who moves first after the opening."""
+    """Return the result only. White is player 1, who moves first."""
     first, second = (f"{number}#{contest.agents[number]}" for number in result.players)
     outcome = ("draw", "black", "white")[result.winner or 0]
     return write_pgn(

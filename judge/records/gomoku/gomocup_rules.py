@@ -1,4 +1,4 @@
-"""What our rules and clocks say of the stones and times of a game that another manager has judged."""
+"""Checks the stones and times of another manager's game against this judge's rules and clocks."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from judge.referee.policy import ClockPolicy
 
 
 class RulesEnd(NamedTuple):
-    """The stone, from 1, with which a game ends by our rules, who won, and that in words."""
+    """The stone, from 1, that ends a game, the winner, and a description."""
 
     stone: int
     outcome: Outcome
@@ -21,18 +21,18 @@ class RulesEnd(NamedTuple):
 
 
 class ClockFinding(NamedTuple):
-    """A stone, from 1, that took longer than our clock allows, all in milliseconds."""
+    """A stone, from 1, that took longer than allowed. Times are in milliseconds."""
 
     stone: int
     colour: int
     ms: int
     allowed: int
     limit: str
-    """Which limit that is."""
+    """Name of the exceeded limit."""
 
 
 def judged(record: FiveRecord, opening: int, rule: Rule, drawn_at: int) -> RulesEnd | None:
-    """Where the game ends by our rules; None if it goes on. An opening ends nothing."""
+    """Return the end by this judge's rules; None if the game continues. The opening never ends a game."""
     board = GomokuBoard(record.width, record.height)
     for number, (x, y, _) in enumerate(record.moves):
         colour = number % 2
@@ -54,10 +54,9 @@ def judged(record: FiveRecord, opening: int, rule: Rule, drawn_at: int) -> Rules
 
 
 def first_overrun(record: FiveRecord, opening: int, clock: ClockPolicy) -> ClockFinding | None:
-    """The first stone that was played too late by our clocks.
+    """Return the first stone that exceeded this judge's clocks.
 
-    What a program needs to start is charged to the game alone here and is in its first time there: a first time is
-    allowed `start_ms` more.
+    First moves are allowed `start_ms` more, because GomocupJudge charges start-up to them.
     """
     used = [0, 0]
     times: Sequence[int] = [ms for _, _, ms in record.moves]

@@ -1,14 +1,12 @@
-"""The tournament file of GomocupJudge's server, with the openings and the programs that it names.
+"""Reads a GomocupJudge tournament file, with the openings and programs that it names.
 
-    tournament/cup.txt      this file: a line a field, `key = value`, the words of a list between blanks or commas
-    opening/NAME.txt        `opening = NAME`: one a line, offsets from the middle of the board
+    tournament/cup.txt      this file: a line per field, `key = value`; lists are separated by blanks or commas
+    opening/NAME.txt        `opening = NAME`: one per line, offsets from the middle of the board
     engine/NAME             `engines = NAME ...`: archives or programs
 
-The two directories are looked for beside the file's own, and in it. All of it may come from strangers: names lead
-nowhere else, no file is followed through a link, and sizes are limited.
-
-Where GomocupJudge reads a file otherwise than its organiser meant it (`tournament = 0` is a round robin to it), a
-remark says so.
+The directories are looked up in the file's parent directory and in its own. All files are untrusted: names cannot
+leave the directories, links are not followed, and sizes are limited. A remark reports values that GomocupJudge reads
+unexpectedly, such as `tournament = 0` as a round robin.
 """
 
 import re
@@ -28,7 +26,7 @@ from judge.records.text_files import decode_file
 from judge.referee.policy import load_policy
 
 LARGEST_FILE = 1 << 20
-"""In bytes: of the tournament file and of the openings; those of Gomocup have some thousand."""
+"""In bytes, for the tournament file and the openings file."""
 
 MOST_AGENTS, MOST_OPENINGS = 500, 1000
 
@@ -42,10 +40,10 @@ POLICIES: Mapping[int, tuple[str, Rule]] = {
     8: ("gomocup-caro:overline", Rule.CARO_OVERLINE),
     9: ("gomocup-caro", Rule.CARO),
 }
-"""The policy of each value of `rule`: the only ones under which anybody can win at GomocupJudge."""
+"""Policy for each value of `rule`. Under other values GomocupJudge recognises no win."""
 
 FAILURES = 0.1
-"""The share of its games that a program may fail in."""
+"""Share of its games that a program may fail in."""
 
 _NUMBERS = {
     "time_turn": ("clock.turn_ms", 1, 7 * 86_400_000, "milliseconds"),
@@ -53,7 +51,6 @@ _NUMBERS = {
     "tolerance": ("clock.tolerance_ms", 0, 3_600_000, "milliseconds"),
     "memory": ("limits.memory_bytes", 16 << 20, 1 << 46, "bytes (367001600 are 350 MiB)"),
 }
-"""Fields that are a number of a policy: its key, the least and the most, and the unit."""
 
 _REQUIRED = ("name", "board", "rule", "opening", "engines", "tournament", *_NUMBERS)
 
@@ -66,7 +63,7 @@ _OTHERS = {
     "upload_offline_result": "pages are written by judge contest publish, all of them",
     "remote": "nothing is uploaded; copy what judge contest publish writes",
 }
-"""Fields that no file need have, and what is to be said of those that mean nothing here."""
+"""Optional fields, with the remark for those not imported."""
 
 _NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
 
@@ -82,8 +79,6 @@ class _Field(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Tournament:
-    """The fields of a file, and errors and remarks that name their lines."""
-
     path: Path
     fields: Mapping[str, _Field]
     remarks: list[str]
@@ -102,14 +97,14 @@ class _Tournament:
 
 
 def read_tournament(path: Path) -> ImportedContest:
-    """The contest that the file at `path` plans; InputError names the file, the line, the field and the fix."""
+    """Return the contest that a file plans. Raises InputError."""
     file = _Tournament(path, _fields(path), [])
     for key in _REQUIRED:
         if key not in file.fields:
             raise InputError(f"{path}: {key} is missing; add a line such as {key} = {_EXAMPLES[key]}")
     for key in file.fields:
         if key not in _REQUIRED and key not in _OTHERS:
-            file.remark(key, f"no field of GomocupJudge; {suggest(key, (*_REQUIRED, *_OTHERS))}. It is not used")
+            file.remark(key, f"unknown to GomocupJudge; {suggest(key, (*_REQUIRED, *_OTHERS))}. It is not used")
         elif _OTHERS.get(key) and file.fields[key].value not in ("", "0"):
             file.remark(key, f"not imported: {_OTHERS[key]}")
     size = file.number("board", 5, LARGEST_BOARD, "squares along a side")
@@ -158,10 +153,12 @@ def _fields(path: Path) -> Mapping[str, _Field]:
             continue
         key, equals, value = (part.strip() for part in text.partition("="))
         if not equals or "=" in value or not re.fullmatch(r"[A-Za-z_]{1,40}", key):
-            raise InputError(f"{path}, line {number}: {quote(text, 40)} is no field; write key = value, or # before it")
+            raise InputError(
+                f"{path}, line {number}: {quote(text, 40)} is not a field; write key = value, or # before it"
+            )
         if key in fields:
             raise InputError(
-                f"{path}, line {number}: {key}: it stands in line {fields[key].line} already; remove one of the two"
+                f"{path}, line {number}: {key}: it is already set in line {fields[key].line}; remove one of the two"
             )
         fields[key] = _Field(number, value)
     return fields
@@ -176,7 +173,7 @@ def _policy(file: _Tournament) -> tuple[str, Rule]:
     rule = file.number("rule", 0, 99, "INFO rule")
     if rule not in POLICIES:
         known = ", ".join(f"{value} {each.value}" for value, (_, each) in POLICIES.items())
-        raise file.refused("rule", f"{rule} is none that GomocupJudge plays; there is {known}")
+        raise file.refused("rule", f"{rule} is not a rule of GomocupJudge; known are {known}")
     if rule == 8:
         file.remark(
             "rule", "8 lets six or more win, as GomocupJudge plays it; the text of Gomocup's caro league means 9"
@@ -185,7 +182,6 @@ def _policy(file: _Tournament) -> tuple[str, Rule]:
 
 
 def _changes(file: _Tournament, policy: str, size: int) -> tuple[str, ...]:
-    """What of the policy has other numbers in this tournament."""
     ours = load_policy(policy)
     plain = ours.model_dump()
     wanted = {key: file.number(field, least, most, unit) for field, (key, least, most, unit) in _NUMBERS.items()}
@@ -200,12 +196,12 @@ def _of(plain: Mapping[str, Mapping[str, object]], key: str) -> object:
 
 
 def _is_round_robin(file: _Tournament) -> bool:
-    """GomocupJudge asks whether the text is empty, so `0` is a round robin to it."""
+    """GomocupJudge only tests for an empty text, so `0` means a round robin."""
     kind = file.fields["tournament"].value
     if kind == "0":
         file.remark(
             "tournament",
-            "0 is a round robin to GomocupJudge, whatever was meant, so it is here. If the first agent shall meet all "
+            "GomocupJudge reads 0 as a round robin, so it is imported as one. If the first agent is to meet all "
             'others, write name = "gauntlet" below [format] in place of "round-robin"',
         )
     return bool(kind)
@@ -215,7 +211,6 @@ def _is_round_robin(file: _Tournament) -> bool:
 
 
 def _find(file: _Tournament, key: str, folder: str, name: str) -> Path:
-    """The file of a name in one of the directories; never elsewhere, and no link."""
     if name != Path(name).name or name in (".", "..") or "\\" in name or not name.isascii():
         raise file.refused(key, f"{quote(name, 40)}: name a file in the directory {folder}, without a path")
     own = file.path.parent
@@ -271,16 +266,16 @@ def _agents(file: _Tournament) -> tuple[ImportedAgent, ...]:
 
 
 def agent_name(file_name: str) -> str:
-    """What the tables call a program of this file, as GomocupJudge does: the name without its ending.
+    """Return a program's name in the tables: the file name without its ending.
 
-    What may not stand in one of our names becomes `_`.
+    Characters that agent names cannot have become `_`.
     """
     stem = re.sub(r"(?<=.)\.[^.]*$", "", file_name)
     return re.sub(r"[^A-Za-z0-9._-]", "_", stem).lstrip(".")[:64] or "agent"
 
 
 def _pairs_left_out(file: _Tournament, words: Sequence[str]) -> None:
-    """Programs of very different ratings do not meet at GomocupJudge, if it is told so; here everybody meets."""
+    """With `rating_diff` GomocupJudge skips pairs of very different ratings; here all pairs play."""
     if file.fields.get("rating_diff", _Field(0, "0")).value in ("", "0"):
         return
     most = file.number("rating_diff", 0, 10_000, "Elo")
@@ -294,6 +289,6 @@ def _pairs_left_out(file: _Tournament, words: Sequence[str]) -> None:
     pairs = sum(a > 0 and b > 0 and abs(a - b) >= most for a, b in combinations(known, 2))
     file.remark(
         "rating_diff",
-        f"no equal here: GomocupJudge leaves out {pairs} pairings of programs whose ratings are {most} or more apart, "
-        "and here they meet. To keep them apart use the format swiss, groups or leagues",
+        f"no equivalent here: GomocupJudge leaves out {pairs} pairings with {most} Elo or more between the ratings; "
+        "judge plays them. To avoid them use the format swiss, groups or leagues",
     )

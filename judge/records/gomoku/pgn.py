@@ -1,4 +1,4 @@
-"""Games of five in a row in PGN, for the programs that rate players (BayesElo, Ordo).
+"""Five-in-a-row games in PGN, for rating programs (BayesElo, Ordo).
 
     [Event "cup"]
     [Site "?"]
@@ -14,13 +14,11 @@
 
     1. h8 i9 2. j7 1-0
 
-Who moves first is White to these programs, and gives the result its side: so the tag White has the player of the
-*black* stones, here as in GomocupJudge, and 1-0 is a win of black. (c-gomoku-cli names the colours of the stones; its
-files do not say so and cannot be told apart.)
+Rating programs take White as the first mover. Therefore, as in GomocupJudge, the tag White names the player of the
+*black* stones. c-gomoku-cli names the colours of the stones instead; its files cannot be recognised.
 
-Kept: all but the times of the moves. Without the tag Board only the result is read: what such a file has for moves may
-be anything (GomocupJudge writes `1. d4 d5` in every game). Read are any number of games, comments, annotations and
-variations, which are passed over; a text that is `?` is not known.
+Lost: move times. Without the tag Board only the result is read, because GomocupJudge writes `1. d4 d5` in every game.
+Comments, annotations and variations are skipped. The value `?` means unknown.
 """
 
 import re
@@ -38,23 +36,23 @@ from judge.records.text_files import decode_file, head_of
 RESULTS: dict[str, Outcome] = {"1-0": "black", "0-1": "white", "1/2-1/2": "draw", "*": ""}
 
 _DRAWS = frozenset({"1/2-1/2", "1/2", "0.5-0.5", "0,5-0,5"})
-"""How programs write a draw, with plain dashes and without the character \N{VULGAR FRACTION ONE HALF}."""
+"""Spellings of a draw, with ½ as 1/2."""
 
 NO_DATE = "????.??.??"
 
 _ISO_DATE = re.compile(r"^([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
 
 COLUMNS, ROWS = 26 + 26 * 26, 99
-"""The name of a square has one or two letters and one or two digits."""
+"""Square names have one or two letters and one or two digits."""
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
 def write_pgn(record: FiveRecord) -> bytes:
-    """One game, with or without a board; one after the other they make a file.
+    """Write one game; concatenated games form a file.
 
-    InputError for a board with squares that have no name.
+    Raises InputError for a board too large for square names.
     """
     if record.width > COLUMNS or record.height > ROWS:
         raise InputError(
@@ -92,15 +90,12 @@ def write_pgn(record: FiveRecord) -> bytes:
 
 @dataclass(slots=True)
 class _Game:
-    """Tags and moves as in the file, each with its line."""
-
     line: int
     tags: dict[str, tuple[int, str]] = field(default_factory=dict)
     moves: list[tuple[int, str]] = field(default_factory=list)
     end: str = ""
 
     def tag(self, name: str) -> str:
-        """The value of a tag on one line; empty where it has none."""
         text = one_line(self.tags.get(name, (0, ""))[1])
         return "" if text == "?" else text
 
@@ -124,15 +119,14 @@ _BOARD = re.compile(r"([1-9][0-9]{0,2})x([1-9][0-9]?)")
 
 
 def looks_like_pgn(data: bytes) -> bool:
-    """Whether the text begins with a tag."""
+    """Return whether the text begins with a tag."""
     return _TAG.match(head_of(data)) is not None
 
 
 def read_pgn(data: bytes, source: str = "pgn") -> tuple[FiveRecord, ...]:
-    """The games of a file.
+    """Return the games of a file, in any encoding (`judge.records.text_files`).
 
-    Any line end and encoding (`judge.records.text_files`). InputError names `source`, the line and the fix: text
-    outside the format, no tag, an unknown result, a stone that cannot lie there.
+    Raises InputError for text outside the format, missing tags, an unknown result, or a stone that cannot be placed.
     """
     games = tuple(_record(game, source) for game in _games(decode_file(data, source), source))
     if not games:
@@ -141,7 +135,6 @@ def read_pgn(data: bytes, source: str = "pgn") -> tuple[FiveRecord, ...]:
 
 
 def _tokens(text: str, source: str) -> Iterator[tuple[int, re.Match[str]]]:
-    """Everything that is not skipped, with its line."""
     line, at, depth = 1, 0, 0
     while at < len(text):
         match = _TOKEN.match(text, at)
@@ -163,7 +156,7 @@ def _tokens(text: str, source: str) -> Iterator[tuple[int, re.Match[str]]]:
 
 
 def _games(text: str, source: str) -> Iterator[_Game]:
-    """A game ends with its result, or where the tags of the next one begin."""
+    """A game ends with its result, or where the next game's tags begin."""
     game: _Game | None = None
     for line, token in _tokens(text, source):
         tag = token["tag"]
@@ -172,7 +165,7 @@ def _games(text: str, source: str) -> Iterator[_Game]:
             game = None
         game = game or _Game(line)
         if tag:
-            # PGN has two escapes: any other backslash is part of a path that a program wrote unescaped.
+            # PGN has two escapes. Any other backslash belongs to a path that a program wrote unescaped.
             value = re.sub(r'\\(["\\])', r"\1", token["value"]) if token["raw"] is None else token["raw"]
             game.tags[tag] = (line, value)
         elif token["end"]:
@@ -184,7 +177,6 @@ def _games(text: str, source: str) -> Iterator[_Game]:
 
 
 def _plain_result(text: str) -> str:
-    """A result in the words of `RESULTS`, if it is one."""
     plain = re.sub("[\u2010-\u2015\u2212]", "-", "".join(text.split())).replace("\u00bd", "1/2")
     return "1/2-1/2" if plain in _DRAWS else plain
 
@@ -211,7 +203,7 @@ def _record(game: _Game, source: str) -> FiveRecord:
         rule=rule_word(game.tag("Rule")),
         names=(first or "?", second or "?") if first or second else None,
         outcome=outcome,
-        # A game with a winner was not void, whatever Termination says.
+        # A game with a winner was not void, even with a Termination of void.
         verdict="" if outcome and ended == Verdict.VOID else verdict_word(ended),
         event=game.tag("Event"),
         round=game.tag("Round"),
@@ -220,7 +212,6 @@ def _record(game: _Game, source: str) -> FiveRecord:
 
 
 def _board(game: _Game, source: str) -> tuple[int, int]:
-    """Width and height; 0 where the game has no board."""
     if "Board" not in game.tags:
         return 0, 0
     match = _BOARD.fullmatch(game.tag("Board"))
@@ -231,7 +222,7 @@ def _board(game: _Game, source: str) -> tuple[int, int]:
 
 
 def _outcome(game: _Game, source: str) -> Outcome:
-    """The tag's, which rating programs go by, or else that at the end of the moves."""
+    """Prefer the tag, which rating programs use, to the result after the moves."""
     line, text = game.tags.get("Result", (game.line, game.end or "*"))
     result = _plain_result(text)
     if result not in RESULTS:

@@ -1,12 +1,10 @@
-"""What the two formats of Piskvork share: lines `x,y,ms`, names that are safe between them, the code of an end.
+"""Shared parts of Piskvork's two formats: `x,y,ms` lines, safe names, and the result code.
 
-A stone of the opening has taken 0 ms, so the opening is the stones before the first with a time; a played first stone
-that took none is written as 1. Lines end in CR LF. What is written is ASCII, which is the same in every code page that
-a Windows program may open the file with; for what is read see `judge.records.text_files`. There is no escape, so a name
-is reduced to characters that mean nothing (`safe_name`).
+Stones of the opening have time 0, so the opening ends at the first stone with a time. A first played stone of 0 ms is
+written as 1. Lines end in CR LF. Output is ASCII; for input see `judge.records.text_files`.
 
-The code says how a game ended, not who won: 0 by the rules, 15 by time, -2 by another fault (in both the side to move
-lost), -1 unknown. The winner of a game that ended by the rules is read from the stones (`outcome_on_board`).
+The code gives how a game ended, not the winner: 0 by the rules, 15 by time, -2 by another fault (in both the side to
+move lost), -1 unknown. After code 0 the winner is read from the stones (`outcome_on_board`).
 """
 
 import re
@@ -20,7 +18,6 @@ from judge.records.gomoku.record import WINNERS, FiveRecord, Laying, Move, Outco
 LONGEST_NAME = 100
 
 BY_RULES, BY_TIME, BY_FAULT, UNKNOWN = 0, 15, -2, -1
-"""The codes."""
 
 _CODES = {
     Verdict.WIN: BY_RULES,
@@ -31,7 +28,7 @@ _CODES = {
     Verdict.MATCH_TIME: BY_TIME,
     Verdict.ILLEGAL: BY_FAULT,
     Verdict.UNREADABLE: BY_FAULT,
-    # Piskvork has no resignation. With code 0 a reader would look for a five and find none.
+    # Piskvork has no resignation. With code 0 a reader would expect a row of five.
     Verdict.RESIGNED: BY_FAULT,
     Verdict.MEMORY: BY_FAULT,
     Verdict.OUTPUT: BY_FAULT,
@@ -41,7 +38,7 @@ _CODES = {
 }
 
 Line = tuple[int, str]
-"""A line's number in the file, from 1, and its text without blanks around it."""
+"""Line number in the file, from 1, and the stripped text."""
 
 _MOVE = re.compile(r"([0-9]{1,3})[ \t]*,[ \t]*([0-9]{1,3})(?:[ \t]*,[ \t]*(-?[0-9]{1,12}))?")
 _MOVE_START = re.compile(r"[+-]?[0-9]+[ \t]*,")
@@ -52,12 +49,12 @@ _CODE = re.compile(r"-?[0-9]{1,9}")
 
 
 def encode(lines: Iterable[str]) -> bytes:
-    """The file of these lines."""
+    """Return the file of these lines."""
     return "".join(f"{line}\r\n" for line in lines).encode("ascii")
 
 
 def move_lines(record: FiveRecord, first: int) -> Sequence[str]:
-    """A line a stone; `first` is the number of the first column and row."""
+    """Return a line per stone. `first` numbers the first column and row."""
     times = [0] * record.opening + [ms for _, _, ms in record.moves[record.opening :]]
     if record.opening < len(times):
         times[record.opening] = max(1, times[record.opening])
@@ -65,22 +62,21 @@ def move_lines(record: FiveRecord, first: int) -> Sequence[str]:
 
 
 def name_lines(record: FiveRecord) -> Sequence[str]:
-    """Black and white, a line each."""
+    """Return a line each for black and white."""
     return [safe_name(name) for name in record.names or ("", "")]
 
 
 def safe_name(name: str) -> str:
-    """`name` as a line that means nothing else.
+    """Return `name` as a line that cannot be read as anything else.
 
-    At most 100 characters of `piskvork_name`, of which the first is a letter or `_`: Piskvork looks for
-    another number where the moves end, and would eat it.
+    The first character is a letter or `_`: Piskvork would consume a digit after the moves.
     """
     safe = piskvork_name(name)
     return (safe if re.match(r"[A-Za-z_]", safe) else f"_{safe}")[:LONGEST_NAME].rstrip()
 
 
 def piskvork_name(text: str) -> str:
-    """Letters, digits, blanks and `_.+()#@-`; accents are taken off and everything else becomes `_`."""
+    """Keep letters, digits, blanks and `_.+()#@-`. Accents are removed; every other character becomes `_`."""
     plain = unicodedata.normalize("NFKD", text[:LONGEST_NAME])
     letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
     words = " ".join(letters.split())[:LONGEST_NAME]
@@ -88,7 +84,7 @@ def piskvork_name(text: str) -> str:
 
 
 def code_of(record: FiveRecord) -> int:
-    """The code of the game's end; UNKNOWN if every other code would give the wrong winner."""
+    """Return the result code; UNKNOWN if any other would give the wrong winner."""
     if not record.outcome or record.verdict == Verdict.VOID:
         return UNKNOWN
     if record.verdict:
@@ -107,31 +103,31 @@ def _winner_if_to_move_lost(record: FiveRecord) -> Outcome:
 
 
 def split_lines(text: str) -> list[Line]:
-    """The lines that are not blank; `text` has LF for every line end."""
+    """Return the lines that are not blank. `text` must have LF line ends."""
     # str.splitlines would also split at control characters.
     numbered = enumerate(text.split("\n"), 1)
     return [(number, line.strip(" \t")) for number, line in numbered if line.strip(" \t")]
 
 
 def is_move(text: str) -> bool:
-    """Whether a line is a stone."""
+    """Return whether a line is a stone."""
     return _MOVE.fullmatch(text) is not None
 
 
 def is_broken_move(text: str) -> bool:
-    """Whether a line that is no stone begins as one, as no name does."""
+    """Return whether a line starts like a stone; names cannot."""
     return _MOVE_START.match(text) is not None
 
 
 def is_code(text: str) -> bool:
-    """Whether a line is a code."""
+    """Return whether a line is a result code."""
     return _CODE.fullmatch(text) is not None
 
 
 def read_moves(lines: Sequence[Line], first: int, laying: Laying) -> tuple[tuple[Move, ...], int]:
-    """The stones that `lines` begin with, one a line, and how many of them are the opening's.
+    """Return the leading stones of `lines` and the length of the opening.
 
-    A stone of two numbers has no time and was played.
+    A stone without a time was played.
     """
     opening = 0
     for number, text in lines:
@@ -145,7 +141,7 @@ def read_moves(lines: Sequence[Line], first: int, laying: Laying) -> tuple[tuple
 
 
 def ended(record: FiveRecord, code: int | None) -> FiveRecord:
-    """`record` with the outcome and the verdict that a code means; no code is taken for 0."""
+    """Return `record` with the outcome and verdict of a code. A missing code counts as 0."""
     outcome: Outcome = ""
     verdict = ""
     if code in (BY_RULES, None):

@@ -1,18 +1,17 @@
-"""A game of five in a row as a `.psq` file, the way Piskvork writes it or the way GomocupJudge does.
+"""Five-in-a-row games as `.psq` files, as written by Piskvork or by GomocupJudge.
 
     Piskvorky 15x15, 11:11, 0    width x height, the players' levels, which of them started
-    8,8,0                        x,y,ms: squares from 1, ms of this one move; 0 for the opening's
+    8,8,0                        x,y,ms: squares from 1, ms of this move; 0 for stones of the opening
     9,9,1520
     first.zip                    the two players
     second.zip
-    0                            the code of the end; GomocupJudge: always -1
-    1,Renju 2024                 GomocupJudge only: who won, and the tournament
+    0                            result code; GomocupJudge: always -1
+    1,Renju 2024                 GomocupJudge only: winner and tournament
 
-GomocupJudge's winner is 0 for a draw, and else 1 for the player that moved first after the opening: with an opening of
-an odd number of stones that is white, whose name is the second ("reverse").
+GomocupJudge's winner is 0 for a draw, 1 for the first mover after the opening, 2 for the other. After an odd number of
+opening stones the first mover is white, the second name ("reverse").
 
-Kept: board, stones and their times, opening, names, and who won as far as the code and the stones tell; with the last
-line who won and the event. Lost: rule, round, date, most verdicts. Lines, names and codes: see `piskvork`.
+Lost: rule, round, date, most verdicts. For lines, names and codes see `piskvork`.
 """
 
 import re
@@ -42,15 +41,15 @@ from judge.records.text_files import decode_file, head_of
 
 
 def write_psq(record: FiveRecord) -> bytes:
-    """The file of a finished game as Piskvork writes it. InputError where no board is known."""
+    """Return a finished game as Piskvork writes it. Raises InputError if the board is unknown."""
     names = [] if record.names is None else name_lines(record)
     return encode([*_header_and_moves(record), *names, str(code_of(record))])
 
 
 def write_psq_gomocupjudge(record: FiveRecord) -> bytes:
-    """The file of a finished game as GomocupJudge writes it; without its last line if the winner is unknown.
+    """Return a finished game as GomocupJudge writes it; without the last line if the winner is unknown.
 
-    InputError where no board is known.
+    Raises InputError as `write_psq`.
     """
     lines = [*_header_and_moves(record), *name_lines(record), str(UNKNOWN)]
     if record.outcome:
@@ -61,7 +60,7 @@ def write_psq_gomocupjudge(record: FiveRecord) -> bytes:
 
 def _header_and_moves(record: FiveRecord) -> Sequence[str]:
     need_board(record, "a .psq")
-    # 11:11 is what Gomocup's records say; to Piskvork it means that programs played, not people.
+    # Gomocup's records have 11:11. To Piskvork it means that both players are programs.
     return [f"Piskvorky {record.width}x{record.height}, 11:11, 0", *move_lines(record, 1)]
 
 
@@ -73,17 +72,17 @@ _FOOTER = re.compile(r"([012])\s*,\s*(.*)", re.DOTALL)
 
 
 def looks_like_psq(data: bytes) -> bool:
-    """Whether the text begins with the header's first word."""
+    """Return whether the text begins with the header's first word."""
     return head_of(data).lstrip().startswith("Piskvorky")
 
 
 def read_psq(data: bytes, source: str = "psq") -> FiveRecord:
-    """The game in `data`, written by this judge, by Piskvork, by GomocupJudge or by hand.
+    """Read a game written by this judge, Piskvork, GomocupJudge or by hand.
 
-    Any line end, blank lines, moves of two numbers or three, with or without names, code and last
-    line are fine. InputError names `source`, the line and the fix: no header, a square off the
-    board or taken before, a line that is nothing of the format. The stone on a taken square with which a player lost,
-    which GomocupJudge keeps as the last one, is no stone of the game.
+    Accepts any line end, blank lines, moves without times, and missing names, code and last line. Raises InputError for
+    a missing header, a square off the board or occupied, or an unknown line. A losing stone on an occupied square,
+    which
+    GomocupJudge keeps as the last move, is dropped.
     """
     (number, text), *lines = split_lines(decode_file(data, source)) or [(1, "")]
     header = _HEADER.fullmatch(text)
@@ -104,7 +103,6 @@ def read_psq(data: bytes, source: str = "psq") -> FiveRecord:
 
 
 def _without_illegal_end(lines: list[Line]) -> tuple[list[Line], bool]:
-    """The lines without a last move on a square that was taken before, if GomocupJudge wrote them."""
     moves = next((number for number, (_, text) in enumerate(lines) if not is_move(text)), len(lines))
     squares = [tuple(int(number) for number in text.split(",")[:2]) for _, text in lines[:moves]]
     if len(lines) - moves != 4 or not squares or squares[-1] not in squares[:-1]:
@@ -113,18 +111,15 @@ def _without_illegal_end(lines: list[Line]) -> tuple[list[Line], bool]:
 
 
 def _read_end(lines: Sequence[Line], source: str) -> tuple[tuple[str, str] | None, int | None, str]:
-    """Names, code and GomocupJudge's line from what follows the moves; how many lines there are tells which.
-
-    None; a code; two names; names and code; names, code and GomocupJudge's line.
-    """
+    """Return names, code and GomocupJudge's line. Their presence follows from the number of lines."""
     texts = [text for _, text in lines]
     names = (texts[0], texts[1]) if len(texts) >= 2 else None
     code, footer = [*(texts[2:] if names else texts), "", ""][:2]
     broken_move = any(is_broken_move(name) for name in names or ())
     if len(texts) > 4 or broken_move or not (code == "" or is_code(code)):
         raise InputError(
-            f"{source}, line {lines[0][0]}: {quote(texts[0], 20)} is no move (x,y or x,y,ms),"
-            " and what begins there is not the two names and the code that end a game"
+            f"{source}, line {lines[0][0]}: {quote(texts[0], 20)} is not a move (x,y or x,y,ms),"
+            " and the last lines are not two names and a code"
         )
     shown = None if names is None else (one_line(names[0]), one_line(names[1]))
     return shown, int(code) if code else None, footer

@@ -1,7 +1,6 @@
-"""A finished game of five in a row as a value: what every format of the field reads to and is written from.
+"""A finished five-in-a-row game, independent of any file format.
 
-No format holds all of it; each says in its module what it keeps. Text in a record comes from strangers: what a writer
-writes and what a reader gives is one printable line (`judge.base.text.one_line`), whatever went in.
+Its text is untrusted: readers and writers reduce it to one printable line (`judge.base.text.one_line`).
 """
 
 import re
@@ -18,26 +17,25 @@ from judge.games.gomoku.rules import winning_row
 from judge.games.types import Verdict
 
 Move = tuple[int, int, int]
-"""x and y from 0, and the milliseconds that this one move took (0 for a stone of the opening)."""
+"""x and y from 0, and milliseconds (0 for a stone of the opening)."""
 
 Outcome = Literal["black", "white", "draw", ""]
-"""The colour that won, a draw, or nothing: not known, or a game that does not count."""
+"""Winning colour, draw, or empty: unknown, or a game that does not count."""
 
 WINNERS: tuple[Outcome, Outcome] = ("black", "white")
-"""The outcome that is a colour's win."""
 
 NEAR_FULL = 25
-"""Piskvork calls a game drawn when this many squares are left, Gomocup one of renju."""
+"""Number of empty squares at which Piskvork draws any game, and Gomocup a renju game."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FiveRecord:
-    """A finished game. A stone's colour is the parity of its index: the first is black.
+    """A finished game. Stones alternate in colour; the first is black.
 
-    `width` and `height` are 0 where nothing but the result is known; then there are no moves. The
-    first `opening` of `moves` stood there before anybody played. `rule` is a word of `Rule`,
-    `verdict` one of `Verdict`; `names` are those of (black, white). Empty text, and None for
-    `names`: not known. `date` is such as 2024-05-31 where it can be.
+    `width` and `height` are 0 and `moves` is empty if only the result is known. The first `opening` moves are the
+    opening. `rule` is a word of `Rule`, `verdict` one of `Verdict`; `names` are (black, white). Empty text, and None
+    for
+    `names`, mean unknown.
     """
 
     width: int
@@ -54,22 +52,21 @@ class FiveRecord:
 
     @property
     def has_board(self) -> bool:
-        """Whether more is known than the result."""
+        """Return whether the board is known."""
         return self.width > 0 and self.height > 0
 
 
 class Laying:
-    """The stones of a file while they are read: each must lie on the board, on a square of its own."""
+    """Collects stones and checks that each is on the board and on an empty square."""
 
     def __init__(self, width: int, height: int, source: str, say: Callable[[int, int], str]) -> None:
-        """`say` writes a square of the board as the format does."""
         self.moves: list[Move] = []
         self._width, self._height = width, height
         self._source, self._say = source, say
         self._stones: dict[Square, int] = {}
 
     def add(self, x: int, y: int, ms: int, line: int, text: str) -> None:
-        """Take the next stone, which `line` calls `text`; InputError where it cannot lie there."""
+        """Add the next stone. Raises InputError if it cannot be placed."""
         if not (0 <= x < self._width and 0 <= y < self._height):
             last = self._say(self._width - 1, self._height - 1)
             raise InputError(
@@ -87,27 +84,28 @@ class Laying:
 
 
 def rule_word(text: str) -> str:
-    """The rule that a file names by its word or by the number of INFO rule; empty for any other text."""
+    """Return the rule for its word or its INFO rule number; empty for any other text."""
     word = text.strip().lower()
     words = {str(number): name for name, number in RULE_BITS.items()} | {r: r for r in RULE_BITS}
     return words.get(word, "")
 
 
 def verdict_word(text: str) -> str:
-    """`text` if it is a word of `Verdict`; else nothing."""
+    """Return `text` if it is a word of `Verdict`; else empty."""
     return text if text in set(Verdict) else ""
 
 
 def iso_date(text: str) -> str:
-    """A date with dots, as PGN has it, with dashes."""
+    """Convert a PGN date with dots to one with dashes."""
     return re.sub(r"^([0-9]{4})\.([0-9]{2})\.([0-9]{2})(?![0-9])", r"\1-\2-\3", text)
 
 
 def outcome_on_board(record: FiveRecord) -> Outcome:
-    """Who won a game that is known to have ended by its rules, as far as the stones show it.
+    """Return the winner of a game that ended by its rules, as far as the stones show it.
 
-    A row of exactly five through the last stone wins under every rule; a longer one wins here and
-    is a foul there, so it shows nothing. Without a row, a board that is full but for 25 squares is a draw.
+    Exactly five through the last stone win under every rule; a longer row may be a foul, so it proves nothing. Without
+    a
+    row, at most 25 empty squares mean a draw.
     """
     board = GomokuBoard(record.width, record.height)
     at = -1
@@ -123,7 +121,7 @@ def outcome_on_board(record: FiveRecord) -> Outcome:
 
 
 def need_board(record: FiveRecord, form: str) -> None:
-    """InputError for a record without a board, which only PGN can hold."""
+    """Raise InputError for a record without a board, which only PGN supports."""
     if not record.has_board:
         names = " - ".join(map(quote, record.names or ("?", "?")))
         raise InputError(f"{names}: only the result is known, and {form} needs the moves; use pgn")

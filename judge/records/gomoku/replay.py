@@ -1,7 +1,6 @@
-"""A record of a game of five in a row, played again from its transcript: what stood on the board, who took how long.
+"""Replays a five-in-a-row record from its transcript.
 
-What stands on the board is the game's to say, not the plies': one answer may lay several stones, swap colours or offer
-stones that are never placed.
+The stones come from the game: one answer may place several stones, swap colours, or offer stones that are never placed.
 """
 
 from collections.abc import Sequence
@@ -23,16 +22,16 @@ from judge.referee.transcript import unseal
 
 
 class LaidPly(NamedTuple):
-    """An answer, and the places in the game's `stones` of those that it laid."""
+    """An answer, and the indices in the game's `stones` that it placed."""
 
     ply: Ply
     stones: range
 
 
 def replay_gomoku(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
-    """The game at its end, and its answers. A void game is at the moment where it broke off.
+    """Return the game at its end, and its answers. A void game stops where it broke off.
 
-    InputError for a record of another game, or one that departs from the rules.
+    Raises InputError for another game, or a contradiction to the rules.
     """
     with replaying():
         return _replay(file)
@@ -46,7 +45,7 @@ def _replay(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
     if not isinstance(referee.game, Gomoku):
         raise InputError(f"a record of {file.record.spec.policy.game.name}, not of five in a row")
     game = referee.game
-    # The transcript of a void game ends where the host failed, in the middle of anything.
+    # The transcript of a void game may end anywhere.
     with suppress(InputError) if file.record.verdict is Verdict.VOID else nullcontext():
         referee.play()
     spans = pairwise([*laid_before, len(game.stones)])
@@ -54,10 +53,9 @@ def _replay(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
 
 
 def five_of(file: RecordFile) -> FiveRecord:
-    """The record as its field's formats have it; InputError as `game_of`.
+    """Convert a record for the file formats. Raises InputError as `replay_gomoku`.
 
-    Who won and how is what the replay finds. The first stone of an answer has its time, in whole
-    milliseconds; the event is the policy.
+    The first stone of an answer has its time in whole milliseconds.
     """
     game, plies = replay_gomoku(file)
     record = file.record
@@ -83,7 +81,6 @@ def five_of(file: RecordFile) -> FiveRecord:
 
 
 def _ended(game: Gomoku, record: GameRecord) -> tuple[Outcome, Verdict]:
-    """Who won, and how. A void game may have come to an end that does not count."""
     if game.end is None or record.verdict is Verdict.VOID:
         return "", Verdict.VOID
     winner = winner_of(game.end)

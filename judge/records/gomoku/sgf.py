@@ -1,19 +1,16 @@
-"""A game of five in a row in SGF, the format FF[4] with GM[4], which viewers of all board games read.
+"""Five-in-a-row games in SGF, the format FF[4] with GM[4], which general board game viewers read.
 
     (;FF[4]GM[4]CA[UTF-8]AP[judge]SZ[15]RU[renju]PB[first]PW[second]EV[cup]RO[3]DT[2024-05-31]RE[B+T]GC[turn-time]
     ;B[hh]C[opening move]
     ;W[ih]C[1520ms])
 
-Squares are column and row from the top left corner, `a` to `z` and then `A` to `Z`: boards up to 52x52; one that is not
-square has SZ[width:height]. A stone of the opening is a move with the comment `opening move`, any other has its time
-for a comment, both as c-gomoku-cli writes them; RE has the winner and T, R or F for time, resigned or another fault,
-GC the verdict's word.
+Squares are column and row from the top left corner, `a` to `z`, then `A` to `Z`: at most 52x52. Rectangular boards
+have SZ[width:height]. The comment of a stone is `opening move` or its time, as in c-gomoku-cli. RE has the winner
+and T (time), R (resigned) or F (another fault). GC has the verdict.
 
-Everything of a record is kept. Read are collections of games, FF[1] to FF[4], any property (unknown ones are passed
-over), set-up stones (AB and AW before the first move) for an opening; of variations the main line
-alone. No pass and no other game: GM, if present, must be 4. CA names the encoding of a file; without it see
-`judge.records.text_files`. The parser goes through the text once, without
-recursion: the main line ends at the first closing parenthesis, because the first variation always comes first.
+Everything of a record is kept. The reader accepts collections, FF[1] to FF[4], unknown properties, and set-up stones
+(AB and AW before the first move) as opening. It reads the main line only, and refuses passes and other games (GM). CA
+names the encoding. The parser needs no recursion: the main line ends at the first closing parenthesis.
 """
 
 import re
@@ -49,19 +46,19 @@ _SUFFIXES = {
     Verdict.TURN_TIME: "T",
     Verdict.MATCH_TIME: "T",
 }
-"""What follows `B+` in RE, by the verdict; F for every other one."""
+"""Suffix after `B+` in RE for each verdict; F for all others."""
 
 _VERDICTS = {"R": Verdict.RESIGNED, "T": Verdict.TURN_TIME}
-"""The verdict by the letter that follows `B+`, where GC has no word."""
+"""Verdict for the letter after `B+` without a verdict in GC."""
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
 def write_sgf(record: FiveRecord) -> bytes:
-    """The game tree of a finished game; one after the other they make a collection.
+    """Write a finished game; concatenated games form a collection.
 
-    InputError where no board is known, or one too large for the letters.
+    Raises InputError if the board is unknown or too large.
     """
     need_board(record, "SGF")
     if max(record.width, record.height) > LARGEST:
@@ -114,8 +111,6 @@ def _escape(text: str) -> str:
 
 
 class _Values(NamedTuple):
-    """A property's values as they stand there, and the line of its name."""
-
     line: int
     texts: list[str]
 
@@ -131,15 +126,14 @@ _WON = re.compile(r"([BW])\s*\+\s*(.?)", re.IGNORECASE)
 
 
 def looks_like_sgf(data: bytes) -> bool:
-    """Whether the text begins with a game."""
+    """Return whether the text begins with a game."""
     return _TREE.match(head_of(data).lstrip()) is not None
 
 
 def read_sgf(data: bytes, source: str = "sgf") -> tuple[FiveRecord, ...]:
-    """The games of a collection, each with its main line.
+    """Return the games of a collection, main lines only.
 
-    Any line end, any text around the games. InputError names `source`, the line
-    and the fix: nothing of the format, another game, no size, a stone that cannot lie there, an unknown encoding.
+    Raises InputError for another game, a missing size, a stone that cannot be placed, or an unknown encoding.
     """
     encoding = sgf_encoding(data, source)
     trees = list(_games(_words(decode_file(data, source, encoding), source)))
@@ -156,7 +150,7 @@ def read_sgf(data: bytes, source: str = "sgf") -> tuple[FiveRecord, ...]:
 
 
 def sgf_encoding(data: bytes, source: str) -> Encoding:
-    """The encoding of a file: that of CA, unless it has a byte order mark. InputError where CA names an unknown one."""
+    """Return the encoding from the byte order mark, else from CA. Raises InputError if unknown."""
     found = encoding_of(data)
     if found.mark_bytes or found.codec.startswith("utf-16"):
         return found
@@ -165,21 +159,19 @@ def sgf_encoding(data: bytes, source: str) -> Encoding:
 
 
 def _declared(text: str, source: str) -> tuple[int, str]:
-    """The line and value of the first CA; `text` has a letter for each byte."""
     try:
         for line, name, value in _root_properties(_words(text, source)):
             if name == "CA":
                 return line, value.strip()
     except InputError:
         pass
-    # The second byte of a letter before it can be a bracket or a backslash.
+    # In multi-byte encodings the second byte of a character may be a bracket or a backslash.
     if not text.isascii() and (match := _ENCODING.search(text)):
         return text.count("\n", 0, match.start()) + 1, match[1].strip()
     return 0, ""
 
 
 def _root_properties(words: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
-    """Line, name and first value of each property in the first node of a file."""
     at, name = 0, ""
     for number, (line, word) in enumerate(words):
         if number > 1 and word in "();":
@@ -199,12 +191,11 @@ def _codec(name: str, source: str, line: int) -> str:
 
 
 def _property_name(word: str) -> str:
-    """Before FF[4] names could be spelled out (GaMe): the capitals count."""
+    """Return the capitals of a name: FF[1] to FF[3] allow spelled-out names (GaMe)."""
     return "".join(letter for letter in word if letter.isupper())
 
 
 def _words(text: str, source: str) -> Iterator[tuple[int, str]]:
-    """Parentheses, semicolons, names and values of every game, each with its line."""
     line, at, depth = 1, 0, 0
     while True:
         if depth == 0:
@@ -216,7 +207,7 @@ def _words(text: str, source: str) -> Iterator[tuple[int, str]]:
         match = _WORD.match(text, at)
         if match is None:
             raise InputError(
-                f"{source}, line {line}: {quote(text[at : at + 20])} is nothing of SGF here;"
+                f"{source}, line {line}: {quote(text[at : at + 20])} is not valid SGF here;"
                 " close every game with ) and every value with ]"
             )
         word = match[0]
@@ -228,7 +219,6 @@ def _words(text: str, source: str) -> Iterator[tuple[int, str]]:
 
 
 def _games(words: Iterator[tuple[int, str]]) -> Iterator[list[_Node]]:
-    """The nodes of each game's main line."""
     nodes: list[_Node] = []
     values = _Values(0, [])
     depth, is_main = 0, True
@@ -274,14 +264,12 @@ def _record(nodes: Sequence[_Node], source: str) -> FiveRecord:
 
 
 def _text(node: _Node, name: str) -> str:
-    """The first value of a property on one line, unescaped; empty where there is none."""
     values = node.get(name)
     raw = values.texts[0] if values and values.texts else ""
     return one_line(re.sub(r"\\(\n|.)", lambda m: m[1].strip("\n"), raw, flags=re.DOTALL))
 
 
 def _read_size(root: _Node, source: str) -> tuple[int, int]:
-    """Width and height; the game must be ours."""
     game, size = _text(root, "GM"), _text(root, "SZ")
     if game not in ("", "4"):
         raise InputError(
@@ -298,12 +286,11 @@ def _read_size(root: _Node, source: str) -> tuple[int, int]:
 
 
 def _read_moves(nodes: Sequence[_Node], laying: Laying, source: str) -> int:
-    """Lay the stones of `nodes`; how many of them are the opening's."""
     opening = 0
     for node in nodes:
         for line, text in _set_up(node, len(laying.moves) & 1, source):
             if opening != len(laying.moves):
-                raise InputError(f"{source}, line {line}: AB and AW behind a move; write B and W there")
+                raise InputError(f"{source}, line {line}: AB and AW after a move; write B and W there")
             _lay(laying, line, text, 0, source)
             opening += 1
         comment = _text(node, "C")
@@ -321,7 +308,7 @@ def _read_moves(nodes: Sequence[_Node], laying: Laying, source: str) -> int:
 
 
 def _set_up(node: _Node, turn: int, source: str) -> Iterator[tuple[int, str]]:
-    """The stones that a node sets up, as if they had been played in turn, beginning with the colour `turn`."""
+    """Yield a node's set-up stones as if played alternately, beginning with colour `turn`."""
     none = _Values(0, [])
     stones = (node.get("AB", none), node.get("AW", none))
     first, second = stones[turn], stones[1 - turn]
@@ -343,7 +330,6 @@ def _lay(laying: Laying, line: int, text: str, ms: int, source: str) -> None:
 
 
 def _read_result(result: str, comment: str) -> tuple[Outcome, str]:
-    """Who won, and how."""
     verdict = verdict_word(comment)
     won = _WON.match(result)
     if result.lower() == "void" or verdict == Verdict.VOID:

@@ -1,4 +1,4 @@
-"""Pictures of a game of five in a row, and its steps in a file of the field."""
+"""Board views of five-in-a-row games, and the steps of a game file."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from judge.records.views import BoardView, Mark, Surface, Token
 
 
 def stones_view(game: Gomoku) -> BoardView:
-    """Numbered stones; the winning row and the offers of a fifth stone are marked."""
+    """Return a view with numbered stones; the winning row and offered fifth stones are marked."""
     bare = bare_stones_view(game.width, game.height, game.stones, game.dead)
     return replace(
         bare, seats=(game.black, 1 - game.black), marks={**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)}
@@ -23,7 +23,7 @@ def stones_view(game: Gomoku) -> BoardView:
 
 
 def bare_stones_view(width: int, height: int, stones: Sequence[Placed], dead: Collection[Square] = ()) -> BoardView:
-    """Stones in play order on a board of which no rule is known."""
+    """Return a view of stones in play order, without rules."""
     tokens = {(x, y): _stone(colour, number, (x, y) in dead) for number, (x, y, colour) in enumerate(stones, 1)}
     return BoardView(
         Surface.LINES,
@@ -41,7 +41,6 @@ def _stone(colour: int, number: int, is_dead: bool) -> Token:
 
 
 def _winning_row(game: Gomoku) -> Mapping[Square, Mark]:
-    """The squares of the row through the last stone, if it won."""
     if not isinstance(game.end, RuleResult) or game.end.verdict is not Verdict.WIN:
         return {}
     x, y, colour = game.stones[-1]
@@ -52,7 +51,6 @@ def _winning_row(game: Gomoku) -> Mapping[Square, Mark]:
 
 
 def _run(own: set[Square], start: Square, dx: int, dy: int) -> list[Square]:
-    """The squares of `own` in an unbroken line through `start`."""
     run = [start]
     for sign in (1, -1):
         x, y = start[0] + sign * dx, start[1] + sign * dy
@@ -63,7 +61,7 @@ def _run(own: set[Square], start: Square, dx: int, dy: int) -> list[Square]:
 
 
 def first_game(data: bytes, source: str) -> Stepped:
-    """Of a file that holds many games the first one; InputError names `source` and the line."""
+    """Return the first game of a file. Raises InputError."""
     game = GOMOKU_FORMATS.read(data, source)[0]
     if not game.has_board:
         raise InputError(f"{source}: it holds results alone, no moves")

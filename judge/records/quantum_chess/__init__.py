@@ -1,1 +1,1 @@
-"""Logs of Quantum Chess as the manager of the UCC contests wrote them, read and played again."""
+"""Quantum Chess logs of the UCC contest manager: reading and replaying."""

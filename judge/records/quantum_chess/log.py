@@ -1,19 +1,18 @@
-"""A game of Quantum Chess as the UCC manager of 2013 logs it, in full or as the short log that a viewer follows.
+"""A Quantum Chess game in the log format of the 2013 UCC manager: the full log, or the short log for viewers.
 
     # Log starts 2013-03-01 20:00:00.000001           or: # Short log updated ...
-    # white : first                                   who plays
+    # white : first                                   players
     # black : second
-    # Initial board                                   column by column; hidden types and all
-    black unknown ['rook', '?queen'] at 0,0           `?`: not shown yet; `unknown`: open
+    # Initial board                                   column by column, with hidden types
+    black unknown ['rook', '?queen'] at 0,0           `?`: hidden; `unknown`: undecided
     # Start game
-    2013-03-01 20:00:01.000001 : 3 6 1 pawn           when, and what was announced
+    2013-03-01 20:00:01.000001 : 3 6 1 pawn           time and announcement
     2013-03-01 20:00:01.000002 : 3 6 -> 3 5
     2013-03-01 20:00:02.000003 : black                the final result
     # EOF
 
-A short log is written anew with every other announcement: its board is the one of that moment, and it holds the last
-two lines only. The manager writes its wall's clock without a zone; here it is taken for UTC. Lines end in LF; what is
-read is taken as Latin-1 and may end in CR LF, have blank lines and comments, or break off.
+The short log has the current board and the last two lines. Times are the manager's local time; here they are read as
+UTC. Input is read as Latin-1 and may have CR LF, blank lines and comments, or break off.
 """
 
 import re
@@ -29,7 +28,7 @@ from judge.games.quantum_chess.words import is_announcement
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """A line with its moment; `line` is its number in the file that it was read from, 0 where there is none."""
+    """A line with its time. `line` is its number in the file, 0 without a file."""
 
     when: datetime
     text: str
@@ -38,9 +37,9 @@ class Logged:
 
 @dataclass(frozen=True, slots=True)
 class QchessLog:
-    """What a log says. `started` is the moment in its first line: when it was started, or the short log updated.
+    """Content of a log. `started` is the time in the first line.
 
-    `result` is None where the log breaks off, `is_closed` says whether it ends in `# EOF`.
+    `result` is None if the log breaks off. `is_closed`: it ends with `# EOF`.
     """
 
     started: datetime
@@ -53,7 +52,7 @@ class QchessLog:
 
 
 def write_log(log: QchessLog) -> bytes:
-    """The file of a log, full or short, byte for byte as the manager writes it."""
+    """Return a full or short log, byte for byte as the manager writes it."""
     announced = log.events if log.result is None else (*log.events, log.result)
     opening = "Short log updated" if log.is_short else "Log starts"
     lines = [
@@ -87,10 +86,9 @@ _RESULT = re.compile(r"(?:white|black)(?: .*)?|DRAW")
 
 
 def read_log(data: bytes, source: str = "log") -> QchessLog:
-    """The log in `data`, full or short; of several short ones in a row the last.
+    """Read a full or short log. Of several concatenated short logs the last is returned.
 
-    InputError names `source`, the line and the fix: no first line, a line that is nothing of the format, an
-    announcement behind the final result.
+    Raises InputError for an unknown line or an announcement after the final result.
     """
     reader = _Reader(source)
     for number, line in enumerate(data.decode("latin-1").split("\n"), 1):
@@ -99,8 +97,6 @@ def read_log(data: bytes, source: str = "log") -> QchessLog:
 
 
 class _Reader:
-    """Collects what the lines of a file say."""
-
     def __init__(self, source: str) -> None:
         self._source = source
         self._opening: tuple[datetime, bool] | None = None
@@ -114,7 +110,6 @@ class _Reader:
         self._is_closed = False
 
     def take(self, number: int, line: str) -> None:
-        """Read one line; a comment or an empty line that means nothing is passed over."""
         if opening := _OPENING.fullmatch(line):
             self._forget()
             self._opening = (self._moment(number, opening[2]), opening[1].startswith("Short"))
@@ -132,9 +127,8 @@ class _Reader:
             raise self._wrong(number, f"{quote(line)} is neither a piece nor an announcement")
 
     def log(self) -> QchessLog:
-        """What was read."""
         if self._opening is None:
-            raise self._wrong(1, "no log of Quantum Chess; it begins with `# Log starts` and a date")
+            raise self._wrong(1, "not a Quantum Chess log; the first line is `# Log starts` and a date")
         started, is_short = self._opening
         return QchessLog(
             started,
@@ -148,7 +142,7 @@ class _Reader:
 
     def _take_said(self, said: Logged) -> None:
         if self._result is not None:
-            what = f"stands behind the final result of line {self._result.line}; cut the log there"
+            what = f"comes after the final result in line {self._result.line}; cut the log there"
             raise self._wrong(said.line, f"{quote(said.text)} {what}")
         if is_announcement(said.text):
             self._events.append(said)
@@ -162,7 +156,7 @@ class _Reader:
         try:
             return datetime.fromisoformat(text).replace(tzinfo=UTC)
         except ValueError:
-            raise self._wrong(number, f"{text} is no moment") from None
+            raise self._wrong(number, f"{text} is not a date and time") from None
 
     def _wrong(self, number: int, what: str) -> InputError:
         return InputError(f"{self._source}, line {number}: {what}")

@@ -1,8 +1,7 @@
-"""Between a log of Quantum Chess and a played game: either says all that is needed to have the other.
+"""Converts between Quantum Chess logs and games.
 
-A log has what nature drew (its board shows the hidden types, an announcement which type came up) and what both seats
-answered, so it can be played again and every contradiction to the rules is found, with its line. A finished game gives
-the log that the UCC manager of 2013 would have written of it.
+A log has all random choices and both seats' answers, so it can be replayed and checked against the rules. A finished
+game gives the log that the UCC manager of 2013 would have written.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -42,7 +41,7 @@ from judge.referee.spec import GameRecord
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer and whose it is: a seat's, or NATURE's."""
+    """An answer of a seat or of NATURE."""
 
     seat: int
     reply: Reply
@@ -50,18 +49,18 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A game that was played from a log: `game` is where it led, `fault` what ended it outside the rules."""
+    """A replayed game in its last position. `fault` is the agent fault that ended it, if any."""
 
     game: QuantumChess
     answers: tuple[Answered, ...]
     fault: AgentFault | None
 
     def replies(self, seat: int) -> list[Reply]:
-        """What one seat answered, in order."""
+        """Return one seat's answers in order."""
         return [answered.reply for answered in self.answers if answered.seat == seat]
 
     def chance(self) -> Callable[[Request], Reply]:
-        """Answers chance as the log has it, from its beginning; RuntimeError when asked for more."""
+        """Return a function that gives the log's random choices in order; RuntimeError at their end."""
         drawn: Iterator[Reply] = iter(self.replies(NATURE))
 
         def answer(request: Request) -> Reply:
@@ -74,7 +73,7 @@ class Replayed:
 
 
 def qchess_options(log: QchessLog) -> dict[str, Any]:
-    """The options of the game that a log is of: a usual start by its variant, any other board as a position."""
+    """Return a log's game options: a standard start as variant, any other board as position."""
     board = {(piece.x, piece.y): piece for piece in log.board}
     if board == {(piece.x, piece.y): piece.placed() for piece in classical_pieces()}:
         return {"variant": "classical"}
@@ -86,16 +85,14 @@ def qchess_options(log: QchessLog) -> dict[str, Any]:
 
 
 def replay_qchess_log(log: QchessLog, source: str = "log", options: Mapping[str, Any] | None = None) -> Replayed:
-    """Play a log again; InputError names `source` and the line that contradicts the rules.
+    """Replay a log. Raises InputError naming the line that contradicts the rules.
 
-    `options` go over those that the log itself shows: the limits, or `illegal`, of which no log tells.
+    `options` override those of the log. A log does not contain the limits and `illegal`.
     """
     return _Replayer(log, source, qchess_options(log) | dict(options or {})).replayed()
 
 
 class _Replayer:
-    """Leads a game along a log."""
-
     def __init__(self, log: QchessLog, source: str, options: Mapping[str, Any]) -> None:
         self._log = log
         self._source = source
@@ -107,7 +104,6 @@ class _Replayer:
         self._answers: list[Answered] = []
 
     def replayed(self) -> Replayed:
-        """The whole log."""
         board = {(piece.x, piece.y): piece for piece in self._log.board}
         while (undrawn := self._game.undrawn) is not None:
             piece, kinds = undrawn
@@ -135,7 +131,7 @@ class _Replayer:
         self._answers += [Answered(who, r) for who, r in zip((seat, NATURE), replies, strict=False)]
 
     def _lose_turns_before(self, said: Logged) -> None:
-        """Lost turns leave no line: they are where another line is due than the one that comes."""
+        """Lost turns leave no line: infer them where the next line does not fit the request."""
         while self._game.end is None:
             match self._game.pending():
                 case Destination() if not MOVED.fullmatch(said.text):
@@ -152,7 +148,6 @@ class _Replayer:
         return None if piece is None else piece.colour
 
     def _finish(self, result: Logged) -> AgentFault | None:
-        """Let the game end as the log says, by an answer that could not be played or by a fault outside the rules."""
         fault = None
         if self._game.end is None:
             colour, _, words = result.text.partition(" ")
@@ -163,13 +158,13 @@ class _Replayer:
             elif (answer := self._refused(words)) is not None and colour == COLOURS[self._game.pending().seat]:
                 self._answer(answer)
         if self._game.end is None:
-            raise self._wrong(result, "by the rules the game goes on")
+            raise self._wrong(result, "by the rules the game continues")
         if result.text not in (self._result(), self._result().partition(" ")[2]):
             raise self._wrong(result, f"by the rules the result is {self._result()}")
         return fault
 
     def _refused(self, words: str) -> Reply | None:
-        """An answer of which the manager would say `words`; where these don't tell the square, the first that fits."""
+        """Return an answer that the manager would report as `words`, with any matching square."""
         word, _, rest = words.partition(" ")
         if words.startswith('ILLEGAL unasked "'):
             return Reply(ReplyKind.UNASKED, _quoted(rest))
@@ -200,7 +195,6 @@ class _Replayer:
 
 
 def _quoted(text: str) -> str:
-    """What stands between the first and the last quotation mark."""
     return text.partition('"')[2].removesuffix('"')
 
 
@@ -227,7 +221,7 @@ def _is_quantum_start(board: Mapping[tuple[int, int], PlacedPiece]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """When a game began, when each answer of a seat came, and when the game ended."""
+    """Start of a game, time of each seat's answer, and end."""
 
     started: datetime
     answers: tuple[datetime, ...]
@@ -235,7 +229,7 @@ class Moments:
 
 
 def qchess_log(record: GameRecord) -> QchessLog:
-    """The log of a game; the moment of an answer is the start and all the time that was charged until then."""
+    """Return a game's log. An answer's time is the start plus all time charged until then."""
     started = datetime.fromisoformat(record.started_at)
     charged, moments = 0.0, []
     for ply in record.plies:
@@ -262,14 +256,14 @@ def keep_log(
     fault: AgentFault | None,
     moments: Moments,
 ) -> QchessLog:
-    """Play `game` from its start with the answers of the seats, in order, and log it."""
+    """Play `game` with the seats' answers in order, and return its log."""
     events = [Logged(moments.started, text) for text in game.options.played]
     _answer_chance(game, chance)
     board = game.options.position or game.board.placed()
     for reply, when in zip(replies, moments.answers, strict=True):
         told = list(game.apply(reply))
         told += _answer_chance(game, chance)
-        # Both seats are told of the same announcement.
+        # Both seats get the same announcement; log it once.
         once = [event for event in told if isinstance(event, Selected | Moved) and event.only == event.seat]
         events += [Logged(when, announcement(event)) for event in once]
     if game.end is None and fault is not None:

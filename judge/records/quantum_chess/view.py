@@ -1,4 +1,4 @@
-"""Pictures of a game of Quantum Chess, and its steps in a log of UCC's manager."""
+"""Board views of Quantum Chess games, and the steps of a UCC manager's log."""
 
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.board import SIZE, UNKNOWN, Piece
@@ -10,7 +10,7 @@ from judge.records.views import BoardView, Face, Surface, Token
 
 
 def chess_view(game: QuantumChess, seat: int | None = None) -> BoardView:
-    """Pieces with both their types, until they are known to be the same; what is hidden, is so from both seats."""
+    """Return a view with both types of each undecided piece. Hidden types are hidden from both seats."""
     names = tuple(map(str, range(SIZE)))
     shows_all = seat is None
     tokens = {(piece.x, piece.y): _piece(piece, shows_all) for piece in game.board.pieces}
@@ -29,7 +29,7 @@ def _piece(piece: Piece, shows_all: bool) -> Token:
 
 
 def qchess_steps(log: QchessLog) -> Stepped:
-    """The game, played again; InputError where the log contradicts the rules."""
+    """Replay the game. Raises InputError if the log contradicts the rules."""
     replayed = replay_qchess_log(log)
     game = QuantumChess(replayed.game.options)
     steps = LogSteps(chess_view)

@@ -1,1 +1,1 @@
-"""Logs of Stratego as the managers of the UCC contests wrote them, read and played again."""
+"""Stratego logs of the UCC contest managers: reading and replaying."""

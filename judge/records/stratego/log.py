@@ -1,16 +1,15 @@
-"""The log of a game of Stratego: written as UCC's manager writes it, and read back.
+"""Reads and writes Stratego logs in the format of UCC's manager.
 
     ./red RED SETUP                         the first word is the name; four rows, or INVALID!
     FB8sB479B8 ...
     ./blue BLUE SETUP
     967B669999 ...
-    1 RED: 0 3 DOWN OK                      turn, RED or BLU, the reply and its outcome; nothing where none came
+    1 RED: 0 3 DOWN OK                      turn, RED or BLU, reply and outcome; empty if there was no reply
     1 BLU: 0 6 UP KILLS 9 9
     Game ends on RED's turn - REASON: Captured the flag
     ./red RED VICTORY 117 12 8              the result line
 
-Lines end in LF. What an agent said stands in the file, so a reader may be fooled by what looks like a line end: unless
-told otherwise, control characters are written as blanks (where a move may have blanks) or question marks.
+Agents' text could imitate line ends, so by default control characters are written as blanks or question marks.
 """
 
 import re
@@ -25,16 +24,15 @@ from judge.games.stratego.types import BLUE, COLOURS, RED, SETUP_ROWS, one_word
 from judge.games.types import SEATS, AgentFault, Verdict
 
 SHORT = ("RED", "BLU")
-"""How the lines of half-moves call the sides."""
+"""Names of the sides in half-move lines."""
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
 def write_log(game: Stratego, names: tuple[str, str], reply_s: float = 2.0, verbatim: bool = False) -> bytes:
-    """The log of a game; of one that has not ended, what there is of it.
+    """Write the log of a game, finished or not.
 
-    `names` are (RED, BLUE), `reply_s` is the limit of a reply, named where it was overrun. `verbatim` keeps control
-    characters as an agent said them.
+    `names` are (RED, BLUE). `reply_s` is the time limit, named after a timeout. `verbatim` keeps control characters.
     """
     words = [one_word(name) for name in names]
     is_2011 = game.options.words == "2011"
@@ -56,12 +54,11 @@ def write_log(game: Stratego, names: tuple[str, str], reply_s: float = 2.0, verb
 
 
 def one_printable_line(text: str) -> str:
-    """`text` on one printable line: white space becomes a blank, what else is not printable a question mark."""
+    """Replace white space by blanks and other unprintable characters by question marks."""
     return printable(re.sub(r"[\t\v\f\r]", " ", text), None, mark="?")
 
 
 def _reason(game: Stratego, reply_s: float) -> str:
-    """The reason as a log gives it: the game's own, or words for what the referee found."""
     if game.reason or not isinstance(game.end, AgentFault):
         return game.reason
     if game.options.words == "2011":
@@ -79,7 +76,7 @@ def _reason(game: Stratego, reply_s: float) -> str:
 
 
 class HalfMoveLine(NamedTuple):
-    """`number` is the line in the file, from 1; `text` what follows the colon."""
+    """A half-move. `number` is the line in the file, from 1; `text` follows the colon."""
 
     number: int
     turn: int
@@ -88,7 +85,7 @@ class HalfMoveLine(NamedTuple):
 
 
 class ResultLine(NamedTuple):
-    """The last line of a log and of the manager's stdout; `colour` is RED, BLUE or BOTH."""
+    """The last line of a log and of the manager's stdout. `colour` is RED, BLUE or BOTH."""
 
     name: str
     colour: str
@@ -99,23 +96,23 @@ class ResultLine(NamedTuple):
 
     @property
     def points_word(self) -> str:
-        """Which row of a policy's points counts: two bad set-ups are BOTH_ILLEGAL, and nothing else is."""
+        """Return the row of the policy's points; BOTH_ILLEGAL only for two bad set-ups."""
         if self.colour == "BOTH":
             return "BOTH_ILLEGAL"
-        # In 2011 one bad set-up was called BOTH_ILLEGAL too, with the offender's name.
+        # In 2011 a single bad set-up was also called BOTH_ILLEGAL, with the offender's name.
         return "ILLEGAL" if self.outcome == "BOTH_ILLEGAL" else self.outcome
 
 
 @dataclass(frozen=True, slots=True)
 class StrategoLog:
-    """What a log says. `setups` are four rows a side, None where the set-up was bad."""
+    """Content of a log. `setups` are four rows per side, None for a bad set-up."""
 
     source: str
     names: tuple[str, str]
     setups: tuple[tuple[str, ...] | None, tuple[str, ...] | None]
     half_moves: tuple[HalfMoveLine, ...]
     reason: str
-    """Why the game ended; empty where the log breaks off."""
+    """Why the game ended; empty if the log breaks off."""
     result: ResultLine | None
     last_line: int
 
@@ -132,7 +129,7 @@ _RESULT = re.compile(r"(\S+) (RED|BLUE|BOTH) ([A-Z_]+) ([0-9]{1,9}) ([0-9]{1,9})
 
 
 def read_result(line: str) -> ResultLine | None:
-    """A result line; None where `line` is none."""
+    """Parse a result line. Return None if `line` has another form."""
     match = _RESULT.fullmatch(line)
     if match is None:
         return None
@@ -140,17 +137,14 @@ def read_result(line: str) -> ResultLine | None:
 
 
 def read_log(data: bytes, source: str = "log") -> StrategoLog:
-    """The log in `data`, written by this judge or by a manager of 2011 or 2012.
+    """Read a log written by this judge or by UCC's managers of 2011 and 2012.
 
-    A log may break off in play, and may have the traces of a dead agent behind its end. InputError names `source`, the
-    line and the fix.
+    A log may break off during play, and may have traces of a dead agent after its end. Raises InputError.
     """
     return _Reader(data, source).read()
 
 
 class _Reader:
-    """Goes through the lines of a log once."""
-
     def __init__(self, data: bytes, source: str) -> None:
         text = data.decode("latin-1")
         self._lines = text.removesuffix("\n").split("\n")
@@ -159,7 +153,6 @@ class _Reader:
         self._bad: set[int] = set()
 
     def read(self) -> StrategoLog:
-        """Set-ups, half-moves, end."""
         while match := _PRELUDE.fullmatch(self._peek()):
             self._next += 1
             if match[2]:
@@ -183,7 +176,6 @@ class _Reader:
         return match[1], None if seat in self._bad else rows
 
     def _read_half_moves(self) -> tuple[tuple[HalfMoveLine, ...], str]:
-        """The half-moves, and the reason of the end; empty where the log breaks off."""
         half_moves: list[HalfMoveLine] = []
         while self._next < len(self._lines):
             line = self._take("a half-move")
@@ -193,8 +185,9 @@ class _Reader:
             match = _HALF_MOVE.fullmatch(line)
             if match is None:
                 raise self._error("a half-move is written such as 1 RED: 0 3 DOWN OK")
-            # A manager that was told of a dead agent ended in the middle of its last line. An agent may say the same
-            # words; then something follows.
+            # A manager that notices a dead agent ends within its last line. An agent may write the same words, but then
+            # more
+            # lines follow.
             end = _END.fullmatch(match[3]) if self._next >= len(self._lines) else None
             text = match[3] if end is None else ""
             half_moves.append(HalfMoveLine(self._next, int(match[1]), SHORT.index(match[2]), text))
@@ -203,7 +196,6 @@ class _Reader:
         return tuple(half_moves), ""
 
     def _read_end(self) -> ResultLine | None:
-        """The result line behind the end, if there is one."""
         result = None
         while self._next < len(self._lines):
             line = self._take("the result line")
@@ -217,7 +209,7 @@ class _Reader:
 
     def _take(self, wanted: str) -> str:
         if self._next >= len(self._lines):
-            raise InputError(f"{self._source}: ends where {wanted} is to come")
+            raise InputError(f"{self._source}: the file ends; expected {wanted}")
         self._next += 1
         return self._lines[self._next - 1]
 

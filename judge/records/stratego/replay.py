@@ -1,6 +1,6 @@
-"""A log or a record of Stratego played again by the rules: what was said goes in, and the same must come out.
+"""Replays a Stratego log or record by the rules and checks the result.
 
-Chance is answered from what is recorded: a log has the outcome of every fight, a record the seed.
+Random choices come from the log's fights or the record's seed.
 """
 
 import re
@@ -20,7 +20,7 @@ _OUTCOME = re.compile(r"(.*) (OK|ILLEGAL|FLAG|VICTORY_FLAG|VICTORY_ATTRITION|(?:
 
 
 def stratego_options(log: StrategoLog, rules: str = "stratego-2012") -> StrategoOptions:
-    """The options that a log was played with: those of a named set, and the limit and the tolerance that it shows."""
+    """Return a log's options: a named rule set with the log's limit and tolerance."""
     base = RULES[rules]
     last = log.result.outcome if log.result else ""
     reached_limit = log.result is not None and last in ("DRAW_DEFAULT", "INTERNAL_ERROR")
@@ -37,7 +37,7 @@ def stratego_options(log: StrategoLog, rules: str = "stratego-2012") -> Stratego
 
 
 def replay_stratego_log(log: StrategoLog, options: StrategoOptions | None = None) -> Stratego:
-    """The game of a log, played by the rules; InputError where they give something else than the log has."""
+    """Replay the game of a log. Raises InputError where the rules and the log differ."""
     game = Stratego(options or stratego_options(log))
     for step in log_answers(log, game):
         if isinstance(step, AgentFault):
@@ -50,9 +50,9 @@ def replay_stratego_log(log: StrategoLog, options: StrategoOptions | None = None
 
 
 def log_answers(log: StrategoLog, game: Stratego) -> Iterator[Reply | AgentFault]:
-    """What `game` is to be fed, one after the other, until it ends: replies, tosses, and the faults that a log shows.
+    """Yield the replies, tosses and agent faults to apply to `game` until it ends.
 
-    A toss is answered from the outcome that the log has. InputError where the log ends and the game goes on.
+    Raises InputError if the log ends before the game does.
     """
     while game.end is None:
         request = game.pending()
@@ -65,7 +65,7 @@ def log_answers(log: StrategoLog, game: Stratego) -> Iterator[Reply | AgentFault
             continue
         at = len(game.half_moves)
         if at >= len(log.half_moves):
-            raise InputError(f"{log.source}, line {log.last_line}: the log ends where the game goes on")
+            raise InputError(f"{log.source}, line {log.last_line}: the log ends before the game is over")
         line = log.half_moves[at]
         if request.seat == NATURE:
             yield decided(Drawn(_toss_of(log, line)))
@@ -77,7 +77,7 @@ def log_answers(log: StrategoLog, game: Stratego) -> Iterator[Reply | AgentFault
 
 
 def _answer_of(log: StrategoLog, line: HalfMoveLine, options: StrategoOptions) -> Reply | AgentFault:
-    """What was said, or what kept it from being said. A reply that was no move has no outcome, whatever it ends in."""
+    """Return the reply, or the fault that prevented it. A reply that is not a move has no outcome."""
     is_last = line is log.half_moves[-1]
     if not line.text and is_last and log.reason != UNINTELLIGIBLE:
         died = log.reason.startswith("SIGPIPE")
@@ -117,12 +117,12 @@ def _check_half_move(log: StrategoLog, game: Stratego) -> None:
 def _check_end(log: StrategoLog, game: Stratego) -> None:
     if len(game.half_moves) < len(log.half_moves):
         line = log.half_moves[len(game.half_moves)]
-        raise InputError(f"{log.source}, line {line.number}: the log goes on where the game is over")
+        raise InputError(f"{log.source}, line {line.number}: the log continues after the end of the game")
     if log.result is None:
         return
     stated, found = log.result, read_result(game.result(log.names))
     if game.turn == 0 and found is not None:
-        # What was placed before an invalid set-up broke off is not in the log.
+        # The log omits pieces that were placed before an invalid set-up broke off.
         found = found._replace(red_value=stated.red_value, blue_value=stated.blue_value)
     if found != stated:
         raise InputError(
@@ -134,13 +134,13 @@ def _check_end(log: StrategoLog, game: Stratego) -> None:
 
 
 def log_of_record(record: GameRecord) -> bytes:
-    """The log of a played game."""
+    """Return the log of a record's game."""
     names = (record.seats[0].name, record.seats[1].name)
     return write_log(game_of_record(record), names, record.spec.policy.clock.turn_ms / 1000)
 
 
 def game_of_record(record: GameRecord) -> Stratego:
-    """The game of a record, played again from its answers; one that was void has no end."""
+    """Replay the game of a record from its answers. A void game has no end."""
     game = Stratego.from_options(record.spec.game_options())
     chance = nature(record.spec.seed)
     plies = list(reversed(record.plies))

@@ -1,4 +1,4 @@
-"""Pictures of a game of Stratego, and its steps and rules in a log of a UCC contest's manager."""
+"""Board views of Stratego games, and the steps and rules of a UCC manager's log."""
 
 from functools import lru_cache
 
@@ -15,7 +15,7 @@ _EMPTY, _LAKE, _ENEMY = ".", "+", "#"
 
 
 def stratego_view(game: Stratego, seat: int | None = None) -> BoardView:
-    """Both armies by their letters; each is hidden from the other side, which sees `#`."""
+    """Return a view with letters. For a `seat` the other side's hidden pieces are `#`."""
     tokens: dict[Square, Token] = {}
     lakes = set()
     for looks in SEATS if seat is None else (seat,):
@@ -49,7 +49,7 @@ RULE_SETS = ("stratego-2012", "stratego-2011", "stratego-seed")
 
 
 def rules_of(log: StrategoLog) -> tuple[str, Stratego]:
-    """The first rule set that does not contradict the log, which does not say by which it was played, and the game."""
+    """Return the first rule set that fits the log, which does not name it, and the game."""
     objections = []
     for rules in RULE_SETS:
         try:
@@ -60,7 +60,7 @@ def rules_of(log: StrategoLog) -> tuple[str, Stratego]:
 
 
 def stratego_steps(log: StrategoLog) -> Stepped:
-    """The game, played again; InputError where the log contradicts every rule set."""
+    """Replay the game. Raises InputError if the log contradicts every rule set."""
     rules, _ = rules_of(log)
     game = Stratego(stratego_options(log, rules))
     steps = LogSteps(stratego_view)

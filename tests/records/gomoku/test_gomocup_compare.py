@@ -1,4 +1,4 @@
-"""Games that GomocupJudge has judged, by our rules and clocks; written here, in its format."""
+"""Games that GomocupJudge has judged, by judge's rules and clocks; written here, in its format."""
 
 import os
 from collections.abc import Sequence
@@ -59,11 +59,11 @@ def test_a_game_that_ends_alike_by_our_rules_has_no_difference(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("stones", "winner", "policy", "said"),
     [
-        (SIX, 1, "gomocup-standard", "by our rules the game goes on"),
-        (SIX, 2, "gomocup-freestyle", "by our rules black won by a row of 6 with stone 11"),
-        (f"{FIVE} 2,2", 2, "gomocup-standard", "theirs went on to stone 10"),
-        (FIVE, 0, "gomocup-standard", "drawn by the rules after 9 stones; by our rules black won"),
-        (SIX, 1, "renju-15", "by our rules white won by black's"),
+        (SIX, 1, "gomocup-standard", "by judge's rules the game continues"),
+        (SIX, 2, "gomocup-freestyle", "by judge's rules black won by a row of 6 with stone 11"),
+        (f"{FIVE} 2,2", 2, "gomocup-standard", "GomocupJudge continued to stone 10"),
+        (FIVE, 0, "gomocup-standard", "drawn by the rules after 9 stones; by judge's rules black won"),
+        (SIX, 1, "renju-15", "by judge's rules white won by black's"),
     ],
 )
 def test_what_wins_otherwise_is_a_difference_of_the_rules(
@@ -96,13 +96,13 @@ def test_a_stone_that_took_longer_than_our_clock_allows_is_a_difference_of_the_c
     # The first stone of each may take the start-up longer: the fifth is the third that was played.
     assert DifferenceKind.CLOCK is found.kind
     assert (
-        "black took 6001 ms for stone 5; our clock allows 6000 ms (clock.turn_ms and clock.tolerance_ms)" in found.text
+        "black took 6001 ms for stone 5; judge's clock allows 6000 ms (clock.turn_ms and clock.tolerance_ms)" in found.text
     )
     assert found.changes_result
 
     slow = contest("gomocup-standard", "clock.match_ms=15000", "clock.tolerance_ms=0")
     (found,) = compare_played(tmp_path, slow).differences[:1]
-    assert "for stone 7; our clock allows 2998 ms (clock.match_ms" in found.text
+    assert "for stone 7; judge's clock allows 2998 ms (clock.match_ms" in found.text
 
 
 def test_the_move_on_a_taken_square_that_lost_is_no_stone(tmp_path: Path) -> None:
@@ -115,10 +115,10 @@ def test_the_move_on_a_taken_square_that_lost_is_no_stone(tmp_path: Path) -> Non
 def test_another_board_another_opening_and_a_stranger_are_named(tmp_path: Path) -> None:
     game(tmp_path, "3,3 4,4 5,5 6,6 7,7", 2)
     texts = [each.text for each in compare_played(tmp_path, contest()).differences]
-    assert "theirs began from c3d4, which is none of our openings" in texts
+    assert "GomocupJudge began from c3d4, which is not an opening of this contest" in texts
 
     texts = [each.text for each in compare_played(tmp_path, contest("gomocup-freestyle")).differences]
-    assert "theirs is on 15x15, ours on 20x20" in texts
+    assert "GomocupJudge plays on 15x15, judge on 20x20" in texts
 
     path = tmp_path / "0_0_1_2.psq"
     path.write_text(path.read_text().replace("SIX.zip", "SEVEN.zip"))
@@ -145,7 +145,7 @@ def test_a_file_of_piskvorks_own_ends_in_a_code_and_says_colours(tmp_path: Path)
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
-        ("a.psq", "Piskvorky 15x15, 11:11, 0\r\n8,8,1\r\n", "does not say who played and who won"),
+        ("a.psq", "Piskvorky 15x15, 11:11, 0\r\n8,8,1\r\n", "players or winner are missing"),
         ("a.psq", "hello", "line 1: no header"),
         ("state.txt", "__import__('os').system('x')\t1\n", "line 1: \"__import__('os').system('x')"),
     ],

@@ -55,7 +55,7 @@ def test_the_first_against_all_is_a_gauntlet_and_zero_is_what_gomocupjudge_makes
 
     contest = read_tournament(write_tournament(tmp_path, tournament="0"))
     assert "round-robin" == contest.format
-    assert ["line 6: tournament: 0 is a round robin to GomocupJudge"] == [r.partition(",")[0] for r in contest.remarks]
+    assert ["line 6: tournament: GomocupJudge reads 0 as a round robin"] == [r.partition(",")[0] for r in contest.remarks]
 
 
 def test_what_has_no_equal_is_said_with_its_field(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_what_has_no_equal_is_said_with_its_field(tmp_path: Path) -> None:
     [
         ({"board": None}, "board is missing; add a line such as board = 20"),
         ({"board": "40"}, "line 2: board: '40': write a number of squares along a side from 5 to 26"),
-        ({"rule": "2"}, "line 3: rule: 2 is none that GomocupJudge plays; there is 0 freestyle"),
+        ({"rule": "2"}, "line 3: rule: 2 is not a rule of GomocupJudge; known are 0 freestyle"),
         ({"time_turn": "5s"}, "line 7: time_turn: '5s': write a number of milliseconds from 1"),
         ({"time_match": "0"}, "line 8: time_match: '0': write a number"),
         ({"memory": "350"}, "line 10: memory: '350': write a number of bytes (367001600 are 350 MiB)"),
@@ -120,9 +120,9 @@ def test_twice_the_same_field_no_field_and_a_large_file_are_refused(tmp_path: Pa
     path = write_tournament(tmp_path)
     text = path.read_text()
     path.write_text(f"{text}board = 15\n")
-    assert "line 14: board: it stands in line 2 already; remove one of the two" in refused(path)
+    assert "line 14: board: it is already set in line 2; remove one of the two" in refused(path)
     path.write_text(f"{text}board 15\n")
-    assert "line 14: 'board 15' is no field; write key = value" in refused(path)
+    assert "line 14: 'board 15' is not a field; write key = value" in refused(path)
     path.write_text(text + "#" * LARGEST_FILE)
     assert f"more than {LARGEST_FILE} bytes" in refused(path)
 

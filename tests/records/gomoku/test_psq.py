@@ -215,11 +215,11 @@ def test_only_a_header_is_an_empty_game() -> None:
             ["H", "8,8", "", "8,8,5"],
             "game.psq, line 4: 8,8,5, stone 2, is on the square of stone 1; remove",
         ),
-        (["H", "8,8,0", "8;9;0", "9,9,0", "A", "B", "0"], "game.psq, line 3: '8;9;0' is no move"),
-        (["H", "8,8,0", "9,x,0", "A", "0"], "game.psq, line 3: '9,x,0' is no move"),
-        (["H", "8,8,0", "9,9999", "0"], "game.psq, line 3: '9,9999' is no move"),
-        (["H", "8,8,0", "A", "B", "lost"], "game.psq, line 3: 'A' is no move (x,y or x,y,ms), and"),
-        (["H", "8,8,0", "\x1b[2J"], "game.psq, line 3: '\\x1b[2J' is no move"),
+        (["H", "8,8,0", "8;9;0", "9,9,0", "A", "B", "0"], "game.psq, line 3: '8;9;0' is not a move"),
+        (["H", "8,8,0", "9,x,0", "A", "0"], "game.psq, line 3: '9,x,0' is not a move"),
+        (["H", "8,8,0", "9,9999", "0"], "game.psq, line 3: '9,9999' is not a move"),
+        (["H", "8,8,0", "A", "B", "lost"], "game.psq, line 3: 'A' is not a move (x,y or x,y,ms), and"),
+        (["H", "8,8,0", "\x1b[2J"], "game.psq, line 3: '\\x1b[2J' is not a move"),
     ],
 )
 def test_a_mistake_is_named_with_its_line(lines: list[str], said: str) -> None:

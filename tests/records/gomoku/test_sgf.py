@@ -130,10 +130,10 @@ def test_odd_files_are_read() -> None:
         ("(;SZ[15]\n;B[hh]\n;W[hh])", "game.sgf, line 3: hh, stone 2, is on the square of stone 1"),
         ("(;SZ[15]\n;W[hh])", "game.sgf, line 2: W moves out of turn"),
         ("(;SZ[15];AB[hh]\n;AB[ii])", "game.sgf, line 2: AB has 1 stones and AW 0; they must alternate, white first"),
-        ("(;SZ[15];B[hh];W[ii]\n;AB[jj])", "game.sgf, line 2: AB and AW behind a move"),
-        ("(;SZ[15]\nPB[open", "game.sgf, line 2: '[open' is nothing of SGF here"),
-        ("(;SZ[15]\n1", "game.sgf, line 2: '1' is nothing of SGF here"),
-        ("(;SZ[15]\n;B[hh]", "game.sgf, line 2: '' is nothing of SGF here; close every game with )"),
+        ("(;SZ[15];B[hh];W[ii]\n;AB[jj])", "game.sgf, line 2: AB and AW after a move"),
+        ("(;SZ[15]\nPB[open", "game.sgf, line 2: '[open' is not valid SGF here"),
+        ("(;SZ[15]\n1", "game.sgf, line 2: '1' is not valid SGF here"),
+        ("(;SZ[15]\n;B[hh]", "game.sgf, line 2: '' is not valid SGF here; close every game with )"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_named_with_its_line(text: str, said: str) -> None:

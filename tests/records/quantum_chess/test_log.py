@@ -167,7 +167,7 @@ def test_a_name_becomes_one_printable_line(name: str, safe: str) -> None:
     [
         (
             b"",
-            "game.log, line 1: no log of Quantum Chess; it begins with `# Log starts` and a date",
+            "game.log, line 1: not a Quantum Chess log; the first line is `# Log starts` and a date",
         ),
         (b"hello\n", "game.log, line 1: 'hello' is neither a piece nor an announcement"),
         (
@@ -186,7 +186,7 @@ def test_a_name_becomes_one_printable_line(name: str, safe: str) -> None:
         ),
         (
             text(("# EOF", "2013-03-01 20:00:06 : 0 0 0 queen")),
-            "game.log, line 14: '0 0 0 queen' stands behind",
+            "game.log, line 14: '0 0 0 queen' comes after",
         ),
     ],
 )
@@ -272,11 +272,11 @@ def test_a_log_that_breaks_off_is_a_game_that_goes_on() -> None:
             ("7 7 0 king", "7 7 1 king"),
             "line 11: '7 7 1 king' where the rules give '7 7 0 king'",
         ),
-        (("white TIMEOUT", "white"), "line 13: 'white': by the rules the game goes on"),
-        (("white TIMEOUT", "black EMPTY"), "line 13: 'black EMPTY': by the rules the game goes on"),
+        (("white TIMEOUT", "white"), "line 13: 'white': by the rules the game continues"),
+        (("white TIMEOUT", "black EMPTY"), "line 13: 'black EMPTY': by the rules the game continues"),
         (
             ("white TIMEOUT", "white boredom"),
-            "line 13: 'white boredom': by the rules the game goes on",
+            "line 13: 'white boredom': by the rules the game continues",
         ),
         (
             ("white TIMEOUT", "white BOUNDS 3,3"),

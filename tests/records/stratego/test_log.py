@@ -217,7 +217,7 @@ def test_a_toss_is_answered_from_the_log() -> None:
     [
         (b"", "log, line 1: '' cannot be read; write: name RED SETUP"),
         (b"hello\n", "line 1: 'hello' cannot be read; write: name RED SETUP"),
-        (b"./red RED SETUP\nFB8sB479B8\n", "log: ends where a row of the set-up is to come"),
+        (b"./red RED SETUP\nFB8sB479B8\n", "log: the file ends; expected a row of the set-up"),
         (log().replace(b"BLUE SETUP", b"RED SETUP"), "line 6: .* write: name BLUE SETUP"),
         (log("1 RED 0 3 DOWN OK"), "line 11: .* such as 1 RED: 0 3 DOWN OK"),
         (log("Game ends on RED's turn - REASON: x", "who knows"), "line 12: .* the result is"),
@@ -231,14 +231,14 @@ def test_what_is_no_log_is_refused_with_its_line(data: bytes, words: str) -> Non
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        (["1 RED: 0 3 DOWN OK"], "line 11: the log ends where the game goes on"),
+        (["1 RED: 0 3 DOWN OK"], "line 11: the log ends before the game is over"),
         (["2 RED: 0 3 DOWN OK"], "line 11: 1 RED is to move"),
         (["1 BLU: 0 6 UP OK"], "line 11: 1 RED is to move"),
         (
             ["1 RED: 0 3 DOWN KILLS 9 9"],
             "line 11: the log has '0 3 DOWN KILLS 9 9', the rules give",
         ),
-        (["1 RED: SURRENDER OK", "1 BLU: 0 6 UP OK"], "line 12: the log goes on where"),
+        (["1 RED: SURRENDER OK", "1 BLU: 0 6 UP OK"], "line 12: the log continues after"),
         (
             [
                 "1 RED: SURRENDER OK",
