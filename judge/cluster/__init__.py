@@ -1,7 +1,6 @@
-"""A contest on many machines: workers beside their own Engines, given games by way of a scheduler, over TLS.
+"""Plays a contest on many machines, connected over TLS.
 
-One machine runs `judge scheduler`, which brings the others together and keeps nothing. Each machine that plays runs
-`judge worker`. The contest itself runs where its store is, with `judge contest run --cluster`: it alone decides what is
-played and what counts. Everything that is known of a running contest is in its store, so any of the three may be killed
-and started again.
+`judge scheduler` forwards messages and stores nothing. Each playing machine runs `judge worker`. `judge contest run
+--cluster` runs where the store is and alone decides which games are played and count. All state is in the store, so
+each of the three can be killed and restarted.
 """

@@ -1,9 +1,8 @@
-"""A scheduler in which a worker speaks for itself only, and every value that it sends is checked.
+"""A dask scheduler that restricts workers to their own name and checks every value that they send.
 
-dask lets whoever is connected do everything: a worker may register under any name, end other workers, and give out
-tasks. dask also computes with the values that a worker sends. Here a connection with a certificate of the workers'
-authority may be used for what a worker needs, under the name of its certificate. dask gets a new message that has the
-checked values (`_CALLS`, `_STREAMED`), and constants in place of all others.
+dask lets any peer register under any name, stop workers and submit tasks. Here a connection with a worker's certificate
+may send only `_CALLS` and `_STREAMED`, under the certificate's name. dask gets checked values; constants replace
+others.
 """
 
 import asyncio
@@ -29,13 +28,13 @@ from judge.cluster.roster import MAX_SLOTS, slots_in
 from judge.cluster.tasks import SLOT
 
 MAX_CONNECTIONS_PER_WORKER = 16
-"""Connections of one worker's certificate at the same time. A worker needs two."""
+"""Maximum number of simultaneous connections per certificate. A worker needs two."""
 
 GATHER_S = 120.0
-"""Seconds that workers have to send the answers that a contest asks for."""
+"""Timeout for answers that a contest requests from workers."""
 
 LARGEST_ANNOUNCED = 1 << 50
-"""The largest size in bytes that a worker may announce for an answer. The contest's host refuses far smaller ones."""
+"""Maximum answer size in bytes that a worker may announce. The contest's host has a much lower limit."""
 
 METRICS: Mapping[str, Any] = {
     "bandwidth": {"total": 1e8, "workers": {}, "types": {}},
@@ -44,7 +43,7 @@ METRICS: Mapping[str, Any] = {
     "managed_bytes": 0,
     "spilled_bytes": {"memory": 0, "disk": 0},
 }
-"""What dask computes with in place of the measurements of a worker, which no game needs."""
+"""Replaces a worker's metrics."""
 
 log = get_logger()
 
@@ -55,7 +54,6 @@ class _Message(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore")
 
     def for_dask(self) -> dict[str, Any]:
-        """What dask is given, without its name."""
         return self.model_dump()
 
 
@@ -101,7 +99,6 @@ _CALLS: Mapping[str, type[_Message]] = {
     "heartbeat_worker": _Heartbeat,
     "unregister": _Unregistration,
 }
-"""What a worker may ask."""
 
 
 class _Finished(_Message):
@@ -121,7 +118,7 @@ class _Erred(_Message):
     stimulus_id: Text
 
     def for_dask(self) -> dict[str, Any]:
-        # The error itself can be any object, and nobody needs it.
+        # The exception can be any object, and no game needs it.
         texts = {"exception_text": "", "traceback_text": "", "traceback": None, "thread": None, "startstops": ()}
         return self.model_dump() | texts | {"status": "error", "exception": Serialize(b"")}
 
@@ -149,7 +146,7 @@ class _Logged(_Message):
 
 
 LOGGED = "log-event"
-"""By it a worker sends moves of a game that it plays."""
+"""The message with which a worker sends moves of a running game."""
 
 _STREAMED: Mapping[str, type[_Message]] = {
     "task-finished": _Finished,
@@ -160,23 +157,22 @@ _STREAMED: Mapping[str, type[_Message]] = {
     "close-stream": _Message,
     LOGGED: _Logged,
 }
-"""In the stream of a worker that is registered; others are dropped, such as those by which clients give out tasks."""
+"""Messages accepted from a registered worker. Others are dropped, such as those that submit tasks."""
 
 
 class BoundScheduler(Scheduler):
-    """See above."""
+    """See the module."""
 
     def __init__(self, **options: Any) -> None:
         """`options` are dask's."""
         super().__init__(**options)
         self._refused: dict[str, str] = {}
-        """Why a worker was not taken the last time, by the name of its certificate: it asks every second."""
+        """By certificate name. Not logged twice: workers retry every second."""
         self._connections = Counter[str]()
-        """By the name of the certificate."""
         expect_answers(self._announced)
 
     async def gather(self, *words: Any, **named: Any) -> Any:
-        """See dask. Answers that do not come in time count as lost: a worker may say that it is busy without an end."""
+        """Gather with a timeout: a worker could report that it is busy forever. Late answers count as lost."""
         try:
             async with asyncio.timeout(GATHER_S):
                 return await super().gather(*words, **named)
@@ -201,17 +197,13 @@ class BoundScheduler(Scheduler):
                 del self._connections[worker]
 
     def _announced(self, address: str) -> int:
-        """How many bytes of answers a worker has, by what it said when its tasks ended."""
         found = self.workers.get(address)
         return min(LARGEST_MESSAGE, sum(task.get_nbytes() for task in found.has_what)) if found else 0
 
     def _bind(self, comm: Comm, worker: str) -> None:
-        """From now on messages of another name, or that are not for workers, are not read from this connection."""
         read = comm.read
         address = ""
-        """Under which it is registered."""
         moves = Counter[str]()
-        """Bytes of moves by the task in which they are played."""
 
         async def checked(deserializers: Any = None) -> Any:
             nonlocal address
@@ -226,8 +218,8 @@ class BoundScheduler(Scheduler):
                     log.warning("a worker is refused", worker=printable(worker, 80), why=why)
                 if _is_registering(message):
                     self._refused[worker] = why
-                    # As dask refuses a name that is taken; of a connection that ends a worker would learn nothing. It
-                    # compares the time with its own, which it has sent.
+                    # As dask refuses a taken name; a closed connection would give no reason. The worker compares
+                    # `time`.
                     now = message.get("now")
                     time = now if isinstance(now, float) else 0.0
                     await comm.write({"status": "error", "message": why, "time": time})
@@ -243,8 +235,7 @@ class BoundScheduler(Scheduler):
         setattr(comm, "read", checked)  # noqa: B010 - a method
 
     def _may_send(self, worker: str, message: Any, moves: Counter[str]) -> bool:
-        """Whether the worker at this address may say this; it tells of the games that it plays, and their moves to
-        their contest. `moves` counts their bytes."""
+        """Whether a message is about a game that the worker plays, and its moves go to that game's contest."""
         if not isinstance(message, dict) or message["op"] not in {LOGGED, "task-finished", "task-erred"}:
             return True
         is_logged = message["op"] == LOGGED
@@ -254,7 +245,7 @@ class BoundScheduler(Scheduler):
         is_its = plays is not None and plays.address == worker
         if not is_logged:
             has = task is not None and any(each.address == worker for each in task.who_has or ())
-            # dask frees the answer of a task that nobody plays. One that another worker plays is not this one's.
+            # dask frees the answer of a task without a worker. Answers to other workers' tasks are refused.
             if is_its or has or task is None or (plays is None and task.state != "memory"):
                 return True
             self.worker_send(worker, {"op": "free-keys", "keys": [key], "stimulus_id": message["stimulus_id"]})
@@ -267,9 +258,9 @@ class BoundScheduler(Scheduler):
         return moves[key] <= LARGEST_MOVES
 
     def _call(self, comm: Comm, worker: str, message: object) -> tuple[dict[str, Any], str]:
-        """What dask is given of a worker's question, and why the worker may not ask it; empty if it may."""
+        """The checked request for dask, and the reason for refusing it (empty if it is allowed)."""
         if not isinstance(message, dict) or not isinstance(message.get("op"), str) or message["op"] not in _CALLS:
-            return {}, "it asks what is not for workers"
+            return {}, "it sent a request that workers may not send"
         address, source = str(message.get("address")), get_address_host(comm.peer_address)
         if _is_registering(message):
             if message.get("name") != worker:
@@ -292,26 +283,22 @@ class BoundScheduler(Scheduler):
 
 
 def _is_registering(message: Any) -> bool:
-    """Whether a worker asks to be taken."""
     return isinstance(message, dict) and message.get("op") == "register-worker"
 
 
 def checked_message(message: Any) -> Any:
-    """What dask is given of a message of a registered worker about itself; None if it is not one that a worker needs,
-    or has a wrong value."""
+    """Return a registered worker's message for dask; None if it is unneeded or invalid."""
     if message == "OK":
         return message
     if not isinstance(message, dict) or not isinstance(message.get("op"), str) or message["op"] not in _STREAMED:
         return None
     try:
-        # dask adds whose connection it is.
         return {"op": message["op"]} | _STREAMED[message["op"]].model_validate(message).for_dask()
     except ValidationError:
         return None
 
 
 def _host_of(address: str) -> str:
-    """The host of a worker's address; empty if it has none."""
     try:
         host, port = get_address_host_port(address, strict=True)
     except ValueError:
@@ -328,6 +315,5 @@ def _is_ip(text: str) -> bool:
 
 
 def _is_same(one: str, other: str) -> bool:
-    """Whether two addresses are the same. The interface of a link-local one has another name on each host."""
     plain = [each.partition("%")[0] for each in (one, other)]
     return _is_ip(plain[1]) and ipaddress.ip_address(plain[0]) == ipaddress.ip_address(plain[1])

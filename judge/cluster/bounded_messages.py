@@ -1,15 +1,14 @@
-"""dask's connections with a bound on the size of each message, and on what a worker's message may contain.
+"""dask connections with limits on the size of each message and on the contents of workers' messages.
 
-dask allocates what the length of a message says, unpacks compressed parts and reads pickles before the scheduler sees
-the message. Here a message is read only up to a limit, no part is unpacked, and from a peer with a worker's certificate
-only plain values and the bytes of an answer are read:
+dask allocates, decompresses and unpickles before the scheduler sees a message. Here nothing is decompressed, and
+from peers with a worker's certificate only plain values and answers are read:
 
-    peer                            bytes in a message
-    worker that calls               WORKER_MESSAGE
-    worker that is asked for data   WORKER_MESSAGE and the size that it announced for its answers
-    host of a contest or scheduler  LARGEST_MESSAGE
+    peer                               bytes in a message
+    calling worker                     WORKER_MESSAGE
+    worker that is asked for answers   WORKER_MESSAGE and its announced answers
+    contest or scheduler               LARGEST_MESSAGE
 
-Peers that have no certificate of the cluster have no connection of theirs read; they wait in `_Waiting`.
+Nothing is read from peers without a certificate.
 """
 
 import asyncio
@@ -37,27 +36,25 @@ from judge.cluster.keys import WORKERS_NAME
 from judge.cluster.messages import LARGEST_ANSWER
 
 WORKER_MESSAGE = 1 << 20
-"""The largest message of a worker in bytes, without the bytes of an answer."""
+"""Bytes of a worker's message, without an answer's."""
 
 LARGEST_MESSAGE = 2 * LARGEST_ANSWER
-"""The largest message of a contest's host or a scheduler in bytes: an order with the states of its folders."""
+"""Bytes: an order with the states of its folders."""
 
 MAX_VALUES = 20_000
-"""The largest number of lists and maps in a worker's message."""
 
 MAX_ARRAY = 1 << 14
-"""The longest list of a message. msgpack allocates the length that a list claims, once for each level of nesting."""
+"""msgpack allocates the announced length of a list once per level of nesting."""
 
 MAX_WAITING = 128
-"""Connections that have not shown a certificate yet. The oldest is closed when another one comes."""
+"""Connections without a certificate; a new one closes the oldest."""
 
 MAX_WAITING_PER_ADDRESS = 32
 
 HANDSHAKE_S = 20.0
-"""Seconds for the handshake of TLS, and again for dask's own."""
+"""Timeout for the TLS handshake, and again for dask's own."""
 
 _BYTES_TYPES = frozenset(pickle.dumps(bytes, version) for version in range(2, pickle.HIGHEST_PROTOCOL + 1))
-"""How a worker names the type of an answer."""
 
 _LENGTH = struct.Struct("Q")
 
@@ -69,15 +66,14 @@ def _any(_address: str) -> int:
 
 
 _announced: Callable[[str], int] = _any
-"""How many bytes of answers the worker at an address may send."""
 
 
 class MessageRefusedError(CommClosedError):
-    """A message is too long, or contains what its sender may not send."""
+    """A message is too long or has forbidden contents."""
 
 
 def worker_of(comm: Comm) -> str | None:
-    """The name in the certificate of a worker at the other end; None for other peers."""
+    """Return the name in a worker's certificate, else None."""
     certificate = comm.extra_info.get("peercert")
     if not certificate:
         return None
@@ -89,7 +85,7 @@ def worker_of(comm: Comm) -> str | None:
 
 
 def bound_messages() -> None:
-    """Use bounded connections in this process from now on, and no compression."""
+    """Limit all new connections of this process and disable compression."""
     registry.backends.update(tcp=_TCPBackend(), tls=_TLSBackend())
     # None, False and "auto" are dask's names for no compression.
     plain = compression.Compression(None, _unchanged, _unchanged)
@@ -100,14 +96,13 @@ def bound_messages() -> None:
 
 
 def expect_answers(announced: Callable[[str], int]) -> None:
-    """Have `announced` return how many bytes the worker at an address may send for an answer that it is asked for."""
+    """Limit answers to `announced(address)` bytes."""
     global _announced
     _announced = announced
 
 
 def plain_message(frames: Sequence[Any]) -> Any:
-    """The message of a worker: plain values, and data that is passed on without being read. Raises ValueError for
-    anything else."""
+    """Read a worker's message: plain values and unread data. Raises ValueError."""
     count = 0
 
     def counted(value: Any) -> Any:
@@ -137,8 +132,7 @@ _STRICT = {"strict_map_key": False, "raw": False}
 
 
 def _data(frames: Sequence[Any], place: int) -> Serialized:
-    """Bytes, with the header that dask gives them. Another header would have the contest's host join the same bytes
-    many times, or read a pickle; so data of another type gets the header of no bytes."""
+    """Other headers could repeat bytes or contain a pickle: data of another type becomes empty bytes."""
     if len(frames[place]) > 1 << 16:
         raise ValueError("data with a header that is too long")
     header = msgpack.loads(frames[place], max_array_len=1 << 10, use_list=False, **_STRICT)
@@ -163,13 +157,12 @@ def _data(frames: Sequence[Any], place: int) -> Serialized:
 
 
 class _BoundedMsgpack:
-    """What dask's protocol uses of msgpack, also for the headers of parts, which it reads without a bound."""
+    """msgpack with limits. dask also reads the headers of parts with it."""
 
     dumps = staticmethod(msgpack.dumps)
 
     @staticmethod
     def loads(data: Any, **options: Any) -> Any:
-        """See msgpack."""
         return msgpack.loads(data, **{"max_array_len": MAX_ARRAY, **options})
 
 
@@ -178,13 +171,9 @@ def _unchanged(data: Any) -> Any:
 
 
 class _TCP(dask_tcp.TCP):
-    """Reads messages up to a limit."""
-
     is_called = False
-    """Whether the other end called this process."""
 
     async def read(self, deserializers: Any = None) -> Any:
-        """The next message, as dask's own method returns it. Raises CommClosedError."""
         stream = self.stream
         if stream is None:
             raise CommClosedError
@@ -234,7 +223,7 @@ class _TCP(dask_tcp.TCP):
         if length > limit:
             sender = worker_of(self) or self.peer_address
             log.warning("a message is refused: it is too long", sender=sender, bytes=length, limit=limit)
-            raise MessageRefusedError(f"a message of {length} bytes, and {limit} are allowed")
+            raise MessageRefusedError(f"a message of {length} bytes; at most {limit} are allowed")
 
     def _limit(self, worker: str | None) -> int:
         if worker is None:
@@ -258,7 +247,6 @@ class _TLSConnector(dask_tcp.TLSConnector):
 
 class _Listener(dask_tcp.BaseTCPListener):
     async def on_connection(self, comm: Comm, handshake_overrides: dict[str, Any] | None = None) -> None:
-        """dask's handshake, in a bounded time."""
         if isinstance(comm, _TCP):
             comm.is_called = True
         try:
@@ -281,7 +269,7 @@ class _TLSListener(_Listener, dask_tcp.TLSListener):
     def __init__(self, *words: Any, **options: Any) -> None:
         super().__init__(*words, **options)  # type: ignore[no-untyped-call]
         self._waiting: dict[IOStream, str] = {}
-        """The address of each peer that has not shown a certificate yet, oldest first."""
+        """By connection, oldest first: addresses of peers without a certificate."""
 
     async def _prepare_stream(self, stream: IOStream, address: str) -> IOStream | None:
         host = parse_host_port(address)[0]
@@ -301,7 +289,6 @@ class _TLSListener(_Listener, dask_tcp.TLSListener):
         return prepared
 
     def _make_room(self, host: str) -> None:
-        """Close the oldest of the connections that are too many. An honest handshake ends before others push it out."""
         same = [stream for stream, other in self._waiting.items() if other == host]
         if len(same) >= MAX_WAITING_PER_ADDRESS:
             oldest = same[0]
@@ -309,7 +296,7 @@ class _TLSListener(_Listener, dask_tcp.TLSListener):
             oldest = next(iter(self._waiting))
         else:
             return
-        # Of connections that come at once, each closes another one: their handshakes end later.
+        # Each of several simultaneous connections closes another one.
         del self._waiting[oldest]
         oldest.close()
 

@@ -1,8 +1,7 @@
-"""Checks the answers of workers in separate processes: the same referee replays the transcript.
+"""Checks workers' answers in separate processes by replaying the transcript with the same referee.
 
-A replay cannot check what the agents wrote and when, within the time that the game took as seen from here, nor the
-contents of their folders. Fetching and replaying a record may take seconds. Each process has one answer at a time; the
-others wait with their workers.
+A replay cannot verify what the agents wrote, when (within the game's time as measured here), or the contents of their
+folders. Each process checks one answer at a time; the others wait on their workers.
 """
 
 import hashlib
@@ -22,17 +21,16 @@ from judge.referee.verify import verify
 from judge.sandbox.archive import EMPTY, UnkeptError, measure_folder
 
 MAX_PROCESSES = 4
-"""Also at most the number of processors."""
 
 DRIFT = 1.001
-"""How much faster the clock of an honest worker may run."""
+"""Maximum speed of an honest worker's clock relative to this host's."""
 
 
 class Checkers:
-    """The processes. One starts when all others are busy."""
+    """A pool of processes. A new one starts when all others are busy."""
 
     def __init__(self) -> None:
-        """Start nothing."""
+        """Start no process yet."""
         most = min(MAX_PROCESSES, len(os.sched_getaffinity(0)))
         self._threads = ThreadPoolExecutor(most, thread_name_prefix="checker")
         self._idle: LifoQueue[Worker[JobResult | Answer]] = LifoQueue()
@@ -40,14 +38,14 @@ class Checkers:
             self._idle.put(Worker())
 
     def check(self, fetch: Callable[[], object], job: Job, elapsed_s: float) -> Future[JobResult | Answer]:
-        """Fetch and check the answer for a job that was given to a worker `elapsed_s` seconds ago.
+        """Fetch and check the answer for a job that a worker got `elapsed_s` seconds ago.
 
-        The future raises what `fetch` raises, and InputError if the answer is refused.
+        The future raises the errors of `fetch`, and InputError for a refused answer.
         """
         return self._threads.submit(self._check, fetch, job, elapsed_s)
 
     def close(self) -> None:
-        """End the processes. Answers that are being checked are checked to their end, others are dropped."""
+        """End the processes. Running checks finish; waiting answers are dropped."""
         self._threads.shutdown(cancel_futures=True)
         while not self._idle.empty():
             self._idle.get().close()
@@ -71,10 +69,9 @@ def _checked_answer(job: Job, data: object, elapsed_s: float) -> JobResult | Ans
 
 
 def checked(job: Job, played: Played, elapsed_s: float) -> JobResult:
-    """The result of a job that was given to a worker `elapsed_s` seconds ago.
+    """Return the result of a job that a worker got `elapsed_s` seconds ago.
 
-    Raises InputError with the reason if the record is not of this job, does not replay to its result, or if the game
-    lasted longer than it was away.
+    Raises InputError if the record is of another job, does not replay, or claims a game longer than that.
     """
     file = parse_json(RecordFile, played.record, "the record cannot be read")
     record = file.record
@@ -87,16 +84,15 @@ def checked(job: Job, played: Played, elapsed_s: float) -> JobResult:
     last_ns = max((ns for block in file.transcript.blocks for ns, *_ in block.entries), default=0)
     longest_s = max(record.seconds, last_ns / 1e9)
     if record.seconds < 0 or longest_s > elapsed_s * DRIFT:
-        raise InputError(f"the game lasted {longest_s:.1f} s by the record, but was away for {elapsed_s:.1f} s only")
+        raise InputError(f"the record claims a game of {longest_s:.1f} s, but the worker had it for {elapsed_s:.1f} s")
     _check_states(job, file, played)
     return job_result(file, played.states)
 
 
 def _check_states(job: Job, file: RecordFile, played: Played) -> None:
-    """Every state that the record names is there, and no other."""
     named = {folder.digest for seat in file.record.seats for folder in seat.folders.values()}
     if named - job.states.keys() - {EMPTY.digest} != played.states.keys() - job.states.keys():
-        raise InputError("the states of folders are not those that the record names")
+        raise InputError("the folder states differ from those that the record names")
     for digest, data in played.states.items():
         if hashlib.sha256(data).hexdigest() != digest:
             raise InputError(f"the folder's state {digest[:12]} has another digest")

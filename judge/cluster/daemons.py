@@ -1,4 +1,4 @@
-"""The two processes of a cluster beside the contest's own: the scheduler, and the worker of a machine."""
+"""The scheduler and worker processes."""
 
 import asyncio
 import re
@@ -34,21 +34,19 @@ ASKED_OF_SCHEDULER = ASKED_OF_BOTH | {
     "who_has",
 }
 ASKED_OF_WORKER = ASKED_OF_BOTH | {"free_keys", "get_data", "ping", "terminate"}
-"""What others may ask of a scheduler or a worker; dask would do much more for them, such as write a file anywhere."""
+"""Requests that peers may send to a worker; dask itself allows many more, such as writing any file."""
 
 AGAIN_S = 1.0
-"""How long a worker waits before it calls a scheduler again that did not answer, or has sent it away."""
 
 _REASON = re.compile(r"'message': ['\"](.*?)['\"], '")
-"""What a scheduler gives as the reason, in dask's text of its answer."""
 
 log = get_logger()
 
 
 def run_scheduler(listen: Address, security: Security, lost_after_s: float) -> None:
-    """Connect workers and contests until SIGTERM or Ctrl-C. Raises HostError if it cannot listen, or has no room.
+    """Connect workers and contests until SIGTERM or Ctrl-C. Raises HostError.
 
-    A worker that is silent for `lost_after_s` is lost, but never before dask's own minimum of 5 seconds.
+    A worker that is silent for `lost_after_s` (at least 5, dask's minimum) counts as lost.
     """
     # Each worker takes two files, and systemd starts a service with a limit of 1,024.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -62,10 +60,9 @@ def run_scheduler(listen: Address, security: Security, lost_after_s: float) -> N
 
 
 def run_worker(machine: Machine, scheduler: Address, listen: Address | None, security: Security) -> None:
-    """Play for the contests of a scheduler until SIGTERM or Ctrl-C, which end running games.
+    """Play for the contests of a scheduler until SIGTERM or Ctrl-C, which end running games. The scheduler may restart.
 
-    The scheduler may stop and start again. `listen` is this worker's address; None: the one that leads to the
-    scheduler, any port.
+    `listen` is this worker's address; by default the one that leads to the scheduler, with any port.
     """
     settle()
     refuse_pickles(TASKS)
@@ -103,7 +100,7 @@ async def _worker(machine: Machine, scheduler: Address, listen: Address | None, 
         try:
             here = listen.host if listen else address_towards(scheduler)
         except OSError as error:
-            log.warning("no way leads to the scheduler", scheduler=str(scheduler), why=str(error))
+            log.warning("no route to the scheduler", scheduler=str(scheduler), why=str(error))
             await asyncio.sleep(AGAIN_S)
             continue
         scratch = machine.folder / "dask"
@@ -111,7 +108,7 @@ async def _worker(machine: Machine, scheduler: Address, listen: Address | None, 
         worker = Worker(
             str(scheduler),
             name=machine.name,
-            nthreads=machine.slots + 1,  # for what it is sent while all slots play
+            nthreads=machine.slots + 1,  # one more for transfers while all slots play
             resources={SLOT: machine.slots},
             security=security,
             protocol=f"{scheduler.scheme}://",
@@ -134,10 +131,7 @@ def _answer_only(server: Server, names: frozenset[str]) -> None:
 
 
 async def _until_gone(worker: Worker, stopped: asyncio.Event) -> None:
-    """Serve until the scheduler sends this worker away, or is gone, or somebody stops the process.
-
-    A dask worker cannot come back: the next one takes its place, on the same machine.
-    """
+    """A dask worker cannot reconnect; a new one replaces it on the same machine."""
     end = asyncio.create_task(stopped.wait())
     try:
         begun = asyncio.create_task(_begin(worker))
@@ -156,7 +150,7 @@ async def _begin(worker: Worker) -> bool:
     try:
         await worker
     except (OSError, ValueError, RuntimeError) as error:
-        # A name that the scheduler still holds for this worker's predecessor is one of the reasons.
+        # One possible reason: the scheduler still has this worker's predecessor under the same name.
         log_refusal(str(error.__cause__ or error))
         return False
     log_refusal.cache_clear()
@@ -166,16 +160,15 @@ async def _begin(worker: Worker) -> bool:
 
 @lru_cache(maxsize=1)
 def log_refusal(why: str) -> None:
-    """Say why this worker is not taken, unless it was said last: it is tried every second."""
+    """Log why this worker was refused, unless unchanged: it retries every second."""
     if found := _REASON.search(why):
         why = found[1]
-    log.warning("the scheduler does not take this worker", why=printable(why, 300))
+    log.warning("the scheduler refuses this worker", why=printable(why, 300))
 
 
 def address_towards(scheduler: Address) -> str:
-    """The address of this host on the way to the scheduler, at which the scheduler reaches it too. Raises OSError.
-
-    dask takes the address that leads to the internet, which machines of a contest need not have.
+    """Return this host's address on the route to the scheduler; dask would use the route to the internet. Raises
+    OSError.
     """
     family, kind, _, _, there = socket.getaddrinfo(scheduler.host, scheduler.port, type=socket.SOCK_DGRAM)[0]
     with socket.socket(family, kind) as probe:
@@ -184,7 +177,6 @@ def address_towards(scheduler: Address) -> str:
 
 
 def _stopped() -> asyncio.Event:
-    """Set by SIGTERM and Ctrl-C."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -1,4 +1,4 @@
-"""What dask does for us and what it does not: one place for its settings, and its words come out of our log."""
+"""The settings of dask, and its logging through the judge's log."""
 
 import logging
 from pathlib import Path
@@ -12,12 +12,11 @@ LOGGERS = ("distributed", "tornado", "asyncio")
 
 SETTINGS = {
     "distributed.scheduler.active-memory-manager.start": False,
-    # A game has one worker; the contest gives it to another.
     "distributed.scheduler.work-stealing": False,
-    # No pages: they would be served without TLS.
+    # No web pages: they would be served without TLS.
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
-    # Nothing that wakes up often, for it would do so beside a running game.
+    # No frequent background work, which would disturb running games.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.tick.limit": "30s",
@@ -27,22 +26,20 @@ SETTINGS = {
     "distributed.diagnostics.nvml": False,
     "distributed.client.scheduler-info-interval": "1 minute",
     "distributed.comm.timeouts.connect": "10s",
-    # A compressed part is unpacked before anybody can ask how large it is.
+    # Decompression would happen before any check of the size.
     "distributed.comm.compression": None,
-    # Messages that were sent are not kept: they may have moves of many games.
+    # Do not keep sent messages, which may contain moves of many games.
     "distributed.admin.low-level-log-length": 0,
-    # The files of an agent and the states of folders are large, and meant to be.
+    # Agents' files and folder states are large by design.
     "distributed.admin.large-graph-warning-threshold": "8 GiB",
 }
 
 NO_PAGES = "127.0.0.1:0"
-"""Where dask's web servers listen, which have nothing to serve."""
 
 
 def settle(scratch: Path | None = None) -> None:
-    """Configure dask for this judge, whatever the machine's own files say, and log its messages as ours.
-
-    `scratch` is for its files, if this process is to have any.
+    """Configure dask, overriding its own configuration files, and log its messages. `scratch` is a folder for its
+    files.
     """
     dask.config.set(SETTINGS | ({} if scratch is None else {"temporary-directory": str(scratch)}))
     bound_messages()

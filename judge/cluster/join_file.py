@@ -1,7 +1,6 @@
-"""The one file with which a machine joins a cluster: where the scheduler is, who this worker is, and its key.
+"""The file with which a machine joins a cluster: scheduler's address, worker's name, certificate and key.
 
-Its certificate is of the workers' authority, which only schedulers trust, so it opens no worker and passes for no
-scheduler.
+Only schedulers trust the workers' authority, so its owner cannot pose as a scheduler or connect to other workers.
 """
 
 import stat
@@ -21,42 +20,41 @@ from judge.cluster.security import Address, parse_address, refuse_damaged, tls_s
 
 SUFFIX = ".join"
 LARGEST = 1 << 16
-"""Bytes."""
 
 
 class JoinFile(BaseModel):
-    """What the file says. Keys and certificates are PEM."""
+    """Contents of the file. Keys and certificates are PEM."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     document: Literal["judge-worker-1"] = "judge-worker-1"
     scheduler: str
     name: str = Field(pattern=r"^[A-Za-z0-9:][A-Za-z0-9._:-]*$", max_length=254)
-    """Of the worker; the scheduler takes it under no other."""
+    """The worker's name. The scheduler accepts it under no other."""
     authority: str
-    """Who signs schedulers and contests."""
+    """Certificate of the authority that signs schedulers and contests."""
     certificate: str
     key: str
 
     @property
     def address(self) -> Address:
-        """Of the scheduler. Raises InputError if it is none."""
+        """Return the scheduler's address. Raises InputError if it is invalid."""
         return parse_address(self.scheduler)
 
     def security(self) -> Security:
-        """What dask needs to be this worker."""
+        """Return dask's security settings for this worker."""
         return tls_security(self.authority, self.certificate, self.key)
 
 
 def invite(folder: Path, hosts: Sequence[str], scheduler: Address, days: int) -> list[Path]:
-    """A file below `folder`, the authority's, for each host; returns them. InputError for a host that has one."""
+    """Write a join file for each host. Raises InputError for a host that has one."""
     hosts = [check_host(host) for host in hosts]
     paths = [folder / f"{host}{SUFFIX}" for host in hosts]
     if scheduler.scheme != "tls":
         raise InputError(f"{scheduler}: workers join with tls://; on loopback no file is needed")
     for path in paths:
         if path.exists():
-            raise InputError(f"{path} is there already: remove it to make another")
+            raise InputError(f"{path} already exists: remove it to make another")
     try:
         authority, _ = load_authority(folder, AUTHORITY, days)
         workers, key = load_authority(folder, WORKERS, days)
@@ -76,10 +74,10 @@ def invite(folder: Path, hosts: Sequence[str], scheduler: Address, days: int) ->
 
 
 def read_join_file(path: Path) -> JoinFile:
-    """The file of this machine. Raises InputError if it is none, or if others can read it."""
+    """Read a join file. Raises InputError if it is invalid or other users can read it."""
     try:
         if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise InputError(f"{path} can be read by others than its owner: chmod 600 {path}")
+            raise InputError(f"{path} is readable by other users: chmod 600 {path}")
         with path.open("rb") as file:
             data = file.read(LARGEST)
     except OSError as error:

@@ -1,7 +1,7 @@
-"""The contest's own certificate authorities, and one key and certificate a host.
+"""The contest's certificate authorities, and a key and certificate per host.
 
-One authority signs the hosts of schedulers and contests, which everybody trusts; the other signs workers, which only
-schedulers trust. So TLS itself refuses a worker that passes for a scheduler or speaks with another worker.
+One authority signs schedulers and contests; all peers trust it. The other signs workers; only schedulers trust it. So
+TLS refuses a worker that poses as a scheduler or connects to another worker.
 """
 
 import ipaddress
@@ -29,18 +29,18 @@ KEY = "key.pem"
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,252}[A-Za-z0-9])?")
 _EARLIER = timedelta(hours=1)
-"""Clocks of hosts differ: a certificate is valid from a little before it was made."""
+"""Validity before creation, because clocks of hosts differ."""
 
 
 def make_keys(folder: Path, hosts: Sequence[str], days: int) -> list[Path]:
-    """A folder with keys below `folder` for each host, a name or an IP address; returns these folders.
+    """Make a folder with keys for each host (name or IP address) and return these folders.
 
-    The authority is made with the first and used again for later ones. InputError for a host that has keys already.
+    The first call makes the authority. Raises InputError for a host that has keys.
     """
     hosts = [check_host(host) for host in hosts]
     for host in hosts:
         if (folder / host).exists():
-            raise InputError(f"{folder / host} is there already: remove it to make new keys")
+            raise InputError(f"{folder / host} already exists: remove it to make new keys")
     try:
         authority, key = load_authority(folder, AUTHORITY, days)
         load_authority(folder, WORKERS, days)
@@ -50,7 +50,7 @@ def make_keys(folder: Path, hosts: Sequence[str], days: int) -> list[Path]:
 
 
 def check_host(host: str) -> str:
-    """The name or IP address of a host; an IPv6 address without brackets. Raises InputError if it is neither."""
+    """Return a host's name or IP address (IPv6 without brackets). Raises InputError if it is neither."""
     plain = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     if "%" in plain:
         raise InputError(
@@ -66,14 +66,14 @@ def check_host(host: str) -> str:
 
 
 def load_authority(folder: Path, name: str, days: int) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
-    """The key pair of `AUTHORITY` or `WORKERS` in `folder`, made if it is missing; the private key never leaves it."""
+    """Return the key pair of `AUTHORITY` or `WORKERS` in `folder`, made if missing."""
     certificate_file, key_file = folder / name, folder / name.replace(".pem", "-key.pem")
     if certificate_file.exists():
         try:
             certificate = x509.load_pem_x509_certificate(certificate_file.read_bytes())
             key = load_pem_private_key(key_file.read_bytes(), None)
-        except (ValueError, TypeError, UnsupportedAlgorithm):  # TypeError: a key with a password
-            raise InputError(f"{certificate_file} or {key_file} is damaged: bring it back from a copy") from None
+        except (ValueError, TypeError, UnsupportedAlgorithm):
+            raise InputError(f"{certificate_file} or {key_file} is damaged: restore it from a backup") from None
         if not isinstance(key, ec.EllipticCurvePrivateKey):
             raise InputError(f"{key_file} is not the key that judge cluster keys makes")
         return certificate, key
@@ -95,9 +95,8 @@ def load_authority(folder: Path, name: str, days: int) -> tuple[x509.Certificate
 def issue(
     host: str, authority: x509.Certificate, authority_key: ec.EllipticCurvePrivateKey, days: int
 ) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
-    """A new key, and its certificate in the name of a host."""
+    """Make a key and its certificate for a host."""
     key = ec.generate_private_key(ec.SECP256R1())
-    # Workers and schedulers both call and are called.
     both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
     issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
     certificate = (
@@ -165,5 +164,5 @@ def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
 
 
 def private_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
-    """A private key as PEM, not encrypted."""
+    """Return a private key as unencrypted PEM."""
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())

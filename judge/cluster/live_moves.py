@@ -1,8 +1,7 @@
 """Brings the moves of a running game from its worker to the recorder of its contest.
 
-The process of a game writes to a socket of its worker, as it would write to a recorder (`judge.broadcast.sender`). The
-worker sends these bytes in pieces, as dask events. The contest passes the transcript in them on to its recorder. They
-are not trusted: the checked record of the game replaces what it contradicts.
+A game's process writes to a socket of its worker as to a recorder (`judge.broadcast.sender`). The worker sends these
+bytes as dask events. The contest passes the transcript on; it is untrusted until the checked record replaces it.
 """
 
 import socket
@@ -21,24 +20,22 @@ from judge.contest.worker import Job
 from judge.referee.bounds import LARGEST_RECORD
 
 REST_S = 0.05
-"""Pause after each piece. Bytes that arrive during it become one piece."""
+"""Pause after each piece. Bytes that arrive during it form one piece."""
 
 LOOK_S = 0.5
-"""Time to notice the end of a game whose socket stays open."""
+"""Polling interval for ended games with open sockets."""
 
 LARGEST_FRAME = 16 << 20
-"""Maximum number of bytes of an incomplete frame."""
 
 MAX_PLAYS = 20
-"""Plays of an attempt that are passed on. It is void before honest workers begin it so often."""
+"""Plays of an attempt that are passed on. Honest workers reach a void earlier."""
 
 log = get_logger()
 
 
 @contextmanager
 def relay_moves(send: Callable[[int, bytes], None], directory: Path) -> Iterator[Path]:
-    """The address of a socket for the process of one game, in an empty directory. `send` gets the offset of each piece
-    and its bytes."""
+    """Yield a socket for one game's process, in an empty directory. `send` gets offset and bytes."""
     address = directory / "moves"
     ended = threading.Event()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
@@ -58,7 +55,7 @@ def _relay(listener: socket.socket, send: Callable[[int, bytes], None], ended: t
     try:
         connection, _ = listener.accept()
     except OSError:
-        return  # the game is over, and has sent nothing
+        return
     begin = 0
     with connection:
         connection.settimeout(LOOK_S)
@@ -77,7 +74,7 @@ def _relay(listener: socket.socket, send: Callable[[int, bytes], None], ended: t
 
 
 class FollowedGame:
-    """An attempt that workers play, and its connection to the recorder."""
+    """A running attempt and its connection to the recorder."""
 
     def __init__(self, job: Job, listener: Path) -> None:
         """`listener` is the recorder's socket."""
@@ -87,12 +84,11 @@ class FollowedGame:
         self._plays = 0
         self._sender: Sender | None = None
         self._worker = ""
-        """The address of the worker that plays."""
         self._arrived = 0
         self._read = bytearray()
 
     def receive(self, worker: str, piece: PieceOfMoves) -> None:
-        """Pass a piece on. A piece at offset 0 makes its sender the worker of the game; other senders are ignored."""
+        """Pass a piece on. Offset 0 makes its sender the game's worker; other senders are ignored."""
         if piece.begin == 0 and self._plays < MAX_PLAYS:
             self._begin(worker)
         if self._sender is None or worker != self._worker or piece.begin != self._arrived:
@@ -102,7 +98,7 @@ class FollowedGame:
         try:
             for kind, frame in frames(self._read):
                 if kind == TRANSCRIPT:
-                    # The worker's clock may differ: it is sent as of now.
+                    # The worker's clock may differ.
                     self._sender.follow(sent_ms(frame)[1])
         except struct.error:
             self.close()
@@ -110,7 +106,7 @@ class FollowedGame:
             self.close()
 
     def close(self) -> None:
-        """Close the connection, until another play begins."""
+        """Close the connection."""
         if self._sender is not None:
             self._sender.close(0)
         self._sender = None
@@ -128,25 +124,25 @@ class FollowedGame:
 
 
 class LiveMoves:
-    """The followed games by dask task. Events arrive in a thread of dask."""
+    """Followed games by dask task. Events arrive in a thread of dask."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._games: dict[str, FollowedGame] = {}
 
     def follow(self, task: str, game: FollowedGame) -> None:
-        """A worker gets the game as this task."""
+        """Register the task of a game."""
         with self._lock:
             self._games[task] = game
 
     def forget(self, task: str) -> None:
-        """The task has ended."""
+        """Remove a finished task."""
         with self._lock:
             if (game := self._games.pop(task, None)) is not None:
                 game.close()
 
     def receive(self, event: tuple[float, Any]) -> None:
-        """Take a dask event, with any content."""
+        """Handle a dask event with any content."""
         try:
             _, fields = event
             worker = str(fields.pop("worker"))
@@ -159,6 +155,6 @@ class LiveMoves:
                 game.receive(worker, piece)
 
     def close(self) -> None:
-        """Forget all games."""
+        """Remove all games."""
         for task in list(self._games):
             self.forget(task)

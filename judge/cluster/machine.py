@@ -1,4 +1,4 @@
-"""One machine that plays for a cluster: its slots, and the agents and images that it has or is sent."""
+"""A machine that plays for a cluster: its slots, agents and images."""
 
 import hashlib
 import shutil
@@ -43,28 +43,27 @@ from judge.sandbox.machine.owner import owned_directory
 from judge.sandbox.static_builds import content_digest
 
 KEPT_S = 7 * 86_400
-"""How long a file is kept that does not grow."""
+"""An incomplete file is removed after this time without growth."""
 
 TENTH = 10
 
 LOOK_S = 0.5
-"""How soon a game ends that nobody wants any more."""
 
 log = get_logger()
 
 
 class _NotWantedError(Exception):
-    """The game was stopped because nobody waited for it any more."""
+    """The game was stopped because its result is no longer wanted."""
 
 
 class Arrivals:
-    """Files that arrive in pieces, each under the digest of the whole.
+    """Files that arrive in pieces, named by the digest of the whole.
 
-    A transfer continues after a kill, and for another contest. A piece counts only if it begins where the file ends.
+    A transfer can continue after a restart and for another contest.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Remove those that have not grown for long. Raises OSError."""
+        """Remove files that have not grown for `KEPT_S`. Raises OSError."""
         self._folder = folder
         folder.mkdir(exist_ok=True)
         for path in folder.iterdir():
@@ -72,10 +71,7 @@ class Arrivals:
                 path.unlink()
 
     def add(self, piece: ParcelPiece, data: bytes) -> int:
-        """Take a piece in; how many bytes of the file are there now.
-
-        A piece is passed over if it is damaged, or of another place. Raises HostError if the disk does not take it.
-        """
+        """Add a piece and return the file's size. Ignores damaged or misplaced pieces. Raises HostError."""
         parcel = piece.parcel
         path = self._path(parcel)
         try:
@@ -95,7 +91,7 @@ class Arrivals:
         return arrived
 
     def whole(self, parcel: Parcel) -> Path | None:
-        """The file, if it is what was announced; one that is not is removed. Raises HostError."""
+        """Return the file, or remove it if its digest is wrong. Raises HostError."""
         path = self._path(parcel)
         try:
             with path.open("rb") as file:
@@ -107,7 +103,7 @@ class Arrivals:
         return None
 
     def remove(self, parcel: Parcel) -> None:
-        """Remove what there is of a file."""
+        """Remove a file, complete or not."""
         self._path(parcel).unlink(missing_ok=True)
 
     def _path(self, parcel: Parcel) -> Path:
@@ -115,13 +111,12 @@ class Arrivals:
 
 
 class Machine:
-    """The slots of this machine. Games are played by the threads that ask for them."""
+    """The slots of this machine. Games run in the threads that request them."""
 
     def __init__(self, name: str, folder: Path, slots: Sequence[Slot], *, allows_processes: bool = False) -> None:
-        """`folder` stores agents, and what arrives. Raises InputError if another worker uses it. Records have the
-        `name`, and not the host's own, which machines that are copies of one another share.
-
-        `allows_processes`: agents may run as processes of this user, too, which nothing isolates.
+        """`folder` stores agents and arriving files; raises InputError if another worker uses it. Records contain
+        `name`, because cloned machines share a host name. `allows_processes`: agents may run without isolation, as
+        this user.
         """
         self.name = name
         self.folder = folder
@@ -138,9 +133,9 @@ class Machine:
     def play(
         self, order: Order, is_wanted: Callable[[], bool], send_moves: Callable[[int, bytes], None] = lambda *_: None
     ) -> Answer:
-        """Play a game in a free slot, to its end or until it is not wanted any more.
+        """Play a game in a free slot until it ends or is no longer wanted.
 
-        `send_moves` sends its moves meanwhile: some bytes, and how many were sent before.
+        `send_moves` gets the offset of new bytes, and the bytes.
         """
         try:
             self._refuse_unlike(order)
@@ -158,14 +153,14 @@ class Machine:
                 return self._in_a_slot(replace(job, listener=listener), is_wanted)
         except _NotWantedError:
             self._clear_away(containers=bool(order.images))
-            return Stopped(why=f"{self.name} had lost its scheduler, or the game was taken back")
+            return Stopped(why=f"{self.name} lost its scheduler, or the game was given up")
         except (HostError, InputError) as error:
-            # What a lost process leaves of its game would sit on the slot's cores until the next start.
+            # Leftovers of a lost process would use the slot's cores.
             self._clear_away(containers=bool(order.images))
             return Broken(why=f"{self.name}: {error}"[:2000])
 
     def receive(self, piece: ParcelPiece, data: bytes) -> Receipt:
-        """Take in a piece of what this machine lacks; without `data` say how far it is, or make use of the whole."""
+        """Add a piece. Without `data`, report progress, or install a complete file."""
         parcel = piece.parcel
         try:
             if not data and self._has(parcel):
@@ -177,24 +172,22 @@ class Machine:
                 return Arrived(bytes=arrived)
             return self._take_in(parcel)
         except (HostError, InputError) as error:
-            log.warning("it cannot be received", what=str(parcel), why=str(error))
+            log.warning("cannot receive", what=str(parcel), why=str(error))
             return Unfit(why=f"{self.name}: {error}"[:2000])
 
     def close(self) -> None:
-        """End the processes of slots in which nothing is played."""
+        """End the processes of idle slots."""
         while not self._idle.empty():
             self._idle.get().close()
         self._lock_file.close()
 
     def _refuse_unlike(self, order: Order) -> None:
         if order.code != code_digest():
-            raise HostError(f"the judge on {self.name} is not the one that runs the contest: install the same on both")
+            raise HostError(f"the judge on {self.name} differs from the contest's: install the same version on both")
         if not self._allows_processes and order.spec.box == "process":
             raise HostError(f"{self.name} plays in containers only")
 
     def _lacking_images(self, wanted: Mapping[str, str]) -> tuple[str, ...]:
-        """The names of those that are missing or out of date. Raises HostError, with the fix, if one has other contents
-        than the contest's."""
         found = image_contents(wanted) if wanted else {}
         for name, content in wanted.items():
             if found[name] not in ("", content):
@@ -206,19 +199,17 @@ class Machine:
         return tuple(name for name in wanted if not found[name])
 
     def _has(self, parcel: Parcel) -> bool:
-        """Whether it was received, or is here in another way. Raises HostError."""
         if parcel.image:
             return not self._lacking_images({parcel.image.name: parcel.image.content})
         return self._program(parcel.agent) is not None
 
     def _take_in(self, parcel: Parcel) -> Receipt:
-        """Check what has arrived, and make an agent or an image of it. Raises HostError and InputError."""
         with self._taking_in:
-            if self._has(parcel):  # another contest has sent it meanwhile
+            if self._has(parcel):
                 return Arrived(bytes=parcel.size, is_whole=True)
             path = self._arrivals.whole(parcel)
             if path is None:
-                log.warning("it was damaged on its way, and comes again", what=str(parcel))
+                log.warning("damaged in transit; it is sent again", what=str(parcel))
                 return Arrived(bytes=0)
             try:
                 if parcel.image:
@@ -232,7 +223,6 @@ class Machine:
         return Arrived(bytes=parcel.size, is_whole=True)
 
     def _program(self, digest: str) -> Path | None:
-        """The files of an agent; None if there are none, or if they were changed."""
         try:
             return self._agents.get(digest)
         except InputError:
@@ -241,7 +231,6 @@ class Machine:
 
     @contextmanager
     def _spectators(self, order: Order, send_moves: Callable[[int, bytes], None]) -> Iterator[Path | None]:
-        """Where the process of a game tells of its moves; None if nobody follows them. Raises HostError."""
         if not order.is_followed:
             yield None
             return
@@ -269,24 +258,23 @@ class Machine:
     def _clear_away(self, *, containers: bool) -> None:
         try:
             for line in reap(containers=containers):
-                log.info("removed what a lost game left", what=line)
+                log.info("removed leftovers of a lost game", what=line)
         except HostError as error:
-            log.warning("what a lost game left is still there", why=str(error))
+            log.warning("cannot remove leftovers of a lost game", why=str(error))
 
 
 @cache
 def code_digest() -> str:
-    """SHA-256 (hex) of what decides a game beside its spec: the judge's own code, and its system call filters."""
+    """Return the SHA-256 (hex) of the judge's code and system call filters."""
     return content_digest(*code_parts(), POLICIES / "seccomp")
 
 
 def _locked(folder: Path) -> IO[bytes]:
-    """One worker a folder."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = try_lock_directory(folder)
     except OSError as error:
-        raise InputError(f"{folder}: {error.strerror}: a worker needs a folder of its own") from None
+        raise InputError(f"{folder}: {error.strerror}: a worker needs its own folder") from None
     if file is None:
-        raise InputError(f"{folder} belongs to a worker that runs: give this one another")
+        raise InputError(f"{folder} is used by a running worker: give this one another folder")
     return file

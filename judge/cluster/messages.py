@@ -1,4 +1,4 @@
-"""What the contest's host and a worker tell each other: JSON in bytes, which the receiver parses."""
+"""Messages between the contest's host and a worker, as JSON in bytes."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self, TypeVar
@@ -16,24 +16,19 @@ LARGEST_ANSWER = 4 * LARGEST_RECORD
 """Bytes: a record and the states of four folders, as Base64."""
 
 LARGEST_RECEIPT = 1 << 14
-"""Bytes."""
 
 LARGEST_PARCEL = 16 << 30
-"""Bytes."""
 
 DIGEST = "[0-9a-f]{64}"
 
 LARGEST_PIECE_OF_MOVES = 1 << 16
-"""Bytes."""
 
 LARGEST_MOVES = 64 << 20
-"""The largest number of bytes of moves that a scheduler passes on for one task. The record of a game has all."""
+"""Bytes of moves per task that a scheduler passes on."""
 
 MAX_STATES = 8
-"""Folders whose states an answer may have."""
 
 MAX_LACKED = 100
-"""Agents, and images, that a worker may ask for at once."""
 
 Digest = Annotated[str, Field(pattern=rf"^{DIGEST}$")]
 ImageName = Annotated[str, Field(max_length=300)]
@@ -46,30 +41,26 @@ class _Message(BaseModel):
 
 
 class Order(_Message):
-    """A game to play as one attempt; `game.spec` has its seed and its folders."""
+    """A game to play as one attempt. `game.spec` has its seed and folders."""
 
     contest: str
-    """For the log."""
     game: ScheduledGame
     agents: tuple[str, ...]
-    """Their digests."""
+    """Digests."""
     states: Mapping[str, bytes]
-    """The folders that it starts from, by digest."""
     images: Mapping[str, str]
-    """What the images of the contest's runtimes hold on its host, by name; none where no container is used."""
+    """By name; empty if no containers are used."""
     code: str
-    """The digest of the judge's own code there."""
     is_followed: bool = False
-    """Whether its moves are to be sent while it is played."""
 
     @property
     def spec(self) -> GameSpec:
-        """What is played. Raises InputError if there is none."""
+        """Return the game's spec. Raises InputError if it is missing."""
         return parse_json(GameSpec, self.game.spec, "the order has no spec of a game")
 
 
 class Played(_Message):
-    """The game was played, or is void: its record as JSON, and the states in which its folders were left."""
+    """A played or void game: its record as JSON, and final folder states."""
 
     kind: Literal["played"] = "played"
     record: bytes
@@ -77,7 +68,7 @@ class Played(_Message):
 
 
 class Lacks(_Message):
-    """The worker has no files of these agents, or none of these images: they must be sent first."""
+    """The worker needs files of these agents, or these images, first."""
 
     kind: Literal["lacks"] = "lacks"
     agents: tuple[Digest, ...] = Field(max_length=MAX_LACKED)
@@ -85,22 +76,21 @@ class Lacks(_Message):
 
 
 class Unfit(_Message):
-    """The worker cannot play for this contest until somebody changes it."""
+    """The worker cannot play for this contest until an administrator changes it."""
 
     kind: Literal["unfit"] = "unfit"
     why: str = Field(max_length=2000)
 
 
 class Broken(_Message):
-    """The game has no end, such as when the process that played it was killed."""
+    """The game did not end, for example because its process was killed."""
 
     kind: Literal["broken"] = "broken"
     why: str = Field(max_length=2000)
 
 
 class Stopped(_Message):
-    """The game was not wanted for a while, so the worker ended it. Then dask has no use for the answer, unless it has
-    given the game to the same worker again."""
+    """The worker ended the game because it was not wanted for a while. dask usually ignores this answer."""
 
     kind: Literal["stopped"] = "stopped"
     why: str = Field(max_length=2000)
@@ -111,15 +101,13 @@ _ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
 
 
 class Parcel(_Message):
-    """What is sent to a worker in pieces: a file with an agent's files, or with an image."""
+    """A file that is sent in pieces: an agent's files or an image."""
 
     agent: str = Field(default="", pattern=rf"^({DIGEST})?$")
     """The agent's digest; empty for an image."""
     image: ImageFacts | None = None
     digest: str = Field(pattern=rf"^{DIGEST}$")
-    """SHA-256 of the file."""
     size: int = Field(gt=0, le=LARGEST_PARCEL)
-    """Bytes."""
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
@@ -132,30 +120,28 @@ class Parcel(_Message):
 
 
 class ParcelPiece(_Message):
-    """Part of a parcel's file, which travels beside it; no bytes: to ask how much of the file there is."""
+    """Part of a parcel; its bytes travel next to it. Without bytes it requests the progress."""
 
     parcel: Parcel
     begin: int = Field(ge=0, le=LARGEST_PARCEL)
     digest: str = Field(pattern=rf"^{DIGEST}$")
-    """SHA-256 of this piece."""
+    """Of this piece."""
 
 
 class Arrived(_Message):
-    """So much of a parcel is with the worker: the next piece begins there."""
+    """Offset of the next piece."""
 
     kind: Literal["arrived"] = "arrived"
     bytes: int = Field(ge=0, le=LARGEST_PARCEL)
     is_whole: bool = False
-    """The worker has checked it, and has what was sent."""
 
 
 class PieceOfMoves(_Message):
-    """What the process of a running game tells its spectators: some bytes of it, which a worker sends as an event."""
+    """Bytes from a running game's process for spectators, sent as an event."""
 
     task: str
-    """dask's name of the task in which the game is played."""
     begin: int = Field(ge=0)
-    """How many bytes were sent before."""
+    """Number of bytes sent earlier."""
     data: bytes = Field(max_length=LARGEST_PIECE_OF_MOVES)
 
 
@@ -164,24 +150,24 @@ _RECEIPT: TypeAdapter[Receipt] = TypeAdapter(Receipt)
 
 
 def topic_of(task: str) -> str:
-    """The topic of dask's under which pieces of the moves of a task's game are sent: that of its contest."""
+    """Return the dask topic for moves of a task, which is one per contest."""
     return task.rpartition("-")[0]
 
 
 def read_answer(data: object) -> Answer:
-    """What a worker says of a game. Raises InputError for anything else."""
+    """Parse a worker's answer to an order. Raises InputError if it is invalid."""
     return _read(_ANSWER, data)
 
 
 def read_receipt(data: object) -> Receipt:
-    """What a worker says of a piece. Raises InputError for anything else."""
+    """Parse a worker's answer to a piece. Raises InputError if it is invalid."""
     return _read(_RECEIPT, data)
 
 
 def _read(kind: TypeAdapter[Said], data: object) -> Said:
     if not isinstance(data, bytes) or len(data) > LARGEST_ANSWER:
-        raise InputError("the answer is not JSON in bytes, or too long")
+        raise InputError("the answer is not JSON in bytes or is too long")
     try:
         return kind.validate_json(data)
     except ValidationError:
-        raise InputError("the answer is not one that a worker of this judge gives") from None
+        raise InputError("the answer has an unknown or invalid form") from None

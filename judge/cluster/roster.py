@@ -1,4 +1,4 @@
-"""The workers of a scheduler as a contest knows them: who is there, who may play, and why not."""
+"""The workers that a contest sees: which are connected, which may play, and why not."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,13 +10,12 @@ from judge.cluster.tasks import SLOT
 from judge.contest.hosts import worker_barred, worker_joined, worker_lost
 
 MAX_SLOTS = 1024
-"""Slots of one worker."""
 
 log = get_logger()
 
 
 def slots_in(resources: object) -> int:
-    """The slots that a worker says it has; 0 if that is not a number from 1 to `MAX_SLOTS`. dask makes it a float."""
+    """Return a worker's announced slots (a float in dask); 0 unless a number from 1 to `MAX_SLOTS`."""
     slots = resources.get(SLOT) if isinstance(resources, Mapping) else None
     if isinstance(slots, bool) or not isinstance(slots, int | float) or not 1 <= slots <= MAX_SLOTS:
         return 0
@@ -33,22 +32,19 @@ class WorkerFound:
 
 
 class Roster:
-    """See above. `remark` takes sentences about workers for the contest's journal."""
+    """`remark` writes into the contest's journal."""
 
     def __init__(self, remark: Callable[[str], None]) -> None:
         self._remark = remark
         self.workers: Mapping[str, WorkerFound] = {}
-        """By address; replaced as a whole, so other threads may look at it."""
+        """By address. Replaced as a whole, so other threads may read it."""
         self._unfit: set[str] = set()
-        """The addresses of workers that cannot play."""
         self._liars: set[str] = set()
-        """The names of workers whose answers were refused."""
         self._overdue: set[str] = set()
-        """The names of workers that did not answer in time."""
 
     @property
     def usable(self) -> frozenset[str]:
-        """The addresses of the workers that may have games."""
+        """Addresses of workers that may get games."""
         return frozenset(
             address
             for address, worker in self.workers.items()
@@ -56,7 +52,7 @@ class Roster:
         )
 
     def meet(self, workers: Mapping[str, Any]) -> None:
-        """Note who has come and gone; `workers` are the scheduler's words, by address."""
+        """Update from the scheduler's list of workers, by address."""
         found = {
             str(address): WorkerFound(
                 str(address), printable(str(worker.get("name")), 80), slots_in(worker.get("resources"))
@@ -71,19 +67,19 @@ class Roster:
             if worker.slots:
                 self.note(worker_joined(worker.name, worker.slots))
             else:
-                why = f"it does not say that it has 1 to {MAX_SLOTS} slots; start it with --resources {SLOT}=1"
+                why = f"it does not announce 1 to {MAX_SLOTS} slots; start it with --resources {SLOT}=1"
                 self.note(worker_barred(worker.name, why))
         self.workers = found
         self._unfit &= found.keys()
 
     def bar(self, worker: WorkerFound, why: str) -> None:
-        """It gets no games until it is started again; `why` says what to do before."""
+        """Exclude a worker until its restart. `why` includes what to fix first."""
         if worker.address not in self._unfit:
             self._unfit.add(worker.address)
             self.note(worker_barred(worker.name, f"{why}; then start it again"))
 
     def bar_overdue(self, worker: WorkerFound, why: str) -> None:
-        """It gets no games until it is started again, and after a second time none in this run."""
+        """Exclude a worker until its restart; the second time, for this run."""
         if worker.name in self._overdue:
             self.distrust(worker, f"{why}, for the second time")
         else:
@@ -91,16 +87,16 @@ class Roster:
             self.bar(worker, why)
 
     def distrust(self, worker: WorkerFound, why: str) -> None:
-        """Whatever has its name gets no more games in this run."""
+        """Exclude the worker's name for this run."""
         if worker.name not in self._liars:
             self._liars.add(worker.name)
             self.note(worker_barred(worker.name, why))
 
     def is_distrusted(self, worker: WorkerFound) -> bool:
-        """Whether an answer of its was refused."""
+        """Whether one of its answers was refused."""
         return worker.name in self._liars
 
     def note(self, text: str) -> None:
-        """Say it in the contest's journal."""
+        """Write a sentence into the contest's journal."""
         log.info("cluster", text=text)
         self._remark(text)

@@ -1,7 +1,7 @@
-"""Who may speak with whom: beyond one machine only TLS, both sides with certificates of the contest's own authority.
+"""Which peers may connect: between machines only TLS, both sides with certificates of the contest's authorities.
 
-Whoever reaches a worker's port may run code beside its Engine's socket, so plain TCP is for loopback alone. Of the
-workers' authority only schedulers take certificates, and hold their owners to their names (`BoundScheduler`).
+A worker's port may allow code execution next to its Engine's socket, so plain TCP is for loopback only. Only
+schedulers accept workers' certificates (`BoundScheduler`).
 """
 
 import ipaddress
@@ -23,7 +23,7 @@ _SUCH = f"an address is such as tls://10.0.0.1:{PORT}, or tls://[fd00::1]:{PORT}
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where somebody listens; `scheme` is `tls` or, on loopback, `tcp`."""
+    """A network address; `scheme` is `tls` or, on loopback, `tcp`."""
 
     scheme: str
     host: str
@@ -35,7 +35,7 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only processes of this machine can be meant."""
+        """Whether the address is on this machine only."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -43,7 +43,7 @@ class Address:
 
 
 def parse_address(text: str, port: int = PORT) -> Address:
-    """`tls://HOST[:PORT]`, or `tcp://` for loopback; InputError for anything else."""
+    """Parse `tls://HOST[:PORT]`, or `tcp://` for loopback. Raises InputError for anything else."""
     shown = printable(text, 100)
     try:
         parts = urlsplit(text)
@@ -61,8 +61,10 @@ def parse_address(text: str, port: int = PORT) -> Address:
 
 
 def security_of(address: Address, keys: Path | None, *, takes_workers: bool = False) -> Security:
-    """What dask needs to use an address; `keys` is this host's folder of `judge cluster keys`. Certificates of workers
-    are trusted if it `takes_workers`. Raises InputError if TLS has no keys, or if others can read a key."""
+    """Return dask's security settings; `keys` is this host's folder from `judge cluster keys`.
+
+    `takes_workers`: trust certificates of workers. Raises InputError if keys are missing or readable by other users.
+    """
     if address.scheme == "tcp":
         return Security(require_encryption=False)
     if keys is None:
@@ -74,9 +76,8 @@ def security_of(address: Address, keys: Path | None, *, takes_workers: bool = Fa
         if not path.is_file():
             raise InputError(f"{path} is missing: give a host's folder that judge cluster keys made")
     if key.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise InputError(f"{key} can be read by others than its owner: chmod 600 {key}")
+        raise InputError(f"{key} is readable by other users: chmod 600 {key}")
     trusted = authority.read_text(errors="replace")
-    # Keys of an earlier judge have no such file.
     if takes_workers and (keys / WORKERS).is_file():
         trusted += (keys / WORKERS).read_text(errors="replace")
     security = tls_security(trusted, str(certificate), str(key))
@@ -85,7 +86,7 @@ def security_of(address: Address, keys: Path | None, *, takes_workers: bool = Fa
 
 
 def refuse_damaged(security: Security, source: str) -> None:
-    """Raise InputError, which begins with `source`, if its certificates or its key are not PEM, or do not fit."""
+    """Raise InputError (starting with `source`) if certificates or key are not PEM or do not match."""
     try:
         security.get_connection_args("worker")
     except (OSError, ValueError, TypeError) as error:  # ssl.SSLError is an OSError; TypeError: text beyond ASCII
@@ -93,7 +94,7 @@ def refuse_damaged(security: Security, source: str) -> None:
 
 
 def tls_security(authorities: str, certificate: str, key: str) -> Security:
-    """TLS with both sides' certificates: `authorities` as PEM, the others as PEM or as paths."""
+    """TLS with certificates of both sides. `authorities` is PEM, the others PEM or paths."""
     roles = ("client", "scheduler", "worker")
     return Security(
         require_encryption=True,

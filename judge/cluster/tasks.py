@@ -1,4 +1,4 @@
-"""What dask runs on a worker: bytes in, bytes out."""
+"""Functions that dask runs on a worker: bytes in, bytes out."""
 
 import asyncio
 import multiprocessing
@@ -16,28 +16,25 @@ from judge.cluster.messages import Answer, Order, ParcelPiece, Receipt, Unfit, t
 from judge.contest.executor import slots_on_host
 
 SLOT = "slot"
-"""The resource of dask that a game takes one of."""
 
 MAX_UNSENT = 4
-"""Messages of moves that wait to be sent. dask joins those that wait to one, and a scheduler refuses long ones."""
+"""dask joins unsent messages, and a scheduler refuses long ones."""
 
 SEND_S = 10.0
-"""Seconds after which moves are not sent that the connection did not take."""
 
 UNSENT_S = 0.01
-"""Polling interval of the connection."""
 
 _making = threading.Lock()
 _sending = threading.Lock()
 
 
 class AtMachine(WorkerPlugin):
-    """Lets what runs in a dask worker find its machine."""
+    """Gives tasks in a dask worker access to its machine."""
 
     name = "judge"
 
     def __init__(self, machine: Machine, *, is_own: bool) -> None:
-        """`is_own`: the machine ends with the dask worker."""
+        """`is_own`: close the machine with the dask worker."""
         self.machine = machine
         self._is_own = is_own
 
@@ -54,7 +51,7 @@ def play(order: bytes) -> bytes:
     name = str(task.key)
 
     def is_wanted() -> bool:
-        """Neither the scheduler nor the contest is lost, and the game was not given up."""
+        """Whether scheduler and contest are connected and the game was not given up."""
         return worker.status is Status.running and task.state == "executing"
 
     def send_moves(begin: int, data: bytes) -> None:
@@ -71,7 +68,6 @@ def play(order: bytes) -> bytes:
 
 
 async def _send_in_turn(worker: Worker, event: dict[str, object]) -> None:
-    """Send moves when those before them were sent."""
     stream = worker.batched_stream
     while len(stream.buffer) > MAX_UNSENT and not stream.closed():
         await asyncio.sleep(UNSENT_S)
@@ -79,7 +75,7 @@ async def _send_in_turn(worker: Worker, event: dict[str, object]) -> None:
 
 
 def receive(piece: bytes, data: bytes) -> bytes:
-    """Take in part of what this worker lacks: a `ParcelPiece` and its bytes in, a `Receipt` out."""
+    """Receive part of a file: a `ParcelPiece` and its bytes in, a `Receipt` out."""
     receipt: Receipt
     try:
         receipt = _machine(get_worker()).receive(ParcelPiece.model_validate_json(piece), data)
@@ -89,8 +85,7 @@ def receive(piece: bytes, data: bytes) -> bytes:
 
 
 def _machine(worker: Worker) -> Machine:
-    """The machine of a worker; of a plain dask worker one slot of one core for each of its resource. Raises InputError,
-    HostError."""
+    """A plain dask worker gets a machine with a one-core slot per resource."""
     with _making:
         if AtMachine.name not in worker.plugins:
             if multiprocessing.current_process().daemon:

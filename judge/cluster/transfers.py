@@ -1,8 +1,7 @@
-"""Sends agents and images to workers that lack them, by way of the scheduler, while games continue.
+"""Sends missing agents and images to workers through the scheduler while games continue.
 
-Each is written to a file once, when the first worker lacks it, and sent in pieces. A piece is a task for one worker,
-whose answer says where the next one begins. So a transfer continues after any loss, also for another contest or host,
-and no process has more than a piece in memory.
+Each is written to a file at the first request and sent in pieces. The answer to a piece is the offset of the next
+one, so a transfer continues after any loss, even for another contest or host.
 """
 
 import hashlib
@@ -27,31 +26,27 @@ from judge.cluster.tasks import receive
 from judge.host.image_files import export_image
 
 PIECE_BYTES = 4 << 20
-"""The most of a parcel that is in memory: here, in the scheduler and in the worker."""
+"""The maximum in memory here, in the scheduler and in the worker."""
 
 MAX_TRANSFERS = 4
-"""Maximum number of transfers at the same time."""
 
 POLL_INTERVAL_S = 1.0
-"""Interval of checks whether the worker of a transfer is lost."""
 
 RETRY_S = 30.0
-"""Time until this host tries again to make a parcel."""
 
 MAX_TRIES = 3
-"""How often a worker may request the same bytes, because they were damaged."""
 
 ANSWER_S = 1800.0
-"""Maximum time for the answer to a piece. The last answer comes when an image is imported."""
+"""The last answer includes the import of an image."""
 
 log = get_logger()
 
 
 class Parcels:
-    """The parcels of one contest, in a folder that is removed with them."""
+    """The parcels of one contest, in a folder that `close` removes."""
 
     def __init__(self, folder: Path, images: Mapping[str, str]) -> None:
-        """`folder` may exist from a judge that was killed. `images`: the contents of each image, by name."""
+        """`folder` may be left from a killed judge. `images` maps names to contents."""
         self._folder = folder
         self.images = images
         self._lock = Lock()
@@ -60,7 +55,7 @@ class Parcels:
         self.close()
 
     def agent(self, digest: str, program: Path) -> tuple[Parcel, Path]:
-        """The parcel of an agent's files, and its file. Raises HostError."""
+        """Return the parcel of an agent's files, and its file. Raises HostError."""
 
         def make(path: Path) -> Parcel:
             with path.open("wb") as file:
@@ -70,12 +65,12 @@ class Parcels:
         return self._once(digest, make)
 
     def image(self, name: str) -> tuple[Parcel, Path]:
-        """The parcel of an image of the contest, and its file. Raises HostError."""
+        """Return the parcel of an image, and its file. Raises HostError."""
 
         def make(path: Path) -> Parcel:
             facts = export_image(name, path)
             if facts.content != self.images[name]:
-                raise HostError(f"the image {name} was built anew since this run began")
+                raise HostError(f"the image {name} was rebuilt during this run")
             return Parcel(image=facts, digest=_digest(path), size=path.stat().st_size)
 
         return self._once(name, make)
@@ -105,13 +100,13 @@ def _digest(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TransferEnd:
-    """The end of a transfer. Without `why` the worker has what it lacked, or is lost."""
+    """An empty `why` means success or a lost worker."""
 
     what: str
     worker: WorkerFound
     why: str = ""
     is_lie: bool = False
-    """Whether no honest worker answers so."""
+    """Whether an honest worker cannot give this answer."""
 
 
 class WorkerGoneError(Exception):
@@ -119,7 +114,7 @@ class WorkerGoneError(Exception):
 
 
 class Transfers:
-    """Threads that send parcels; each parcel goes to a worker once at a time."""
+    """Threads that send parcels, each at most once at a time to a worker."""
 
     def __init__(
         self,
@@ -128,7 +123,7 @@ class Transfers:
         ended: Callable[[TransferEnd], None],
         report: Callable[[str], None],
     ) -> None:
-        """`ended` is called in another thread when a transfer has ended, and `report` when this host cannot send."""
+        """`ended` is called in another thread; `report` gets errors of this host."""
         self._connection = connection
         self._roster = roster
         self._ended = ended
@@ -139,31 +134,30 @@ class Transfers:
         self._count: dict[tuple[str, str], int] = {}
 
     def send(self, worker: WorkerFound, what: str, make: Callable[[], tuple[Parcel, Path]]) -> bool:
-        """Begin to send what `make` returns; `what` is its digest or name. False if that happens already.
-
-        Raises InputError if the worker had it often enough.
+        """Start to send the parcel of `make` (named `what`); False if it is being sent. Raises InputError after
+        `MAX_TRIES`.
         """
         key = worker.address, what
         if key in self._running:
             return False
         self._count[key] = self._count.get(key, 0) + 1
         if self._count[key] > MAX_TRIES:
-            raise InputError(f"it was sent {what} {MAX_TRIES} times, and lacks it still")
+            raise InputError(f"it was sent {what} {MAX_TRIES} times and still lacks it")
         self._running.add(key)
         sending = self._threads.submit(self._send, worker, what, make)
         sending.add_done_callback(lambda done: self._end(worker, what, done))
         return True
 
     def forget(self, sent: TransferEnd) -> None:
-        """Let a transfer begin again. Call it in the thread that calls `send`."""
+        """Allow a transfer to start again. Call it in the thread that calls `send`."""
         self._running.discard((sent.worker.address, sent.what))
 
     def receivers(self, things: Container[str]) -> frozenset[str]:
-        """The addresses of workers to which any of these things is being sent."""
+        """Return the addresses of workers that receive any of these."""
         return frozenset(address for address, what in self._running if what in things)
 
     def close(self) -> None:
-        """End all transfers soon, and return when they have."""
+        """Stop all transfers and wait for their end."""
         self._closing.set()
         self._threads.shutdown(cancel_futures=True)
 
@@ -172,7 +166,7 @@ class Transfers:
             done.result()
             sent = TransferEnd(what, worker)
         except (WorkerGoneError, CancelledError, Dropped) as error:
-            log.info("a transfer is broken off", worker=worker.name, what=what, why=str(error))
+            log.info("transfer aborted", worker=worker.name, what=what, why=str(error))
             sent = TransferEnd(what, worker)
         except HostError as error:
             sent = TransferEnd(what, worker, str(error))
@@ -187,21 +181,19 @@ class Transfers:
         with path.open("rb") as file:
             arrived = self._ask(worker, parcel, 0, b"")
             log.info("sending", worker=worker.name, what=str(parcel), bytes=parcel.size, already=arrived.bytes)
-            # Each piece, the last question, and what was there already.
             most = MAX_TRIES * (parcel.size // PIECE_BYTES + 3)
             while not arrived.is_whole:
                 most -= 1
                 if not most:
-                    raise InputError(f"it asks for the same pieces of {parcel} again and again")
+                    raise InputError(f"it requested the same pieces of {parcel} too often")
                 if arrived.bytes > parcel.size:
-                    raise InputError(f"it asks for more of {parcel} than there is")
+                    raise InputError(f"it requested bytes beyond the end of {parcel}")
                 file.seek(arrived.bytes)
                 piece = file.read(min(PIECE_BYTES, parcel.size - arrived.bytes))
                 arrived = self._ask(worker, parcel, arrived.bytes, piece)
         log.info("sent", worker=worker.name, what=what)
 
     def _made(self, worker: WorkerFound, what: str, make: Callable[[], tuple[Parcel, Path]]) -> tuple[Parcel, Path]:
-        """What is to be sent, made again and again if this host cannot. Raises WorkerGoneError."""
         reported = ""
         while True:
             try:
@@ -209,12 +201,11 @@ class Transfers:
             except HostError as error:
                 if str(error) != reported:
                     reported = str(error)
-                    self._report(f"{what} cannot be sent to worker {worker.name}: {reported}; it is tried again")
+                    self._report(f"{what} cannot be sent to worker {worker.name}: {reported}; retrying")
             if self._closing.wait(RETRY_S) or worker.address not in self._roster.workers:
                 raise WorkerGoneError("the worker is lost")
 
     def _ask(self, worker: WorkerFound, parcel: Parcel, begin: int, data: bytes) -> Arrived:
-        """Send a piece. Raises WorkerGoneError, HostError with what the worker needs, or InputError."""
         piece = ParcelPiece(parcel=parcel, begin=begin, digest=hashlib.sha256(data).hexdigest())
         task = self._connection.submit(receive, piece.model_dump_json().encode(), data, only=[worker.address])
         if task is None:

@@ -1,8 +1,7 @@
-"""No pickle from strangers: a process of a cluster makes no object of a pickle but those that the games need.
+"""Restricts unpickling in the processes of a cluster to the few types that games need.
 
-dask cannot do without pickle, and whoever may speak to one of its processes may send one. A pickle runs code by naming
-something that is then called, and Python asks its audit hooks before each such name, whoever reads the pickle. The
-names that are left make values and tasks that play games. What a worker says of a game is JSON, which needs none.
+dask requires pickle, any peer may send one, and a pickle can name any function to call. Python raises an audit
+event for each name; the hook refuses all but those of values and of tasks that play games. Answers are JSON.
 """
 
 import sys
@@ -14,7 +13,6 @@ from typing import Any
 from distributed.protocol.serialize import pickle_dumps, pickle_loads, register_serialization_family
 
 VALUES = frozenset({("builtins", "bytes"), ("builtins", "memoryview")})
-"""What the contest's host needs: the type of an answer."""
 
 TASKS = VALUES | {
     ("dask._expr", "LLGExpr"),
@@ -25,21 +23,17 @@ TASKS = VALUES | {
     ("judge.cluster.tasks", "play"),
     ("judge.cluster.tasks", "receive"),
 }
-"""What the scheduler and the workers need: the tasks that `judge.cluster.cluster` submits, and a plugin that dask gives
-to each worker."""
+"""Tasks of `judge.cluster.cluster`, and a plugin for each worker."""
 
 _thread = threading.local()
 
 
 class PickleRefusedError(AttributeError):
-    """A pickle names something that it may not: to its reader, as if that did not exist."""
+    """A pickle contains a forbidden name; an AttributeError, as if it did not exist."""
 
 
 def refuse_pickles(allowed: frozenset[tuple[str, str]], *, except_here: bool = False) -> None:
-    """From now on no pickle that this process reads may name anything else, `except_here`: in the thread that calls.
-
-    There is no way back.
-    """
+    """Refuse other names in all pickles of this process, permanently. `except_here`: not in this thread."""
     _thread.reads_own = except_here
 
     def hook(event: str, names: tuple[Any, ...]) -> None:
@@ -52,7 +46,7 @@ def refuse_pickles(allowed: frozenset[tuple[str, str]], *, except_here: bool = F
 
 @contextmanager
 def own_pickles() -> Iterator[None]:
-    """In this thread pickles are read as ever, for they come from processes that this one has started."""
+    """Allow all names in this thread, for pickles from child processes."""
     before, _thread.reads_own = getattr(_thread, "reads_own", False), True
     try:
         yield
@@ -61,7 +55,7 @@ def own_pickles() -> Iterator[None]:
 
 
 def _load(header: dict[str, Any], frames: Sequence[Any]) -> Any:
-    """A value; the error in its place if it is refused, for dask would close the connection that brought it."""
+    """Return the error if it is refused: raising it would make dask close the connection."""
     try:
         return pickle_loads(header, list(frames))
     except PickleRefusedError as error:

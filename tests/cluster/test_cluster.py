@@ -224,14 +224,14 @@ def test_abandoned_games_end_on_the_workers(cup: Cup, machines: Machines, cluste
     cup.store.schedule("cup", cup.games(1, 3))
     cup.begin(cluster, 3)
 
-    before = {name: machines.says(name).count("removed what a lost game left") for name in WORKERS}
+    before = {name: machines.says(name).count("removed leftovers of a lost game") for name in WORKERS}
 
     assert 3 == len(cluster.kill())
 
     assert 0 == cluster.running
     for name in WORKERS:
         until(
-            lambda name=name: machines.says(name).count("removed what a lost game left") > before[name],  # type: ignore[misc]
+            lambda name=name: machines.says(name).count("removed leftovers of a lost game") > before[name],  # type: ignore[misc]
             "its boxes are cleared away",
         )
 
@@ -265,5 +265,5 @@ def test_the_game_of_a_lost_worker_is_played_by_one_that_has_just_come(
         latecomer.wait()
 
     assert [("latecomer", None)] == [(end.host, end.error) for end in ends]
-    assert f"game 1, attempt 1, of worker {WORKERS[0]} begins again" in cup.journal()
+    assert f"game 1, attempt 1, of worker {WORKERS[0]} starts again" in cup.journal()
     assert "refused" not in cup.journal()

@@ -131,7 +131,7 @@ def test_a_worker_whose_slots_are_no_number_in_range_gets_no_games(slots: object
     roster.meet({"tls://a:1": {"name": "liar", "resources": {"slot": slots}}, "tls://b:1": {"name": "no resources"}})
 
     assert [0, 0] == [worker.slots for worker in roster.workers.values()]
-    assert all("is given no games: it does not say that it has 1 to 1024 slots" in line for line in said)
+    assert all("is given no games: it does not announce 1 to 1024 slots" in line for line in said)
 
 
 @pytest.mark.parametrize("slots", [1, 1.0, MAX_SLOTS])

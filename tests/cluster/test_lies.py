@@ -109,8 +109,8 @@ def name_a_state(file: Any) -> None:
         (longer_policy, "of another game"),
         (older, "of attempt 7, not 1"),
         (halve_charges, "another time than"),
-        (last_too_long, "lasted 60.0 s by the record, but was away for 2.0 s only"),
-        (last_less_than_nothing, "lasted"),
+        (last_too_long, "claims a game of 60.0 s, but the worker had it for 2.0 s"),
+        (last_less_than_nothing, "claims a game of"),
         (slow_down, "does not replay"),
         (other_move, "does not replay"),
         (cut_short, "does not replay"),
@@ -149,14 +149,14 @@ def test_a_transcript_of_other_times_does_not_count() -> None:
     asked = job()
     slow = a_file(play(brain(*BLACK_ROW, ms=900), brain(*WHITE_ROW), asked.spec()), asked.spec())
 
-    with pytest.raises(InputError, match="but was away for"):
+    with pytest.raises(InputError, match="but the worker had it for"):
         checked(asked, Played(record=slow.to_json(), states={}), ELAPSED_S)
 
 
 def test_a_state_that_the_record_does_not_name_is_refused() -> None:
     asked = job()
 
-    with pytest.raises(InputError, match="not those that the record names"):
+    with pytest.raises(InputError, match="differ from those that the record names"):
         checked(asked, played(record(asked), {"a" * 64: b"state"}), ELAPSED_S)
 
 
@@ -176,7 +176,7 @@ def test_nobody_waits_for_the_check_of_an_answer() -> None:
         (process,) = (child for child in active_children() if child.pid)
         process.kill()
         process.join()
-        with pytest.raises(InputError, match="lasted"):
+        with pytest.raises(InputError, match="claims a game of"):
             checkers.check(lambda: answer, asked, 1e-9).result()
     finally:
         checkers.close()

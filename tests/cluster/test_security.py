@@ -89,7 +89,7 @@ def test_a_later_host_gets_keys_of_the_same_authority_and_an_earlier_one_keeps_i
     (second,) = make_keys(tmp_path, ["two"], 30)
 
     assert (first / "ca.pem").read_bytes() == (second / "ca.pem").read_bytes()
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         make_keys(tmp_path, ["one"], 30)
     with pytest.raises(InputError, match="neither the name of a host"):
         make_keys(tmp_path, ["../three"], 30)
@@ -166,8 +166,8 @@ def shake_hands(caller: ssl.SSLContext, called: ssl.SSLContext) -> None:
 @pytest.mark.parametrize(
     ("message", "why"),
     [
-        ({"op": "register-client", "client": "x", "versions": {}}, "asks what is not for workers"),
-        ({"op": "gather", "keys": ["x"]}, "asks what is not for workers"),
+        ({"op": "register-client", "client": "x", "versions": {}}, "sent a request that workers may not send"),
+        ({"op": "gather", "keys": ["x"]}, "sent a request that workers may not send"),
         ({**REGISTER, "name": "127.0.0.1", "address": ADDRESS}, "certificate is not of 127.0.0.1"),
         ({**REGISTER, "name": "other", "address": "tls://10.0.0.9:1"}, "calls from 127.0.0.1"),
         ({"op": "unregister", "address": "THE WORKER", "stimulus_id": "x"}, "speaks for another worker"),
@@ -218,7 +218,7 @@ def test_a_join_file_is_private_and_made_once(tmp_path: Path) -> None:
 
     assert ("10.0.0.2", address) == (read_join_file(file).name, read_join_file(file).address)
     assert 0o600 == stat.S_IMODE(file.stat().st_mode)
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         invite(tmp_path, ["10.0.0.2"], address, 30)
     with pytest.raises(InputError, match="no file is needed"):
         invite(tmp_path, ["10.0.0.3"], parse_address("tcp://127.0.0.1"), 30)
