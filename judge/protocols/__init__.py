@@ -1,4 +1,4 @@
-"""The protocols that are installed, by the name that a policy or an agent gives."""
+"""The installed protocols, by name."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -12,16 +12,16 @@ from judge.protocols.entry import ProtocolEntry
 from judge.protocols.types import AgentProtocol
 
 PERSON = "person"
-"""The protocol of a person, and the runtime of whoever speaks it: a seat with it was a person's."""
+"""Protocol and runtime of a seat that a person plays."""
 
 FormerBuilds = Mapping[Callable[..., AgentProtocol], Callable[..., AgentProtocol]]
-"""By the `build` of a protocol's entry, what builds the protocol of older records."""
+"""Maps `build` to the one for older records."""
 
 PROTOCOLS = Registry("judge.protocols", "protocol", ProtocolEntry)
 
 
 def protocol_entry(name: str) -> ProtocolEntry:
-    """The entry of `name`; InputError with the nearest spelling for an unknown one."""
+    """Return an entry. Raises InputError for an unknown name."""
     return PROTOCOLS.entry(name)
 
 
@@ -31,9 +31,9 @@ def new_protocol(
     game: GameRules | None = None,
     former: FormerBuilds = MappingProxyType({}),
 ) -> AgentProtocol:
-    """A protocol at the start of its conversation. `game` is required if people speak it.
+    """Make a protocol; `game` is required if people speak it.
 
-    Raises InputError for an option that does not fit, and for a game that a person cannot play.
+    Raises InputError for an invalid option, or a game that a person cannot play.
     """
     entry = protocol_entry(name)
     chosen = parse(entry.options, options, f"protocol {name}")
@@ -48,10 +48,9 @@ def new_protocol(
 
 
 def not_carried(name: str, game: GameRules) -> str:
-    """Which games the protocol called `name` carries if it does not carry `game`, behind its name; empty if it does.
+    """Return "carries gomoku, renju, not GAME" if protocol `name` does not support `game`, else "".
 
-    A protocol names the games that it was made for, and a game names the protocol that it is usually played in; either
-    is enough.
+    It supports the games that it names and those that name it.
     """
     games = protocol_entry(name).games
     if not games or game.name in games or game.protocol == name:

@@ -1,25 +1,24 @@
-"""AGI, the "Amoyman Gobang Interface": lines to an engine, and how its lines are read. Source: the AGI draft of 2016.
+"""AGI, the "Amoyman Gobang Interface": lines to an engine, and reading of its lines. Source: the AGI draft of 2016.
 
-The draft leaves much open; docs/agi.md is our reading of it, published as the norm for authors.
+The draft leaves much open; docs/agi.md is our reading of it and the norm for authors.
 
-Theory of operation. An engine is in one of the phases below. What it may say is one of a few words; the table gives,
-for each phase and word, the step to take. A word that a phase does not list is set aside with a note and the wait goes
-on: the deadline is the referee's.
+Theory of operation. An engine is in one of the phases below. `_STEPS` maps a phase and a word to the next step. A word
+that a phase does not list is ignored with a note, and the wait continues until the referee's deadline.
 
     phase      what the judge waits for         left by
     GREETING   AGIOK to AGI                     AGIOK: the options, the rules and ISREADY follow
     OPENING    READYOK to the first ISREADY     READYOK: the engine is ready
     IDLE       nothing                          a request: ISREADY follows
     SYNCING    READYOK to ISREADY               READYOK: the position and GO follow
-    THINKING   BESTMOVE to GO                   BESTMOVE, whatever stands behind it
+    THINKING   BESTMOVE to GO                   BESTMOVE, with any text after it
     ENDING     the exit                         -
 
-Three rules keep the two sides in step. A phase is left by one word only. What was read before a question was written is
-no answer to it: whatever stands behind the line that ends a phase, in the same read, is discarded, and so is what
-arrives while nothing is asked. A line is ended by LF, CR LF or CR; the end of the stream does not end one.
+Each phase is left by one word only. Input read before a question was written does not answer it: lines after the one
+that ends a phase, in the same read, are discarded, and so is unrequested input. A line ends with LF, CR LF or CR; the
+end of the stream does not end a line.
 
-The engine never changes its own position (AGI draft, I (9)): every stone, its own included, is sent by DOMOVE, or the
-whole game by POSITION where what the engine has is not the beginning of it.
+The engine never changes its own position (AGI draft, I (9)). DOMOVE sends every stone, including the engine's own;
+POSITION sends the whole game if the engine's position is not its beginning.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -80,27 +79,27 @@ from judge.protocols.types import (
 
 
 class AgiOptions(BaseModel):
-    """What a contest or an agent's manifest may choose about the protocol."""
+    """Protocol options of a contest or an agent's manifest."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     line_ending: Literal["lf", "crlf"] = "lf"
     line_bytes: int = Field(default=65536, ge=1024)
-    """A longer line of the engine is cut to this; play goes on."""
+    """Longer lines are truncated; the game continues."""
     own_book: bool = True
-    """SETOPTION OWNBOOK ON or OFF, sent to an engine that announces a book."""
+    """SETOPTION OWNBOOK ON or OFF, for engines that announce a book."""
     ponder: bool = False
-    """SETOPTION PONDER ON, sent to an engine that announces it; otherwise every engine is sent PONDER OFF."""
+    """SETOPTION PONDER ON for engines that announce it. If false, every engine gets PONDER OFF."""
     resync: Literal["domove", "position"] = "domove"
-    """Send the stones that are new, or the whole game with every request."""
+    """Send only new stones, or the whole game with every request."""
     stop_before_ms: int = Field(default=0, ge=0)
-    """How long before the deadline of a turn STOP is sent; 0: never. As long as the clock's tolerance: at the limit."""
+    """When to send STOP before a turn's deadline; 0: never. The clock's tolerance: exactly at the limit."""
     multi_count: bool = False
-    """An extension: write behind FIVEMULITY how many fifths black must offer."""
+    """Extension: FIVEMULITY is followed by the number of fifths that black must offer."""
 
 
 class AgiPhase(StrEnum):
-    """Where the conversation is; see the theory of operation."""
+    """See the module."""
 
     GREETING = "greeting"
     OPENING = "opening"
@@ -111,7 +110,7 @@ class AgiPhase(StrEnum):
 
 
 class Agi:
-    """The judge's side of one conversation with one engine."""
+    """The judge's side."""
 
     speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset(
         {PlaceStone, AnswerSwap, OfferFifths, ChooseFifth, StonePlaced, ColoursSettled}
@@ -123,16 +122,14 @@ class Agi:
         self._lines = LineReader(options.line_bytes)
         self._phase = AgiPhase.IDLE
         self._about: dict[str, str] = {}
-        """The engine's description of itself, by keyword."""
         self._known: list[Square] | None = None
-        """The stones of the engine's current position in play order; None before the first."""
+        """In play order; None before the first position."""
         self._swap = "none"
-        """How colours may still be swapped."""
 
     # --- stimuli -----------------------------------------------------------------------------------------------------
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """Take what happened, return what to do."""
+        """Return the effects of a stimulus."""
         match stimulus:
             case Bytes(data, clock):
                 self._clock = clock
@@ -140,11 +137,10 @@ class Agi:
             case Ask(PlaceStone() | AnswerSwap(adds=0) | OfferFifths() | ChooseFifth() as request):
                 return self._ask(request)
             case Tell(ColoursSettled()) if self._swap != "none":
-                # The right to swap is gone: the rules are sent again, so that no engine says CHANGE in good faith.
+                # The right to swap has ended; without new rules engines may answer CHANGE.
                 self._swap = "none"
                 return [self._say(self._set_rule())]
             case Tell() | Eof():
-                # An engine hears of stones with its next request.
                 return ()
             case Open(game=game):
                 return self._open(game)
@@ -235,13 +231,13 @@ class Agi:
         effects: list[Effect] = [Search({"ponder": ponder})] if ponder else []
         return [*effects, Answer(reply)]
 
-    # --- what is said to the engine ----------------------------------------------------------------------------------
+    # --- lines to the engine -----------------------------------------------------------------------------------------
 
     def _say(self, *lines: str) -> Write:
         return Write((self._end.join(lines) + self._end).encode())
 
     def _set_options(self) -> Sequence[str]:
-        """SETOPTION, in two lines as in the draft's example. An engine ponders by default."""
+        """Engines ponder by default."""
         lines = []
         if self._about.get("ownbook") == "true":
             lines.append(f"SETOPTION OWNBOOK {'ON' if self._options.own_book else 'OFF'}")
@@ -252,17 +248,14 @@ class Agi:
         return lines
 
     def _set_rule(self) -> str:
-        """SETRULE with single blanks; what is not said has its default: no swap, one fifth stone."""
         fifths = ""
         if self._fifths == 2:
             fifths = "FIVETWINE"
         elif self._fifths > 2:
-            # The seed's spelling.
             fifths = f"FIVEMULITY {self._fifths}" if self._options.multi_count else "FIVEMULITY"
         return " ".join(filter(None, ["SETRULE", RULES[self._rule], CHANGES[self._swap], fifths]))
 
     def _set_position(self, request: StonesRequest) -> Sequence[str]:
-        """The lines that make the engine's current position that of the game."""
         known = self._known
         self._known = squares = [(x, y) for x, y, _ in request.stones]
         if known is None or self._options.resync == "position" or known != squares[: len(known)]:
@@ -271,7 +264,6 @@ class Agi:
 
 
 def _go(request: StonesRequest, clock: Clock) -> str:
-    """GO with the time of this turn in milliseconds, and with the squares to choose from where only some may be."""
     time = f"TIME {max(1, min(clock.turn_ms, clock.time_left_ms, UNLIMITED_MS))}"
     match request:
         case OfferFifths(offered=offered, free=free) if offered:
@@ -296,7 +288,6 @@ _STEPS: dict[AgiPhase, dict[AgiWord, Callable[[Agi, bytes], Sequence[Effect]]]] 
     AgiPhase.SYNCING: {AgiWord.READYOK: Agi._synced},
     AgiPhase.THINKING: {AgiWord.INFO: Agi._searched, AgiWord.BESTMOVE: Agi._decided},
 }
-"""What to do with a word in a phase; every other word is set aside."""
 
 
 ENTRY = ProtocolEntry(
@@ -306,9 +297,9 @@ ENTRY = ProtocolEntry(
     games=("gomoku",),
     checks=(
         START,
-        Check("about", "says its name", "say ID NAME name before AGIOK"),
-        Check("begin", "POSITION and GO on an empty board", "answer GO by BESTMOVE and a square"),
-        Check("turn", "DOMOVE and GO", "add each stone of DOMOVE; your own comes by DOMOVE too"),
+        Check("about", "reports its name", "send ID NAME name before AGIOK"),
+        Check("begin", "POSITION and GO on an empty board", "answer GO with BESTMOVE and a square"),
+        Check("turn", "DOMOVE and GO", "add each stone of DOMOVE, which also sends your own stones"),
         Check(
             "board",
             "POSITION MOVES with an even and an odd number of stones",

@@ -1,4 +1,4 @@
-"""The words of AGI: squares in hexadecimal, the lines of an engine, what SETRULE can say (AGI draft of 2016)."""
+"""The words of AGI: squares in hexadecimal, an engine's lines, SETRULE (AGI draft of 2016)."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -10,24 +10,23 @@ from judge.games.gomoku.requests import Square, Stone, Stones, Swap
 from judge.games.types import Reply, ReplyKind, decided
 
 SIDE = 15
-"""Squares along a side: one hexadecimal digit names each (AGI draft, II)."""
+"""One hexadecimal digit per coordinate (AGI draft, II)."""
 
 RULES = {"renju": "FORBIDDEN", "freestyle": "UNFORBIDDEN", "standard": "UNFORBIDDEN"}
-"""SETRULE by the game's rule. AGI has no word for exactly five: a contest says so to its authors."""
+"""AGI has no word for exactly five: a contest informs its authors."""
 
 CHANGES = {"none": "", "first": "FIRSTCHANGE", "third": "THIRDCHANGE"}
-"""SETRULE by the game's way to swap colours."""
 
 ID_KEYS = frozenset({b"NAME", b"AUTHOR"})
 OPTION_KEYS = frozenset({b"OWNBOOK", b"PONDER"})
 INFO_KEYS = frozenset({b"DEPTH", b"PV", b"SCORE", b"NPS", b"SEARCH", b"WIN", b"LOSE"})
 
 VALUE_CHARACTERS = 2 * SIDE * SIDE
-"""How much is kept of anything that an engine says of itself or of its search: a list of all squares fits."""
+"""Room for a list of all squares."""
 
 
 class AgiWord(StrEnum):
-    """What a line of an engine is, by its keyword."""
+    """Kinds of lines."""
 
     ID = "ID"
     OPTION = "OPTION"
@@ -43,7 +42,7 @@ _ANSWER = re.compile(rb"(CHANGE|(?:[0-9A-F]{2}){1,225})(?:\s+PONDER(?:\s+(.*))?)
 
 
 def classify(line: bytes) -> tuple[AgiWord, bytes]:
-    """The kind of a line, and the text after its keyword (the whole line if it has none), stripped."""
+    """Return a line's kind and the stripped text after its keyword."""
     text = line.strip()
     keyword, *rest = text.split(None, 1) or (b"",)
     word = _WORDS.get(keyword.upper(), AgiWord.TEXT)
@@ -51,9 +50,9 @@ def classify(line: bytes) -> tuple[AgiWord, bytes]:
 
 
 def by_keyword(text: bytes, keys: Collection[bytes]) -> tuple[dict[str, str], str]:
-    """What stands behind each of `keys`, by the keyword in small letters; and what stands before the first.
+    """Return the text after each of `keys`, by lower-case keyword, and the text before the first.
 
-    A keyword counts once, so that a program may be called `No Name`. Blanks become one; values are cut.
+    Only the first use of a keyword counts: a program may be called `No Name`.
     """
     before: list[bytes] = []
     said: dict[bytes, list[bytes]] = {}
@@ -69,11 +68,7 @@ def by_keyword(text: bytes, keys: Collection[bytes]) -> tuple[dict[str, str], st
 
 
 def read_answer(text: bytes) -> tuple[Reply, str]:
-    """What stands behind BESTMOVE: one square, several, or CHANGE; and what PONDER says, which nothing depends on.
-
-    Whether that was asked for is for the rules to say. A reply is said as every game of five in a row says it: `x,y`,
-    `x,y x,y`, `SWAP`.
-    """
+    """Return the reply after BESTMOVE (one square, several, or CHANGE) and the text of PONDER."""
     match = _ANSWER.fullmatch(text)
     if match is None:
         return Reply(ReplyKind.UNREADABLE, decode(text[:200])), ""
@@ -92,18 +87,18 @@ def write_squares(squares: Iterable[Square]) -> str:
 
 
 def read_squares(digits: bytes) -> tuple[Square, ...]:
-    """The inverse of `write_squares`; column 0 and row F are off the board, which is for the rules to say."""
+    """The inverse of `write_squares`; accepts squares off the board."""
     values = [int(digits[at : at + 1], 16) for at in range(len(digits))]
     return tuple((column - 1, row) for row, column in zip(values[::2], values[1::2], strict=True))
 
 
 def objection(game: Mapping[str, Any]) -> str | None:
-    """What of a game, as it describes itself, AGI cannot say; None where it can say all."""
+    """Return why AGI cannot express this game, or None."""
     width, height, swap = game["width"], game["height"], game.get("swap", "none")
     if (width, height) != (SIDE, SIDE):
         return f"can only name the squares of a {SIDE}x{SIDE} board, not of {width}x{height}"
     if game.get("other_sizes"):
-        return f"has boards of {SIDE}x{SIDE} alone, and this game may go on with another size"
+        return f"has boards of {SIDE}x{SIDE} only, but this game may continue with another size"
     if game["rule"] not in RULES:
         return f"has no words for the rule {game['rule']}, only for {', '.join(RULES)}"
     if game.get("continuous", False):

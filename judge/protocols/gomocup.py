@@ -2,9 +2,9 @@
 
 Sources: the "Gomoku AI protocol" and "Nový protokol" of Gomocup.
 
-Theory of operation. A brain is in one of the phases below. What it may say is one of a few words; the table gives, for
-each phase and word, the step to take. A word that a phase does not list is set aside with a note and the wait goes on:
-brains in the wild print far more than they should, and the deadline is the referee's.
+Theory of operation. A brain is in one of the phases below. `STEPS` maps a phase and a word to the next step. A word
+that a phase does not list is ignored with a note, and the wait continues until the referee's deadline: existing brains
+print much unnecessary output.
 
     phase        what the manager waits for     left by
     STARTING     OK to START or RECTSTART       OK, or ERROR/UNKNOWN (refused)
@@ -16,17 +16,15 @@ brains in the wild print far more than they should, and the deadline is the refe
     THINKING     a move                         a move, a mangled move, or one UNKNOWN/ERROR too many
     ENDING       the exit                       -
 
-Rules that keep the two sides in step:
-
-- What arrives while nothing is asked is discarded: it can not be the answer to what comes later.
-- An UNKNOWN or ERROR may be late: an answer to a line before the last command, of which brains answer more than the
-  protocol says (INFO), and optional ones by UNKNOWN a line. One is forgiven for each such line; the next one is about
-  the command itself: an optional command is replaced by a mandatory one, a mandatory one is refused.
-- A brain that has answered no INFO line so far means the command itself: SWAP2BOARD at once, and TURN, BEGIN and BOARD
-  unless a move follows within `refusal_ms`. A move that does follow shows that the brain answers INFO lines.
-- RESTART is refused if nothing follows within `refusal_ms`, and so is SWAP2BOARD for a brain that answers INFO lines.
-- After an ERROR to SWAP2BOARD an answer may still come: the OK to RESTART separates it from what is asked next.
-- A line is ended by CR, LF or CRLF; the end of the stream does not end one.
+- Unrequested input is discarded: it cannot answer a later command.
+- An UNKNOWN or ERROR may be a late answer to a line before the last command: brains answer INFO, and each line of an
+  optional command. One is forgiven per such line. The next is about the command itself: an optional command is
+  replaced by a mandatory one, a mandatory one is refused.
+- If a brain has answered no INFO line, it means the command itself: immediately for SWAP2BOARD, and for TURN, BEGIN
+  and BOARD unless a move follows within `refusal_ms`. Such a move shows that the brain answers INFO lines.
+- RESTART is refused if nothing follows within `refusal_ms`; so is SWAP2BOARD for a brain that answers INFO lines.
+- After an ERROR to SWAP2BOARD an answer may still come: the OK to RESTART separates it from the next request.
+- A line ends with CR, LF or CRLF; the end of the stream does not end a line.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -104,7 +102,7 @@ from judge.protocols.types import (
 
 
 class GomocupPhase(StrEnum):
-    """Where the conversation is; see the theory of operation."""
+    """See the module."""
 
     STARTING = "starting"
     GREETING = "greeting"
@@ -117,14 +115,13 @@ class GomocupPhase(StrEnum):
 
 
 SUGGESTIONS = 2
-"""How many SUGGEST lines of one request are answered; the brain may play its move without an answer."""
+"""Answered SUGGEST lines per request. The brain may play without an answer."""
 
 UNWAITED = frozenset({GomocupPhase.IDLE, GomocupPhase.ENDING})
-"""The phases in which the judge does not wait for the brain."""
 
 
 class Gomocup:
-    """The manager's side of one conversation with one brain."""
+    """The manager's side."""
 
     speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset(
         {PlaceStone, LayStones, AnswerSwap, StonePlaced, ColoursSettled}
@@ -134,35 +131,29 @@ class Gomocup:
         self._options = options
         self._suggestions = suggestions
         self._suggested_count = 0
-        """How many SUGGEST lines of the present request were answered."""
         self._end = "\r\n" if options.line_ending == "crlf" else "\n"
         self._lines = LineReader(options.line_bytes, is_private)
         self._phase = GomocupPhase.IDLE
         self._excuses = 0
-        """How many UNKNOWN or ERROR lines may still be answers to something else than the last command."""
+        """UNKNOWN or ERROR lines that may still answer earlier lines."""
         self._doubt: str | None = None
-        """The UNKNOWN or ERROR line that refuses the last command if nothing else comes within `refusal_ms`."""
+        """Refuses the last command if nothing follows within `refusal_ms`."""
         self._complaints = 0
-        """How often it said UNKNOWN or ERROR before its answer to ABOUT."""
+        """UNKNOWN and ERROR lines before the answer to ABOUT."""
         self._answers_info = False
-        """Whether it has answered an INFO line."""
         self._said = ""
         self._rest = b""
-        """What follows the keyword in that line."""
         self._complaint = ""
-        """The last ERROR line since it was asked, as it was said."""
         self._board = BrainBoard()
         self._laid: list[Placed] = []
-        """Stones that a brain without SWAP2BOARD was asked for one by one."""
+        """Placed one by one, without SWAP2BOARD."""
         self._asked: StonesRequest | None = None
-        """The request that is being answered, or was answered last."""
         self._clock = Clock(0, 0)
-        """What was left when something was last heard."""
 
     # --- stimuli -----------------------------------------------------------------------------------------------------
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """Take what happened, return what to do."""
+        """Return the effects of a stimulus."""
         match stimulus:
             case Bytes(data, clock):
                 self._clock = clock
@@ -171,7 +162,6 @@ class Gomocup:
                 self._clock = clock
                 return self._ask(request)
             case Tell() | Eof():
-                # A brain hears of the other's stone with its next request (TURN), and of nothing else.
                 return ()
             case Open():
                 return self._open(stimulus)
@@ -211,7 +201,6 @@ class Gomocup:
 
     def _alarm(self) -> Sequence[Effect]:
         if self._phase is GomocupPhase.GREETING:
-            # ABOUT itself may still be answered by UNKNOWN, late; or it was, and the last complaint is about it.
             self._excuses += 1
             self._complaints -= 1
             return self._greeted({})
@@ -228,7 +217,7 @@ class Gomocup:
             case _:
                 return ()
 
-    # --- how a request is put ----------------------------------------------------------------------------------------
+    # --- requests ----------------------------------------------------------------------------------------------------
 
     @property
     def _request(self) -> StonesRequest:
@@ -238,7 +227,6 @@ class Gomocup:
 
     @property
     def _stones(self) -> Sequence[Placed]:
-        """The position to be put: the request's, and what was laid one by one since."""
         return [*self._request.stones, *self._laid] if self._laid else self._request.stones
 
     @property
@@ -250,7 +238,6 @@ class Gomocup:
         return self._request.opening + len(self._laid)
 
     def _put_position(self) -> list[Effect]:
-        """Let the brain's board become the position, and the brain think about it."""
         match self._board.way_to(self._stones, self._own, self._opening):
             case Way.THINK:
                 return self._think()
@@ -304,7 +291,7 @@ class Gomocup:
             said = self._line(line)
             effects += said
             if any(isinstance(effect, Respawn) for effect in said):
-                # The rest comes from the old process and answers nothing that the new one is sent.
+                # From the old process.
                 return effects + self._set_aside(lines[number + 1 :])
         if self._phase in UNWAITED:
             self._lines.clear()
@@ -331,14 +318,12 @@ class Gomocup:
 
     def _started(self, _rest: bytes) -> Sequence[Effect]:
         if self._asked is not None:
-            # A new process in the middle of a game: no greeting, the position comes at once.
             self._excuses = len(self._info_lines)
             return [self._say(*self._info_lines), *self._put_position()]
         self._phase = GomocupPhase.GREETING
         self._excuses = len(self._info_lines)
         self._complaints = 0
-        # INFO before ABOUT: a brain that answers ABOUT has by then done the work that INFO max_memory may cause,
-        # outside its turn.
+        # INFO first: the answer to ABOUT includes the work of INFO max_memory, outside the turn.
         return [self._say(*self._info_lines, "ABOUT"), Await(Wait.COURTESY)]
 
     def _start_refused(self, _rest: bytes) -> Sequence[Effect]:
@@ -358,7 +343,6 @@ class Gomocup:
         return excused or self._greeted({})
 
     def _acknowledged(self, _rest: bytes) -> Sequence[Effect]:
-        """OK: to an INFO line, while there may be one that was not acknowledged yet."""
         return self._excused() or self._greeted({})
 
     def _greeted(self, about: dict[str, str]) -> Sequence[Effect]:
@@ -367,7 +351,6 @@ class Gomocup:
         return [Ready(about)]
 
     def _restarted(self, _rest: bytes) -> Sequence[Effect]:
-        # A brain that answers RESTART has read every line before it.
         self._excuses = 0
         self._board.clear()
         return self._put_position()
@@ -376,7 +359,7 @@ class Gomocup:
         return self._doubted() or self._execute_again()
 
     def _execute_again(self) -> Sequence[Effect]:
-        # Gomoku AI protocol, RESTART: if the brain answers UNKNOWN, the manager sends END and executes the brain again.
+        # Gomoku AI protocol, RESTART: after UNKNOWN the manager sends END and executes the brain again.
         return [self._say("END"), Respawn(), *self._start()]
 
     def _took_back(self, _rest: bytes) -> Sequence[Effect]:
@@ -406,7 +389,7 @@ class Gomocup:
         return [Answer(Reply(ReplyKind.UNREADABLE, said, complaint=self._complaint))]
 
     def _suggested(self, rest: bytes) -> Sequence[Effect]:
-        # Gomoku AI protocol, SUGGEST: in a tournament the manager always answers the move that the brain has suggested.
+        # Gomoku AI protocol, SUGGEST: in a tournament the manager always answers with the suggested move.
         stone = suggested(rest)
         self._doubt = None
         if stone is None:
@@ -428,7 +411,7 @@ class Gomocup:
         return self._answered(Swap(), "SWAP")
 
     def _set_stones(self, rest: bytes) -> Sequence[Effect]:
-        """Squares in answer to SWAP2BOARD, or several where one is due: their number is for the rules to judge."""
+        """The rules check the number of squares."""
         squares = squares_in(rest)
         stays = len(squares) == 1 and isinstance(self._request, AnswerSwap)
         stones = Stone(*squares[0]) if stays else Stones(squares)
@@ -443,9 +426,8 @@ class Gomocup:
         return doubted or self._do_without_swap2(self._said, Way.RESTART)
 
     def _do_without_swap2(self, said: str, way: Way) -> Sequence[Effect]:
-        # Gomoku AI protocol, UNKNOWN: in place of an optional command the manager tries a mandatory one. A brain that
-        # cannot swap is asked for stones, which is one of the choices that it has. Each line of the optional command
-        # that is still unread may be unknown too.
+        # Gomoku AI protocol, UNKNOWN: the manager tries a mandatory command. Each unread line of the optional command
+        # may still cause an UNKNOWN.
         self._excuses = max(0, self._excuses - 1) + len(self._request.stones) + 1
         asked = self._restart() if way is Way.RESTART else self._put_position()
         return [Note(f"SWAP2BOARD was answered by {said[:80]!r}: asked by BEGIN or BOARD"), *asked]
@@ -456,14 +438,12 @@ class Gomocup:
         return [Answer(Reply(ReplyKind.DECIDED, said, decision, self._complaint))]
 
     def _excused(self) -> Sequence[Effect]:
-        """A note, if what it said last may be the answer to something else than the last command."""
         if self._excuses == 0:
             return ()
         self._excuses -= 1
         return [Note(f"ignored: {self._said[:80]!r}, taken for an answer to an earlier line")]
 
     def _doubted(self) -> Sequence[Effect]:
-        """The same, for a line that refuses the last command if nothing else comes within `refusal_ms`."""
         excused = self._excused()
         if not excused:
             return ()
@@ -515,7 +495,6 @@ STEPS: dict[GomocupPhase, dict[GomocupWord, Callable[[Gomocup, bytes], Sequence[
     GomocupPhase.IDLE: {},
     GomocupPhase.ENDING: {},
 }
-"""What to do with a word in a phase; every other word is set aside."""
 
 
 ENTRY = ProtocolEntry(
@@ -530,8 +509,8 @@ ENTRY = ProtocolEntry(
     checks=(
         START,
         ABOUT,
-        Check("begin", "BEGIN, then TURN", "answer BEGIN by a move such as 7,7"),
-        Check("turn", "TURN on an empty board", "answer TURN x,y by a move of your own"),
+        Check("begin", "BEGIN, then TURN", "answer BEGIN with a move such as 7,7"),
+        Check("turn", "TURN on an empty board", "answer TURN x,y with a move"),
         Check(
             "board",
             "BOARD with an even and an odd number of stones, own ones second too",

@@ -1,4 +1,4 @@
-"""The words of the Gomocup protocol: the kinds of a brain's lines, and the lines to a brain. No state."""
+"""The words of the Gomocup protocol."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -14,41 +14,39 @@ from judge.protocols.types import ToldLimits
 INT32_MAX = 2147483647
 
 CONTINUOUS = 2
-"""INFO rule (Gomoku AI protocol): added where the game goes on until the board is full."""
+"""INFO rule: added if play continues until the board is full."""
 
 FAR_DIGITS = 9
 FAR = 10**FAR_DIGITS
-"""What a longer number is read as: no board is so large, and thousands of digits would take time."""
+"""The value of longer numbers: parsing thousands of digits would take time."""
 
 ABOUT_CHARACTERS = 512
-"""How much of an answer to ABOUT is kept."""
 
 TOURNAMENT = 2
-"""INFO game_type (Gomoku AI protocol) of a contest's games."""
+"""INFO game_type of contests."""
 
 InfoWord = Annotated[str, StringConstraints(pattern=r"^[!-~](?:[ -~]{0,198}[!-~])?$")]
-"""Printable ASCII on one line: it is put into a command."""
+"""Printable ASCII on one line."""
 
 
 class GomocupOptions(BaseModel):
-    """What a contest or an agent's manifest may choose about the protocol."""
+    """Protocol options of a contest or an agent's manifest."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     line_ending: Literal["crlf", "lf"] = "crlf"
     line_bytes: int = Field(default=8192, ge=64)
-    """A longer line of the brain is cut to this; play goes on."""
+    """Longer lines are truncated; the game continues."""
     game_type: int = Field(default=1, ge=0, le=3)
     """INFO game_type: 0 human opponent, 1 brain, 2 tournament, 3 network tournament."""
     refusal_ms: int = Field(default=1000, ge=1)
-    """How long something is waited for behind an UNKNOWN or ERROR that may be about the last command or another, in
-    milliseconds; the wait is charged as the turn is."""
+    """Wait in milliseconds after an UNKNOWN or ERROR that may be about an earlier line. It is charged."""
     info: Mapping[InfoWord, int | InfoWord] = Field(default_factory=dict)
-    """Further INFO keys, sent as they are behind the usual ones (`evaluate`, or Yixin's `max_depth`, `thread_num`)."""
+    """Further INFO keys, sent unchanged after the usual ones (`evaluate`, or Yixin's `max_depth`, `thread_num`)."""
 
 
 class GomocupWord(StrEnum):
-    """What a line of a brain is."""
+    """Kinds of lines."""
 
     OK = "OK"
     ERROR = "ERROR"
@@ -73,10 +71,9 @@ _ABOUT_PAIR = re.compile(r'([A-Za-z]+)\s*=\s*"([^"]*)"')
 
 
 def classify(line: bytes) -> tuple[GomocupWord, bytes]:
-    """What a line is, and what stands behind its keyword (the whole line where it has none).
+    """Return a line's kind and the text after its keyword.
 
-    A line that begins like a pair of coordinates and is not one, nor several, is MANGLED: it was meant as a move, so it
-    is judged at once and not ignored until the time is over.
+    An invalid line that begins like coordinates is MANGLED: as an intended move it is judged at once.
     """
     if _MOVE.fullmatch(line):
         return GomocupWord.MOVE, line
@@ -89,7 +86,7 @@ def classify(line: bytes) -> tuple[GomocupWord, bytes]:
 
 
 def squares_in(text: bytes) -> tuple[Square, ...]:
-    """The squares of a line that is a MOVE or SQUARES; a number of more than nine digits is FAR, off every board."""
+    """Return the squares of a MOVE or SQUARES line; numbers of more than nine digits are FAR."""
     numbers = [
         (-1 if sign == b"-" else 1) * (int(digits) if len(digits) <= FAR_DIGITS else FAR)
         for sign, digits in _NUMBER.findall(text)
@@ -98,36 +95,36 @@ def squares_in(text: bytes) -> tuple[Square, ...]:
 
 
 def suggested(rest: bytes) -> Stone | None:
-    """The square after SUGGEST; None if there is none."""
+    """Return the square after SUGGEST, or None."""
     return Stone(*squares_in(rest)[0]) if _MOVE.fullmatch(rest) else None
 
 
 def say_squares(squares: Sequence[Square], line: bytes = b"") -> str:
-    """`7,7 8,8`, as it is kept; of a `line` with a number too long to be read, its beginning."""
+    """Return `7,7 8,8`, or the beginning of a `line` with a longer number."""
     if line and any(abs(number) == FAR for square in squares for number in square):
         return decode(line[:200]).strip()
     return " ".join(f"{x},{y}" for x, y in squares)
 
 
 def parse_about(text: str) -> dict[str, str]:
-    """An answer to ABOUT by keyword (`name="X", version="1.0"`); free text of older brains is under `text`."""
+    """Parse an answer to ABOUT (`name="X", version="1.0"`); free text is under `text`."""
     pairs = {key.lower(): value for key, value in _ABOUT_PAIR.findall(text)}
     return pairs or ({"text": text} if text else {})
 
 
 def is_private(line: bytes) -> bool:
-    """Whether a line of a brain is only for its author: DEBUG (Gomoku AI protocol: not visible to the public)."""
+    """Whether a line is for the author only: DEBUG (Gomoku AI protocol)."""
     return classify(line)[0] is GomocupWord.DEBUG
 
 
 def start_line(game: Mapping[str, Any]) -> str:
-    """START for a square board, RECTSTART otherwise and only then (Gomoku AI protocol, RECTSTART)."""
+    """Return START for a square board, else RECTSTART."""
     width, height = game["width"], game["height"]
     return f"START {width}" if width == height else f"RECTSTART {width},{height}"
 
 
 def info_lines(game: Mapping[str, Any], limits: ToldLimits, options: GomocupOptions) -> list[str]:
-    """INFO in the order of "Nový protokol", its keys in lower case."""
+    """Return INFO in the order of "Nový protokol", keys in lower case."""
     rule = RULE_BITS[game["rule"]] + (CONTINUOUS if game.get("continuous") else 0)
     values: list[tuple[str, object]] = [
         ("timeout_turn", min(limits.turn_ms, INT32_MAX)),
@@ -144,12 +141,12 @@ def info_lines(game: Mapping[str, Any], limits: ToldLimits, options: GomocupOpti
 
 
 def board_rows(stones: Sequence[Placed], own: int, dead: Collection[Square] = ()) -> list[str]:
-    """BOARD's rows in play order, as renju asks for: 1 the `own` colour, 2 the other, 3 a stone that counts no more."""
+    """Return BOARD's rows in play order: 1 `own` colour, 2 opponent, 3 dead."""
     return [f"{x},{y},{3 if (x, y) in dead else 1 if colour == own else 2}" for x, y, colour in stones]
 
 
 def objection(game: Mapping[str, Any]) -> str | None:
-    """What of a game the protocol cannot say, as the end of a sentence; None where it can say all."""
+    """Return why the protocol cannot express this game, or None."""
     if game.get("swap", "none") in ("first", "third"):
         return f"has no words for a swap of kind {game['swap']}, only for swap2"
     return None

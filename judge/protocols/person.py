@@ -1,15 +1,12 @@
-"""A person at a seat: requests and events in the game's own words (`judge.games.person`), and typed lines that answer.
+"""A person at a seat: requests and events in the game's words (`judge.games.person`), and typed lines as answers.
 
-Theory of operation. A person is asked and types a line. If it cannot be read, the reason is shown and the person is
-asked again: nobody loses by a typing error. A protocol knows no rules; the process that reads the keyboard
-(`judge.terminal.person_view`) does not send what the rules forbid.
+After an unreadable line the reason is shown and the person is asked again. The keyboard process
+(`judge.terminal.person_view`) does not send illegal moves.
 
     phase     what the manager waits for     left by
     IDLE      nothing                        a request
     ASKED     a line that can be read        that line
     ENDING    nothing                        -
-
-Unless the option `clock` is set a person plays without a clock: the wait is one of its own, which nobody pays for.
 """
 
 from collections.abc import Sequence
@@ -42,20 +39,20 @@ from judge.protocols.types import (
 LINE_BYTES = 1024
 
 COMPLAINTS = 1000
-"""How many unreadable lines of one request get the reason back: more than anybody types, and fewer than a program."""
+"""More lines than a person types, fewer than a program."""
 
 
 class PersonOptions(BaseModel):
-    """What may be chosen for a person."""
+    """Options of a person."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     clock: bool = False
-    """Whether the person's turns have the policy's limits, as an agent's have."""
+    """Whether the policy's limits apply to the person's turns."""
 
 
 class PersonPhase(StrEnum):
-    """Where the conversation is; see the theory of operation."""
+    """See the module."""
 
     IDLE = "idle"
     ASKED = "asked"
@@ -63,13 +60,12 @@ class PersonPhase(StrEnum):
 
 
 class Person:
-    """The judge's side of a conversation with a person."""
+    """The judge's side."""
 
     def __init__(self, options: PersonOptions, words: PersonWords, complaints: int = COMPLAINTS) -> None:
         self._words = words
         self._complaints = complaints
         self._complained = 0
-        """How many lines of the present request were answered by the reason why they cannot be read."""
         self._lines = LineReader(LINE_BYTES)
         self._phase = PersonPhase.IDLE
         self._names = ("", "")
@@ -78,11 +74,11 @@ class Person:
 
     @property
     def speaks(self) -> frozenset[type[Request] | type[Event]]:
-        """What the game has words for."""
+        """See `AgentProtocol`."""
         return self._words.speaks
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """Take what happened, return what to do."""
+        """Return the effects of a stimulus."""
         match stimulus:
             case Bytes(data):
                 return self._read(data)

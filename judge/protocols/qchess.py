@@ -1,26 +1,26 @@
-"""The text protocol of UCC's Quantum Chess: the lines to an agent, and how its lines are read.
+r"""The text protocol of UCC's Quantum Chess: lines to an agent, and reading of its lines.
 
 Source: UCC's page on its text API.
 
-Theory of operation. An agent is in one of the phases below. It has one kind of line to say, so the table gives, for
-each phase, what a line that it says does.
+Theory of operation. An agent has one kind of line. The table gives its effect in each phase.
 
-    phase      what the manager waits for       a line of the agent          left by
-    IDLE       nothing                          kept, or unasked (options)   a request or the end
-    ANSWERING  a square (SELECTION?, MOVE?)     answers                      the line
-    ENDING     the exit                         set aside with a note        -
+    phase      what the manager waits for       a line of the agent            left by
+    IDLE       nothing                          kept, or unrequested (options) a request or the end
+    ANSWERING  a square (SELECTION?, MOVE?)     answers                        the line
+    ENDING     the exit                         ignored with a note            -
 
 The judge writes `white` or `black` at the start, `SELECTION?` and `MOVE?` to the seat that must answer, the selections
-and moves of both seats to both, and `QUIT` at the end. Only a square is ever asked for, and only the first two numbers
+and moves of both seats to both, and `QUIT` at the end. Requests are for a square only, and only the first two numbers
 of a line are read, so `x y` and `x y index type` are the same answer (UCC's text API, Request: Selection).
 
-Three things are options because the text and the program of its day disagree. Speech that nobody asked for is illegal
-in the text (`strict`: the next request is answered by it, as UNASKED; a blank line says nothing, so it is neither that
-nor an answer) and was silently the next answer in the program (`lenient`). QUIT stands alone in the text and has the
-result behind it in the program. The program told a position that is gone on from (BOARD ... END BOARD), which the text
-does not know, with a blank missing before `at`.
+Three options exist because the text and the program of that time differ:
 
-Bytes are Latin-1, in which none is an error. A line ends in `\\n` only; the end of the stream does not end one.
+- Unrequested lines are illegal in the text (`strict`: such a line answers the next request, as UNASKED; blank lines are
+  skipped) and were silently the next answer in the program (`lenient`).
+- QUIT is alone in the text; the program added the result.
+- The program sent a start position (BOARD ... END BOARD), unknown to the text, without a blank before `at`.
+
+Bytes are Latin-1, so all are valid. A line ends with `\n` only; the end of the stream does not end a line.
 """
 
 from collections import deque
@@ -56,25 +56,24 @@ from judge.protocols.types import (
 
 
 class QchessOptions(BaseModel):
-    """What a contest or an agent's manifest may choose about the protocol."""
+    """Protocol options of a contest or an agent's manifest."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     quit: Literal["result", "bare"] = "result"
     """`QUIT white DRAW` (the program of 2013), or `QUIT` alone (UCC's text API, Game ends)."""
     unasked: Literal["strict", "lenient"] = "lenient"
-    """What is said without a request is illegal (UCC's text API, Game start), or kept as the next answer (the
-    program)."""
+    """Illegal (UCC's text API, Game start), or kept as the next answer (the program)."""
     board_at: Literal["original", "spaced"] = "original"
-    """A line of BOARD ends `['pawn', 'unknown']at 0,1` as the program wrote it, or has the blank before `at`."""
+    """A BOARD line ends `['pawn', 'unknown']at 0,1`, or has a blank before `at`."""
     line_bytes: int = Field(default=1024, ge=64, le=4096)
-    """A longer line of the agent is cut to this."""
+    """Longer lines are truncated."""
     kept_lines: int = Field(default=1000, ge=1)
-    """How many lines are kept as later answers (lenient); what comes beyond them is dropped with a note."""
+    """Maximum number of kept lines (lenient); more are dropped with a note."""
 
 
 class QchessPhase(StrEnum):
-    """Where the conversation is; see the theory of operation."""
+    """See the module."""
 
     IDLE = "idle"
     ANSWERING = "answering"
@@ -82,7 +81,7 @@ class QchessPhase(StrEnum):
 
 
 class Qchess:
-    """The manager's side of one conversation with one agent."""
+    """The manager's side."""
 
     speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset(
         {Selection, Destination, Selected, Moved, TurnLost}
@@ -93,12 +92,12 @@ class Qchess:
         self._lines = LineReader(options.line_bytes)
         self._phase = QchessPhase.IDLE
         self._kept: deque[bytes] = deque()
-        """Lines that came before their request (lenient)."""
+        """Early lines (lenient)."""
         self._unasked: bytes | None = None
-        """The first thing that was said without a request (strict)."""
+        """The first unrequested line (strict)."""
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """Take what happened, return what to do."""
+        """Return the effects of a stimulus."""
         match stimulus:
             case Bytes(data=data):
                 return self._read(data)
@@ -121,19 +120,19 @@ class Qchess:
             case _:
                 raise TypeError(f"the qchess protocol has no words for {stimulus!r}")
 
-    # --- what is said to the agent -----------------------------------------------------------------------------------
+    # --- lines to the agent ------------------------------------------------------------------------------------------
 
     def _ask(self, question: str) -> Sequence[Effect]:
         if self._unasked is not None:
             return [Answer(Reply(ReplyKind.UNASKED, _text(self._unasked)))]
         if self._kept:
-            # The question is asked all the same, so that agents that count questions stay in step.
+            # Agents may count requests.
             return [_say(question), Answer(read_square(_text(self._kept.popleft())))]
         self._phase = QchessPhase.ANSWERING
         return [_say(question), Await(Wait.TURN)]
 
     def _position(self, game: dict[str, Any]) -> list[str]:
-        """The lines with which a game goes on from a position: the board, then what was played since."""
+        """The board, then the later moves."""
         if "board" not in game:
             return []
         blank = " " if self._options.board_at == "spaced" else ""
@@ -164,7 +163,6 @@ class Qchess:
         return effects
 
     def _set_aside(self, lines: Sequence[bytes], rest: bytes) -> Sequence[Effect]:
-        """Handle `lines` that answer no request, and the `rest` of a line that has not ended."""
         if self._options.unasked == "strict":
             said = [*lines, rest] if rest.strip() else lines
             if not said:

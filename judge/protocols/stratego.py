@@ -1,20 +1,16 @@
-"""The Stratego protocol of UCC's contest: lines to an agent, and how its lines are read. Source: its manual.
+r"""The Stratego protocol of UCC's contest. Source: its manual.
 
-Theory of operation. Every request is answered by one line, and every line answers one request: the next one, if none is
-open. So lines that come before they are asked for are kept, in order, and a request may be answered from them at once;
-what it says to the agent is said all the same.
+Every line answers one request: the open one, or the next. Early lines are kept in order and may answer a later request
+at once, which is sent nevertheless.
 
-    phase       what the manager waits for     said on entering                        left by
+    phase       what the manager waits for     sent on entering                        left by
     IDLE        nothing                        -                                       a request
-    SETTING_UP  a row of the set-up            `RED opponent 10 10`, first row only    a line, whatever it holds
-    MOVING      a half-move                    the board as this side sees it          a line, whatever it holds
+    SETTING_UP  a row of the set-up            `RED opponent 10 10`, first row only    any line
+    MOVING      a half-move                    the board as this side sees it          any line
     ENDING      the exit                       `QUIT` and the result                   -
 
-START and confirmations are told when they happen, in whatever phase. A line is ended by `\\n` and by nothing else: the
-end of the stream does not end one, so a reply that was cut off by a death is no reply.
-
-What the originals left open is an option: whether a `\\r` before the end of a line belongs to it, how long a line may
-be and how many may be sent ahead. An opponent's name is told as one word of at most 127 bytes.
+START and confirmations are sent in any phase. A line ends with `\n` only, so a reply cut off by a crash is no reply.
+An opponent's name is sent as one word of at most 127 bytes.
 """
 
 from collections import deque
@@ -48,21 +44,20 @@ from judge.protocols.types import (
 
 
 class StrategoProtocolOptions(BaseModel):
-    """What a contest or an agent's manifest may choose about the protocol."""
+    """Protocol options of a contest or an agent's manifest."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     carriage_return: Literal["keep", "strip"] = "strip"
-    """A `\\r` before the `\\n`: part of the line (both managers; it is blank space in a move, and spoils a row of a
-    set-up, SURRENDER and NO_MOVE), or taken off."""
+    r"""A final `\r` is removed, or kept (both managers; it invalidates set-up rows, SURRENDER and NO_MOVE)."""
     line_bytes: int = Field(default=1024, ge=64, le=4000)
-    """A longer line is unreadable; its beginning is kept."""
+    """Longer lines are unreadable; their beginning is kept."""
     lines_ahead: int = Field(default=8192, ge=4)
-    """How many lines may wait to be asked for; what comes beyond them is dropped with a note."""
+    """Maximum number of early lines; more are dropped with a note."""
 
 
 class StrategoPhase(StrEnum):
-    """Where the conversation is; see the theory of operation."""
+    """See the module."""
 
     IDLE = "idle"
     SETTING_UP = "setting up"
@@ -71,13 +66,13 @@ class StrategoPhase(StrEnum):
 
 
 class StrategoProtocol:
-    """The manager's side of one conversation with one agent."""
+    """The manager's side."""
 
     speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset({SetupRow, HalfMove, Started, Confirmed})
 
     def __init__(self, options: StrategoProtocolOptions) -> None:
         self._options = options
-        # One byte more than allowed is kept, so that a line that is too long is known by its length.
+        # One more byte detects longer lines.
         self._reader = LineReader(options.line_bytes + 1)
         self._lines: deque[bytes] = deque()
         self._phase = StrategoPhase.IDLE
@@ -85,7 +80,7 @@ class StrategoProtocol:
         self._has_dropped = False
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """Take what happened, return what to do."""
+        """Return the effects of a stimulus."""
         match stimulus:
             case Bytes(data=data):
                 return self._read(data)
@@ -132,7 +127,6 @@ class StrategoProtocol:
         return effects
 
     def _drop(self) -> Sequence[Effect]:
-        """Keep no more lines than may be sent ahead; say so once."""
         while len(self._lines) > self._options.lines_ahead:
             self._lines.pop()
         if self._has_dropped:
@@ -141,7 +135,6 @@ class StrategoProtocol:
         return [Note(f"dropped: lines beyond the {self._options.lines_ahead} that may be sent ahead")]
 
     def _answer(self) -> Answer:
-        """The answer that the oldest line gives to what is asked."""
         line = self._lines.popleft()
         if self._options.carriage_return == "strip":
             line = line.removesuffix(b"\r")
@@ -160,7 +153,6 @@ _STEPS: dict[StrategoPhase, Callable[[StrategoProtocol, str], Reply]] = {
     StrategoPhase.SETTING_UP: StrategoProtocol._row,
     StrategoPhase.MOVING: StrategoProtocol._half_move,
 }
-"""How a line is read in a phase; in every other phase it waits."""
 
 
 def _line(text: str) -> Write:

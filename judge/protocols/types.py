@@ -1,8 +1,7 @@
-"""Stimulus in, effects out: the plain types between the referee and a protocol, which does no I/O and reads no clock.
+"""The plain types between the referee and a protocol, which does no I/O and reads no clock.
 
-A protocol is a state machine. The referee feeds it what happened (a stimulus) and carries out what it returns
-(effects), in order. Every conversation is opened by `Open`, `Ask` or `Close`; it ends with `Ready` (after `Open`),
-with `Answer` (after `Ask`) or with the agent's exit (after `Close`).
+The referee passes a stimulus and carries out the returned effects in order. A conversation opens with `Open`, `Ask` or
+`Close`; it ends with `Ready`, `Answer` or the agent's exit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,26 +12,25 @@ from typing import Any, Protocol
 from judge.games.types import Event, Reply, Request
 
 UNLIMITED_MS = 2147483647
-"""The time that an agent is sent if there is no limit (Gomoku AI protocol, INFO time_left)."""
+"""Sent without a limit (Gomoku AI protocol, INFO time_left)."""
 
 
 class Wait(StrEnum):
-    """What the judge waits for; the policy gives each a deadline and says whether it is charged."""
+    """Kinds of waits; the policy defines deadlines and charges."""
 
     START = "start"
-    """To be ready to play: outside the turn, inside the game, a deadline of its own."""
+    """Readiness to play: outside the turn, inside the game."""
     TURN = "turn"
-    """To decide a turn: charged to the turn and to the game."""
+    """A turn: charged to the turn and the game."""
     ROW = "row"
-    """One line of many, each with the whole reply limit (a set-up row)."""
+    """One of many lines, each with the whole limit (a set-up row)."""
     PERSON = "person"
-    """The decision of a person who plays without a clock: a deadline of its own, not charged."""
+    """A person without a clock: not charged."""
     SYNC = "sync"
-    """To say that it listens, before a request is made: outside the turn, inside the game, a deadline of its own."""
+    """Confirmation before a request: outside the turn, inside the game."""
     COURTESY = "courtesy"
-    """An answer that may never come: short, free, and its absence is an `Alarm`, never a fault."""
+    """An optional answer: short, free; its absence is an `Alarm`, not a fault."""
     CLOSE = "close"
-    """To exit after the game."""
 
 
 # --- stimuli ---------------------------------------------------------------------------------------------------------
@@ -40,7 +38,7 @@ class Wait(StrEnum):
 
 @dataclass(slots=True)
 class ToldLimits:
-    """The limits that an agent is sent, in milliseconds and bytes; 0 means none (turn: as fast as possible)."""
+    """Limits in milliseconds and bytes; 0: unlimited (turn: as fast as possible)."""
 
     turn_ms: int
     match_ms: int
@@ -50,7 +48,7 @@ class ToldLimits:
 
 @dataclass(slots=True)
 class Open:
-    """The agent runs: say what the protocol says before any request. `names` are one word a seat."""
+    """Begin the opening conversation. `names` are one word per seat."""
 
     seat: int
     game: dict[str, Any]
@@ -60,8 +58,7 @@ class Open:
 
 @dataclass(slots=True)
 class Clock:
-    """What is left now, in milliseconds: the limit of a turn, and of the game `time_left_ms`, all that is charged by
-    now taken off; it may be negative, or UNLIMITED_MS."""
+    """Remaining milliseconds of turn and game; may be negative or UNLIMITED_MS."""
 
     turn_ms: int
     time_left_ms: int
@@ -69,7 +66,7 @@ class Clock:
 
 @dataclass(slots=True)
 class Tell:
-    """Something happened that this seat may see."""
+    """An event that this seat may see."""
 
     event: Event
 
@@ -84,7 +81,7 @@ class Ask:
 
 @dataclass(slots=True)
 class Bytes:
-    """The agent wrote to its stdout; `clock` is as it was read."""
+    """Output of the agent; `clock` at the time of reading."""
 
     data: bytes
     clock: Clock
@@ -97,14 +94,14 @@ class Eof:
 
 @dataclass(slots=True)
 class Alarm:
-    """The moment asked for by `WakeAt` or `WakeAfter` is there, or a courtesy answer did not come."""
+    """The time set by `WakeAt` or `WakeAfter`, or the end of a courtesy wait."""
 
     clock: Clock
 
 
 @dataclass(slots=True)
 class Close:
-    """The game is over; say goodbye. `result` is the game's own result line, where it has one."""
+    """The game is over. `result` is the game's result line, if it has one."""
 
     result: str = ""
 
@@ -123,28 +120,28 @@ class Write:
 
 @dataclass(slots=True)
 class Await:
-    """From here on the agent is waited for because of `wait`; the same kind again goes on with the same deadline."""
+    """Wait for the agent. The same kind again continues with the same deadline."""
 
     wait: Wait
 
 
 @dataclass(slots=True)
 class Ready:
-    """The opening conversation is over; `about` is the agent's description of itself by keyword (`text`: free text)."""
+    """The opening is over. `about`: the agent's description by keyword (`text`: free text)."""
 
     about: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Answer:
-    """The request is answered. A REFUSED reply may also end an opening conversation."""
+    """An answer to a request. REFUSED may also end an opening conversation."""
 
     reply: Reply
 
 
 @dataclass(slots=True)
 class Note:
-    """Worth keeping: a message of the agent, or what was set aside and why. Public unless `private`."""
+    """A message of the agent, or ignored input with the reason. Public unless `private`."""
 
     text: str
     private: bool = False
@@ -152,26 +149,23 @@ class Note:
 
 @dataclass(slots=True)
 class Search:
-    """What the agent reported of its search, by keyword (`depth`, `score`, `nps`, `pv`): text, unchecked.
-
-    The record has the latest value of each keyword with the answer.
-    """
+    """Unchecked search data by keyword (`depth`, `score`, `nps`, `pv`); the record has the latest values."""
 
     values: Mapping[str, str]
 
 
 @dataclass(slots=True)
 class WakeAt:
-    """Feed `Alarm` this many milliseconds before the present deadline (STOP when time is short)."""
+    """Alarm before the current deadline (STOP when time is short)."""
 
     before_deadline_ms: int
 
 
 @dataclass(slots=True)
 class WakeAfter:
-    """Feed `Alarm` this many milliseconds after what was just heard, unless the deadline comes first.
+    """Alarm after the last input, unless the deadline is earlier. The wait is charged.
 
-    The wait goes on and is charged. A later wish to be woken takes the place of an earlier one.
+    A later request replaces an earlier one.
     """
 
     ms: int
@@ -179,8 +173,7 @@ class WakeAfter:
 
 @dataclass(slots=True)
 class Respawn:
-    """Start the agent again when this process, which was told to end, has ended or its grace is over: the effects after
-    this one are for the new process."""
+    """Start the agent again when this process has ended or its grace period is over."""
 
 
 Effect = Write | Await | Ready | Answer | Note | Search | WakeAt | WakeAfter | Respawn
@@ -191,7 +184,7 @@ class AgentProtocol(Protocol):
 
     @property
     def speaks(self) -> frozenset[type[Request] | type[Event]]:
-        """The requests and events that it can put into words."""
+        """Requests and events that it can express."""
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """Take what happened, return what to do, in order."""
+        """Return the effects of a stimulus, in order."""

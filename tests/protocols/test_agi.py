@@ -688,7 +688,7 @@ def test_what_agi_cannot_say_is_known_before_play() -> None:
         "has no words for the rule caro, only for renju, freestyle, standard",
         "cannot play on after a five (continuous)",
         "has no words for the swap swap2, only for none, first, third",
-        "has boards of 15x15 alone, and this game may go on with another size",
+        "has boards of 15x15 only, but this game may continue with another size",
     ] == said
     assert None is objection(RENJU)
     assert None is objection(RIF)

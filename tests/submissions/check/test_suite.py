@@ -326,7 +326,7 @@ FLAWS = {
         ),
         {"quiet": WARNING},
         "MESSAGE easy",
-        "write the answer and nothing behind it",
+        "write the answer and nothing after it",
     ),
     "prints without an end": (
         flawed.answering(f"if {A_MOVE}:\n    print('x' * (2 << 20))\nprint(answer, flush=True)"),
