@@ -177,7 +177,7 @@ def test_a_worker_runs_no_agent_outside_of_a_container_unless_it_is_told_to(orde
 
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"kind": "won"}', b'{"kind": "lacks", "agents": 1}', "text", None])
 def test_an_answer_that_is_none_is_refused(data: object) -> None:
-    with pytest.raises(InputError, match="the answer (is not JSON|has an unknown or invalid form)"):
+    with pytest.raises(InputError, match=r"the answer (is not JSON|has an unknown or invalid form)"):
         read_answer(data)
 
 

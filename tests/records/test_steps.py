@@ -73,7 +73,7 @@ def test_a_record_that_departs_from_the_rules_says_so() -> None:
     file = recorded.gomoku()
     game = steps_of(RecordFile(record=file.record, transcript=seal(unseal(file.transcript)[:-9])))
 
-    assert "ends where the game goes on" in game.problem
+    assert "it ends before the game is over" in game.problem
     assert 1 < len(game.steps)
 
 

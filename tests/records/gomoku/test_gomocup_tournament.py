@@ -55,7 +55,8 @@ def test_the_first_against_all_is_a_gauntlet_and_zero_is_what_gomocupjudge_makes
 
     contest = read_tournament(write_tournament(tmp_path, tournament="0"))
     assert "round-robin" == contest.format
-    assert ["line 6: tournament: GomocupJudge reads 0 as a round robin"] == [r.partition(",")[0] for r in contest.remarks]
+    remark = "line 6: tournament: GomocupJudge reads 0 as a round robin"
+    assert [remark] == [each.partition(",")[0] for each in contest.remarks]
 
 
 def test_what_has_no_equal_is_said_with_its_field(tmp_path: Path) -> None:
