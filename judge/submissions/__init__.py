@@ -1,1 +1,1 @@
-"""From what a person brings to an agent that may play."""
+"""Turns uploads into agents that may play."""

@@ -1,13 +1,12 @@
-"""Builds hostile sources, in a box, and writes the resulting tree to stdout as one plain tar file.
+"""Builds untrusted sources in a box and writes the resulting tree to stdout as a plain tar file.
 
     python3 -I DIRECTORY JOB.json      DIRECTORY has this file as __main__.py
                                        JOB.json: {"attempts": [[[word, ...], ...], ...], "input": path, "at": path,
                                                   "bounds": {...}}
 
-Each attempt is a list of commands; the first whose commands all succeed makes the tree. Commands are lists of words and
-never pass a shell. What they print goes to stderr, which is the log. Exit code 3: a
-command failed; 4: what it left cannot be taken. What is built may kill this program or write in its name: it can
-only change its own agent, and the judge reads the tar file strictly again.
+Each attempt is a list of commands; the first attempt whose commands all succeed makes the tree. There is no shell.
+stderr is the log. Exit code 3: a command failed; 4: the result is refused. A build can forge the output only of its
+own agent, and the judge checks the tar file again.
 """
 
 import json
@@ -28,26 +27,25 @@ FAILED = 3
 UNFIT = 4
 
 AGAIN = "--- again, with fewer of the sources:"
-"""The line of the log before a further attempt."""
 
 AGE_S = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
 
 
 def log_line(line: str) -> None:
-    """Write a line to the log, in order with the output of the commands."""
+    """Write a line to the log, in order with the commands' output."""
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
 
 
 def copy_sources(source: Path, at: Path) -> None:
-    """Copy the sources to where they are built, all of one age: `make` shall not go by when they were unpacked."""
+    """Copy the sources with equal modification times, so that `make` ignores the unpacking order."""
     shutil.copytree(source, at)
     for path in [at, *at.rglob("*")]:
         os.utime(path, (AGE_S, AGE_S))
 
 
 def run_command(command: list[str], at: Path) -> bool:
-    """Run a command in the tree; whether it succeeded."""
+    """Run a command in the tree. Return whether it succeeded."""
     log_line(f"$ {shlex.join(command)}")
     try:
         done = subprocess.run(command, cwd=at, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False)
@@ -62,7 +60,7 @@ def run_command(command: list[str], at: Path) -> bool:
 
 
 def file_behind(link: Path, at: Path) -> Path:
-    """The file of the tree to which a link leads; RefusedError if it leads to none."""
+    """Return a link's target. Raises RefusedError unless it is a file of the tree."""
     found = Path(os.path.realpath(link))
     if not found.is_relative_to(os.path.realpath(at)) or not found.is_file():
         name = shown(link.relative_to(at).as_posix())
@@ -71,9 +69,9 @@ def file_behind(link: Path, at: Path) -> Path:
 
 
 def pack_tree(at: Path, bounds: Bounds) -> None:
-    """Write the tree to stdout, in order of name; RefusedError for what is neither file nor directory.
+    """Write the tree to stdout, sorted by name, with links replaced by their files.
 
-    A link is replaced by the file that it leads to, as in an archive that is sent.
+    Raises RefusedError for anything that is neither file nor directory.
     """
     checker = PathChecker(bounds)
     with write_stream(sys.stdout.buffer) as tar:
@@ -91,7 +89,7 @@ def pack_tree(at: Path, bounds: Bounds) -> None:
 
 
 def main() -> int:
-    """Build what the job names."""
+    """Build the sources of the job."""
     job: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     at = Path(job["at"])
     try:
@@ -109,7 +107,7 @@ def main() -> int:
     try:
         pack_tree(at, Bounds(**job["bounds"]))
     except (RefusedError, OSError) as error:
-        log_line(f"what the build left cannot be taken: {error}")
+        log_line(f"the build result is refused: {error}")
         return UNFIT
     return 0
 

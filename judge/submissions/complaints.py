@@ -1,4 +1,4 @@
-"""What the log of a failed build says to its author: the first error, and what to do where that is known."""
+"""Summarises a failed build's log for its author: first error and, if known, the fix."""
 
 import re
 from pathlib import Path
@@ -9,19 +9,17 @@ from judge.submissions.path_checks import shown
 
 PYTHON_2 = (
     "it is Python 2: write it for Python 3, or, where the contest's policy admits the runtime python2, begin it with "
-    '#!/usr/bin/python2 or say so in agent.toml: runtime = "python2"'
+    '#!/usr/bin/python2 or set in agent.toml: runtime = "python2"'
 )
 PYTHON_2_ERROR = (
     r"SyntaxError: (?:[^:\n]{1,300}, line \d+: )?(?:Missing parentheses in call to '(?:print|exec)'"
     r"|multiple exception types must be parenthesized|leading zeros in decimal)"
 )
-"""What Python 3 says of a program for Python 2."""
 
 _NOT_IN_REPOSITORY = (
     "there is no network, and Maven has the distribution's plugins: leave out the versions of plugins, or run "
     "`mvn -Dmaven.repo.local=repository package`, and send repository/ too"
 )
-"""The fix where Maven finds something neither here nor in what was sent."""
 
 _ERROR = re.compile(
     r"(?i)(?:\berror(?:\[\w+\])?:|\bundefined reference to\b|^\w*Error: |^\[ERROR\] (?!COMPILATION ERROR))"
@@ -29,16 +27,15 @@ _ERROR = re.compile(
 _FAILED = re.compile(
     r"^make: \*\*\* (?!\[)|: (?:command )?not found$|: (?:No such file or directory|Permission denied)$"
 )
-"""What make and its shell say of a step that they cannot take; it is told where no compiler complains."""
+"""Failures of make and its shell, reported only without compiler errors."""
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _UTF16_READ = re.compile(
     r"(?i)stray .{0,20}377|null (?:character|byte)|unmappable|illegal char|valid UTF-8|non-UTF-8|invalid"
 )
-"""What compilers say of a source in UTF-16."""
 
 _NO_TOOL = re.compile(r"(?m)^(?:\S*sh: (?:line )?\d+|make): ([\w+-]+): (?:(?:command )?not found|No such file)")
-"""What the shell, or make itself, says of a program that is not in the image."""
+"""Messages for a program that the image lacks."""
 
 _KINDS = {
     "cmake": "cmake",
@@ -50,7 +47,7 @@ _KINDS = {
     "clang": "clang",
     "clang++": "clang",
 }
-"""Programs that makefiles call, and the kind of build whose image has them."""
+"""Kind of build for programs in makefiles."""
 
 _HEADER = re.compile(r"fatal error: ((?:[\w+-][\w.+-]*/)*[\w+-][\w.+-]*): No such file")
 _WINDOWS = ("windows.h", "conio.h", "tchar.h", "stdafx.h", "direct.h", "process.h")
@@ -73,27 +70,26 @@ _KNOWN = (
 _JAVA_PACKAGE = re.compile(r"(?m)(?:error:|\[ERROR\] .{0,300}?\]) package ([\w.]+) does not exist")
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".rs", ".java", ".py")
 _LOOKED_AT = 2000
-"""How many files are looked at for the cause."""
 
 
 def first_error(log: str) -> str:
-    """The first line of a log that speaks of an error, or else of a step that make cannot take; empty if none does."""
+    """Return a log's first error, else the first failed step of make; may be empty."""
     lines = [line.strip() for line in log.split("\n")]
     found = (line for pattern in (_ERROR, _FAILED) for line in lines if pattern.search(line))
     return printable(next(found, ""), 200)
 
 
 def advice(log: str, tree: Path) -> str:
-    """What to do about it; empty if the cause is not known."""
+    """Return the fix; empty if the cause is unknown."""
     if _UTF16_READ.search(log) and (path := _utf16_source(tree)):
         return f"{shown(path)} is UTF-16: save it as UTF-8"
     if found := _NO_TOOL.search(log):
         name = printable(found[1], 60)
         if kind := _KINDS.get(name):
-            return f'{name} is not there for make: leave the Makefile out, or say in agent.toml [build] kind = "{kind}"'
+            return f'{name} is missing for make: leave the Makefile out, or set in agent.toml [build] kind = "{kind}"'
         if name == "pyinstaller":
-            return "a Python program is run as it is: send it without the Makefile"
-        return f"{name} is not there: send what it makes"
+            return "a Python program is not built: send it without the Makefile"
+        return f"{name} is missing: send the sources that make it"
     for pattern, fix in _KNOWN:
         if re.search(pattern, log):
             return fix
@@ -102,7 +98,7 @@ def advice(log: str, tree: Path) -> str:
     if found := _JAVA_PACKAGE.search(log):
         name = printable(found[1], 60)
         return (
-            f"{name} is neither of Java nor in what was sent: send its .jar files with the sources (Maven: "
+            f"{name} is missing in Java and in the upload: send its .jar files with the sources (Maven: "
             "mvn dependency:copy-dependencies -DoutputDirectory=lib)"
         )
     return ""
@@ -110,12 +106,12 @@ def advice(log: str, tree: Path) -> str:
 
 def _of_header(name: str, tree: Path) -> str:
     if name.lower() in _WINDOWS:
-        return f"{name} is of Windows: send the .exe, or sources for Linux"
+        return f"{name} belongs to Windows: send the .exe, or sources for Linux"
     found = (f"/{path.relative_to(tree).as_posix()}" for path in tree.rglob(Path(name).name))
     for path in sorted(path for path in found if path.endswith(f"/{name}"))[:1]:
         folder = path.removesuffix(f"/{name}").removeprefix("/")
         return f'{shown(name)} is there, but not where it is looked for: [build] flags = ["-I./{folder}"]'
-    return f"{shown(name)} is neither here nor in what was sent: send it with the sources"
+    return f"{shown(name)} is missing here and in the upload: send it with the sources"
 
 
 def _utf16_source(tree: Path) -> str:

@@ -1,4 +1,4 @@
-"""Every number that the intake enforces: the table `[intake]` of a contest's file, with defaults; bounds of uploads."""
+"""All limits for submissions: the table `[intake]` of a contest's file, with defaults and bounds."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,42 +13,42 @@ class _Section(BaseModel):
 
 
 class TreeLimits(_Section):
-    """What a tree of files may be: as it was sent, and again as its build left it."""
+    """Limits of a tree of files, as sent and as built."""
 
     total_bytes: int = Field(default=256 << 20, ge=1)
-    """All files together."""
+    """Total size of all files."""
     file_bytes: int = Field(default=128 << 20, ge=1)
     entries: int = Field(default=4096, ge=1)
-    """Files and directories, those included that are only named in a path."""
+    """Number of files and directories, including those that occur only in paths."""
     depth: int = Field(default=16, ge=1)
-    """Names in a path."""
+    """Maximum number of names in a path."""
     name_bytes: int = Field(default=128, ge=1, le=255)
     path_bytes: int = Field(default=512, ge=1, le=2048)
 
     @property
     def bounds(self) -> Bounds:
-        """The same numbers for what runs in a box."""
+        """Return the limits for programs in a box."""
         return Bounds(**self.model_dump())
 
     @property
     def stream_bytes(self) -> int:
-        """The most that a tar file of such a tree is: for each entry headers, its path and a last block."""
+        """Return the maximum tar file size, with headers, path and padding per entry."""
         return self.total_bytes + self.entries * (4 * 512 + self.path_bytes) + 20 * 512
 
 
 class UnpackLimits(_Section):
-    """The box in which an archive is read, and what marks a bomb."""
+    """Limits of the box that reads an archive, and of its expansion."""
 
     ratio: float = Field(default=200.0, ge=1)
-    """How many times its packed size an archive may become."""
+    """Maximum ratio of unpacked to packed size."""
     ratio_from_bytes: int = Field(default=8 << 20, ge=0)
-    """Below this unpacked size nobody asks for the ratio."""
+    """Unpacked size from which the ratio is checked."""
     seconds: float = Field(default=60.0, gt=0)
     memory_bytes: int = Field(default=256 << 20, ge=32 << 20)
     scratch_bytes: int = Field(default=1 << 20, ge=4096)
 
     def box(self) -> Limits:
-        """The limits of the box: it writes no file, so it has next to no room."""
+        """Return the limits of the box. It needs almost no disk space."""
         return Limits(
             memory_bytes=self.memory_bytes,
             temporary_bytes=self.scratch_bytes,
@@ -59,25 +59,25 @@ class UnpackLimits(_Section):
 
 
 class BuildLimits(_Section):
-    """The box in which sources are built."""
+    """Limits of the box that builds sources."""
 
     seconds: float = Field(default=300.0, gt=0)
     memory_bytes: int = Field(default=1 << 30, ge=32 << 20)
     work_bytes: int = Field(default=512 << 20, ge=1 << 20)
-    """Size of the directory that is built in: sources, objects and programs. It is memory, beside `memory_bytes`."""
+    """Size of the build directory for sources, objects and programs. It is memory, in addition to `memory_bytes`."""
     work_inodes: int = Field(default=16384, ge=16)
     scratch_bytes: int = Field(default=256 << 20, ge=1 << 20)
-    """Size of /tmp, where compilers put what they hand on. It is memory too."""
+    """Size of /tmp for compilers' temporary files. It is also memory."""
     file_bytes: int = Field(default=256 << 20, ge=1 << 20)
     processes: int = Field(default=64, ge=8)
     open_files: int = Field(default=256, ge=16)
     log_bytes: int = Field(default=4 << 20, ge=1024)
-    """How much a build may print before it is ended."""
+    """Maximum output of a build before it is ended."""
     kept_log_bytes: int = Field(default=32 << 10, ge=1024)
-    """How much of that is shown: the first half and the last."""
+    """Size of the shown log: its first and last half."""
 
     def box(self) -> Limits:
-        """The limits of the box."""
+        """Return the limits of the box."""
         return Limits(
             memory_bytes=self.memory_bytes,
             temporary_bytes=self.work_bytes,
@@ -90,93 +90,93 @@ class BuildLimits(_Section):
 
 
 class IntakeLimits(_Section):
-    """All of it: `[upload]` is what is received, `[tree]`, `[unpack]` and `[build]` what is made of it."""
+    """All processing limits: `[upload]`, `[tree]`, `[unpack]` and `[build]`."""
 
     upload_bytes: int = Field(default=64 << 20, ge=1)
     check_s: float = Field(default=1800, gt=0)
-    """How long the agent may be awake in its check."""
+    """Maximum awake time of the agent in its check."""
     read_s: float = Field(default=20, gt=0)
-    """CPU time that reading its agent.toml and its sources may take on the host."""
+    """CPU time for reading its agent.toml and sources on the host."""
     tree: TreeLimits = TreeLimits()
     unpack: UnpackLimits = UnpackLimits()
     build: BuildLimits = BuildLimits()
 
 
 class IntakePolicy(BaseModel):
-    """Sizes in bytes, times in seconds; where 0 is allowed it bounds nothing."""
+    """Sizes are in bytes, times in seconds. Where 0 is allowed, it means no limit."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    # What an author may send.
+    # Uploads of an author.
     upload_bytes: int = Field(default=IntakeLimits.model_fields["upload_bytes"].default, ge=1)
-    """One upload."""
+    """Size of one upload."""
     author_bytes: int = Field(default=2 << 30, ge=0)
-    """All uploads of an author, which are all kept."""
+    """Total size of an author's uploads, which are all kept."""
     uploads_per_hour: int = Field(default=12, ge=0)
     waiting_per_author: int = Field(default=3, ge=0)
-    """Received and not yet processed."""
+    """Uploads of one author that wait for processing."""
     waiting: int = Field(default=200, ge=0)
-    """The same, of all authors together."""
+    """Uploads of all authors that wait for processing."""
     uploads_at_once: int = Field(default=2, ge=1)
-    """Uploads of one author that are under way at the same time."""
+    """Concurrent uploads of one author."""
 
-    # How often anybody may ask.
+    # Request rates.
     requests_per_minute: int = Field(default=120, ge=1)
-    """With the tokens of one author."""
+    """Requests with the tokens of one author."""
     address_requests_per_minute: int = Field(default=240, ge=1)
-    """From one address (IPv6: one /64)."""
+    """Requests from one address (IPv6: one /64)."""
     strangers_per_minute: int = Field(default=20, ge=1)
-    """Without a token that holds, from one address; the rest are told to come back later."""
+    """Requests from one address without a valid token. Further ones are rejected until later."""
     connections: int = Field(default=500, ge=1)
     connections_per_address: int = Field(default=40, ge=1)
 
-    # How slow anybody may be.
+    # Slow connections.
     head_s: float = Field(default=10, gt=0)
-    """From the connection, or from the last answer, to the end of a request's headers."""
+    """Maximum time from the connection, or from the last answer, to the end of a request's headers."""
     idle_s: float = Field(default=20, gt=0)
-    """Between two pieces of an upload."""
+    """Maximum time between two parts of an upload."""
     least_bytes_per_s: int = Field(default=16384, ge=1)
-    """Of an upload on the average, after the first `idle_s`."""
+    """Minimum average rate of an upload after the first `idle_s`."""
     request_s: float = Field(default=60, gt=0)
-    """A whole request that is no upload, and each part of a long answer."""
+    """Maximum time of a request other than an upload, and of one part in a long answer."""
 
     # Processing.
     workers: int = Field(default=1, ge=1)
-    """Submissions that are processed at the same time; each is examined in a slot that nothing else plays in."""
+    """Submissions processed at the same time, each in its own slot."""
     process_s: float = Field(default=3600, gt=0)
-    """A whole submission, without waiting for a core; then its worker is killed, and the host has failed."""
+    """Maximum processing time of a submission, without waiting for a core. Then its worker is killed as a host failure.
+    """
     check_s: float = Field(default=IntakeLimits.model_fields["check_s"].default, gt=0)
-    """How long an agent may be awake in its check, and never more than half of `process_s`; then it is refused."""
+    """Maximum awake time of an agent in its check, at most half of `process_s`. Then it is refused."""
     read_s: float = Field(default=IntakeLimits.model_fields["read_s"].default, gt=0)
-    """CPU time that reading an upload's agent.toml and sources may take on the host; then it is refused."""
+    """CPU time for reading an upload's agent.toml and sources on the host. Then it is refused."""
     tries: int = Field(default=3, ge=1)
-    """How often in a row the host may fail before a submission is left to the organiser."""
+    """Consecutive host failures after which the organiser has to decide on a submission."""
     again_s: float = Field(default=60, ge=0)
-    """How long the first retry waits; each further one twice as long as the one before."""
+    """Delay of the first retry; it doubles with each further retry."""
 
-    # Practice games: what passed plays them against house agents, and only its author sees them.
+    # Practice games: passed submissions play them against house agents; only the author sees them.
     practice_games: int = Field(default=3, ge=0, le=100)
-    """How many a submission plays as soon as it has passed, and each time its author asks for more."""
+    """Games that a submission plays after it has passed, and on each request of its author."""
     practice_games_per_day: int = Field(default=12, ge=0)
-    """How many an author may ask for in 24 hours, beside those."""
+    """Additional games that an author may request in 24 hours."""
     practice_s: float = Field(default=10, gt=0)
-    """All turns of an agent in such a game, where the policy limits them together; its turns are shorter in the same
-    proportion."""
+    """Game time of an agent in a practice game, if the policy limits it. Turn limits are not changed."""
 
     practice_days: float = Field(default=30, gt=0)
-    """How long the record of such a game is stored; that it was played, and how it ended, stays."""
+    """Days after which a practice game's record is removed. Its result is kept."""
 
     notices: NoticePolicy = NoticePolicy()
-    """How authors are told what happens."""
+    """Notices to authors."""
 
-    # What an upload may be, unpacked and built, and what it may use on the way.
+    # Limits of an upload and its processing.
     tree: TreeLimits = TreeLimits()
     unpack: UnpackLimits = UnpackLimits()
     build: BuildLimits = BuildLimits()
 
     @property
     def limits(self) -> IntakeLimits:
-        """What an upload is held to while it is processed."""
+        """Return the processing limits of an upload."""
         return IntakeLimits(
             upload_bytes=self.upload_bytes,
             check_s=min(self.check_s, self.process_s / 2),
@@ -188,7 +188,7 @@ class IntakePolicy(BaseModel):
 
     @property
     def allowance(self) -> Allowance:
-        """What the register holds an author to."""
+        """Return an author's limits for the register."""
         return Allowance(
             uploads_per_hour=self.uploads_per_hour,
             waiting=self.waiting_per_author,

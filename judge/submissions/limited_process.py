@@ -1,8 +1,8 @@
-"""Reads hostile files on the host in a process with limits on CPU time and memory, which count against the upload.
+"""Reads untrusted files on the host in a process with limits on CPU time and memory.
 
     python -m judge.submissions.limited_process CPU_SECONDS       pickled tasks on stdin, pickled results on stdout
 
-The limits are the kernel's, of CPU time and not of the wall: a busy host refuses nobody.
+An upload that exceeds a limit is refused. CPU time does not depend on the host's load.
 """
 
 import pickle
@@ -23,13 +23,12 @@ P = ParamSpec("P")
 Result = TypeVar("Result")
 
 MEMORY_BYTES = 2 << 30
-"""Address space of the process."""
 WALL_FACTOR, WALL_S = 20, 60
-"""A task may take this many times its CPU seconds, and so many more, before the host is at fault."""
+"""Wall time limit of a task, a host failure: factor times its CPU seconds, plus seconds."""
 
 
 class LimitedProcess:
-    """A process for tasks of one upload; `cpu_s` limits all of them together."""
+    """A process for the tasks of one upload. `cpu_s` limits their total CPU time."""
 
     def __init__(self, cpu_s: float) -> None:
         self._cpu_s = cpu_s
@@ -42,9 +41,9 @@ class LimitedProcess:
             raise HostError(f"no process to read an upload can be started: {error.strerror}") from error
 
     def run(self, task: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
-        """The result of a task, whose arguments and result must pickle.
+        """Run a task, whose arguments and result must pickle.
 
-        Raises what the task raises, RefusedError where it reaches a limit, HostError where the process fails.
+        Raises the task's errors, RefusedError at a limit, HostError if the process fails.
         """
         answer = self._ask(pickle.dumps((task, args, kwargs)))
         if not answer:
@@ -53,13 +52,12 @@ class LimitedProcess:
                 what = "reading its agent.toml and its sources"
                 raise RefusedError(f"{what} took more than {self._cpu_s:g} s of CPU time: make them smaller")
             raise HostError(f"the process that reads an upload ended with {code}")
-        result, error = pickle.loads(answer)  # noqa: S301 - of our own code
+        result, error = pickle.loads(answer)  # noqa: S301 - pickled by this program
         if error is not None:
             raise error
         return result  # type: ignore[no-any-return]
 
     def _ask(self, request: bytes) -> bytes:
-        """Send a request; the whole answer, empty if the process has ended."""
         stdin, stdout = self._process.stdin, self._process.stdout
         if stdin is None or stdout is None:
             raise TypeError("the process has no pipes")
@@ -94,7 +92,7 @@ class LimitedProcess:
 
 @contextmanager
 def limited_process(cpu_s: float) -> Iterator[LimitedProcess]:
-    """A `LimitedProcess` that is ended on exit. Raises HostError."""
+    """Context manager for a `LimitedProcess`. Raises HostError."""
     process = LimitedProcess(cpu_s)
     try:
         yield process
@@ -103,14 +101,16 @@ def limited_process(cpu_s: float) -> Iterator[LimitedProcess]:
 
 
 def _serve(cpu_s: float) -> None:
-    """Do tasks until stdin ends. Time that the interpreter needs to start does not count."""
+    """Run tasks until stdin ends. The interpreter's start-up time does not count."""
     end = int(time.process_time() + cpu_s) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (end, end + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
     while size := stdin.read(8):
         task, args, kwargs = pickle.loads(stdin.read(int.from_bytes(size, "little")))  # noqa: S301 - of the judge
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))  # what a task needs is imported by now
+        resource.setrlimit(
+            resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES)
+        )  # after the unpickling has imported the task's modules
         answer = pickle.dumps(_done(task, args, kwargs))
         stdout.write(len(answer).to_bytes(8, "little") + answer)
         stdout.flush()

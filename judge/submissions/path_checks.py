@@ -1,6 +1,6 @@
-"""Which names files of an upload may have: one rule for what reads an archive in its box and for what reads it outside.
+"""Rules for file names in uploads, inside and outside the box.
 
-Only the standard library and `judge.base.text`, which are also in the box of `judge.submissions.unpack_in_box`.
+Imports only the standard library and `judge.base.text`, as the box has nothing else.
 """
 
 import unicodedata
@@ -12,27 +12,26 @@ DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
     + [f"{kind}{number}" for kind in ("com", "lpt") for number in "0123456789¹²³"]
 )
-"""Names of devices under Windows, with any ending."""
+"""Device names of Windows, reserved with any ending."""
 
 RENAME = "rename it, or leave it out"
 LESS = "leave out what the agent does not need"
 SHOWN = 80
-"""How many characters of a name are shown in a sentence."""
 
 
 class RefusedError(Exception):
-    """An archive that is not taken; the text says why and names the member."""
+    """The archive is refused. The text names the member and the reason."""
 
 
 def shown(name: str) -> str:
-    """A hostile name, quoted for a sentence."""
+    """Return an untrusted name quoted for a message."""
     text = quote(name, SHOWN)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]}...'"
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """How large a tree may be: see `judge.submissions.intake.TreeLimits`."""
+    """Maximum size of a tree; see `judge.submissions.intake.TreeLimits`."""
 
     total_bytes: int
     file_bytes: int
@@ -44,15 +43,15 @@ class Bounds:
 
 @dataclass
 class PathChecker:
-    """Every file and directory that was met, so that no two can be one on any system. Raises RefusedError."""
+    """Checks that paths stay distinct on every system. Raises RefusedError."""
 
     bounds: Bounds
     total_bytes: int = 0
     _met: dict[str, "_Met"] = field(default_factory=dict)
-    """By the path as the most forgetful file system would have it."""
+    """Keys are normalised for the least distinguishing file system."""
 
     def directory(self, raw: str) -> str:
-        """Take a directory in; returns its path, empty for the top."""
+        """Add a directory. Return its path, empty for the top."""
         path = self._path(raw)
         if path:
             self._above(path)
@@ -60,10 +59,10 @@ class PathChecker:
         return path
 
     def file(self, raw: str, size: int) -> str:
-        """Take a file of `size` bytes in; returns its path."""
+        """Add a file of `size` bytes. Return its path."""
         path = self._path(raw)
         if not path:
-            raise RefusedError(f"{shown(raw)} is no name of a file")
+            raise RefusedError(f"{shown(raw)} is not a file name")
         if not 0 <= size <= self.bounds.file_bytes:
             raise RefusedError(f"{shown(raw)} has {size} bytes; a file may have {self.bounds.file_bytes}")
         self.grow(raw, size)
@@ -72,13 +71,12 @@ class PathChecker:
         return path
 
     def grow(self, raw: str, size: int) -> None:
-        """Take in so many bytes of a name, which may have been taken in as empty."""
+        """Add `size` bytes to a file, which may have been added as empty."""
         self.total_bytes += size
         if self.total_bytes > self.bounds.total_bytes:
             raise RefusedError(f"with {shown(raw)} it becomes more than {self.bounds.total_bytes} bytes: {LESS}")
 
     def _path(self, raw: str) -> str:
-        """A name as a path without its dots; empty for the directory that everything is in."""
         refuse_encoding(raw)
         if raw.startswith("/"):
             raise RefusedError(f"{shown(raw)} is an absolute path; pack paths that are relative")
@@ -113,14 +111,13 @@ class PathChecker:
         elif part != part.strip(" ").rstrip("."):
             why = f"begins or ends with a space, or ends with a dot: {RENAME}"
         elif part.split(".")[0].rstrip(" ").lower() in DEVICES:
-            why = f"is what Windows calls a device: {RENAME}"
+            why = f"is a device name of Windows: {RENAME}"
         elif len(part.encode()) > self.bounds.name_bytes:
             why = f"has a name of more than {self.bounds.name_bytes} bytes: {RENAME}"
         if why:
             raise RefusedError(f"{shown(raw)} {why}")
 
     def _above(self, path: str) -> None:
-        """Take in the directories that a path names on its way."""
         names = path.split("/")
         for depth in range(1, len(names)):
             self._enter(_Met("/".join(names[:depth]), is_directory=True, is_named=False))
@@ -143,7 +140,7 @@ class PathChecker:
 
 @dataclass
 class _Met:
-    """A path that was met; `is_named` is false where it only stood in the path of something else."""
+    """A known path. `is_named` is false if it occurred only in another path."""
 
     path: str
     is_directory: bool
@@ -151,10 +148,10 @@ class _Met:
 
 
 def refuse_encoding(raw: str) -> None:
-    """Refuse a name that is no text: bytes that are no UTF-8 come as lone surrogates."""
+    """Refuse a name that is not text: invalid UTF-8 arrives as lone surrogates."""
     if "\0" in raw:
         raise RefusedError(f"{shown(raw)} has a NUL in its name")
     try:
         raw.encode()
     except UnicodeEncodeError:
-        raise RefusedError(f"{shown(raw)} has a name that is no UTF-8") from None
+        raise RefusedError(f"{shown(raw)} has a name that is not UTF-8") from None

@@ -1,13 +1,13 @@
-"""From an upload to an agent that passed the gate, or to one sentence that says why not; a failed host says nothing.
+"""Turns an upload into a checked agent or a refusal with its reason. A host failure decides nothing.
 
-    received    its size, its digest, its name
+    received    size, digest, name
     unpacked    a tree of files, read in a box (`judge.submissions.trees`)
-    built       a tree that can be played, built in a box where it is sources (`judge.submissions.trees`)
+    built       a playable tree; sources are built in a box (`judge.submissions.trees`)
     staged      read-only, by the digest of its files (`judge.agents.store`)
     checked     examined under the contest's policy (`judge.submissions.check`)
 
-An agent is the image of its runtime and its files by digest, mounted read-only; it is no image of its own. So equal
-files are one agent, no instruction of a stranger's is ever run to make an image, and an agent is shipped as files.
+An agent is its files, mounted read-only into its runtime's image. No image is built for it, so equal files are one
+agent, and untrusted instructions never build an image.
 """
 
 import hashlib
@@ -57,11 +57,10 @@ from judge.submissions.trees import TaskHost
 
 REFUSAL_CHARACTERS = 600
 _PARTNERS = ("native",)
-"""The runtimes of the house agents that sit opposite in the check."""
 
 
 class Stage(StrEnum):
-    """The stages of an upload, in their order."""
+    """Stages of an upload, in order."""
 
     RECEIVED = "received"
     UNPACKED = "unpacked"
@@ -72,10 +71,11 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """All that decides what an upload becomes: the same origin, the same files.
+    """Everything that determines the result: equal origins give equal files.
 
-    Digests are SHA-256 (hex): of the upload, of the contents of the images that unpacked and built it (empty where
-    there was nothing to unpack or build) and of the one that it runs in; `recipe` has the commands, as JSON.
+    Digests are SHA-256 in hex: upload, and contents of the images that unpacked, built (empty if unused) and run it.
+    `recipe`
+    is JSON.
     """
 
     upload: str = ""
@@ -88,10 +88,9 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class UploadJob:
-    """An upload, which its sender calls `filename`, and the contest that it is for.
+    """An upload, with the sender's `filename`, and its contest.
 
-    Agents are stored below the directory `agents`. `name` and `author` are what the contest calls the agent and its
-    author, whatever the files say.
+    `agents` is the directory of the agent store. `name` and `author` override those in the files.
     """
 
     upload: Path
@@ -104,11 +103,11 @@ class UploadJob:
 
 @dataclass(frozen=True, slots=True)
 class UploadOutcome:
-    """The end of an upload.
+    """Result of an upload.
 
-    `agent`, stored by its digest, and `runtime_image`, the id of the image that it runs in, are there if it got that
-    far, with a refusal too. `log` is the build's, escaped and bounded. `report` is the gate's. `refusal` is empty if
-    the agent passed.
+    `agent` and `runtime_image` (its id) are set once staged, even for a later refusal. `log` is the build's, escaped
+    and
+    bounded; `report` is the check's. `refusal` is empty if the agent passed.
     """
 
     steps: tuple[UploadStep, ...] = ()
@@ -121,17 +120,17 @@ class UploadOutcome:
 
 
 class Workplace(Protocol):
-    """Where uploads are processed, beside the games of a host."""
+    """Resources for processing uploads on a host that also plays games."""
 
     def aside(self) -> AbstractContextManager[tuple[int, ...]]:
-        """Processors on which no game is played meanwhile, for unpacking and building."""
+        """Reserve processors without games, for unpacking and building."""
 
     def slot(self) -> AbstractContextManager[Slot]:
-        """A slot in which nothing else is played meanwhile, for the examination."""
+        """Reserve a slot for the examination."""
 
 
 class Anywhere(Workplace):
-    """A workplace without cores of its own."""
+    """A workplace without reserved cores."""
 
     @override
     def aside(self) -> AbstractContextManager[tuple[int, ...]]:
@@ -143,9 +142,9 @@ class Anywhere(Workplace):
 
 
 OnStep = Callable[[UploadStep], None]
-"""Is called with each step at once."""
+"""Called immediately with each step."""
 Processor = Callable[[UploadJob, OnStep], UploadOutcome]
-"""From an upload to an agent; HostError if the host failed, and it should be tried again."""
+"""Processes an upload. Raises HostError if the host failed and a retry is due."""
 
 
 def process_upload(
@@ -156,11 +155,12 @@ def process_upload(
     workplace: Workplace | None = None,
     need: Callable[[str], None] = lambda _image: None,
 ) -> UploadOutcome:
-    """Make an agent of an upload. Boxes are made at the `workplace`. `need` is called with the name of each image or
-    runtime before it is used, and may build it.
+    """Make an agent of an upload, with boxes at the `workplace`. `need` is called with each image or runtime before its
+    use,
+    and may build it.
 
-    Raises HostError if the host failed (NotReadyError: it lacks something): then nothing is said about the upload,
-    and it can be processed again. Nothing that an upload does raises anything.
+    Raises HostError if the host failed, NotReadyError if it lacks something; the upload can then be processed again. An
+    upload itself causes no exception.
     """
     limits = limits or IntakeLimits()
     with owned_directory() as room, limited_process(limits.read_s) as reader:
@@ -173,13 +173,11 @@ def process_upload(
 
 
 class _RefusalError(Exception):
-    """The upload goes no further; the text is the sentence, safe to show."""
+    """The upload is refused. The text is the reason, safe to show."""
 
 
 @dataclass
 class _UploadPipeline:
-    """The stages of one upload, and its outcome so far."""
-
     job: UploadJob
     on_step: OnStep
     limits: IntakeLimits
@@ -187,17 +185,14 @@ class _UploadPipeline:
     need: Callable[[str], None]
     room: Path
     reader: LimitedProcess
-    """Reads and searches the files of the upload."""
     outcome: UploadOutcome = field(default_factory=UploadOutcome)
 
     def run(self) -> None:
-        """All stages; _RefusalError if one refuses the upload."""
         self._receive()
         tree = self._build(self._unpack())
         self._examine(self._stage(tree), tree)
 
     def _receive(self) -> None:
-        """Look at the upload from outside."""
         job = self.job
         with self._step(Stage.RECEIVED) as words:
             try:
@@ -215,7 +210,7 @@ class _UploadPipeline:
             words.append(f"{shown(filename)}, {size} bytes, SHA-256 {digest[:16]}")
 
     def _unpack(self) -> Path:
-        """The tree of files that was sent; of several agents' folders the one with the job's name, or the upload's."""
+        """Return the unpacked tree: of several agents' folders the one named like the job or the upload."""
         with self._step(Stage.UNPACKED) as words:
             target = self.room / "unpacked" / self._upload_name
             target.parent.mkdir()
@@ -227,7 +222,6 @@ class _UploadPipeline:
             return self.reader.run(_agent_folder, trees.root_of(target), self.job.name or self._upload_name)
 
     def _build(self, tree: Path) -> Path:
-        """The tree that is played: the one that was sent, if there is nothing to build."""
         with self._step(Stage.BUILT, tree) as words:
             recipe = self.reader.run(trees.recipe_of, tree, self._upload_name)
             if recipe is None:
@@ -251,10 +245,9 @@ class _UploadPipeline:
             return target
 
     def _stage(self, tree: Path) -> Agent:
-        """Make an agent of the tree and store it."""
         job = self.job
         with self._step(Stage.STAGED, tree) as words:
-            # An archive made on Windows has no executable bits: files that begin like a program get them.
+            # Archives made on Windows have no executable bits; set them for program files.
             for path in tree.rglob("*"):
                 if path.is_file():
                     with path.open("rb") as file:
@@ -267,7 +260,7 @@ class _UploadPipeline:
             try:
                 image = images.runtime_image(seat.runtime)
             except InputError as error:
-                raise NotReadyError(str(error)) from error  # a policy names it, not an agent
+                raise NotReadyError(str(error)) from error  # named by a policy, not by the agent
             self.outcome = replace(self.outcome, runtime_image=image)
             self._note_origin(runtime=images.image_content(seat.runtime))
             agent = self._put(agent)
@@ -275,9 +268,8 @@ class _UploadPipeline:
             return agent
 
     def _copy(self, tree: Path, staging: str) -> Agent:
-        """The agent that the tree is, copied to a new directory `staging`, with the name and author of the job."""
         inner = list(tree.iterdir())
-        single = len(inner) == 1 and inner[0].is_file()  # a program that needs no manifest
+        single = len(inner) == 1 and inner[0].is_file()  # a program without a manifest
         (self.room / staging).mkdir()
         agent = self.reader.run(stage_agent, str(inner[0] if single else tree), self.room / staging)
         given = {key: value for key, value in (("name", self.job.name), ("author", self.job.author)) if value}
@@ -290,7 +282,6 @@ class _UploadPipeline:
         return agent
 
     def _examine(self, agent: Agent, tree: Path) -> None:
-        """Let the gate look at the agent, which is `tree`."""
         policy = self.job.policy
         with self._step(Stage.CHECKED) as words:
             for image in (*_PARTNERS, *(("keeper",) if policy.folders.kept else ())):
@@ -303,7 +294,7 @@ class _UploadPipeline:
             except OverlongError as error:
                 raise RefusedError(str(error)) from None
             except InputError as error:
-                # the agent can be seated: what is missing is the organiser's
+                # the agent can be seated, so the host lacks something
                 raise NotReadyError(f"the check could not be made: {error}") from error
             if report.line_ending and agent.manifest.line_ending is None:
                 report = self._end_lines_so(report, report.line_ending, agent, tree)
@@ -315,9 +306,9 @@ class _UploadPipeline:
             words.append(f"it passed {len(report.findings)} checks" + (f", {warned} with a warning" if warned else ""))
 
     def _end_lines_so(self, report: CheckReport, ending: str, agent: Agent, tree: Path) -> CheckReport:
-        """The report of the agent with an agent.toml that says how its lines end, as which it is stored.
+        """Store the agent with the check's line ending in its agent.toml, and return its report.
 
-        It was asked all other questions so; its author has said nothing of it.
+        All other questions used it, and its author has not chosen one.
         """
         file = tree / MANIFEST
         if file.exists():
@@ -341,20 +332,19 @@ class _UploadPipeline:
 
     @contextmanager
     def _task_host(self) -> Iterator[TaskHost]:
-        """Where programs of ours run: in the contest's own boxes, but no turn ever ends in them."""
         with self.workplace.aside() as cores:
             boxes = self.job.policy.box.model_copy(update={"freeze": "none"})
             yield TaskHost(boxes, cores, self.room)
 
     @contextmanager
     def _step(self, stage: Stage, tree: Path | None = None) -> Iterator[list[str]]:
-        """Run a stage, whose words go into the list, and report it; what is wrong with the upload ends the pipeline."""
+        """Run and report a stage with the description in the yielded list. A fault of the upload ends the pipeline."""
         began, words = time.monotonic(), list[str]()
         try:
             yield words
         except (RefusedError, InputError) as error:
             text = str(error)
-            if tree is not None:  # no places of this host
+            if tree is not None:  # hide paths of this host
                 text = text.replace(f"{tree}/", "").replace(str(tree), tree.name)
             text = printable(text, REFUSAL_CHARACTERS)
             self._report_step(UploadStep(stage, False, text, time.monotonic() - began))
@@ -372,13 +362,12 @@ class _UploadPipeline:
 
     @property
     def _upload_name(self) -> str:
-        """The agent's name if its files have none."""
         stem = trees.stem_of(self.job.filename)
         return fit_name(brain_name(stem) if stem.startswith(PREFIX) else stem)
 
 
 def _agent_folder(tree: Path, name: str) -> Path:
-    """The folder of the agent `name` in an archive of several agents, which may share files by links; RefusedError."""
+    """Return the folder of agent `name` in an archive of several agents, which may share files."""
     files = [path for path in tree.iterdir() if path.is_file()]
     if any(path.name in (MANIFEST, INFO) or is_built(path.name) or kind_of(path) for path in files):
         return tree

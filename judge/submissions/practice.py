@@ -1,8 +1,7 @@
-"""Plays practice games: what passed meets house agents, in a slot that nothing else wants.
+"""Plays practice games of passed submissions against house agents in free slots.
 
-A game of the contest and a check of a submission come first. A practice game begins only in a free slot, and it is
-ended when another process waits for one of its cores (`judge.sandbox.machine.core_locks`), to be played
-again later. Its record is beside the uploads, not among those of the contest.
+Contest games and checks have priority: a practice game on a core for which another process waits is ended and played
+again later. Its record is stored with the uploads.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,22 +23,21 @@ from judge.submissions.check.runner import playable_partners
 from judge.submissions.service import IntakeDirectory, agent_of
 
 PracticePlace = Callable[[], AbstractContextManager[Slot | None]]
-"""A slot that nobody else uses, for as long as it is held; None if there is none now. It never waits."""
+"""Reserves a free slot without waiting, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
 class PracticeHost:
-    """Where practice games are played. `need` is called with each runtime before it is used, and may build it."""
+    """Place of practice games. `need` is called with each runtime before its use."""
 
     place: PracticePlace
     need: Callable[[str], None]
 
 
 def hastened(policy: Policy, seconds: float) -> Policy:
-    """The policy with at most so many seconds for all turns of an agent, where it limits them together.
+    """Return the policy with a game time of at most `seconds`, if it limits the game time.
 
-    The limit of a turn stays: an agent that thinks to it plays as in the contest until its time is short. Agents of
-    policies without a common limit could not know of one.
+    The turn limit is unchanged, so that agents play as in the contest at first.
     """
     clock = policy.clock
     if not clock.match_ms or clock.match_ms <= seconds * 1000:
@@ -51,7 +49,7 @@ def hastened(policy: Policy, seconds: float) -> Policy:
 def play_next(
     directory: IntakeDirectory, games: PracticeGames, register: Register, host: PracticeHost, worker: str
 ) -> PracticeGame | None:
-    """Play the next practice game in a free slot, and store its result; None if there is no game or no slot."""
+    """Play the next practice game and store its result. Return None without a game or slot."""
     with host.place() as slot:
         taken = None if slot is None else games.take(worker)
         if slot is None or taken is None:
@@ -89,7 +87,6 @@ def _played(
 
 
 def _paired(agent: Agent, policy: Policy, staging: Path, number: int) -> tuple[Agent, int]:
-    """The opponent of a game, and the agent's seat: it meets each in turn, from one seat and then from the other."""
     entry = game_entry(policy.game.name)
     opponents: Sequence[Agent] = list(
         playable_partners(agent, policy, "docker", staging, entry.practice or entry.partners)

@@ -1,9 +1,8 @@
-"""Checks the syntax of a Python program, in a box: of its file, and of its own modules that it imports in any case.
+"""In a box, checks the syntax of a Python program and its own modules, as far as it always imports them.
 
     python3 -I python_syntax.py MAIN       MAIN is relative to the current directory
 
-Exit code 1: `SyntaxError: FILE, line N: ...` on stderr. Other files are never read. Only the standard library: the
-Python of a contest's agents runs it.
+Exit code 1: `SyntaxError: FILE, line N: ...` on stderr. Standard library only: it runs under the agents' Python.
 """
 
 import ast
@@ -14,7 +13,7 @@ from pathlib import Path
 
 
 def imported(tree: ast.Module, file: Path, top: Path) -> Iterator[Path]:
-    """Where the modules can be that a module imports at its top level; those in `try` and `if` may well be missing."""
+    """Yield possible files of the modules imported at top level. Imports in `try` and `if` are skipped."""
     for statement in tree.body:
         if isinstance(statement, ast.Import):
             for alias in statement.names:
@@ -38,7 +37,7 @@ def _files_of(base: Path, module: str) -> Iterator[Path]:
 
 
 def complaint(file: Path) -> tuple[ast.Module | None, str]:
-    """The syntax tree of a file, or what is wrong with it."""
+    """Return a file's syntax tree, or its error."""
     try:
         source = file.read_bytes()
         compile(source, str(file), "exec", dont_inherit=True)
@@ -51,7 +50,7 @@ def complaint(file: Path) -> tuple[ast.Module | None, str]:
 
 
 def main() -> int:
-    """Check the program and its modules; stops at the first error."""
+    """Check the program and its modules up to the first error."""
     first = Path(sys.argv[1])
     left, seen = [first], {first}
     while left:

@@ -1,8 +1,8 @@
-"""Submissions of a contest: an upload is written to the disk, then registered, then processed, and its result stored.
+"""Submissions of a contest: storing, registering and processing uploads.
 
-FOLDER/submissions/         uploads, logs and reports, each under its digest
-FOLDER/submissions/workers  a locked file for each process that processes; the kernel unlocks those of the dead
-FOLDER/agents/DIGEST        the agents made of them
+FOLDER/submissions/         uploads, logs and reports by digest
+FOLDER/submissions/workers  a locked file per worker process; the kernel unlocks those of dead processes
+FOLDER/agents/DIGEST        the resulting agents
 """
 
 import json
@@ -35,15 +35,14 @@ from judge.submissions.windows import Windows
 FILENAME_CHARACTERS = 255
 CHUNK = 1 << 20
 ORGANISER = "organiser"
-"""The author of submissions that name none."""
 FILENAME = r"^[^/\\\x00-\x1f\x7f-\x9f]*[^./\\\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f]*$"
-"""A file name, as far as a pattern can say it; every character must be printable besides."""
+"""Pattern of file names; every character must also be printable."""
 AGENT_NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
 
 
 @dataclass(frozen=True, slots=True)
 class IntakeDirectory:
-    """Where a contest takes submissions: plain values, so that a worker process can have them."""
+    """A contest's submissions, as plain values for worker processes."""
 
     contest: str
     policy: Policy
@@ -52,56 +51,56 @@ class IntakeDirectory:
     intake: IntakePolicy = field(default_factory=IntakePolicy)
     windows: Windows = field(default_factory=Windows)
     plan: Path | None = None
-    """The contest's file, of which a service applies some changes while it runs."""
+    """The contest's file, from which a running service applies some changes."""
 
     @property
     def uploads(self) -> Path:
-        """The folder of uploads, logs and reports."""
+        """Return the folder of uploads, logs and reports."""
         return self.folder / "submissions"
 
     @property
     def practice(self) -> Path:
-        """The folder of the records of practice games, which are removed after a time: no upload may be among them."""
+        """Return the folder of practice records, separate because they expire."""
         return self.folder / "practice"
 
     @property
     def practice_records(self) -> Files:
-        """These records by their digest."""
+        """Return the practice records by digest."""
         return Files(self.practice)
 
     @property
     def agents(self) -> Path:
-        """The folder of the agents made of them."""
+        """Return the folder of the resulting agents."""
         return self.folder / "agents"
 
     @property
     def files(self) -> Files:
-        """Uploads, logs and reports by their digest."""
+        """Return uploads, logs and reports by digest."""
         return Files(self.uploads)
 
     @property
     def runtimes(self) -> list[str]:
-        """What a manifest may name as its runtime, sorted."""
+        """Return the runtimes that a manifest may name, sorted."""
         return sorted({*self.policy.admits, *self.policy.runtimes})
 
     def register(self) -> Register:
-        """The contest's register; the caller closes it. Raises as `Register`."""
+        """Open the contest's register. The caller closes it. Raises as `Register`."""
         return Register(self.store_url, self.contest)
 
     def notices(self) -> Notices:
-        """The notices to its authors; the caller closes it. Raises as `Notices`."""
+        """Open the notices to authors. The caller closes it. Raises as `Notices`."""
         return Notices(self.store_url, self.contest)
 
     def practice_games(self) -> PracticeGames:
-        """The practice games of its submissions; the caller closes it. Raises as `PracticeGames`."""
+        """Open the practice games. The caller closes it. Raises as `PracticeGames`."""
         return PracticeGames(self.store_url, self.contest)
 
 
-# --- in --------------------------------------------------------------------------------------------------------------
+# --- receiving -------------------------------------------------------------------------------------------------------
 
 
 def check_filename(filename: str) -> str:
-    """The name of an upload, which is never a path of ours; InputError."""
+    """Return the name of an upload. Raises InputError if it is invalid or a path."""
     fits = len(filename) <= FILENAME_CHARACTERS and is_printable(filename)
     if not fits or not re.fullmatch(FILENAME, filename):
         raise InputError(f"file name {filename[:80]!r}: 1 to {FILENAME_CHARACTERS} printable characters, and no path")
@@ -109,7 +108,7 @@ def check_filename(filename: str) -> str:
 
 
 def check_name(name: str) -> str:
-    """An agent's name, or nothing where its manifest shall say; InputError."""
+    """Return an agent's name; empty: use the manifest's. Raises InputError if invalid."""
     if name and not re.fullmatch(AGENT_NAME, name):
         raise InputError(
             f"name {name[:80]!r}: only A-Z, a-z, 0-9, dash, underscore and dot, 1 to 64 of them, no dot first"
@@ -120,7 +119,7 @@ def check_name(name: str) -> str:
 def receive_file(
     directory: IntakeDirectory, register: Register, path: Path, name: str, author: str, worker: str
 ) -> Submission:
-    """Take in a file of this machine, for this process to go on with: nothing but its size is bounded. InputError."""
+    """Store a local file for processing by this worker. Only its size is limited. Raises InputError."""
     check_filename(path.name)
     check_name(name)
     if path.is_dir():
@@ -131,8 +130,8 @@ def receive_file(
                 incoming.write(chunk)
                 if incoming.size > directory.intake.upload_bytes:
                     raise InputError(
-                        f"{path}: more than {directory.intake.upload_bytes} bytes; the contest's file may allow more: "
-                        "[intake] upload_bytes"
+                        f"{path}: more than {directory.intake.upload_bytes} bytes; to allow more, set in the contest's "
+                        "file: [intake] upload_bytes"
                     )
             if not incoming.size:
                 raise InputError(f"{path}: the file is empty")
@@ -143,7 +142,7 @@ def receive_file(
         raise InputError(f"{path}: {error.strerror}") from None
 
 
-# --- through ---------------------------------------------------------------------------------------------------------
+# --- processing ------------------------------------------------------------------------------------------------------
 
 
 def process_taken(
@@ -154,9 +153,9 @@ def process_taken(
     tell: OnStep = lambda _: None,
     practice: int = 0,
 ) -> Submission:
-    """Process what a worker has taken, and register the result; the attempt ends also if the judge or its host fails.
+    """Process a submission taken by a worker and register the result, also if the judge or host fails.
 
-    `tell` is called with each step when it is stored. What passes plays so many `practice` games.
+    `tell` is called with each stored step. `practice` is the number of practice games after a pass.
     """
 
     def keep(step: UploadStep) -> None:
@@ -166,7 +165,7 @@ def process_taken(
     def failed(why: str) -> Submission:
         return register.fail(taken.id, taken.attempt, why, directory.intake.tries, directory.intake.again_s)
 
-    # What the organiser brings is somebody else's, and says itself whose.
+    # An organiser's upload is another author's; its manifest names the author.
     author = "" if taken.author == ORGANISER else taken.author
     try:
         directory.agents.mkdir(parents=True, exist_ok=True)
@@ -177,7 +176,7 @@ def process_taken(
     except InputError as error:
         return register.finish(taken.id, taken.attempt, ProcessingResult(str(error), "", *[None] * 4))
     except NotReadyError as error:
-        # Nothing was tried yet: it waits until the organiser has brought what is missing.
+        # Not an attempt: the submission waits for something that the host lacks.
         return register.release(taken.id, taken.attempt, str(error), directory.intake.again_s)
     except HostError as error:
         return failed(str(error))
@@ -192,7 +191,6 @@ def process_taken(
 
 
 def _kept(files: Files, outcome: UploadOutcome) -> ProcessingResult:
-    """The entry of the register for an outcome; its texts go to the disk."""
     agent, report = outcome.agent, outcome.report
     return ProcessingResult(
         refusal=outcome.refusal,
@@ -218,9 +216,9 @@ def _described(agent: Agent, outcome: UploadOutcome) -> str:
 
 
 def agent_of(directory: IntakeDirectory, submission: Submission) -> Agent:
-    """The agent made of a submission, as a contest enters it; InputError if there is none."""
+    """Return a submission's agent. Raises InputError without one."""
     if submission.agent is None or submission.digest is None:
-        raise InputError(f"submission {submission.id} came to no agent: {submission.why}")
+        raise InputError(f"submission {submission.id} produced no agent: {submission.why}")
     described = json.loads(submission.agent)
     return Agent(
         AgentManifest.model_validate(described["manifest"]),
@@ -231,12 +229,12 @@ def agent_of(directory: IntakeDirectory, submission: Submission) -> Agent:
     )
 
 
-# --- who processes ---------------------------------------------------------------------------------------------------
+# --- workers ---------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def working(directory: IntakeDirectory) -> Iterator[str]:
-    """Register this process as a worker; its name. It counts as alive while its file is locked. Raises HostError."""
+    """Register this process as a worker and yield its name. A lock shows that it is alive. Raises HostError."""
     name = secrets.token_hex(16)
     path = _mark(directory, name)
     try:
@@ -253,7 +251,7 @@ def working(directory: IntakeDirectory) -> Iterator[str]:
 
 
 def is_worker_gone(directory: IntakeDirectory, worker: str) -> bool:
-    """Whether the worker of that name has ended, was killed, or ran before the machine was restarted."""
+    """Return whether the worker has ended or ran before the last reboot."""
     try:
         with _mark(directory, worker).open() as file:
             if not try_lock(file):
@@ -265,22 +263,22 @@ def is_worker_gone(directory: IntakeDirectory, worker: str) -> bool:
 
 
 def waits_for_a_core(pid: int) -> bool:
-    """Whether a worker waits for a core: that time is not its submission's."""
+    """Return whether a worker waits for a core, which its submission is not charged for."""
     return core_locks.waits(pid)
 
 
 def is_in_the_way(pid: int) -> bool:
-    """Whether another process waits for a core that this process, or a child of it, has."""
+    """Return whether another process waits for a core of this process or its children."""
     return core_locks.is_waited_for(pid)
 
 
 def requeue_lost(
     directory: IntakeDirectory, queue: Queue[Any], worker: str = "", running: Collection[tuple[int, int]] = ()
 ) -> Sequence[int]:
-    """Queue again the rows that no worker processes any more; their numbers.
+    """Requeue rows that no worker processes. Return their numbers.
 
-    Those are the rows of workers that are gone, and those that `worker` has by the queue but that are not among its
-    `running` ones, as (number, attempt): the database failed when it took one, or when its end was written.
+    These are the rows of dead workers, and those of `worker` not in `running` (number, attempt), after a database
+    failure.
     """
 
     def is_lost(number: int, attempt: int, taken_by: str) -> bool:
@@ -303,11 +301,11 @@ DECISIONS: Mapping[str, Decision] = {
     "withdraw": Register.withdraw,
     "retry": Register.retry,
 }
-"""What may be decided, by the action of its order; the target is the number of a submission."""
+"""Decisions by order action; the target is a submission's number."""
 
 
 def decide(register: Register, order: OrganiserOrder) -> DoneOrder:
-    """Carry out a decision. Raises as the method of the register that does it, and then nothing has changed."""
+    """Carry out a decision. Raises as the register's method, without any change."""
     number = int(order.target)
 
     def do(inner: Register) -> str:
@@ -317,7 +315,7 @@ def decide(register: Register, order: OrganiserOrder) -> DoneOrder:
 
 
 def state_line(submission: Submission) -> str:
-    """A submission and its state: `submission 3, five version 2: approved`."""
+    """Return a submission and its state: `submission 3, five version 2: approved`."""
     version = f" version {submission.version}" if submission.version else ""
     name = printable(submission.name) or "no name yet"
     return f"submission {submission.id}, {name}{version}: {submission.state.value}"

@@ -1,7 +1,7 @@
-"""From an upload to a tree of files that can be played: archives are unpacked and sources are built in a box.
+"""Turns an upload into a playable tree of files: archives are unpacked and sources are built in a box.
 
-A program of this package (`unpack_in_box`, `build_in_box`) runs in the box. It sees one directory, read-only at /agent:
-itself as `__main__.py`, the modules of the package that it imports, its job, and its input.
+A program of this package (`unpack_in_box`, `build_in_box`) runs in the box. Its read-only directory /agent has the
+program as `__main__.py`, its modules, its job, and its input.
 """
 
 import json
@@ -39,7 +39,7 @@ from judge.submissions.path_checks import PathChecker, RefusedError, shown
 from judge.submissions.unpack_in_box import REFUSED
 
 IN_BOX = ("/usr/bin/python3", "-I", PROGRAM, f"{PROGRAM}/job.json")
-"""The command of a program in a `task_directory`."""
+"""Command of a program in a `task_directory`."""
 HERE = Path(__file__).parent
 SHARED = (
     "base/bookkeeping.py",
@@ -48,14 +48,13 @@ SHARED = (
     "submissions/path_checks.py",
     "submissions/python_syntax.py",
 )
-"""The modules of the package that programs in a box import."""
 INPUT = "input"
-"""What the program's input is called, a file or a directory, in the directory that it sees."""
+"""Name of the program's input in its directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskHost:
-    """Where programs of ours run: the policy of their boxes, the processors, and a directory for files."""
+    """Where the package's programs run: box policy, processors, and a directory for files."""
 
     policy: BoxPolicy
     cores: tuple[int, ...]
@@ -64,7 +63,7 @@ class TaskHost:
 
 @contextmanager
 def task_directory(program: str, job: Mapping[str, Any], source: Path, host: TaskHost) -> Iterator[Path]:
-    """A directory for a box: `program` of this package, its `job`, and its input, a file or a directory.
+    """Context manager: a directory for a box with the `program`, its `job`, and its input `source`.
 
     Raises HostError if the disk fails, also inside the context.
     """
@@ -81,7 +80,7 @@ def task_directory(program: str, job: Mapping[str, Any], source: Path, host: Tas
                 shutil.copytree(source, directory / INPUT)
             else:
                 shutil.copyfile(source, directory / INPUT)
-            for path in (directory, *directory.rglob("*")):  # the judge may have any umask
+            for path in (directory, *directory.rglob("*")):  # whatever the judge's umask
                 path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
             yield directory
     except OSError as error:
@@ -89,10 +88,9 @@ def task_directory(program: str, job: Mapping[str, Any], source: Path, host: Tas
 
 
 def run_task(command: Command, host: TaskHost, target: Path, tree: TreeLimits) -> tuple[CommandResult, str]:
-    """Run a command in a `task_directory`; after a success the tree that it wrote is at `target`.
+    """Run a command in a `task_directory` and, after success, store its tree at `target`.
 
-    Returns the result, and why the tree is refused although the program ended well; empty if it is not. Raises
-    HostError or OSError if the host fails.
+    Returns the result, and the reason if the tree is refused. Raises HostError or OSError if the host fails.
     """
     with tempfile.TemporaryFile(dir=host.room) as stream:
         result = run_in_box(command, host.policy, stream)
@@ -106,9 +104,9 @@ def run_task(command: Command, host: TaskHost, target: Path, tree: TreeLimits) -
 
 
 def receive_tree(stream: BinaryIO, target: Path, limits: TreeLimits) -> None:
-    """Write the tree of a stream that came out of a box below the new directory `target`; raises RefusedError.
+    """Write the tree of a box's output stream to the new directory `target`. Raises RefusedError.
 
-    The names were checked in the box, by the same rule; but the box may have been taken over by what it read.
+    Names are checked again: the input may have taken over the box.
     """
     checker = PathChecker(limits.bounds)
 
@@ -120,36 +118,35 @@ def receive_tree(stream: BinaryIO, target: Path, limits: TreeLimits) -> None:
     try:
         unpack_stream(stream, target, path_of, limits.path_bytes)
     except TreeError as error:
-        raise RefusedError(f"what came out of the box {error}") from None
+        raise RefusedError(f"the output of the box {error}") from None
 
 
 IMAGE = "unpacker"
-"""The image in which archives are read."""
 
 ARCHIVES = re.compile(r"(?i)\.(zip|tar|tar\.gz|tgz|tar\.xz|txz|tar\.zst|tzst)$")
 OTHER_ARCHIVES = re.compile(r"(?i)\.(7z|rar|gz|bz2|xz|zst|tbz2?|lzh?|lzma|arj|cab|iso|deb|rpm)$")
 
 
 def name_of(filename: str) -> str:
-    """What an upload is called, without the directories that some browsers send along; may be hostile still."""
+    """Return an upload's untrusted file name without directories."""
     return re.split(r"[/\\]", filename)[-1]
 
 
 def is_archive(filename: str) -> bool:
-    """Whether an upload of this name is unpacked."""
+    """Return whether an upload of this name is unpacked."""
     return ARCHIVES.search(name_of(filename)) is not None
 
 
 def stem_of(filename: str) -> str:
-    """An upload's name without its ending."""
+    """Return an upload's name without its ending."""
     name = name_of(filename)
     return ARCHIVES.sub("", name) if is_archive(name) else Path(name).stem
 
 
 def unpack_upload(upload: Path, filename: str, target: Path, limits: IntakeLimits, host: TaskHost) -> str:
-    """Make the new directory `target` of an upload; returns a sentence of what it holds.
+    """Unpack an upload to the new directory `target`. Return a description.
 
-    Raises RefusedError with a sentence that names the member, HostError where the host fails.
+    Raises RefusedError naming the member, HostError if the host fails.
     """
     name = name_of(filename)
     if is_archive(name):
@@ -163,7 +160,7 @@ def unpack_upload(upload: Path, filename: str, target: Path, limits: IntakeLimit
 
 
 def root_of(tree: Path) -> Path:
-    """Where an agent begins in what was unpacked: inside of a directory that everything is in."""
+    """Return an agent's directory in an unpacked tree, inside a single outer directory."""
     inner = [path for path in tree.iterdir() if not is_bookkeeping(path.name)]
     return root_of(inner[0]) if len(inner) == 1 and inner[0].is_dir() else tree
 
@@ -201,7 +198,6 @@ def _unpack_archive(upload: Path, target: Path, limits: IntakeLimits, host: Task
 
 
 def _unpack_failure(result: CommandResult, limits: IntakeLimits) -> str:
-    """One sentence on an archive that was not unpacked."""
     match result.end:
         case CommandEnd.TIME:
             return f"it takes more than {limits.unpack.seconds:g} s to unpack"
@@ -212,27 +208,27 @@ def _unpack_failure(result: CommandResult, limits: IntakeLimits) -> str:
     refusal = decode(result.stderr.first).strip()
     if result.report.number == REFUSED and result.report.kind == "exited" and refusal:
         return printable(refusal, SENTENCE_CHARACTERS)
-    return f"it cannot be read as an archive: what reads it {result.report.kind} {result.report.number}"
+    return f"it cannot be read as an archive: the reader {result.report.kind} {result.report.number}"
 
 
 EPOCH_S = 1700000000
-"""When everything is built, for those compilers that ask."""
+"""Build time for compilers that record one."""
 
 ENVIRONMENT = (("SOURCE_DATE_EPOCH", str(EPOCH_S)), ("PYTHONHASHSEED", "0"), ("TZ", "UTC"))
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The log of a build, and why there is no tree; empty if there is one."""
+    """A build's log, and its failure; empty after success."""
 
     log: str
     failure: str = ""
 
 
 def recipe_of(tree: Path, upload_name: str) -> BuildRecipe | None:
-    """How a tree that was sent is built; None if it can be played as it is. InputError.
+    """Return how to build a tree; None if it is playable unchanged. Raises InputError.
 
-    `upload_name` is the agent's name if its files have none.
+    `upload_name` is the agent's default name.
     """
     refuse_misnamed_manifest(tree)
     if (tree / MANIFEST).exists():
@@ -248,7 +244,7 @@ def recipe_of(tree: Path, upload_name: str) -> BuildRecipe | None:
 
 
 def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimits, host: TaskHost) -> Built:
-    """Make the new directory `target`: `tree` as the recipe's commands leave it. Raises HostError."""
+    """Build `tree` with the recipe's commands into the new directory `target`. Raises HostError."""
     image = image_that_builds(recipe.kind)
     job = {"attempts": [recipe.commands, *recipe.fallbacks], "at": AT, "bounds": limits.tree.model_dump()}
     with task_directory("build_in_box.py", job, tree, host) as directory:
@@ -271,7 +267,7 @@ def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimi
     if not result.is_success:
         return Built(log, _build_failure(result, log, limits.build, tree))
     if refusal:
-        return Built(log, f"what the build left cannot be taken: {refusal}")
+        return Built(log, f"the build result is refused: {refusal}")
     if recipe.manifest:
         sent = tree / MANIFEST
         rest = manifest_text(sent) if sent.exists() else ""
@@ -280,7 +276,6 @@ def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimi
 
 
 def _build_failure(result: CommandResult, log: str, limits: BuildLimits, tree: Path) -> str:
-    """One sentence on a build that failed."""
     match result.end:
         case CommandEnd.TIME:
             return f"the build took more than {limits.seconds:g} s"

@@ -1,13 +1,12 @@
-"""Reads a hostile archive, in a box, and writes its files to stdout as one plain tar file.
+"""Reads an untrusted archive in a box and writes its files to stdout as a plain tar file.
 
     python3 -I DIRECTORY JOB.json      DIRECTORY has this file as __main__.py
                                        JOB.json: {"input": path, "bounds": {...}, "ratio": n, "ratio_from_bytes": n}
 
-It never makes a file: no name of the archive's is ever given to a file system. Directories and regular files are
-taken, and a link as a copy of the file of the archive that it leads to. Bookkeeping of systems and tools is left out,
-which a line on stderr says. Everything else ends it, with exit code 3 and one sentence on stderr that names the
-member. Only the standard library and, for .zst, the `zstandard` of the image; a
-compiled decompressor may have faults, so it all runs in a box, and the judge reads the tar file strictly again.
+It creates no files, so the archive's names never reach a file system. It accepts directories, regular files, and links,
+as copies of their files. Bookkeeping files are left out, with a line on stderr. Anything else ends it with exit code 3
+and a message naming the member. It needs only the standard library and, for .zst, the image's `zstandard`. The box
+contains bugs of decompressors; the judge checks the tar file again.
 """
 
 import gzip
@@ -34,23 +33,20 @@ from judge.base.tree_tar import add_member, write_stream
 from judge.submissions.path_checks import LESS, Bounds, PathChecker, RefusedError, refuse_encoding, shown
 
 REFUSED = 3
-"""The exit code for an archive that is not taken."""
 
 CHUNK = 1 << 16
 SPECIAL_BITS = 0o7000
 SECRET = 0x1
-"""The bit of a zip member's flags that says it is encrypted."""
 UTF8 = 0x800
-"""The bit of a zip member's flags that says its name is UTF-8."""
+"""Flag of zip members with UTF-8 names."""
 LOCAL_HEADER = struct.Struct("<4s22xHH")
-"""Of a zip member's local header: the signature, and the lengths of the name and of the extra field behind it."""
+"""Local header of a zip member: signature, lengths of name and extra field."""
 UNICODE_PATH = 0x7075
-"""The number of the extra field of a zip member that has its name as UTF-8 (APPNOTE 4.6.9)."""
+"""Zip extra field with the name as UTF-8 (APPNOTE 4.6.9)."""
 MADE_BY_DOS = 0
-"""The system of a zip member's packer: MS-DOS, and with it Windows."""
 METHODS = {6: "Implode", 9: "Deflate64", 12: "bzip2", 14: "LZMA", 93: "Zstandard", 95: "xz", 96: "JPEG", 98: "PPMd"}
 XZ_MEMORY_BYTES = 96 << 20
-"""What reading .xz may take: `xz -9` wants 65 MiB."""
+"""Memory limit for reading .xz: `xz -9` needs 65 MiB."""
 ZST_WINDOW_BYTES = 64 << 20
 
 KINDS = {
@@ -77,42 +73,40 @@ MALFORMED = (
     LookupError,
     MemoryError,
 )
-"""What the standard library's readers raise for bytes that are not an archive."""
 
 
 LINKED_BYTES = 16 << 20
-"""The most that a file may have to which a link leads: it is held in memory while it is copied."""
+"""Maximum size of a linked file, which is copied in memory."""
 LINKS_BEHIND_LINKS = 8
 LINK_BYTES = 4096
-"""The most that the target of a link may have."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """A directory (no content), a file, or a link of an archive; `size` is how much its content has to be."""
+    """A directory, file or link of an archive. `size` is the expected content size."""
 
     name: str
     size: int
     is_executable: bool
     content: IO[bytes] | None
     target: str | None = None
-    """Where a link leads: from its own directory, or, of a hard link, from the top."""
+    """Link target, relative to its directory or, for a hard link, to the top."""
     is_hard: bool = False
 
 
 class CountedStream(io.RawIOBase):
-    """What a decompressor yields, counted: more than `most` bytes are those of a bomb."""
+    """A decompressor's output, limited to `most` bytes against archive bombs."""
 
     def __init__(self, source: Any, most: int) -> None:
         self._source = source
         self._left = most
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes, at most `CHUNK`; RefusedError when there are too many in all."""
+        """Return at most `CHUNK` bytes. Raises RefusedError if the total is too large."""
         data: bytes = self._source.read(CHUNK if size < 0 else min(size, CHUNK))
         self._left -= len(data)
         if self._left < 0:
@@ -121,7 +115,7 @@ class CountedStream(io.RawIOBase):
 
 
 def members_of_tar(stream: IO[bytes]) -> Iterator[Member]:
-    """The members of a plain tar file, read as a stream, so that no header can send us back in it."""
+    """Yield the members of a plain tar file, read as a stream without seeking."""
     with tarfile.open(fileobj=stream, mode="r|", encoding="utf-8", errors="surrogateescape", bufsize=CHUNK) as tar:
         for member in tar:
             member.name = name_in_tar(member.name)
@@ -147,14 +141,14 @@ def members_of_tar(stream: IO[bytes]) -> Iterator[Member]:
 
 
 def name_in_tar(name: str) -> str:
-    """The name of a tar file's member. One whose bytes are not UTF-8 is read by code page 437; see `name_in_zip`."""
+    """Return a tar member's name. Invalid UTF-8 is read as code page 437; see `name_in_zip`."""
     try:
         name.encode()
     except UnicodeEncodeError:
         try:
             return fit_for_a_name(name.encode("utf-8", "surrogateescape").decode("cp437"))
         except UnicodeEncodeError:
-            return name  # surrogates of a PAX header, which are no bytes
+            return name  # surrogates of a PAX header, not bytes
     return name
 
 
@@ -165,7 +159,7 @@ def refuse_bits(name: str, mode: int) -> None:
 
 
 def members_of_zip(file: BinaryIO, bounds: Bounds) -> Iterator[Member]:
-    """The members of a zip file, having looked at its directory as a whole."""
+    """Yield the members of a zip file after checking its whole directory."""
     with zipfile.ZipFile(file) as archive:
         infos = archive.infolist()
         named = [(name, info) for info in infos if not is_bookkeeping(name := name_in_zip(info))]
@@ -191,7 +185,7 @@ def members_of_zip(file: BinaryIO, bounds: Bounds) -> Iterator[Member]:
 
 
 def refuse_info(name: str, info: zipfile.ZipInfo) -> None:
-    """Refuse what a zip file's directory says of a member that is no plain file or directory."""
+    """Refuse a zip member that is neither a plain file nor a directory."""
     mode = info.external_attr >> 16
     refuse_encoding(name)
     refuse_encoding(info.orig_filename)
@@ -211,12 +205,13 @@ def refuse_info(name: str, info: zipfile.ZipInfo) -> None:
 
 
 def name_in_zip(info: zipfile.ZipInfo) -> str:
-    r"""The name of a zip file's member, a directory's with / at its end.
+    r"""Return a zip member's name; a directory's ends with /.
 
-    The Unicode Path field decides where it belongs to the name. Many programs pack UTF-8 without saying so, which
-    zipfile reads by code page 437. Names in other encodings (GBK, Shift_JIS, code page 866) do not say in which: they
-    are read by code page 437 as the format says, and nothing that needs its name can be among them. Old programs of
-    Windows write \ between directories.
+    A matching Unicode Path field decides. Many programs pack UTF-8 without the flag, which zipfile reads as code page
+    437.
+    Other encodings (GBK, Shift_JIS) are undeclared and read as code page 437, as the format requires. Old Windows
+    programs
+    write \ between directories.
     """
     name = info.orig_filename
     if not name.isascii() and not info.flag_bits & UTF8:
@@ -233,7 +228,7 @@ def _utf8(raw: bytes) -> str:
 
 
 def unicode_path(extra: bytes, raw: bytes) -> str:
-    """The name of the Unicode Path field among a member's extra fields; empty if there is none for the name `raw`."""
+    """Return the name in the Unicode Path field, if it belongs to `raw`."""
     while len(extra) >= 4:
         kind, size = struct.unpack_from("<HH", extra)
         field, extra = extra[4 : 4 + size], extra[4 + size :]
@@ -243,16 +238,16 @@ def unicode_path(extra: bytes, raw: bytes) -> str:
 
 
 def fit_for_a_name(text: str) -> str:
-    r"""A name that was read by the wrong code page, with _ for each character that a name cannot have.
+    r"""Return a name from a wrong code page, with _ for each invalid character.
 
-    A \ after a character beyond ASCII is taken for the second byte of a letter in Shift_JIS or GBK.
+    A \ after a non-ASCII character is taken as the second byte of a Shift_JIS or GBK character.
     """
     text = re.sub(r"(?<=[^\x00-\x7f])\\", "_", text)
     return "".join(letter if is_printable(letter) and letter != ":" else "_" for letter in text)
 
 
 def refuse_overlap(file: BinaryIO, infos: list[zipfile.ZipInfo], end: int) -> None:
-    """Refuse members that share bytes of the file: so one packed kilobyte can be told a thousand times."""
+    """Refuse members that share bytes of the file, which could multiply one packed kilobyte."""
     free_from = 0
     for info in sorted(infos, key=lambda one: one.header_offset):
         if info.header_offset < free_from:
@@ -260,7 +255,7 @@ def refuse_overlap(file: BinaryIO, infos: list[zipfile.ZipInfo], end: int) -> No
         file.seek(info.header_offset)
         signature, name, extra = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
         if signature != b"PK\3\4":
-            raise RefusedError(f"{shown(info.orig_filename)} is not where the directory says")
+            raise RefusedError(f"{shown(info.orig_filename)} does not match the archive's directory")
         free_from = info.header_offset + LOCAL_HEADER.size + name + extra + info.compress_size
     if free_from > end:
         raise RefusedError("its last member reaches into its directory")
@@ -286,12 +281,11 @@ FOREIGN = (
     (b"\xcf\xfa\xed\xfe", "it is a program for macOS, not an archive"),
     (b"version https://git-lfs", "it is a pointer of Git LFS, not the file itself (git lfs pull)"),
 )
-"""Files that are sent under the name of an archive, by their first bytes."""
 PAGES = (b"<!doctype html", b"<html", b"<head")
 
 
 def kind_of_file(head: bytes) -> str:
-    """What a file is by its first bytes, in words, if it is no archive that is read here; empty if it may be one."""
+    """Return the file type if it is not a supported archive; else empty."""
     if found := next((words for begin, words in FOREIGN if head.startswith(begin)), ""):
         return found
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
@@ -307,7 +301,7 @@ def kind_of_file(head: bytes) -> str:
 
 
 def open_archive(archive: BinaryIO) -> tuple[str, Any]:
-    """What kind of archive this is, by its first bytes, and a reader of what was packed; `zip` reads itself."""
+    """Return the archive's kind and a decompressing reader; `zip` reads itself."""
     head = archive.read(6)
     archive.seek(0)
     if head[:4] in (b"PK\3\4", b"PK\5\6"):
@@ -325,14 +319,14 @@ def open_archive(archive: BinaryIO) -> tuple[str, Any]:
 
 
 class XzReader:
-    """Reads .xz with a limit on the memory of it, which `lzma.open` does not have."""
+    """Reads .xz with a memory limit, which `lzma.open` lacks."""
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
         self._unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY_BYTES)
 
     def read(self, size: int) -> bytes:
-        """The next bytes, at most `size`; empty at the end of the first stream."""
+        """Return at most `size` bytes; empty at the end of the first stream."""
         while not self._unpacker.eof:
             packed = self._source.read(CHUNK) if self._unpacker.needs_input else b""
             if self._unpacker.needs_input and not packed:
@@ -343,16 +337,16 @@ class XzReader:
 
 
 class ZstReader:
-    """Reads .zst with a limit on the memory of it; its faults are those of a file."""
+    """Reads .zst with a memory limit."""
 
     def __init__(self, source: BinaryIO) -> None:
-        zstandard: Any = importlib.import_module("zstandard")  # the image has it, the judge need not
+        zstandard: Any = importlib.import_module("zstandard")  # only in the image
         self._faults = zstandard.ZstdError
         unpacker = zstandard.ZstdDecompressor(max_window_size=ZST_WINDOW_BYTES)
         self._reader = unpacker.stream_reader(source, read_across_frames=True)
 
     def read(self, size: int) -> bytes:
-        """The next bytes, at most `size`; empty at the end."""
+        """Return at most `size` bytes; empty at the end."""
         try:
             return bytes(self._reader.read(size))
         except self._faults as error:
@@ -360,7 +354,7 @@ class ZstReader:
 
 
 def members_of(archive: BinaryIO, bounds: Bounds, most: int) -> Iterator[Member]:
-    """The members of an archive of any kind that may become `most` bytes."""
+    """Yield the members of any archive of at most `most` unpacked bytes."""
     kind, reader = open_archive(archive)
     if kind == "zip":
         yield from members_of_zip(archive, bounds)
@@ -369,37 +363,37 @@ def members_of(archive: BinaryIO, bounds: Bounds, most: int) -> Iterator[Member]
 
 
 class Rewound(io.RawIOBase):
-    """A stream whose first bytes were read already."""
+    """A stream with its already read first bytes put back."""
 
     def __init__(self, head: bytes, rest: IO[bytes]) -> None:
         self._head, self._rest = head, rest
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes, `size` of them unless it ends."""
+        """Return `size` bytes, fewer only at the end."""
         taken, self._head = (self._head, b"") if size < 0 else (self._head[:size], self._head[size:])
         return taken + self._rest.read(-1 if size < 0 else size - len(taken))
 
 
 def write_member(member: Member, path: str, out: tarfile.TarFile) -> None:
-    """Write a member to the tar file; OSError if its content is shorter than its size."""
+    """Write a member to the tar file. Raises OSError if its content is too short."""
     add_member(out, path, member.content, member.size, is_executable=member.is_executable)
     if member.content is not None and member.content.read(1):
-        raise RefusedError(f"{shown(path)} is longer than it says")
+        raise RefusedError(f"{shown(path)} is longer than its header states")
 
 
 def check_member(member: Member, checker: PathChecker) -> str:
-    """Take a member in; returns its path, empty for the top."""
+    """Check a member. Return its path, empty for the top."""
     if member.target is None and member.content is None:
         return checker.directory(member.name)
     return checker.file(member.name, member.size)
 
 
 def link_target(path: str, member: Member) -> str:
-    """The path that a link of the archive leads to; RefusedError if it leads out of the archive."""
+    """Return the target path of a link. Raises RefusedError if it leaves the archive."""
     target = member.target or ""
     parts = [] if member.is_hard else path.split("/")[:-1]
     for part in target.split("/"):
@@ -413,7 +407,7 @@ def link_target(path: str, member: Member) -> str:
 
 
 def resolve_links(links: dict[str, str], files: dict[str, int]) -> dict[str, list[str]]:
-    """The paths of links by the file that they lead to; `files` has the sizes. RefusedError if there is none."""
+    """Return the links' paths by target file; `files` has the sizes. Raises RefusedError."""
     wanted: dict[str, list[str]] = {}
     for path, target in links.items():
         at = target
@@ -421,7 +415,7 @@ def resolve_links(links: dict[str, str], files: dict[str, int]) -> dict[str, lis
             at = links.get(at, at)
         if at not in files:
             raise RefusedError(
-                f"{shown(path)} is a link to {shown(target)}, which is no file of the archive; "
+                f"{shown(path)} is a link to {shown(target)}, which is not a file of the archive; "
                 "pack the file itself (cp -L, tar -h)"
             )
         if files[at] > LINKED_BYTES:
@@ -431,7 +425,7 @@ def resolve_links(links: dict[str, str], files: dict[str, int]) -> dict[str, lis
 
 
 class Extraction:
-    """From an archive to the tar file `out`. Raises RefusedError, or one of MALFORMED."""
+    """Converts an archive to the tar file `out`. Raises RefusedError or an error of MALFORMED."""
 
     def __init__(self, archive: BinaryIO, out: tarfile.TarFile, job: dict[str, Any]) -> None:
         self._archive = archive
@@ -442,13 +436,12 @@ class Extraction:
         self._ratio = max(job["ratio_from_bytes"], packed * self._times)
         self._checker = PathChecker(self._bounds)
         self.left_out: dict[str, None] = {}
-        """Names of bookkeeping, in order."""
-        # headers and last blocks of a tar file come on top of what is in it
+        # room for headers and padding of a tar file
         room = self._bounds.entries * 4 * 512 + (1 << 20)
         self._most = int(min(self._bounds.total_bytes, self._ratio)) + room
 
     def run(self) -> None:
-        """Write everything: first what is in the archive itself, then the files again that links lead to."""
+        """Write the archive's files, then copies for its links."""
         files: dict[str, int] = {}
         links: dict[str, str] = {}
         for member in self._members():
@@ -464,7 +457,6 @@ class Extraction:
             self._copy(resolve_links(links, files))
 
     def _members(self) -> Iterator[Member]:
-        """The members of the archive without bookkeeping, which is noted."""
         for member in members_of(self._archive, self._bounds, self._most):
             if is_bookkeeping(member.name):
                 self.left_out.setdefault(member.name)
@@ -479,9 +471,9 @@ class Extraction:
                 yield member
 
     def _copy(self, wanted: dict[str, list[str]]) -> None:
-        """Read the archive once more, and write each file that is wanted under the paths of its links too."""
+        """Read the archive again and write each `wanted` file under the paths of its links."""
         self._archive.seek(0)
-        again = PathChecker(self._bounds)  # the same names in the same order, so the same paths
+        again = PathChecker(self._bounds)  # same names and order, so same paths
         for member in self._members():
             links = wanted.pop(check_member(member, again), [])
             if member.content is None or not links:
@@ -499,8 +491,7 @@ class Extraction:
 
 
 def extract(archive: BinaryIO, out: IO[bytes], job: dict[str, Any]) -> list[str]:
-    """Write the tar file of an archive to `out`; returns the names that were left out. Raises RefusedError, or one of
-    MALFORMED."""
+    """Write the tar file of an archive to `out`. Return the names that were left out. Raises as `Extraction`."""
     with write_stream(out) as tar:
         extraction = Extraction(archive, tar, job)
         extraction.run()
@@ -511,7 +502,7 @@ _PACK_AGAIN = "it is damaged, or no archive: pack it again as .zip or .tar.gz"
 
 
 def main() -> int:
-    """Extract what the job names; one sentence on stderr says why not."""
+    """Extract the job's archive. A refusal is reported on stderr."""
     job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     try:
         with Path(job["input"]).open("rb") as archive:

@@ -1,7 +1,7 @@
-"""When a contest takes submissions, and when it starts: moments that its file names.
+"""Schedule of a contest's submissions and start.
 
-A moment has an offset, or is a local time in a zone that the file names; one that a change of clocks makes twice or
-never is refused. What has happened at a moment stays so when the host's clock is set back: another moment undoes it.
+Times have an offset, or are local in the contest's zone; local times that a clock change repeats or skips are refused.
+An event stays in effect when the host's clock is set back; only a changed time undoes it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,16 +13,15 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from judge.store.submission_types import NotNowError
 
 OPENED, CLOSED, BEGINS, WINDOW = "opened", "closed", "begins", "window"
-"""Events of the contest's journal: that the clock opened and closed submissions and started the contest, and which
-moments its file names since."""
+"""Journal events: submissions opened, submissions closed, contest started by schedule, schedule changed."""
 
 _FIRST_YEAR, _LAST_YEAR = 1970, 9000
-"""Moments beyond them may have no equal in UTC."""
+"""Times outside may have no equivalent in UTC."""
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Moments of a contest, each aware of its zone; None where the file names none."""
+    """Times of a contest, with zones; None if not set."""
 
     opens: datetime | None = None
     closes: datetime | None = None
@@ -30,13 +29,13 @@ class Windows:
 
     @property
     def moments(self) -> Sequence[tuple[str, datetime]]:
-        """Those that there are, in UTC, by their keys: `opens`, `closes`, `starts`."""
+        """Return the set times in UTC by key: `opens`, `closes`, `starts`."""
         named = (("opens", self.opens), ("closes", self.closes), ("starts", self.starts))
         return [(key, moment.astimezone(UTC)) for key, moment in named if moment is not None]
 
     @property
     def words(self) -> str:
-        """For the journal: `submissions open at …, close at …; the contest starts at …`; empty if there are none."""
+        """Return text for the journal: `submissions open at …, close at …; the contest starts at …`."""
         ends = [
             f"{verb} at {moment_text(moment)}"
             for verb, moment in (("open", self.opens), ("close", self.closes))
@@ -49,7 +48,7 @@ class Windows:
 
 
 def aware_moment(key: str, moment: datetime, zone: str) -> datetime:
-    """A moment of a contest's file, which is `key` there, with its zone. Raises ValueError with the fix."""
+    """Return a time with its zone. Raises ValueError that names `key` and the fix."""
     if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
         raise ValueError(f"{key} is in the year {moment.year}: write a moment such as 2027-03-31T18:00:00")
     if moment.tzinfo is not None:
@@ -79,7 +78,7 @@ def aware_moment(key: str, moment: datetime, zone: str) -> datetime:
 
 
 def moment_text(moment: datetime) -> str:
-    """A moment for people: `2026-11-22 18:00:00 CET (Europe/Prague)`."""
+    """Return a time for readers: `2026-11-22 18:00:00 CET (Europe/Prague)`."""
     zone = f" ({moment.tzinfo.key})" if isinstance(moment.tzinfo, ZoneInfo) else ""
     return f"{moment:%Y-%m-%d %H:%M:%S} {moment.tzname()}{zone}"
 
@@ -89,7 +88,7 @@ def _iso(moment: datetime) -> str:
 
 
 class SubmissionGate:
-    """Whether submissions are taken now. Thread-safe."""
+    """Whether submissions are accepted now. Thread-safe."""
 
     def __init__(self, windows: Windows, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._windows = windows
@@ -99,21 +98,21 @@ class SubmissionGate:
 
     @property
     def windows(self) -> Windows:
-        """The moments that hold."""
+        """Return the current schedule."""
         return self._windows
 
     def change(self, windows: Windows) -> None:
-        """Other moments hold from now on."""
+        """Replace the schedule."""
         with self._lock:
             self._windows = windows
 
     def remember(self, told: Mapping[str, str]) -> None:
-        """What the journal says has happened: the text of the last line of `OPENED` and `CLOSED`."""
+        """Restore the journal's last `OPENED` and `CLOSED` texts."""
         with self._lock:
             self._told |= told
 
     def happened(self) -> Mapping[str, str]:
-        """What has happened by now: for `OPENED` and `CLOSED` the text of the moment, for the journal."""
+        """Return `OPENED` and `CLOSED` if they happened, with the text of their time."""
         with self._lock:
             now = self._now()
             for event, moment in ((OPENED, self._windows.opens), (CLOSED, self._windows.closes)):
@@ -126,7 +125,7 @@ class SubmissionGate:
             }
 
     def check(self) -> None:
-        """Raise NotNowError, with the moment and its zone, if no submissions are taken now."""
+        """Raise NotNowError with the time and zone if submissions are not accepted now."""
         happened = self.happened()
         windows = self._windows
         if windows.closes is not None and CLOSED in happened:

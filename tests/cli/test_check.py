@@ -21,7 +21,7 @@ def test_an_author_reads_what_was_tried_and_what_came_of_it(judge: Judge, nothin
     lines = checked.out.splitlines()
     assert checked.code == 0, checked.err
     assert lines[0] == "house-python, gomocup-freestyle, gomocup, docker-pipes"
-    assert "pass    restart: RESTART between two games: it went on with the same process" in lines
+    assert "pass    restart: RESTART between two games: the same process continued" in lines
     assert lines[-1] == "pass"
 
 

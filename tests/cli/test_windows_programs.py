@@ -80,7 +80,7 @@ def test_a_real_program_that_ends_says_why(judge: Judge, wine: None, width: int)
 
     assert 1 == checked.code, checked.err
     assert f"Cannot open \\\\\\\\?\\\\Z:\\\\agent\\\\cli-{width}-script.py" in checked.out
-    assert "its own words say that it misses a file" in checked.out
+    assert "its output reports a missing file" in checked.out
     assert "DLLs" not in checked.out
 
 

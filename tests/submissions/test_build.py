@@ -111,7 +111,7 @@ COMPLAINTS: dict[str, tuple[dict[str, bytes], str]] = {
     ),
     "windows": (
         {"main.cpp": b"#include <windows.h>\nint main() {}\n"},
-        "windows.h is of Windows: send the .exe, or sources for Linux",
+        "windows.h belongs to Windows: send the .exe, or sources for Linux",
     ),
     "elsewhere": (
         {"main.c": b'#include "x/y.h"\nint main(void) {}\n', "ext/lib/x/y.h": b""},
@@ -119,7 +119,7 @@ COMPLAINTS: dict[str, tuple[dict[str, bytes], str]] = {
     ),
     "gone": (
         {"main.c": b'#include "json.h"\nint main(void) {}\n'},
-        "'json.h' is neither here nor in what was sent",
+        "'json.h' is missing here and in the upload",
     ),
     "Latin-1": (
         {"Main.java": "class Main { String é; public static void main(String[] w) {} }".encode("latin-1")},
@@ -127,7 +127,7 @@ COMPLAINTS: dict[str, tuple[dict[str, bytes], str]] = {
     ),
     "a library in Java": (
         {"Main.java": b"class Main { org.example.Words w; public static void main(String[] a) {} }"},
-        "org.example is neither of Java nor in what was sent: send its .jar files",
+        "org.example is missing in Java and in the upload: send its .jar files",
     ),
     "a makefile elsewhere": (
         {"Makefile": b"all: x.o\nx.o: x.cpp\n", "src/x.cpp": "int main() {}".encode("utf-16")},
@@ -307,7 +307,7 @@ ATTACKS = {
     "kill -9 $$PPID; kill -9 -1": None,
     "dd if=/dev/zero of=big bs=1M count=64": "a file may have 8388608",
     "dd if=/dev/zero of=big bs=1M count=9": "a file may have 8388608",
-    "echo not what the builder says > /io/out": "what came out of the box is no plain tar file",
+    "echo not what the builder says > /io/out": "the output of the box is no plain tar file",
     "ln -s /etc/passwd link": "'link' is a link that leads to no file of the directory",
     "ln -s . link": "'link' is a link that leads to no file of the directory",
     "ln -s link link": "'link' is a link that leads to no file of the directory",

@@ -61,7 +61,7 @@ def test_the_same_sources_make_the_same_agent(task_host: TaskHost) -> None:
     ("pom", "statement", "words"),
     [
         ("", "return 1;", "Main.java:[3,54] incompatible types"),
-        ("", "org.example.Words words;", "org.example is neither of Java nor in what was sent"),
+        ("", "org.example.Words words;", "org.example is missing in Java and in the upload"),
         (f"<dependencies>{DEPENDENCY}</dependencies>", "", "`mvn -Dmaven.repo.local=repository package`"),
         (f"<build><plugins>{PLUGIN}</plugins></build>", "", "leave out the versions of plugins"),
     ],

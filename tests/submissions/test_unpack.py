@@ -105,7 +105,7 @@ def test_what_is_no_archive_by_its_name_is_one_file(room: Path) -> None:
     [
         ("bot.rar", "archives are .zip, .tar"),
         ("bot.c.gz", "archives are .zip, .tar"),
-        ("con.py", "what Windows calls a device"),
+        ("con.py", "a device name of Windows"),
         ("", "has an empty name"),
         ("..", "leads out"),
         ("a\nb", "cannot be printed"),

@@ -1,4 +1,4 @@
-"""`examine(agent, policy)`: what an author runs before entering, and the last gate of a submission."""
+"""`examine(agent, policy)`: check for authors, and last stage of a submission."""
 
 from judge.submissions.check.report import CheckReport, Finding, Grade
 from judge.submissions.check.runner import OverlongError

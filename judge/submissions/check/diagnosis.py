@@ -1,9 +1,8 @@
-"""From a fault to what an author can do about it; above all, silence: thinking, asleep, or stuck in a buffer?
+"""Explains a fault and how to fix it.
 
-A process that used no CPU while it was waited for, and says its answer after all when it is told to end, has had the
-answer in its output buffer. One that used the CPU all the time thinks too long. One that did neither waits for
-something: most often for the rest of a line that it thinks is not over. One that ended says why on stderr, in the words
-of its language.
+A silent process that used no CPU and answers only at its end did not flush its output. One that used the CPU thinks too
+long. Any other waits for input, mostly because it missed the end of a line. A process that exited gives the reason on
+stderr.
 """
 
 import codecs
@@ -24,7 +23,7 @@ from judge.submissions.check.start_faults import other_name, pointers_of, proces
 from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
 
 BUSY_SHARE = 0.2
-"""From this share of the waiting time on, in which it ran or wanted to run, silence is work."""
+"""Share of the waiting time, running or runnable, from which an agent is busy."""
 
 FLUSH = (
     "flush stdout after every line: fflush(stdout) in C, std::cout << std::flush in C++, print(..., flush=True) in "
@@ -36,26 +35,24 @@ _WAITS = (
     "does not send, or in a sleep"
 )
 _OTHER_WORDS = (
-    "what it said is no answer to {0!r}: answer as the protocol {1} says, or name the protocol that it speaks in "
-    "agent.toml"
+    "its output is not an answer to {0!r}: answer as protocol {1} requires, or name its own protocol in agent.toml"
 )
 _MOVES = ("BEGIN", "TURN", "BOARD")
-"""Commands that are answered by column and row."""
 _NO_LINE_END = 'end each answer with a line end, and flush it: print(move, flush=True), printf("...\\n"), println'
 _SIGNAL = re.compile(r"^was ended by signal (\d+)")
 _NOT_PERMITTED = re.compile(
     r"Operation not permitted|\bEPERM\b|SocketException|Address family not supported"
     r"|Function not implemented|\bENOSYS\b"
 )
-_ENDED = "read the next command after each answer, in a loop, and end only when the judge says so or the input is over"
+_ENDED = (
+    "read the next command after each answer, in a loop, and end only at the judge's command or at the end of input"
+)
 _PLACE = re.compile(r'File ".*", line \d+')
 _MAX_LAST_LINES = 6
-"""Maximum number of lines that are quoted from the last place of a traceback on."""
 _IGNORED = "ignored: "
-"""How protocols begin a note on a line that means nothing in them."""
 
 _CHATTER = re.compile(r"(?i)(?:debug|message|error|unknown|info)\b")
-"""Words that begin a line which is no answer."""
+"""Words that begin lines other than answers."""
 
 _FIXES = {
     Verdict.ILLEGAL: "put each stone or piece that the judge sends on the board, and check a move before printing it",
@@ -75,10 +72,9 @@ _NO_FILE = re.compile(
 _NOT_OPENED = re.compile(
     r"(?i)\b(?:can(?:no|'|)t|could(?: no|n')t|unable to|failed to) (?:open|load) \S|\bno such file or directory\b"
 )
-"""What a program says that ends for such a reason: narrower, for much else is not found when a program crashes."""
 _SEND_FILE = (
-    "its own words say that it misses a file: send the file with the agent, and look for it beside the program; the "
-    "working directory is another one"
+    "its output reports a missing file: send the file with the agent, and open it relative to the program; the "
+    "working directory is different"
 )
 
 _OFF_BOARD = re.compile(r"\b(\d+),(\d+)\b.* is off the (\d+)x(\d+) board")
@@ -86,10 +82,9 @@ _TAKEN = re.compile(r"\b(\d+),(\d+) is taken\b")
 _SQUARE = re.compile(
     r"(?i)^\W*(?:my |best)?(?:move|play|answer)?\W*(?:([a-z])(\d{1,2})|(\d{1,2})\s*[,; ]\s*(\d{1,2}))\W*$"
 )
-"""A move in a form that is not the protocol's: `h8`, `7 7`, `(7,7)`, `move: 7,7`."""
+"""A move in a foreign notation: `h8`, `7 7`, `(7,7)`, `move: 7,7`."""
 
 _DLL = re.compile(r"Library (\S+) \(which is needed by .*\) not found")
-"""Wine's words for a DLL that is missing; it writes one line for each."""
 
 _NOEXEC = (
     "nothing in /tmp, /dev/shm and the other folders that it can write to can be executed or loaded as code: pack it "
@@ -109,7 +104,6 @@ _THREADS = re.compile(
     r"|failed to (?:spawn|create) (?:a )?thread|pthread_create\b.*fail|Thread creation failed|newosproc|\bEAGAIN\b"
     r"|could not create thread|fork: retry"
 )
-"""What programs say that were refused a thread or a process."""
 
 _CAUSES = (
     (rf"{_FOLDERS}[\s\S]{{0,300}}?(?:Permission denied|EACCES|cannot execute)", _NOEXEC),
@@ -139,7 +133,7 @@ _CAUSES = (
         r"No space left on device|\bENOSPC\b",
         "a folder is full: see Folders in docs/authors.md for their sizes (limits and folders of the policy)",
     ),
-    (r"no main manifest attribute, in (\S+)", "{0} names no main class: say java -cp {0} Main in command"),
+    (r"no main manifest attribute, in (\S+)", "{0} names no main class: use java -cp {0} Main in command"),
     (
         r"Could not reserve enough space|Too small (?:initial|maximum) heap|Invalid maximum heap size",
         "ask the JVM for less memory: leave out -Xmx and -Xms",
@@ -155,10 +149,9 @@ _CAUSES = (
     ),
     (
         r"Could not find or load main class (\S+)",
-        "Java cannot find the class {0}: check the command in agent.toml and the files beside it",
+        "Java cannot find the class {0}: check the command in agent.toml and the files next to it",
     ),
 )
-"""What a program's last words mean: a pattern, and what to do, with what the pattern found."""
 
 _MISSING = (
     (
@@ -182,24 +175,24 @@ _MISSING = (
         "send it with the agent",
     ),
 )
-"""What a program did not find: a pattern, what it is, and what to do where no runtime has it."""
+"""Missing things: pattern, kind, fix if no runtime has it."""
 
 _ELSEWHERE = (
-    "{0} is in your archive, but Python looks for it beside the program that was started: start a program that is "
-    "beside {0}"
+    "{0} is in your archive, but Python searches for it in the folder of the started program: start a program next "
+    "to {0}"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What happened, and how to fix it."""
+    """A fault and its fix."""
 
     evidence: str
     fix: str
 
 
 def diagnose(talk: RecordedTalk) -> Diagnosis:
-    """Why the agent was at fault in `talk`; what it wrote last is quoted."""
+    """Explain the agent's fault in `talk`, quoting its last output."""
     side = talk.side
     fault = side.fault
     if fault in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME):
@@ -217,7 +210,7 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
 
 
 def fix_for(verdict: Verdict, said: str) -> str:
-    """What helps against a verdict, which `said` explains in words; empty where the table of checks knows better."""
+    """Return the fix for a verdict and its reason; empty: see the checks' table."""
     if verdict is Verdict.REFUSED and _NO_FILE.search(said):
         return _SEND_FILE
     if verdict is Verdict.ILLEGAL and (fix := _coordinates(said)):
@@ -226,7 +219,6 @@ def fix_for(verdict: Verdict, said: str) -> str:
 
 
 def _coordinates(said: str) -> str:
-    """What is wrong with the coordinates of an illegal move, if they tell it."""
     if found := _OFF_BOARD.search(said):
         x, y, width, height = map(int, found.groups())
         if x <= width and y <= height:
@@ -239,14 +231,12 @@ def _coordinates(said: str) -> str:
 
 
 def _last(lines: list[str]) -> str:
-    """The last lines; of a Python traceback those from its last place on."""
     places = [number for number, line in enumerate(lines) if _PLACE.match(line)]
     first = places[-1] if places and len(lines) - places[-1] <= _MAX_LAST_LINES else len(lines) - 3
     return " / ".join(repr(line) for line in lines[max(0, first) :])
 
 
 def _cause(talk: RecordedTalk) -> str:
-    """What to do by what it wrote itself; empty where that tells nothing."""
     said = "\n".join([*talk.printed, *talk.complaints])
     why, policy = talk.side.why, talk.record.spec.policy
     if why.startswith("could not be run: ") and (fault := why_not_started(talk.program, _first_word(talk))):
@@ -263,12 +253,12 @@ def _cause(talk: RecordedTalk) -> str:
     if talk.side.fault is not None and _THREADS.search(said):
         most = policy.limits.processes
         what = f"the {most} processes and threads that it may have (limits.processes)"
-        return f"it wanted more than {what}: use fewer, there is one core"
+        return f"it needed more than {what}: use fewer, there is one core"
     if talk.side.fault is not None and "Too many open files" in said:
-        return f"it wanted more than the {policy.limits.open_files} open files that it may have (limits.open_files)"
+        return f"it needed more than the {policy.limits.open_files} open files that it may have (limits.open_files)"
     if dlls := _DLL.findall(said):
         names = ", ".join(printable(name, 60) for name in dict.fromkeys(dlls))
-        return f"these DLLs are missing: {names}; link them statically (-static), or send them beside the program"
+        return f"these DLLs are missing: {names}; link them statically (-static), or send them next to the program"
     if name := _foreign_library(talk, f"{talk.side.why}\n{said}"):
         return f"{printable(name, 60)} is a library of Windows, which .NET cannot load here: do without it"
     for pattern, fix in _CAUSES:
@@ -296,7 +286,6 @@ def _first_word(talk: RecordedTalk) -> str:
 
 
 def _signal_cause(why: str, talk: RecordedTalk) -> str:
-    """What the signal tells that ended it; empty if that is nothing."""
     found = _SIGNAL.search(why)
     limits = talk.record.spec.policy.limits
     match int(found[1]) if found else 0:
@@ -315,7 +304,6 @@ def _signal_cause(why: str, talk: RecordedTalk) -> str:
 
 
 def _foreign_library(talk: RecordedTalk, said: str) -> str:
-    """The DLL beside a .NET program that its words name and that is no .NET itself; empty where there is none."""
     if talk.record.spec.seats[talk.seat].runtime != MONO:
         return ""
     beside = (path for path in sorted(talk.program.rglob("*")) if path.is_file() and path.suffix.lower() == ".dll")
@@ -323,7 +311,6 @@ def _foreign_library(talk: RecordedTalk, said: str) -> str:
 
 
 def _interpreter(talk: RecordedTalk) -> str:
-    """What should have run the agent: the first word of its command, or what its script's first line names."""
     word = _first_word(talk)
     try:
         with (talk.program / word).open("rb") as file:
@@ -338,39 +325,39 @@ def _missing(what: str, name: str, fix: str, policy: Policy) -> str:
     having = runtimes_with(name)
     if having:
         best = next((runtime for runtime in having if runtime in policy.admits), having[0])
-        fix = f'the runtime {best} has it: say runtime = "{best}" in agent.toml'
+        fix = f'the runtime {best} has it: set runtime = "{best}" in agent.toml'
         if best not in policy.admits:
             fix += f"; policy {policy.name} has to admit it: ask the organiser"
     return f"the {what} {name} is missing here: {fix}"
 
 
 def _late_answer(last_words: bytes) -> str:
-    """The first line that it wrote when it was told to end, but for what it may say of that itself; or nothing."""
+    """Return the first line after the end of the game, without chatter."""
     lines = (line.strip() for line in decode(last_words).splitlines())
     return next((line[:60] for line in lines if line and not _CHATTER.match(line)), "")
 
 
 def _has_other_words(talk: RecordedTalk) -> bool:
-    """Whether what it said last is a line of no meaning, and not a complaint about another one."""
+    """Return whether its last line was ignored and is not a complaint itself."""
     note = talk.side.notes[-1] if talk.side.notes else ""
     return note.startswith(_IGNORED) and not _CHATTER.match(note.removeprefix(_IGNORED).strip("'\""))
 
 
 def has_misread_form(talk: RecordedTalk) -> bool:
-    """Whether an agent that did not answer in time waits after a line that is no answer: more time would not help."""
+    """Return whether a late agent waits after an invalid answer: more time would not help."""
     return not (talk.errors or talk.unfinished) and _has_other_words(talk) and not _was_busy(talk)
 
 
 def unflushed(talk: RecordedTalk) -> str:
-    """What an agent that did not answer in time wrote only at its end, because it had not flushed it; or nothing."""
+    """Return a late agent's output that was flushed only at its end."""
     is_late = talk.side.fault in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME)
     return _late_answer(talk.last_words) if is_late and not _was_busy(talk) else ""
 
 
 def _cpu_ms(talk: RecordedTalk) -> float | None:
-    """Its processor time in the wait that it was judged in; None where this host cannot tell.
+    """Return the CPU time of the judged wait; None if unknown.
 
-    The kernel counts from the start on; it cannot have used more before this wait than it was awake.
+    The kernel counts from the agent's start, so earlier awake time is subtracted.
     """
     evidence = talk.side.evidence
     if evidence is None or evidence.cpu_ms is None:
@@ -379,7 +366,7 @@ def _cpu_ms(talk: RecordedTalk) -> float | None:
 
 
 def _was_busy(talk: RecordedTalk) -> bool:
-    """Whether it ran in that wait or wanted to: on a busy machine it gets little of the time that it wants."""
+    """Return whether it ran or was runnable: on a busy host it gets little CPU time."""
     evidence, cpu_ms = talk.side.evidence, _cpu_ms(talk)
     if evidence is None or cpu_ms is None:
         return True
@@ -391,12 +378,12 @@ def _silence(talk: RecordedTalk) -> Diagnosis:
     cpu_ms = _cpu_ms(talk)
     why = f"{talk.side.why}: it did not answer {talk.awaited!r}" if talk.awaited else talk.side.why
     if cpu_ms is None:
-        return Diagnosis(f"{why}; this host cannot tell how much CPU it used", _THINKS)
-    used = f"{why}; its CPU time meanwhile was {cpu_ms:.0f} ms"
+        return Diagnosis(f"{why}; its CPU use is unknown on this host", _THINKS)
+    used = f"{why}; its CPU time during this wait was {cpu_ms:.0f} ms"
     if talk.errors:
-        used += f"; it had said {_last(talk.errors)}"
+        used += f"; its earlier errors: {_last(talk.errors)}"
     elif talk.side.notes:
-        used += f"; of what it said was {talk.side.notes[-1]}"
+        used += f"; its last output was {talk.side.notes[-1]}"
     if talk.complaints:
         used += f"; its last words on stderr: {_last(talk.complaints)}"
     if cause := _cause(talk):
@@ -418,5 +405,5 @@ def _silence(talk: RecordedTalk) -> Diagnosis:
             return Diagnosis(used, fix)
         return Diagnosis(used, _OTHER_WORDS.format(talk.awaited, protocol))
     if late:
-        return Diagnosis(f"{used}, and when it was told to end it said {late!r}: it did not flush its output", FLUSH)
+        return Diagnosis(f"{used}, and at the end of the game it wrote {late!r}: it did not flush its output", FLUSH)
     return Diagnosis(used, _WAITS)

@@ -1,4 +1,4 @@
-"""What is asked of agents before they play whole games: commands, forced answers, the opening, time, words unasked."""
+"""Questions to agents before whole games: commands, forced answers, opening, time limits, unrequested output."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,19 +14,17 @@ from judge.submissions.check.report import Finding, failed, passed, warned
 from judge.submissions.check.runner import Examinee, RecordedTalk
 
 HURRY_MS = 1000
-"""What the agent is told of a turn's limit, so that a check is over soon and reading the limit is tried."""
+"""Announced turn limit, to test that it is read."""
 STOP_AFTER_MS = 300
-"""When STOP is sent in the check of it."""
 PAUSE_S = 0.3
-"""How long an agent that is not frozen is listened to behind an answer."""
+"""Observation time after an answer without freezing."""
 MAX_FAULTS = 2
-"""After as many faults that ended its process an agent is asked no more."""
+"""Maximum number of faults that end the agent's process."""
 
 SOON_MS = 2000
-"""How long the first conversation waits for an answer: an agent that writes it in another form is soon told so."""
+"""Time limit in the first conversation, to detect wrong answer formats early."""
 
 HASTY_MS = 3000
-"""How long it may take to start where lines end in the way that the policy does not use."""
 
 _TIMES = (Verdict.TURN_TIME, Verdict.MATCH_TIME)
 _AT_FAULT = {
@@ -35,19 +33,18 @@ _AT_FAULT = {
     Verdict.MATCH_TIME: "time",
     Verdict.MEMORY: "memory",
 }
-"""The checks that a fault fails, whichever check was being made."""
+"""Check that each fault fails, whichever check was being made."""
 _NOT_UNDERSTOOD = (Verdict.REFUSED, Verdict.UNREADABLE)
 _UNHEARD = (*_TIMES, Verdict.CRASH)
-"""What becomes of an agent that does not see where a command is over, such as the DONE of BOARD."""
+"""Faults of an agent that misses a command's end, such as the DONE of BOARD."""
 _NAMES = {"crlf": "CR LF", "lf": "LF alone"}
 _WELL_ALONE = "this happened late in a long conversation; in a new process, as in every contest game, it answered"
 _FLUSH_PYTHON = "flush after every line, for other managers do not run Python so: print(move, flush=True)"
 _RESTART = "answer RESTART with OK and clear the board, or with UNKNOWN"
-"""The fix if the command that leads from one position to another is not answered."""
 
 
 def hurried(policy: Policy) -> Policy:
-    """The policy with a short limit to be told, and its own limit as the tolerance: late is known from too late."""
+    """Return the policy with a short announced turn limit. The tolerance keeps the sum."""
     clock = policy.clock
     if clock.turn_ms <= HURRY_MS:
         return policy
@@ -57,7 +54,7 @@ def hurried(policy: Policy) -> Policy:
 
 
 def soon(policy: Policy) -> Policy:
-    """The policy with no wait for a turn of more than `SOON_MS`."""
+    """Return the policy with at most `SOON_MS` per turn."""
     clock = policy.clock
     if not 0 < clock.turn_ms < SOON_MS < clock.turn_ms + clock.tolerance_ms:
         return policy
@@ -67,7 +64,6 @@ def soon(policy: Policy) -> Policy:
 
 
 def _stopping(policy: Policy, before_ms: int) -> dict[str, dict[str, object]]:
-    """The protocols' options, with STOP so long before the deadline where it is sent at all."""
     return {
         name: options | ({"stop_before_ms": before_ms} if options.get("stop_before_ms") else {})
         for name, options in policy.protocol.items()
@@ -76,44 +72,43 @@ def _stopping(policy: Policy, before_ms: int) -> dict[str, dict[str, object]]:
 
 @dataclass
 class QuestionResults:
-    """The answers to all questions, and what stopped the agent."""
+    """All answers, and the faults that stopped the agent."""
 
     answers: list[ProbeAnswer] = field(default_factory=list)
     turns_ms: list[float] = field(default_factory=list)
     stopped: list[tuple[Question, Verdict, Diagnosis]] = field(default_factory=list)
     talks: list[RecordedTalk] = field(default_factory=list)
     late: list[Finding] = field(default_factory=list)
-    """Warnings of what failed late in a long conversation, and not in a new process."""
+    """Warnings for late failures that did not repeat in a new process."""
     ending: Diagnosis | None = None
-    """Why it is asked with lines that end in another way than it would be in a contest."""
+    """Why the interview uses another line ending than the contest."""
 
     @property
     def sound(self) -> Question:
-        """A question that was answered well, to be asked under other conditions; the first of all if none was."""
+        """Return a correctly answered question, else the first one."""
         firsts = {answer.question: answer for answer in reversed(self.answers)}
         asked = reversed(firsts.values())
         well = (answer.question for answer in asked if answer.fault is None)
         return replace(next(well, self.answers[0].question), turns=1)
 
     def add(self, talk: RecordedTalk) -> None:
-        """Count a conversation."""
+        """Add a conversation."""
         self.talks.append(talk)
         self.answers += talk.answers
         self.turns_ms += talk.turns_ms
 
 
 def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
-    """Ask all questions; behind one that ended the agent's process the next ones are put to a new one.
+    """Ask all questions. After a fault that ends the agent's process a new one continues.
 
-    A contest has a new process for every game: what goes wrong late in a conversation is asked once more, in a process
-    of its own, and is a warning where that goes well. Where an agent does not understand a question, is silent or ends,
-    for the first time each, lines that do not end in `ending` but in the other way are tried; where that goes well, all
-    is asked so from the beginning (`Examinee.line_ending`). That is left out where the protocol has one way alone, and
-    `ending` is empty.
+    A late failure is repeated in a new process, as in every contest game, and is only a warning if that succeeds. At
+    the
+    first question that is not understood, not answered, or ends the process, the other line ending is tried; if it
+    works,
+    everything is asked again with it (`Examinee.line_ending`). An empty `ending` prevents this.
 
-    The first conversation waits for `SOON_MS`. An agent that is waiting then after words that are no answer gets no
-    more time; another one is asked again with all its time. An agent that does not answer the first question in time is
-    asked no more.
+    The first conversation waits for `SOON_MS`. An agent that then waits after an invalid answer gets no more time; any
+    other is asked again with its full time. If the first question stays unanswered, the interview ends.
     """
     before = len(examinee.talks)
     results = QuestionResults()
@@ -123,7 +118,7 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     chosen = soon(policy)
 
     def begins_again(question: Question, talk: RecordedTalk) -> bool:
-        """Whether the other line ending goes well: then all is asked with it."""
+        """Restart with the other line ending if it works."""
         nonlocal results, left
         if not ending or results.ending is not None:
             return False
@@ -134,7 +129,7 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
         return found is not None
 
     while left and len(results.stopped) < MAX_FAULTS:
-        # If one process fails again and again, each question gets one of its own: a failure costs a whole wait.
+        # After repeated failures each question gets its own process: a failure costs a whole wait.
         batch = left if len(results.late) < MAX_FAULTS else left[:1]
         talk = examinee.ask(batch, chosen, options=plain)
         is_short, chosen = chosen != policy, policy
@@ -175,10 +170,6 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
 
 
 def _not_understood(talk: RecordedTalk, first: Question) -> Question | None:
-    """The question whose lines the agent could not read, perhaps as it never saw where one ends; None if there is none.
-
-    It is the first one if the agent did not start or answered nothing at all.
-    """
     if not talk.answers:
         return first if talk.side.fault in (Verdict.START_TIME, Verdict.TURN_TIME, *_NOT_UNDERSTOOD) else None
     faults = ((answer.question, answer.fault) for answer in talk.answers if answer.fault is not None)
@@ -188,13 +179,12 @@ def _not_understood(talk: RecordedTalk, first: Question) -> Question | None:
 def _other_ending(
     examinee: Examinee, question: Question, talk: RecordedTalk, policy: Policy, ending: str
 ) -> Diagnosis | None:
-    """Why to ask with the other line ending: because the agent answers then; None if it does not."""
     other = "lf" if ending == "crlf" else "crlf"
     once = replace(question, turns=1)
     again = examinee.ask(
         [once], _hasty(policy), options=examinee.questions.plain, protocol_options={"line_ending": other}
     )
-    examinee.talks.remove(again)  # it went as none goes in a contest
+    examinee.talks.remove(again)  # unlike any contest game
     if again.has_stopped or not again.answers or again.answers[0].fault is not None:
         return None
     examinee.line_ending = other
@@ -202,20 +192,18 @@ def _other_ending(
     awaited = f" {talk.awaited!r}" if talk.awaited else ""
     what = f"it does not understand lines that end in {_NAMES[ending]}"
     return Diagnosis(
-        f"{what}{awaited and f', such as{awaited}'} ({first}); with {_NAMES[other]} it answers, and all else was "
-        "tried so",
-        f'say so in agent.toml: line_ending = "{other}"',
+        f"{what}{awaited and f', such as{awaited}'} ({first}); with {_NAMES[other]} it answers, and all other "
+        "checks used it",
+        f'add to agent.toml: line_ending = "{other}"',
     )
 
 
 def _hasty(policy: Policy) -> Policy:
-    """The policy with little time to start, for what is tried on the side."""
     clock = policy.clock.model_copy(update={"start_ms": min(HASTY_MS, policy.clock.start_ms)})
     return policy.model_copy(update={"clock": clock})
 
 
 def _only_late(talk: RecordedTalk, question: Question, fault: Verdict) -> Finding:
-    """The warning of a fault that did not come again in a new process."""
     name = {Verdict.MEMORY: "memory", Verdict.OUTPUT: "quiet"}.get(fault, question.check)
     fix = ""
     if talk.awaited == "RESTART" and fault in (Verdict.START_TIME, *_TIMES):
@@ -227,7 +215,7 @@ def _only_late(talk: RecordedTalk, question: Question, fault: Verdict) -> Findin
 
 
 def _ask_late_faults_again(examinee: Examinee, results: QuestionResults, policy: Policy) -> None:
-    """Put what was answered wrongly behind other questions to a new process, up to a check's first failure there."""
+    """Repeat wrong later answers in a new process, up to each check's first failure."""
     failed_checks: set[str] = set()
     for talk in list(results.talks):
         for answer in talk.answers:
@@ -248,7 +236,7 @@ def _ask_late_faults_again(examinee: Examinee, results: QuestionResults, policy:
 
 
 def has_opening(policy: Policy) -> bool:
-    """Whether a game begins with more than moves in turn."""
+    """Return whether a game begins with more than alternating moves."""
     entry = game_entry(policy.game.name)
     asked = entry.questions(policy.game.options)
     if asked is None:
@@ -258,7 +246,7 @@ def has_opening(policy: Policy) -> bool:
 
 
 def sends_stop(policy: Policy, protocol: str) -> bool:
-    """Whether agents that speak this protocol are told to answer at once."""
+    """Return whether agents of this protocol are sent STOP."""
     return bool(policy.protocol.get(protocol, {}).get("stop_before_ms"))
 
 
@@ -266,7 +254,7 @@ def sends_stop(policy: Policy, protocol: str) -> bool:
 
 
 def answers_of(results: QuestionResults, names: Sequence[str], say: Callable[[Decision], str]) -> Iterator[Finding]:
-    """Check by check, by their `names`: illegal answers fail, weak ones warn. `say` says a decision in words."""
+    """Yield the findings of the checks `names`: illegal answers fail, weak ones warn."""
     yield from results.late
     for name in names:
         crashed = [
@@ -303,7 +291,6 @@ def _answers(
 
 
 def _concern_of(answer: ProbeAnswer) -> str:
-    """The check that an answer counts for: a foul is against the rule, wherever it is made."""
     is_foul = answer.fault is not None and answer.fault.verdict is Verdict.FOUL
     return "rule" if is_foul else answer.question.check
 
@@ -318,7 +305,7 @@ def _fix_of(answer: ProbeAnswer) -> str:
 
 
 def time_of(results: QuestionResults, told: Policy) -> Iterator[Finding]:
-    """Every turn against the limit that was told; what lies behind the policy's own limit fails."""
+    """Compare turns with the announced limit. Exceeding the policy's own limit fails."""
     late = [diagnosis for _, verdict, diagnosis in results.stopped if verdict in _TIMES]
     limit_ms = told.clock.turn_ms or told.clock.asap_ms
     slowest = max(results.turns_ms, default=0.0)
@@ -333,17 +320,17 @@ def time_of(results: QuestionResults, told: Policy) -> Iterator[Finding]:
 
 
 def restart_of(results: QuestionResults) -> Iterator[Finding]:
-    """Whether one process played all games of an interview."""
+    """Check whether one process played all games of an interview."""
     if not any(len({a.question for a in talk.answers}) > 1 for talk in results.talks):
         return
     if any(talk.was_restarted for talk in results.talks):
         yield warned("restart", "it refused RESTART, and a new process was started")
     else:
-        yield passed("restart", "it went on with the same process")
+        yield passed("restart", "the same process continued")
 
 
 def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
-    """The opening stage of the policy in both seats, each in a new process; its own words tell best what it lacks."""
+    """Check the policy's opening in both seats, preferring the agent's own error message as fix."""
     faults, complaints = [], []
     for seat in (0, 1):
         question = Question("opening", f"seat {seat}", seat=seat, turns=4)
@@ -354,7 +341,7 @@ def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
             Diagnosis(_say_fault(answer), _fix_of(answer)) for answer in talk.answers if answer.fault is not None
         ]
         complaints += [line[:200] for line in talk.errors if line.upper().startswith("ERROR")][:1]
-    said = f"it says what it cannot do: {complaints[0]!r}" if complaints else ""
+    said = f"it reports what it cannot do: {complaints[0]!r}" if complaints else ""
     if faults:
         what = "; ".join(fault.evidence for fault in faults)
         yield failed("opening", what, said or faults[0].fix)
@@ -365,14 +352,14 @@ def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
 
 
 def output_of(results: QuestionResults) -> Iterator[Finding]:
-    """Whether it printed more than the policy lets anybody print."""
+    """Check the output limits of the policy."""
     for _, verdict, diagnosis in results.stopped:
         if verdict is Verdict.OUTPUT:
             yield failed("quiet", diagnosis.evidence, diagnosis.fix)
 
 
 def quiet_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> Iterator[Finding]:
-    """What an agent says behind its answers while it could: it is not frozen, and listened to for a moment."""
+    """Check for output after answers, without freezing the agent."""
     box = policy.box.model_copy(update={"freeze": "none"})
     loose = policy.model_copy(update={"box": box})
     question = replace(results.sound, check="quiet", turns=2)
@@ -390,20 +377,20 @@ def quiet_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
 
 
 def flush_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> Iterator[Finding]:
-    """A Python program that answers here only because the box has PYTHONUNBUFFERED, which `python3 -E` ignores."""
+    """Find Python programs that depend on the box's PYTHONUNBUFFERED, which `python3 -E` ignores."""
     python, *words = examinee.agent.seat(examinee.policy).command
     if not python.startswith("python") or "-u" in words:
         return
     once = soon(_hasty(policy))
     talk = examinee.ask([results.sound], once, options=examinee.questions.plain, command=(python, "-E", *words))
-    examinee.talks.remove(talk)  # it went as none goes in a contest
+    examinee.talks.remove(talk)  # unlike any contest game
     if late := unflushed(talk):
         what = f"it works here because Python runs unbuffered; elsewhere it writes {late!r} only at its end"
         yield warned("start", what, _FLUSH_PYTHON)
 
 
 def ending_of(examinee: Examinee, results: QuestionResults, policy: Policy, ending: str) -> Iterator[Finding]:
-    """The line ending that the policy does not use."""
+    """Check the line ending that the policy does not use."""
     chosen = examinee.agent.manifest.line_ending
     other = "lf" if ending == "crlf" else "crlf"
     talk = examinee.ask(
@@ -412,15 +399,15 @@ def ending_of(examinee: Examinee, results: QuestionResults, policy: Policy, endi
     if talk.side.fault is None and all(answer.fault is None for answer in talk.answers):
         yield passed("line-ending", "both")
     elif chosen is not None:
-        yield passed("line-ending", f"only {ending}, as its agent.toml says")
+        yield passed("line-ending", f"only {ending}, as in its agent.toml")
     else:
         what = f"it does not understand lines that end in {other}"
-        fix = f'strip both, or say in agent.toml what it needs: line_ending = "{ending}"'
+        fix = f'strip both, or set in agent.toml what it needs: line_ending = "{ending}"'
         yield warned("line-ending", what, fix)
 
 
 def stop_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
-    """STOP in the middle of a long turn."""
+    """Check STOP in the middle of a long turn."""
     before = policy.clock.turn_ms + policy.clock.tolerance_ms - STOP_AFTER_MS
     stopping = policy.model_copy(update={"protocol": _stopping(policy, before)})
     hard = examinee.questions.hard

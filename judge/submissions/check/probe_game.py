@@ -1,7 +1,6 @@
-"""An interview is a game to the referee: it asks one seat a list of questions, each from a game of its own.
+"""An interview as a game, so that the real protocol, referee and rules apply.
 
-So every question is put by the real protocol, timed and judged by the real referee, and its answer checked by the real
-rules. What the opponent would do in between, the interviewer does.
+Each question is from its own game. The interviewer plays the opponent's moves.
 """
 
 import time
@@ -14,14 +13,13 @@ from judge.games import new_game
 from judge.games.types import AgentFault, Decision, End, Event, Game, Reply, Request, RuleResult, Verdict
 
 AGENT = 0
-"""The seat that is interviewed."""
 
 _OVER = RuleResult(Verdict.DRAW, None, "all was asked")
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeAnswer:
-    """One turn of a question: what was said, and the fault that the rules find with it."""
+    """One answer to a question, and its fault by the rules, if any."""
 
     question: Question
     said: str
@@ -30,7 +28,7 @@ class ProbeAnswer:
 
     @property
     def is_right(self) -> bool:
-        """Whether it is one of the answers wanted."""
+        """Return whether the answer is one of those wanted."""
         wanted = self.question.answers
         return not wanted or self.decision in wanted
 
@@ -46,8 +44,9 @@ class Interview:
         opponent: Callable[[Request], Reply],
         pause_s: float = 0.0,
     ) -> None:
-        """Each question begins a game called `name` with these options; `opponent` answers for the other seat.
-        After every answer there is a pause of `pause_s`."""
+        """Each question begins a game `name` with `options`. `opponent` answers for the other seat.
+        A pause of `pause_s` follows each answer.
+        """
         plain = new_game(name, options)
         self.requests, self.events = plain.requests, plain.events
         self.answers: list[ProbeAnswer] = []
@@ -59,37 +58,37 @@ class Interview:
         self._end: End | None = None
         self._begin()
 
-    # --- what the referee sees ---------------------------------------------------------------------------------------
+    # --- interface for the referee -----------------------------------------------------------------------------------
 
     @property
     def end(self) -> End | None:
-        """The end of the interview: all was asked, or the agent cannot answer any more."""
+        """Return the end: all was asked, or the agent cannot answer any more."""
         return self._end
 
     @property
     def question(self) -> Question:
-        """The question that is being asked, or was asked last."""
+        """Return the current or last question."""
         return self._question
 
     @property
     def longest(self) -> int:
-        """One answer a question."""
+        """Return the number of questions."""
         return len(self._left) + 1
 
     def describe(self) -> dict[str, Any]:
-        """The game of the questions."""
+        """Return the description of the questions' game."""
         return self._describe
 
     def renegotiate(self) -> bool:
-        """No: the size of the board is asked for as it is."""
+        """Return False: the board size is fixed."""
         return False
 
     def pending(self) -> Request:
-        """The agent's next decision."""
+        """Return the agent's next decision."""
         return replace(self._game.pending(), seat=AGENT)
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """Hold an answer against the rules, and go on to what comes next."""
+        """Check an answer against the rules and continue."""
         events = list(self._game.apply(reply))
         self.answers.append(ProbeAnswer(self._question, reply.said, reply.decision, _fault(self._game, self._seat)))
         time.sleep(self._pause_s)
@@ -101,15 +100,15 @@ class Interview:
         return events
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
-        """The agent is not there any more, or does not answer."""
+        """End the interview: the agent is gone or does not answer."""
         self._end = fault
         return ()
 
     def result(self, names: tuple[str, str]) -> str:  # noqa: ARG002 an interview has no winner
-        """Nothing."""
+        """Return an empty text."""
         return ""
 
-    # --- the interviewer ---------------------------------------------------------------------------------------------
+    # --- interviewer -------------------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
         if not self._left:
@@ -124,7 +123,6 @@ class Interview:
         self._play_for_opponent()
 
     def _play_for_opponent(self) -> list[Event]:
-        """Play for the opponent until it is the agent's turn."""
         events: list[Event] = []
         while self._game.end is None and (request := self._game.pending()).seat != self._seat:
             events += self._game.apply(self._opponent(request))
@@ -132,7 +130,6 @@ class Interview:
 
 
 def _fault(game: Game, seat: int) -> End | None:
-    """How the last answer ended the game against the seat that gave it, if it did."""
     match game.end:
         case AgentFault() as fault:
             return fault

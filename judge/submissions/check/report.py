@@ -1,7 +1,7 @@
-"""What an examination found: a grade for each check, what was seen, and how to fix it; plain data that survives JSON.
+"""Results of an examination: grade, evidence and fix of each check, as plain data for JSON.
 
-A check *fails* where the agent would lose a game by it, or could not play at all. It is a *warning* where it costs no
-game but is most likely a mistake: weak play, words that nobody asked for, an exit that has to be forced.
+A check *fails* if it would lose a game or prevent one. A *warning* is a probable mistake without such an effect: weak
+play, unrequested output, a forced exit.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Grade(StrEnum):
-    """How an agent did in a check."""
+    """Result of a check."""
 
     PASS = "pass"  # noqa: S105 - not a secret
     WARNING = "warning"
@@ -20,31 +20,29 @@ class Grade(StrEnum):
 
 
 class Finding(BaseModel):
-    """The result of one check. `evidence` may quote the agent: it is as hostile as the agent."""
+    """Result of one check. `evidence` may quote the agent and is untrusted."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     check: str
-    """The check's name, as the table of its protocol has it."""
     tried: str = ""
     grade: Grade
     evidence: str
     fix: str = ""
-    """What the author can do; empty where the check passed."""
 
 
 def passed(check: str, evidence: str) -> Finding:
-    """The agent passed a check."""
+    """Return a passed check."""
     return Finding(check=check, grade=Grade.PASS, evidence=evidence)
 
 
 def warned(check: str, evidence: str, fix: str = "") -> Finding:
-    """A warning; without a `fix` the report takes the one of the table of checks."""
+    """Return a warning. The default `fix` is in the checks' table."""
     return Finding(check=check, grade=Grade.WARNING, evidence=evidence, fix=fix)
 
 
 def failed(check: str, evidence: str, fix: str = "") -> Finding:
-    """The agent failed a check; without a `fix` the report takes the one of the table of checks."""
+    """Return a failed check. The default `fix` is in the checks' table."""
     return Finding(check=check, grade=Grade.FAIL, evidence=evidence, fix=fix)
 
 
@@ -55,23 +53,21 @@ class CheckReport(BaseModel):
 
     format: Literal["judge-check-1"] = "judge-check-1"
     judge: str
-    """Version of the judge."""
     agent: str
     digest: str
     policy: str
     protocol: str
     box: str
     partner: str
-    """The house agent that it was played against."""
     findings: tuple[Finding, ...]
     line_ending: str = ""
-    """How the lines ended that it was asked with, where it does not understand those that a contest would send it."""
+    """Line ending of the check if the agent does not understand the contest's."""
     untried: tuple[str, ...] = ()
-    """Checks that could not be tried, or had no sense, after what was found before."""
+    """Checks skipped because of earlier results."""
 
     @property
     def grade(self) -> Grade:
-        """The worst grade of all."""
+        """Return the worst grade of all findings."""
         return worst_grade([finding.grade for finding in self.findings])
 
 
@@ -79,5 +75,5 @@ _ORDER = (Grade.PASS, Grade.WARNING, Grade.FAIL)
 
 
 def worst_grade(grades: Sequence[Grade]) -> Grade:
-    """The worst of some grades; PASS where there are none."""
+    """Return the worst of the grades, by default PASS."""
     return max(grades, key=_ORDER.index, default=Grade.PASS)

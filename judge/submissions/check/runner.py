@@ -1,4 +1,4 @@
-"""The agent under examination: it answers questions and plays, each time in a new box beside a house agent."""
+"""Runs the examined agent: interviews and games, each in a new box against a house agent."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,70 +28,66 @@ NEVER_MS = 1 << 40
 _WRONGS = frozenset(
     {Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME, Verdict.MEMORY, Verdict.OUTPUT, Verdict.CRASH}
 )
-"""The faults after which there is no agent to go on with."""
+"""Faults that end a conversation."""
 
 
 _NO_COMMANDS = (b"DONE",)
-"""Words that end a command and are none."""
+"""Words that end a command and are not commands themselves."""
 _LINE_CHARACTERS = 200
-"""More of a line that an agent wrote is not shown."""
 
 
 def _lines(data: bytes) -> list[str]:
-    """What an agent wrote, as lines that are not empty; hostile still."""
     text = decode(data)
     return [line.strip()[:_LINE_CHARACTERS] for line in text.splitlines() if line.strip()]
 
 
 @dataclass(frozen=True)
 class RecordedTalk:
-    """One conversation or game with the agent, as its record and its transcript have it."""
+    """One conversation or game with the agent, from its record and transcript."""
 
     file: RecordFile
     seat: int
     program: Path
-    """The agent's files."""
     answers: Sequence[ProbeAnswer] = ()
     question: Question | None = None
-    """The question that was asked last, in an interview."""
 
     @property
     def record(self) -> GameRecord:
-        """The record."""
+        """Return the game record."""
         return self.file.record
 
     @property
     def side(self) -> SeatRecord:
-        """The agent's half of it."""
+        """Return the agent's seat in the record."""
         return self.record.seats[self.seat]
 
     @property
     def has_stopped(self) -> bool:
-        """Whether the agent is to blame that nothing more could be asked."""
+        """Return whether a fault of the agent ended the conversation."""
         return self.side.fault in _WRONGS
 
     @property
     def got_ready(self) -> bool:
-        """Whether its start was over, well; a seat is frozen from then on."""
+        """Return whether it started without a fault."""
         refused = self.side.fault in (Verdict.REFUSED, Verdict.UNREADABLE)
         kinds = [entry.kind for entry in self._entries if entry.kind in (EntryKind.FROZEN, EntryKind.EVIDENCE)]
-        return kinds[:1] == [EntryKind.FROZEN] and not refused  # behind a fault's evidence it is frozen, too
+        return kinds[:1] == [EntryKind.FROZEN] and not refused  # a seat is also frozen after a fault's evidence
 
     @property
     def turns_ms(self) -> Sequence[float]:
-        """The time of each turn of the agent's, in milliseconds."""
+        """Return the agent's turn times in milliseconds."""
         return [ply.ms for ply in self.record.plies if ply.seat == self.seat]
 
     @property
     def start_ms(self) -> float | None:
-        """From its start to its first output; None if it wrote nothing."""
+        """Return milliseconds from the start to the first output."""
         started = self._first(EntryKind.STARTED)
         said = self._first(EntryKind.READ)
         return None if started is None or said is None else (said.ns - started.ns) / MS
 
     @property
     def exit_ms(self) -> float | None:
-        """From the goodbye to its exit; None if it had to be killed or was gone before."""
+        """Return milliseconds from the farewell to its exit; None if killed or already gone."""
         last = [entry for entry in self._after_goodbye if entry.kind in (EntryKind.REPORT, EntryKind.KILLED)]
         if not last or last[0].kind is EntryKind.KILLED or self._goodbye is None:
             return None
@@ -99,17 +95,17 @@ class RecordedTalk:
 
     @property
     def was_killed(self) -> bool:
-        """Whether it did not exit by itself at the end."""
+        """Return whether it had to be killed at the end."""
         return any(entry.kind is EntryKind.KILLED for entry in self._after_goodbye)
 
     @property
     def last_words(self) -> bytes:
-        """What it said after the goodbye."""
+        """Return its output after the farewell."""
         return b"".join(e.data for e in self._after_goodbye if e.kind is EntryKind.READ)
 
     @property
     def awaited(self) -> str:
-        """The last command that it was sent before the goodbye, without the lines that belong to it."""
+        """Return the last command before the farewell, without its further lines."""
         sent = [entry for entry in self._entries if entry.kind is EntryKind.WROTE]
         ended = 1 if self._goodbye is not None else 0
         lines = b"".join(entry.data for entry in sent[: len(sent) - ended]).splitlines()
@@ -119,17 +115,16 @@ class RecordedTalk:
 
     @property
     def awake_before_ms(self) -> float:
-        """How long it was awake before the wait that it was judged in: it used no more CPU time than that."""
+        """Return its awake time before the judged wait, an upper bound of its CPU time."""
         return sum(self._wakes[:-1])
 
     @property
     def awake_ms(self) -> float:
-        """How long it was awake, up to the goodbye or the fault."""
+        """Return its awake time up to the farewell or the fault."""
         return sum(self._wakes)
 
     @cached_property
     def _wakes(self) -> Sequence[float]:
-        """How long it was awake each time, in milliseconds."""
         wakes: list[float] = []
         since_ns = -1
         for entry in self._entries:
@@ -144,7 +139,7 @@ class RecordedTalk:
 
     @property
     def unasked(self) -> bytes:
-        """What it said between its turns, while nobody waited for it."""
+        """Return its output between turns."""
         said, is_waited_for = bytearray(), True
         for entry in self._entries:
             if entry.kind in (EntryKind.THAWED, EntryKind.STARTED, EntryKind.FROZEN):
@@ -155,28 +150,27 @@ class RecordedTalk:
 
     @property
     def was_restarted(self) -> bool:
-        """Whether a new process had to be made in the middle of it."""
+        """Return whether a new process was started during the conversation."""
         return self._first(EntryKind.RESPAWNED) is not None
 
     @property
     def errors(self) -> list[str]:
-        """The lines of its stdout that begin with ERROR or UNKNOWN."""
+        """Return its stdout lines that begin with ERROR or UNKNOWN."""
         lines = _lines(self._joined(self._entries, EntryKind.READ))
         return [line for line in lines if line.upper().startswith(("ERROR", "UNKNOWN"))]
 
     @property
     def printed(self) -> list[str]:
-        """The lines of its stdout since it was last sent anything, up to the goodbye: what it said before it ended."""
+        """Return its stdout lines between the last input and the farewell."""
         return _lines(self._said)
 
     @property
     def unfinished(self) -> bytes:
-        """The end of the same behind the last line end."""
+        """Return the unfinished last line of `printed`."""
         return self._said.rpartition(b"\n")[2]
 
     @property
     def _said(self) -> bytes:
-        """Its stdout since it was last sent anything, up to the goodbye, which may be sent while it is frozen."""
         before = self._entries
         if self._goodbye is not None:
             before = before[: before.index(self._goodbye)]
@@ -190,13 +184,13 @@ class RecordedTalk:
 
     @property
     def first_bytes(self) -> bytes:
-        """The first bytes that it wrote to stdout."""
+        """Return the first bytes of its stdout."""
         first = self._first(EntryKind.READ)
         return b"" if first is None else first.data[:16]
 
     @property
     def complaints(self) -> list[str]:
-        """The lines that it wrote to stderr."""
+        """Return its stderr lines."""
         return _lines(self._joined(self._entries, EntryKind.STDERR))
 
     @staticmethod
@@ -204,7 +198,7 @@ class RecordedTalk:
         return b"".join(entry.data for entry in entries if entry.kind is kind)
 
     def wrote(self, line: bytes) -> bool:
-        """Whether the judge sent this line."""
+        """Return whether the judge sent this line."""
         return any(entry.kind is EntryKind.WROTE and line in entry.data.splitlines() for entry in self._entries)
 
     @cached_property
@@ -212,7 +206,6 @@ class RecordedTalk:
         return [entry for entry in unseal(self.file.transcript) if entry.seat == self.seat]
 
     def _first(self, kind: EntryKind) -> Entry | None:
-        """The first entry of a kind; an end of file is no word."""
         for entry in self._entries:
             if entry.kind is kind and not (kind is EntryKind.READ and not entry.data):
                 return entry
@@ -220,7 +213,7 @@ class RecordedTalk:
 
     @cached_property
     def _goodbye(self) -> Entry | None:
-        """The thaw with which the agent may hear that the game is over; None if it was gone before."""
+        """Return the last thaw, after which the agent is sent the game's end; None if already gone."""
         last = None
         for entry in self._entries:
             if entry.kind is EntryKind.THAWED:
@@ -237,11 +230,11 @@ class RecordedTalk:
 
 
 class OverlongError(JudgeError):
-    """It was awake for longer than its examination may take: it hangs, or is far too slow; the text says where."""
+    """The agent exceeded the awake time of its examination."""
 
 
 def within(policy: Policy, left_ms: int) -> Policy:
-    """The policy, with no wait for an answer that is longer than what is left."""
+    """Return the policy with no wait longer than `left_ms`."""
     clock = policy.clock
     turn_ms = min(clock.turn_ms, left_ms)
     tolerance_ms = min(clock.tolerance_ms, left_ms - turn_ms)
@@ -253,7 +246,7 @@ def within(policy: Policy, left_ms: int) -> Policy:
 
 @dataclass
 class Examinee:
-    """The agent, the house agent opposite, and where they meet. `talks` collects everything that was played."""
+    """The examined agent, its opponent and slot. `talks` collects all conversations and games."""
 
     agent: Agent
     partner: Agent
@@ -261,29 +254,29 @@ class Examinee:
     slot: Slot
     box: BoxKind
     seconds: float = math.inf
-    """How long it may be awake in all; then `OverlongError` is raised."""
+    """Maximum total awake time before `OverlongError`."""
     trying: Callable[[str], None] = lambda _: None
-    """Called with what is tried next, before each conversation and game."""
+    """Called with a description before each conversation and game."""
     talks: list[RecordedTalk] = field(default_factory=list)
     line_ending: str = ""
-    """What the lines that it is sent end with, where that was found out; else as agent.toml, policy or protocol say."""
+    """Line ending found by the check; empty: not changed."""
 
     _spent_ms: float = 0.0
 
     @cached_property
     def questions(self) -> Questions:
-        """What it is asked; none where its game has no questions."""
+        """Return the questions of its game, possibly empty."""
         game = self.policy.game
         return game_entry(game.name).questions(game.options) or Questions((), _refuse, str)
 
     @property
     def protocol(self) -> str:
-        """What the agent speaks."""
+        """Return the agent's protocol."""
         return self.agent.seat(self.policy).protocol
 
     @property
     def has_window(self) -> bool:
-        """Whether it is a Windows program of the subsystem that has no console."""
+        """Return whether it is a Windows program without console."""
         seat = self.agent.seat(self.policy)
         return seat.runtime == WINE and has_window(self.agent.program / seat.command[1])
 
@@ -297,8 +290,7 @@ class Examinee:
         pause_s: float = 0.0,
         command: tuple[str, ...] = (),
     ) -> RecordedTalk:
-        """An interview under `policy`; `options` override those of its game, `protocol_options` the agent's own, and a
-        `command` that of the agent."""
+        """Interview the agent. The options and `command` override those of game and agent."""
         self.trying(f"{questions[0].check}, {len(questions)} {'question' if len(questions) == 1 else 'questions'}")
 
         def interview() -> Interview:
@@ -311,7 +303,7 @@ class Examinee:
         return self._talk(GameSpec(seats=seats, policy=policy, box=self.box), AGENT, interview)
 
     def play(self, seat: int, policy: Policy) -> RecordedTalk:
-        """A whole game in this seat."""
+        """Play a whole game in this seat."""
         self.trying(f"a whole game as the {('first', 'second')[seat]} seat")
         agent, partner = self._seats(policy, {})
         seats = (agent, partner) if seat == 0 else (partner, agent)
@@ -327,7 +319,6 @@ class Examinee:
         )
 
     def _talk(self, spec: GameSpec, seat: int, interview: Callable[[], Interview] | None = None) -> RecordedTalk:
-        """One conversation, again while it is void, as often as the policy says."""
         programs = {agent.digest: agent.program for agent in (self.agent, self.partner)}
         left_ms = max(1, int(min(self.seconds * 1000 - self._spent_ms, NEVER_MS)))
         whole, spec = spec, spec.model_copy(update={"policy": within(spec.policy, left_ms)})
@@ -360,7 +351,7 @@ def _refuse(request: Request) -> Reply:
 
 
 def find_partner(agent: Agent, policy: Policy, box: BoxKind, staging: Path) -> Agent:
-    """The agent to play against, staged; InputError that says why, where the agent itself cannot be seated."""
+    """Return a staged opponent. Raises InputError if the agent cannot be seated."""
     seat = agent.seat(policy)
     check_playable(GameSpec(seats=(seat, seat), policy=policy, box=box))
     partners = game_entry(policy.game.name).partners
@@ -380,7 +371,7 @@ def find_partner(agent: Agent, policy: Policy, box: BoxKind, staging: Path) -> A
 def playable_partners(
     agent: Agent, policy: Policy, box: BoxKind, staging: Path, partners: Sequence[Partner]
 ) -> Iterator[Agent]:
-    """Those of some house agents that are built and can play against an agent, staged."""
+    """Yield staged house agents that can play against the agent."""
     seat = agent.seat(policy)
     for named in partners:
         try:

@@ -1,4 +1,4 @@
-"""Why the kernel did not start a program, by the program's own first bytes: for whom it was made, and what it lacks."""
+"""Explains from a program's first bytes why the kernel did not start it."""
 
 import codecs
 import platform
@@ -13,7 +13,6 @@ from judge.base.text import nearest, printable
 
 _HEAD_BYTES = 512
 _MAX_FILES = 2000
-"""How many files of an agent are looked at."""
 _MACH_O = (b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xfe\xed\xfa\xce")
 _FAT = b"\xca\xfe\xba\xbe"
 _OTHER_NAMES = {
@@ -33,19 +32,17 @@ _OTHER_NAMES = {
     "cmd": "sh",
     "cmd.exe": "sh",
 }
-"""What programs are called elsewhere, and here."""
 _COMMANDS = {".py": ("python3", "python"), ".js": ("node", "node"), ".mjs": ("node", "node"), ".sh": ("sh", "native")}
-"""What starts a text with this ending, and the runtime that has it."""
 _LEVELS = (
     ("x86-64-v4", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}),
     ("x86-64-v3", {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}),
     ("x86-64-v2", {"cx16", "popcnt", "sse4_1", "sse4_2", "ssse3"}),
 )
-"""Levels of the x86-64 ABI, the highest first, with flags of /proc/cpuinfo that each needs."""
+"""x86-64 ABI levels, highest first, with their /proc/cpuinfo flags."""
 
 
 def why_not_started(program: Path, word: str) -> str:
-    """What keeps the first word of a command from being started, and the fix; empty if that is not known."""
+    """Return why a command's first word cannot be started, and the fix; empty if unknown."""
     file = program / word
     if word and not word.startswith("/") and is_file(file):
         return fault_of_file(file)
@@ -55,14 +52,14 @@ def why_not_started(program: Path, word: str) -> str:
 
 
 def other_name(word: str) -> str:
-    """What a program that is missing here is called here; empty if it has no other name."""
+    """Return a missing program's name here as advice; empty if unknown."""
     name = PurePosixPath(word).name
     here = _OTHER_NAMES.get(name.lower(), "python3" if re.fullmatch(r"python3\.\d+", name) else "")
-    return f"{printable(name, 60)} is called {here} here: say {here}" if here else ""
+    return f"{printable(name, 60)} is called {here} here: use {here}" if here else ""
 
 
 def fault_of_file(file: Path) -> str:
-    """What keeps a file from being started, and the fix; empty if that is not known."""
+    """Return why a file cannot be started, and the fix; empty if unknown."""
     with file.open("rb") as stream:
         head = stream.read(_HEAD_BYTES)
     name = printable(file.name, 60)
@@ -82,7 +79,7 @@ def fault_of_file(file: Path) -> str:
     if head[:4] in _MACH_O or (head[:4] == _FAT and int.from_bytes(head[4:8], "big") < 40):
         return f"{name} is a program for macOS: compile it for Linux"
     if head[:2] == b"MZ":
-        return f'{name} is a Windows program: say runtime = "wine" (or "mono" for .NET) in agent.toml'
+        return f'{name} is a Windows program: set runtime = "wine" (or "mono" for .NET) in agent.toml'
     if head[:4] == b"PK\x03\x04":
         return f'{name} is a zip or jar file: start a jar by command = ["java", "-jar", "{name}"], runtime = "java"'
     return _fault_of_text(name, file.suffix.lower(), head)
@@ -107,12 +104,11 @@ def _fault_of_text(name: str, suffix: str, head: bytes) -> str:
     start, runtime = _COMMANDS.get(suffix, ("", ""))
     if start:
         fix = f'command = ["{start}", "{name}"] and runtime = "{runtime}"'
-        return f"{name} is a text that {start} runs: say {fix} in agent.toml"
-    return f"{name} is no program and has no first line #!: name what runs it first in command"
+        return f"{name} is a text that {start} runs: set {fix} in agent.toml"
+    return f"{name} is not a program and has no first line #!: put the program that runs it first in command"
 
 
 def _missing_file(program: Path, word: str) -> str:
-    """What to do about a program that the agent does not have."""
     name = printable(word.removeprefix("./"), 60)
     files = [path for _, path in zip(range(_MAX_FILES), own_paths(program), strict=False) if path.is_file()]
     names = [path.relative_to(program).as_posix() for path in files]
@@ -127,7 +123,7 @@ def _missing_file(program: Path, word: str) -> str:
 
 
 def lfs_pointer(*files: Path) -> str:
-    """The sentence about the first file that is a pointer of Git LFS; empty if none is."""
+    """Return a message on the first Git LFS pointer; empty if none."""
     found = next((file for file in files if is_lfs_pointer(file)), None)
     if found is None:
         return ""
@@ -135,13 +131,13 @@ def lfs_pointer(*files: Path) -> str:
 
 
 def pointers_of(program: Path) -> str:
-    """The same of all files of an agent."""
+    """Return the same for all files of an agent."""
     files = (path for _, path in zip(range(_MAX_FILES), own_paths(program), strict=False) if path.is_file())
     return lfs_pointer(*(path for path in files if path.stat().st_size < MAX_LFS_POINTER_BYTES))
 
 
 def processor_advice() -> str:
-    """What to compile for, if a program has an instruction that this host's processor lacks."""
+    """Return advice on compiler flags if this host's processor lacks an instruction."""
     level = processor_level()
     here = f"this host's is {level}" if level else f"this host is {_host()}"
     return f"it has an instruction that the processor here does not have ({here}): compile it without -march=native" + (
@@ -150,7 +146,7 @@ def processor_advice() -> str:
 
 
 def processor_level() -> str:
-    """The level of the x86-64 ABI of this host; empty on another machine."""
+    """Return this host's x86-64 ABI level; empty on other machines."""
     if platform.machine() != "x86_64":
         return ""
     try:

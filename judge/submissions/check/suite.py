@@ -1,7 +1,6 @@
-"""One examination, from the first start to the last game; later checks are left out where earlier ones deny them sense.
+"""One examination, from the first start to the last game. Checks that earlier results make pointless are skipped.
 
-Weak play is no reason to stop, but nothing is asked of an agent that does not start, and whole games are only played
-by one that has not failed so far.
+An agent that does not start is not interviewed, and one with a failed check plays no game.
 """
 
 import math
@@ -41,7 +40,7 @@ _WINDOW = "it is linked as a graphical program, and there is no screen here"
 _NO_WINDOW = "link it with /SUBSYSTEM:CONSOLE or -mconsole"
 
 FULL_SHARE = 0.9
-"""From this share of its cap on an agent is warned of its memory."""
+"""Share of its memory cap from which an agent is warned."""
 
 
 def examine(
@@ -54,14 +53,12 @@ def examine(
     progress: Callable[[CheckReport], None] = lambda _: None,
     trying: Callable[[str], None] = lambda _: None,
 ) -> CheckReport:
-    """Examine a staged agent for a contest with this policy; house agents are staged below `staging`.
+    """Examine a staged agent under a policy. House agents are staged below `staging`.
 
-    `progress` is called with the report so far after each finding, `trying` with what is tried next.
-
-    Raises InputError where the agent cannot be seated under the policy, OverlongError where it was awake for more than
-    `seconds`, HostError where the host fails.
+    `progress` gets each intermediate report, `trying` the next step. Raises InputError if the agent cannot be seated,
+    OverlongError after `seconds` of awake time, HostError if the host fails.
     """
-    # Its conversations follow each other: making a box for each would take most of the time.
+    # A new box for each conversation would take most of the time.
     policy = policy.model_copy(update={"box": policy.box.model_copy(update={"reuse": "auto"})})
     partner = find_partner(agent, policy, box, staging)
     examinee = Examinee(agent, partner, policy, slot, box, seconds, trying)
@@ -79,7 +76,6 @@ def examine(
 
 
 def _report(examinee: Examinee, table: Sequence[Check], found: Mapping[str, Finding]) -> CheckReport:
-    """The report of what was found so far."""
     findings = []
     for check in table:
         if check.name in found:
@@ -101,10 +97,7 @@ def _report(examinee: Examinee, table: Sequence[Check], found: Mapping[str, Find
 
 
 def checks_of(examinee: Examinee) -> Sequence[Check]:
-    """The checks of the protocol that concern the policy and the game, in the order of the report.
-
-    Those that every agent has and those that the game's questions name come last, where the protocol has none of them.
-    """
+    """Return the checks that apply, in report order: those of the protocol, then general ones and the game's."""
     policy, protocol = examinee.policy, examinee.protocol
     questions = examinee.questions.asked
     table = {
@@ -120,7 +113,6 @@ def checks_of(examinee: Examinee) -> Sequence[Check]:
 
 
 def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
-    """`names` are those of the checks that are made."""
     is_asked = bool(examinee.questions.asked)
     found = list(_talked_to(examinee, names)) if is_asked else []
     yield from found
@@ -134,7 +126,7 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
             else:
                 diagnosis = diagnose(talk)
                 yield failed(name, diagnosis.evidence, diagnosis.fix)
-        # Without questions, only the games show how it starts and how much time it takes.
+        # Without questions, only the games show its start and its times.
         if not is_asked and (turns_ms := [ms for talk in talks for ms in talk.turns_ms]):
             yield _started(examinee, talks[0])
             limit_ms = policy.clock.turn_ms or policy.clock.asap_ms
@@ -149,12 +141,11 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
 
 
 def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
-    """All that can be asked without playing whole games."""
     policy = hurried(examinee.policy)
     options = protocol_entry(examinee.protocol).options
     given = examinee.policy.protocol.get(examinee.protocol, {})
     own = examinee.agent.seat(examinee.policy).protocol_options
-    # agent.toml has priority over the policy. The ending is empty where the protocol has only one.
+    # agent.toml overrides the policy. The ending is empty if the protocol has only one.
     ending = str(getattr(options(**(given | own)), "line_ending", ""))
     results = ask_all(examinee, policy, ending)
     if results.ending is not None:
@@ -222,7 +213,6 @@ def _memory(examinee: Examinee) -> Iterator[Finding]:
 
 
 def _end(examinee: Examinee) -> Iterator[Finding]:
-    """How it takes the end of a conversation that it did not spoil."""
     talks = [talk for talk in examinee.talks if talk.got_ready and talk.side.fault is None]
     grace = examinee.policy.clock.close_ms
     if any(talk.was_killed for talk in talks):

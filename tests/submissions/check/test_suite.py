@@ -117,7 +117,7 @@ FLAWS = {
     "speaks another protocol": (
         flawed.answering("print('id name Stone', flush=True)"),
         {"start": FAIL},
-        "of what it said was ignored: 'id name Stone'",
+        "its last output was ignored: 'id name Stone'",
         "answer as the protocol gomocup says",
     ),
     "ends after its first answer": (
@@ -236,7 +236,7 @@ FLAWS = {
         flawed.remembering("__import__('numpy')"),
         {"start": FAIL},
         "ModuleNotFoundError: No module named 'numpy'",
-        'the module numpy is missing here: the runtime numpy has it: say runtime = "numpy" in agent.toml; policy ',
+        'the module numpy is missing here: the runtime numpy has it: set runtime = "numpy" in agent.toml; policy ',
     ),
     "wants a module that no runtime has": (
         flawed.remembering("__import__('win32api.more')"),
@@ -390,7 +390,7 @@ LOADER = "#!/bin/sh\necho 'run: error while loading shared libraries: lib{name}.
 MISSING = {
     "an interpreter": ("#!/usr/bin/node\n", '["./run"]', "the program node", "the runtime node has it"),
     "what env looks for": ("#!/usr/bin/env node\n", '["./run"]', "the program node", "the runtime node has it"),
-    "a command": ("", '["java", "-jar", "run"]', "the program java", 'say runtime = "java" in agent.toml'),
+    "a command": ("", '["java", "-jar", "run"]', "the program java", 'set runtime = "java" in agent.toml'),
     "what a shell calls": ("#!/bin/sh\nperl run.pl\n", '["./run"]', "the program perl", "send it with the agent"),
     "a library": (LOADER, '["./run"]', "the library lib{name}.so.7", "the runtime {name} has it"),
 }
@@ -434,7 +434,7 @@ def test_a_module_beside_another_folder_is_not_called_missing(examined: Examine,
 
     report = examined(str(tmp_path), "gomocup-standard", *QUICK)
 
-    assert finding(report, "start").fix.startswith("src is in your archive, but Python looks for it beside")
+    assert finding(report, "start").fix.startswith("src is in your archive, but Python searches for it in")
 
 
 @pytest.mark.docker
@@ -445,7 +445,7 @@ def test_an_agent_may_say_that_it_needs_lf(examined: Examine, tmp_path: Path) ->
     report = examined(agent, "gomocup-standard", *QUICK)
 
     assert not_passed(report) == {}
-    assert finding(report, "line-ending").evidence == "only lf, as its agent.toml says"
+    assert finding(report, "line-ending").evidence == "only lf, as in its agent.toml"
 
 
 @pytest.mark.docker
