@@ -1,1 +1,1 @@
-"""Contests: openings, pairings, rounds and standings; everything that decides which games are played."""
+"""Contests: plan, entries, schedule, games and standings."""

@@ -1,7 +1,7 @@
-"""A contest in its store: it begins once, and says which game is next, what a game starts with, and the standings.
+"""A contest and its store: lock in, next games, standings.
 
-The folder of contest.toml has everything: the database, the frozen agents, the records and the states of folders. If
-the database is PostgreSQL, it has copies of the files (`judge.contest.folders.kept`).
+The folder of contest.toml contains the database, the locked-in agents, the records and the folder states.
+PostgreSQL also has copies of these files (`judge.contest.folders.kept`).
 """
 
 import hashlib
@@ -41,8 +41,7 @@ from judge.transparency.merkle import Tree
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The table of a contest, what was played, the disqualified agents with the reasons, and the name of the group or
-    league that each agent has reached, if there are some."""
+    """Table, results, disqualified agents with reasons, and the group or league of each agent."""
 
     table: Table
     played: Sequence[PlayedPairing]
@@ -51,35 +50,34 @@ class Standing:
 
 
 class Contest:
-    """One contest that has begun."""
+    """A contest that has begun."""
 
     def __init__(self, store: Store, planned: Planned) -> None:
-        """Raises InputError if the contest has not begun, or if its store lacks the secret that it committed to."""
+        """Raises InputError if the contest has not begun or the store lacks its secret."""
         self.store = store
         self.name = planned.name
         self.planned = planned
         self.files = Files(planned.files)
         self.snapshot: Snapshot = read_snapshot(store.document(planned.name))
         self.secret = store.secret(planned.name)
-        """The secret from which all its chance follows; nobody may see it before the contest is over. None if a seed
-        was given."""
+        """Source of all chance, private until the contest is over; None with a fixed seed."""
         self.tournament = Tournament(self.snapshot, self.secret)
         if self.tournament.seed is None:
-            raise InputError(f"the store has lost the secret of {self.name}'s chance; bring the store back from a copy")
+            raise InputError(f"the store lacks the secret of {self.name}; restore the store from a backup")
         self._programs: dict[str, Path] = {}
 
     @property
     def has_new_plan(self) -> bool:
-        """Whether contest.toml was changed since; the contest is played as it was frozen."""
+        """Whether contest.toml was changed after the lock-in, which has no effect."""
         text = self.planned.text.encode()
         return hashlib.sha256(text).hexdigest() != self.snapshot.plan_sha256
 
-    # --- what is played -------------------------------------------------------------------------------
+    # --- games to play --------------------------------------------------------------------------------
 
     def runner(
         self, executor: Executor, check: Callable[[], None] = lambda: None, listener: Path | None = None
     ) -> ContestRunner:
-        """Plays the contest. `check` is that of `ContestRunner`, `listener` the socket of the recorder."""
+        """Return the runner; `listener` is the recorder's socket."""
         return ContestRunner(
             self.store,
             self.files,
@@ -94,16 +92,16 @@ class Contest:
 
     @cached_property
     def alone(self) -> frozenset[str]:
-        """The agents whose games wait for each other: each starts from the folders that the one before it left."""
+        """The agents that play one game at a time, because they keep folders from game to game."""
         folders = self.snapshot.policy.folders
         if not folders.kept or folders.round == "first":
             return frozenset()
         return frozenset(entry.name for entry in self.snapshot.entries)
 
     def schedule_next(self) -> bool:
-        """Schedule the next round, when all games of the schedule have ended; False if the contest is over.
+        """Schedule the next round after all games have ended; False if the contest is over.
 
-        Agents that have failed in too many games are disqualified before it.
+        Agents with too many failures are disqualified first.
         """
         results = self.store.results(self.name)
         for agent, share in self.tournament.failed(results, self.out()).items():
@@ -114,9 +112,8 @@ class Contest:
         return bool(drawn.games)
 
     def job(self, game: ScheduledGame, listener: Path | None = None) -> Job:
-        """What a worker needs to play a game as its current attempt.
-
-        Raises InputError if the files or folders of an agent are not what they were.
+        """Return the job of the game's current attempt. Raises InputError if an agent's files or folders were
+        changed.
         """
         entries = self.snapshot.by_name()
         agents = [entries[name] for name in (game.first, game.second)]
@@ -138,21 +135,19 @@ class Contest:
         )
 
     def program(self, digest: str) -> Path:
-        """The files of a frozen agent, looked at once."""
+        """Return the path of a locked-in agent, checked at the first call."""
         if digest not in self._programs:
             self._programs[digest] = AgentStore(self.planned.agents).get(digest)
         return self._programs[digest]
 
     def check_agents(self) -> None:
-        """Raises InputError if the files of an agent that still plays are missing or were changed."""
+        """Raises InputError if files of an agent that still plays are missing or changed."""
         out = self.out()
         for entry in self.snapshot.entries:
             if entry.name not in out:
                 self.program(entry.seat.digest)
 
     def _folders(self, agent: SnapshotEntry, number: int) -> KeptFolders | None:
-        """The folders with which an agent starts a game: as its game before left them, or as they began; None if the
-        policy keeps no folders."""
         policy = self.snapshot.policy.folders
         if not policy.kept:
             return None
@@ -168,49 +163,49 @@ class Contest:
 
     @property
     def folders_said(self) -> str:
-        """A sentence that says what the agents' persistent folders began with; empty if the policy has none."""
+        """Describe the source of the persistent folders; empty if the policy has none."""
         if not self.snapshot.policy.folders.persistent:
             return ""
         entries = self.snapshot.entries
         begun = {entry.name for entry in entries if entry.persistent}
         return folder_words([entry.name for entry in entries], begun, self.snapshot.folders_from)
 
-    # --- what was played ------------------------------------------------------------------------------
+    # --- played games ---------------------------------------------------------------------------------
 
     def record(self, digest: str) -> RecordFile:
-        """A record by its digest. Raises InputError if it is missing or was changed."""
+        """Return a record by its digest. Raises InputError if it is missing or changed."""
         return RecordFile.model_validate_json(self.files.get(digest))
 
     def out(self) -> Mapping[str, str]:
-        """Who is disqualified, and why."""
+        """The disqualified agents with the reasons."""
         return {
             entry.name: entry.disqualified for entry in self.store.entries(self.name) if entry.disqualified is not None
         }
 
     def results(self) -> list[GameResult]:
-        """The results so far, in the order of the schedule."""
+        """The results so far, in schedule order."""
         return self.store.results(self.name)
 
     def standing(self) -> Standing:
-        """The table as it is now."""
+        """The current table."""
         out = self.out()
-        # Among a hundred thousand counted games a collection finds nothing, and takes a third of the time.
+        # A collection finds nothing among 100,000 games and takes a third of the time.
         with uncollected():
             played = self.tournament.played(self.store.pairings(self.name), self.results())
             return Standing(self.tournament.table(played, out), played, out, self.tournament.stages(played, out))
 
     def stages_of_games(self) -> Mapping[int, str]:
-        """What the group or league of each game is called, by the game's number; empty if the format has none."""
+        """Group or league by game number; empty if the format has none."""
         groups = {(each.round, each.table): each.group for each in self.store.pairings(self.name) if each.group}
         rows = self.store.schedule_of(self.name) if groups else ()
         return {row.number: self.snapshot.format.stage_name(groups[row.round, row.table]) for row in rows}
 
     def to_come(self) -> ToCome:
-        """The games that will be scheduled later."""
+        """The pairings that will be scheduled later."""
         return self.tournament.to_come(self.store.pairings(self.name), self.results(), self.out())
 
     def is_over(self) -> bool:
-        """Whether all games were played and no round follows."""
+        """Whether all games are played and no round follows."""
         counts = self.store.counts(self.name)
         if counts[GameState.PENDING] or counts[GameState.RUNNING] or counts[GameState.HELD]:
             return False
@@ -218,7 +213,7 @@ class Contest:
 
 
 def open_store(planned: Planned) -> Store:
-    """The store of a plan; it is made if it does not exist."""
+    """Open or create the store of a plan."""
     return Store(planned.store_url)
 
 
@@ -228,8 +223,7 @@ def has_begun(store: Store, planned: Planned) -> bool:
 
 
 def early_words(store: Store, planned: Planned) -> str:
-    """What a contest that has not begun waits for; empty if it may begin. What the clock has begun stays begun when it
-    is set back."""
+    """Why a contest may not begin yet; empty if it may. Setting the clock back has no effect after the start."""
     starts = planned.plan.windows.starts
     begun = store.last_lines(planned.name, 1, BEGINS) if starts is not None else ()
     if starts is not None and begun and begun[0].text == moment_text(starts):
@@ -238,9 +232,9 @@ def early_words(store: Store, planned: Planned) -> str:
 
 
 def announce(store: Store, planned: Planned) -> None:
-    """Begin the log of a contest with the commitment to its chance, unless it has one or has begun.
+    """Start the contest's log with the commitment to its secret, unless this was done.
 
-    Raises InputError if the plan fixes a seed since, or does so no more.
+    Raises InputError if the plan's fixed seed was added or removed since then.
     """
     if has_begun(store, planned):
         return
@@ -249,12 +243,12 @@ def announce(store: Store, planned: Planned) -> None:
     if (store.announced_secret(planned.name) is None) != (secret is None):
         raise InputError(
             f"{planned.path}: seed was {'added' if secret is None else 'removed'} since the contest was announced; "
-            "bring the file back as it was, or take another name"
+            "restore the file, or choose another name"
         )
 
 
 Cosign = Callable[[WitnessPlan, Checkpoint, Tree], Checkpoint]
-"""Has a witness sign a checkpoint of a tree; HostError if it does not."""
+"""Lets a witness sign a checkpoint; raises HostError if it does not."""
 
 
 def _nobody(_witness: WitnessPlan, _checkpoint: Checkpoint, _tree: Tree) -> Checkpoint:
@@ -264,10 +258,10 @@ def _nobody(_witness: WitnessPlan, _checkpoint: Checkpoint, _tree: Tree) -> Chec
 def frozen(
     store: Store, name: str, terms: str, witnesses: Sequence[WitnessPlan] = (), cosign: Cosign = _nobody
 ) -> Freeze:
-    """Fix the terms of a contest in its log, by their digest, and have the witnesses of its draw sign the log as it is
-    then. InputError if other terms are fixed.
+    """Lock in the terms of a contest in its log, by digest, and let the witnesses of the draw sign it. Raises
+    InputError if other terms are locked in.
 
-    A witness that does not sign is named in the log, once and for all, and the draw does without it.
+    A witness that does not sign is excluded from the draw for good.
     """
     leaves = store.freeze(name, terms)
     tree = Tree(line.leaf for line in store.leaves(name, 0, leaves))
@@ -282,7 +276,7 @@ def frozen(
             signed = cosign(witness, freeze.checkpoint(name), tree)
             signature = signed.timeless_signature(witness.name, witness.public)
             if signature is None:
-                raise HostError("it signs with a time alone")
+                raise HostError("all its signatures include a time")
             witnessed[witness.name] = signature.hex()
         except HostError as error:
             store.tell_once(name, UNWITNESSED, f"{witness.name}: {printable(str(error), 200)}", "judge")
@@ -292,10 +286,10 @@ def frozen(
 def begin(
     store: Store, planned: Planned, host: Mapping[str, Any], cosign: Cosign = _nobody, *, is_early: bool = False
 ) -> Contest:
-    """Lock in a contest and store it with its first games, or open it if the store has it, with all its files.
+    """Lock in a contest and store it with its first games, or open it.
 
-    `cosign` asks the witnesses of the draw. Raises InputError, with the moments, before the announced end of
-    submissions or start, unless `is_early`.
+    `cosign` asks the witnesses of the draw. Raises InputError before the end of submissions or the start,
+    unless `is_early`.
     """
     if not has_begun(store, planned):
         if not is_early and (waits := early_words(store, planned)):
@@ -323,7 +317,6 @@ def begin(
 
 
 def _begins(planned: Planned, agents: Sequence[tuple[str, str]]) -> tuple[str, Mapping[str, str]]:
-    """What the agents' persistent folders begin with; the states are among the contest's files then."""
     found = brought(planned)
     if found is None:
         return "", {}
@@ -333,7 +326,7 @@ def _begins(planned: Planned, agents: Sequence[tuple[str, str]]) -> tuple[str, M
 
 
 def find_game(contest: Contest, word: str) -> ScheduledGame:
-    """The game with this number, or with an id that begins with `word`. Raises InputError for no game or several."""
+    """Find a game by its number or an id prefix. Raises InputError if none or several match."""
     games = contest.store.games(contest.name)
     found = [game for game in games if str(game.number) == word]
     if not found and len(word) >= 4:

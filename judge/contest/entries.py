@@ -1,6 +1,5 @@
-"""Who takes part: the agents of the contest's file in their order, then those whose submissions were taken, by name.
-
-Those whom the file names in `seeds` come before all others.
+"""The entries of a contest: agents in the order of contest.toml, then accepted submissions by name. Agents named in
+`seeds` come first.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """An agent under the name that the contest gives it; `submission` is its number in the register, if it was sent."""
+    """An agent and its name in the contest; `submission` is its submission number, if any."""
 
     name: str
     agent: Agent
     submission: int | None = None
     is_checked: bool = True
-    """Whether it is a house agent, or its submission passed the check."""
+    """True for a house agent, or if its submission passed the check."""
 
 
 def intake_directory(planned: Planned) -> IntakeDirectory:
-    """Where the contest takes submissions."""
-    # With it come the database and all that builds; a process that replays a game needs neither.
+    """Where the contest stores submissions."""
+    # Imports the database and the builders, which replaying a game does not need.
     from judge.submissions.service import IntakeDirectory
 
     return IntakeDirectory(
@@ -49,9 +48,9 @@ def intake_directory(planned: Planned) -> IntakeDirectory:
 
 
 def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]) -> Sequence[Entrant]:
-    """The agents of a contest. `miss` is called with the reason why an agent cannot take part, and may raise it.
+    """Return the entries; `miss` is called with each reason why an agent cannot play, and may raise it.
 
-    Listed agents are staged below `staging`; submitted agents are in the contest's folder by their digests.
+    Listed agents are staged below `staging`; submitted agents are in the contest's folder.
     """
     found: list[Entrant] = []
     for each in planned.plan.agents:

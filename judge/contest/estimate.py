@@ -1,4 +1,4 @@
-"""Before anything is played: how many games a contest has, how long they can take, and what is missing for them."""
+"""Estimates the games and the duration of a contest, and lists missing requirements."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -27,11 +27,10 @@ from judge.tournament.results import PlayedPairing
 
 @dataclass(frozen=True, slots=True)
 class ContestEstimate:
-    """The estimated size of a contest. `longest_s` is the time of a game in which both agents use all of their clocks;
-    None if the policy has no clock for a whole game. `is_exact`: the number of games does not depend on results.
+    """The estimated size of a contest. `longest_s` is the maximum time of a game, None without a game clock.
+    `is_exact`: the number of games does not depend on results.
 
-    `waves` are the games that may be played at once, as chains: (number of chains, games in each). A wave begins
-    when the one before it has ended.
+    `waves`: (parallel chains, games per chain); each wave begins after the previous one.
     """
 
     agents: Sequence[str]
@@ -42,12 +41,12 @@ class ContestEstimate:
     waves: Sequence[tuple[int, int]]
     missing: Sequence[str]
     folders: str = ""
-    """A sentence that says what the agents' persistent folders begin with; empty if the policy has none."""
+    """Source of the persistent folders; empty if the policy has none."""
     unchecked: Sequence[str] = ()
-    """The agents of which nobody knows that they passed the check: listed ones, and those approved in spite of it."""
+    """Agents without a passed check: listed in contest.toml, or approved without one."""
 
     def hours(self, slots: int) -> float | None:
-        """The longest that it can take on so many slots."""
+        """Maximum duration with this number of slots."""
         if self.longest_s is None:
             return None
         turns = sum(ceil(chains / slots) * games for chains, games in self.waves)
@@ -55,14 +54,14 @@ class ContestEstimate:
 
 
 def estimate_contest(planned: Planned) -> ContestEstimate:
-    """Look at everything that a contest needs, and change nothing; what is missing is said and not raised."""
+    """Check all requirements without changes. Missing ones are returned, not raised."""
     with tempfile.TemporaryDirectory(prefix="judge-plan-") as staging:
         missing: list[str] = []
         absent: list[InputError] = []
         entered = entrants(planned, Path(staging), absent.append)
         missing += map(str, absent)
         names = [each.name for each in entered]
-        # Who is missing now is there when the contest is played.
+        # Missing agents are expected to be there at the start.
         count = len(entered) + len(absent)
         if (why := planned.lacks_agents(count)) is not None:
             missing.append(why)
@@ -80,8 +79,7 @@ def estimate_contest(planned: Planned) -> ContestEstimate:
     pairs = [number for rounds in draws for number in rounds]
     games = planned.plan.format.games
     if planned.policy.folders.kept and planned.policy.folders.round == "each":
-        # An agent's game starts from the folders that its previous game left. So the games of a pairing wait for each
-        # other, and the rounds do also.
+        # Folders pass from game to game, so the games of a pairing, and the rounds, are played in sequence.
         waves = [(count, games) for count in pairs]
     else:
         waves = [(sum(rounds) * games, 1) for rounds in draws]
@@ -107,7 +105,7 @@ def _folders_said(planned: Planned, agents: Sequence[tuple[str, str]]) -> str:
 
 
 def longest_game_s(policy: Policy) -> float | None:
-    """The seconds of a game in which both agents use all of their clocks; None if nothing limits it."""
+    """Maximum seconds of a game; None if unlimited."""
     clock = policy.clock
     if not clock.match_ms:
         return None
@@ -115,7 +113,6 @@ def longest_game_s(policy: Policy) -> float | None:
 
 
 def _needed(planned: Planned, agents: Sequence[Agent]) -> Iterator[Callable[[], object]]:
-    """What must succeed before the first game."""
     policy = planned.policy
     yield lambda: points_table(policy)
     yield planned.openings
@@ -146,11 +143,11 @@ def _why_not(needed: Callable[[], object]) -> list[str]:
 
 
 _ANY_SEED = 0
-"""The number of games does not depend on any lot."""
+"""Any value works: the number of games does not depend on chance."""
 
 
 def _draws(planned: Planned, count: int) -> Sequence[Sequence[Sequence[Pairing]]]:
-    """The rounds that are drawn at once, again and again, in a contest in which the better seed wins everything."""
+    """The pairings of each draw if the better seed always wins."""
     entries = [Competitor(f"{number:04}", number) for number in range(1, count + 1)]
     chosen = planned.plan.format
     if planned.lacks_agents(count) is not None:

@@ -1,11 +1,9 @@
-"""An evaluation: a candidate plays a frozen pool, until a test has an answer or its score is known well enough.
+"""Evaluates a candidate against a locked-in pool of opponents, until a test is decided or the score is
+precise enough.
 
-The pool is frozen at first use: its opponents by digest, the policy, the openings, and a seed from which the chance of
-every game follows. So all candidates play the same games, and a game of the same files is the same game, wherever it
-was played: it is not played again, which is also how an evaluation goes on after a kill. A parent plays the same games
-as the candidate, and is compared with it pair by pair.
-
-No folder is kept from one game to the next: every game begins as the first one does.
+At first use the pool fixes opponents, policy, openings and seed, so all candidates play the same games.
+Games already played with the same files are not repeated, so a killed evaluation can be resumed. A parent
+plays the same games and is compared pair by pair. No folder is kept between games.
 """
 
 import json
@@ -32,9 +30,9 @@ from judge.tournament.openings import schedule, turns_of
 
 POOL_FILE, FROZEN_FILE = "pool.toml", "pool.json"
 RECORDS = "records"
-"""The folder, beside the pool's file, of all games against it."""
+"""Folder of the pool's records, next to the pool file."""
 LEAST_PAIRS = 20
-"""Before so many, no width of an interval ends an evaluation: a few equal results would look certain."""
+"""Minimum number of pairs before the interval width can end an evaluation: few equal results look certain."""
 
 _BEGINNING = re.compile(rb'\s*\{\s*"format":\s*"judge-evaluation-')
 
@@ -49,9 +47,9 @@ class PoolPlan(_Value):
     """A pool.toml."""
 
     policy: str
-    """A name, `name:variant`, or a .toml file from the file's own folder."""
+    """A name, `name:variant`, or a .toml file, relative to this file's folder."""
     change: tuple[str, ...] = ()
-    """Single numbers of the policy, as `section.key=value`."""
+    """Changes of single policy values, as `section.key=value`."""
     openings: OpeningsPlan = OpeningsPlan()
     box: BoxKind = "docker"
     agents: tuple[AgentPlan, ...] = Field(min_length=1)
@@ -59,7 +57,7 @@ class PoolPlan(_Value):
 
 
 class Pool(_Value):
-    """A frozen pool."""
+    """A locked-in pool."""
 
     format: Literal["judge-pool-1"] = "judge-pool-1"
     policy: Policy
@@ -71,25 +69,25 @@ class Pool(_Value):
     agents: tuple[SeatSpec, ...] = Field(min_length=1)
 
     def encoded(self) -> bytes:
-        """The bytes of its file."""
+        """The pool file."""
         return f"{json.dumps(self.model_dump(mode='json'), indent=1)}\n".encode()
 
     def digest(self) -> Digest:
-        """SHA-256 of these bytes."""
+        """SHA-256 of the pool file."""
         return sha256(self.encoded()).hexdigest()
 
     @property
     def turns(self) -> Sequence[Turn]:
-        """The symmetries in which openings come again."""
+        """The symmetries applied when openings repeat."""
         return turns_of(self.policy) if self.transform else NOT_TURNED
 
     @property
     def different_pairs(self) -> int:
-        """After so many pairs of games openings come again as they were."""
+        """Number of pairs of games after which openings repeat unchanged."""
         return len(self.agents) * len(self.openings) * len(self.turns)
 
     def pair(self, number: int, seat: SeatSpec) -> tuple[GameSpec, GameSpec]:
-        """The pair of games `number`, from 0, of an agent: opponents take turns, then comes the next opening."""
+        """Return pair `number` (from 0) of an agent: all opponents in turn, then the next opening."""
         turn, place = divmod(number, len(self.agents))
         opponent = self.agents[place]
         opening = schedule(self.openings, turn, self.seed if self.shuffle else None, self.turns)
@@ -108,17 +106,18 @@ class Pool(_Value):
 
 
 def seat_of_version(seat: SeatSpec) -> SeatSpec:
-    """The seat of a candidate or a parent: its name has the beginning of its digest, which tells versions apart."""
+    """Return the seat with its digest's start appended to its name, to distinguish versions."""
     return seat.model_copy(update={"name": f"{seat.name}@{seat.digest[:8]}"})
 
 
 class StopRule(_Value):
-    """When an evaluation ends: by a test, or when the 95 % interval is as narrow as wished; at the latest after
-    `pairs` pairs of games of the candidate."""
+    """End of an evaluation: by a test or by the width of the 95 % interval, at the latest after `pairs` pairs of
+    games of the candidate.
+    """
 
     test: Sprt | None = None
     width: float | None = Field(default=None, gt=0, le=1)
-    """Of the interval of the score a game, or of the difference of two."""
+    """Target width of the 95 % interval of the score per game or the score difference."""
     pairs: int = Field(ge=1, le=1_000_000)
 
     @model_validator(mode="after")
@@ -134,8 +133,9 @@ class StopRule(_Value):
         return scores.pairs >= self.pairs or self.is_reached(scores)
 
     def is_reached(self, scores: PairedScores) -> bool:
-        """Whether the test has ended, or the interval is as narrow as wished. Never while all pairs ended even: their
-        variance of nothing would end any test."""
+        """Whether the test is decided or the interval is narrow enough; False while all pairs are even, because zero
+        variance would decide any test.
+        """
         if scores.are_even:
             return False
         if self.test is not None:
@@ -144,7 +144,7 @@ class StopRule(_Value):
 
 
 class EvaluationVerdict(StrEnum):
-    """What an evaluation found; `verdict_words` says it in full."""
+    """The result of an evaluation; `verdict_words` gives the full text."""
 
     STRONGER = "stronger"
     NOT_STRONGER = "not stronger"
@@ -153,7 +153,7 @@ class EvaluationVerdict(StrEnum):
 
 
 def verdict_of(rule: StopRule, scores: PairedScores) -> EvaluationVerdict:
-    """What these pairs say under a rule."""
+    """Return the verdict of a rule for these scores."""
     if rule.test is not None:
         return {
             SprtDecision.H1: EvaluationVerdict.STRONGER,
@@ -184,44 +184,43 @@ def verdict_words(rule: StopRule, scores: PairedScores) -> str:
 
 
 def _above(elo: float) -> str:
-    """What an agent is of which H1 was accepted, in comparison."""
     if elo == 0:
         return "stronger"
     return f"more than {elo:g} Elo stronger" if elo > 0 else f"less than {-elo:g} Elo weaker"
 
 
 def _below(elo: float) -> str:
-    """What an agent is of which H0 was accepted, in comparison."""
     if elo == 0:
         return "not stronger"
     return f"less than {elo:g} Elo stronger" if elo > 0 else f"more than {-elo:g} Elo weaker"
 
 
 class Evaluation(_Value):
-    """What was played and what it says. `games` are the SHA-256 of the records in the order of play: of each pair the
-    candidate's two games, then the parent's if there is one."""
+    """Games and result of an evaluation. `games` are SHA-256 digests of records in order of play: for each pair
+    the candidate's two games, then the parent's.
+    """
 
     judge: str
-    """Version of the judge."""
+    """Version of judge."""
     pool: Digest
     candidate: SeatSpec
     parent: SeatSpec | None
     rule: StopRule
     games: tuple[Digest, ...]
     counts: tuple[int, ...]
-    """As `judge.statistics.paired_scores.PairedScores`."""
+    """See `judge.statistics.paired_scores.PairedScores`."""
     score: float
-    """A game's, 0 to 1; with a parent, what it is more than the parent's."""
+    """Score per game, 0 to 1; with a parent, the difference."""
     low: float
     high: float
     llr: float | None
-    """Of the test, if there is one."""
+    """Log-likelihood ratio of the test, if there is one."""
     verdict: str
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedGame:
-    """What an evaluation takes of a game: who won, and the SHA-256 of its record's file."""
+    """The winner of a game, and the SHA-256 of its record file."""
 
     verdict: str
     winner: int | None
@@ -235,9 +234,9 @@ def evaluate(
     rule: StopRule,
     play: Callable[[GameSpec], PlayedGame],
 ) -> Iterator[tuple[PairedScores, list[str]]]:
-    """The scores and all records so far, after each turn of all opponents; ends when the rule says so.
+    """Yield the scores and all records after each round of opponents, until the rule ends it.
 
-    `play` gives the game of a spec: played now, or before, or read from a record.
+    `play` returns the game of a spec, played now or read from a record.
     """
     digests: list[str] = []
     scores: tuple[list[float], list[float]] = ([], [])
@@ -258,7 +257,7 @@ def evaluate(
 
 
 def is_evaluation(path: Path) -> bool:
-    """Whether a file begins as the signed one of an evaluation does (`judge.export.evaluation_file`)."""
+    """Whether a file looks like a signed evaluation (`judge.export.evaluation_file`)."""
     try:
         with path.open("rb") as stream:
             return _BEGINNING.match(stream.read(100)) is not None
@@ -274,7 +273,7 @@ def evaluation_of(
     scores: PairedScores,
     games: list[str],
 ) -> Evaluation:
-    """The evaluation that these games come to; `seats` are the candidate's and the parent's."""
+    """Return the evaluation of these games; `seats` are the candidate's and the parent's."""
     score, low, high = scores.interval
     return Evaluation(
         judge=version,

@@ -1,10 +1,10 @@
-"""Slots own whole cores and two processes each, which take turns: one plays while the other makes its game ready.
+"""Runs games in slots. A slot owns whole cores and two processes that alternate: one plays while the other
+prepares its game.
 
-A process plays one game at a time, so a killed one breaks one game only. Slots that share their cores (`box.sharing`)
-are the exception: one process plays all their games, each in a thread, for so many processes that only wake up now and
-then would take a core by that. A file lock decides which process plays. The kernel releases it when the process dies.
-A running game also has the locks of its cores (`judge.sandbox.machine.core_locks`), so that no other judge of this host
-plays on them during the game. Between two games another judge may take them.
+A process plays one game at a time, so a killed process breaks one game only. With shared cores
+(`box.sharing`) a single process plays all games in threads, because many waking processes would need a
+core. A file lock decides which process plays; the kernel releases it when the process dies. During a game,
+core locks (`judge.sandbox.machine.core_locks`) keep other judges away.
 """
 
 import platform
@@ -27,86 +27,81 @@ from judge.sandbox.machine.owner import owned_directory
 
 @dataclass(frozen=True, slots=True)
 class JobEnd:
-    """The end of a job: its result, or the error if its worker was lost."""
+    """The result of a job, or the error if its worker was lost."""
 
     game: ScheduledGame
     result: JobResult | None
     error: BaseException | None
     host: str = ""
-    """The machine that played it, if that was not known when it was started."""
+    """The machine that played it, if unknown at the start."""
 
 
 class Executor(Protocol):
-    """Plays the games of a contest, here or elsewhere."""
+    """Plays the games of a contest, locally or on other machines."""
 
     @property
     def free(self) -> int:
-        """How many games could be started now."""
+        """Number of games that can be started now."""
 
     @property
     def host(self) -> str:
-        """The machine that plays the next game; empty if it is not known yet."""
+        """The machine of the next game; empty if unknown."""
 
     @property
     def slot(self) -> str:
-        """Its cores there, such as `core 2`; empty if they are not known yet."""
+        """The cores of the next game, such as `core 2`; empty if unknown."""
 
     @property
     def running(self) -> int:
-        """How many games are being played, or prepared."""
+        """Number of games that are being played or prepared."""
 
     def start(self, job: Job) -> None:
         """Play a game. Raises IndexError if nothing is free."""
 
     def wait(self, timeout_s: float) -> list[JobEnd]:
-        """The jobs that have ended; waits for one for `timeout_s` seconds at most."""
+        """Return the ended jobs; wait at most `timeout_s` seconds for the first."""
 
     def kill(self) -> list[ScheduledGame]:
-        """End everything now, and return the games that were running."""
+        """End everything now and return the games that were running."""
 
     def close(self) -> None:
-        """End the processes, when none of them runs a game."""
+        """End the processes. No game may be running."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """A slot, what people call it, and the file that the game which plays there locks."""
-
     name: str
     cores: Slot
     lock: Path
     holds_cores: bool
-    """Whether the judge has the locks of the cores, so that its games need not."""
+    """Whether the judge already has the core locks."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Process:
-    """One of the processes of a slot."""
-
     slot: _Slot
     worker: Worker[JobResult]
 
 
 @dataclass(slots=True)
 class LocalExecutor:
-    """The slots of this machine, and what runs in them."""
+    """The slots of this machine and their games."""
 
     slots: Sequence[Slot]
     ahead: int = 1
-    """How many games of a slot are prepared while another one plays; 0 if the judge has no core for that work."""
+    """Games per slot prepared while another one plays; 0 if no core is left for this."""
     holds_cores: bool = False
-    """Whether this judge has the locks of the slots' cores; else each game has them while it plays."""
+    """Whether this judge has all core locks; if not, each game takes its own."""
     host: str = field(default_factory=platform.node)
     log: Path | None = None
-    """Where the processes write what they have to say."""
     fork: bool = False
-    """Whether the processes are forks of this one, which must have no threads of its own then."""
+    """Whether to fork the processes; this process then must not have other threads."""
     _idle: list[_Process] = field(init=False)
     _running: dict[_Process, ScheduledGame] = field(init=False, default_factory=dict)
     _at_end: ExitStack = field(init=False, default_factory=ExitStack)
 
     def __post_init__(self) -> None:
-        """Start no process: a worker starts with its first game. Raises HostError if the disk is full."""
+        """Raises HostError if the disk is full. A worker starts with its first game."""
         locks = self._at_end.enter_context(owned_directory())
         each = [
             _Slot(_name(number, slot), slot, locks / f"slot-{number}", self.holds_cores)
@@ -130,21 +125,21 @@ class LocalExecutor:
 
     @property
     def free(self) -> int:
-        """How many games could be started now: they are made ready, and play when it is their turn."""
+        """Number of games that can be started now."""
         return len(self._idle)
 
     @property
     def running(self) -> int:
-        """How many games are being played, or made ready."""
+        """Number of games that are being played or prepared."""
         return len(self._running)
 
     @property
     def slot(self) -> str:
-        """The slot that has the fewest."""
+        """The slot with the fewest games."""
         return self._next().slot.name if self._idle else ""
 
     def start(self, job: Job) -> None:
-        """Play a game in the slot that has the fewest. Raises IndexError if no process is free."""
+        """Play a game in the slot with the fewest. Raises IndexError if no process is free."""
         process = self._next()
         self._idle.pop()
         slot = process.slot
@@ -152,13 +147,12 @@ class LocalExecutor:
         self._running[process] = job.game
 
     def _next(self) -> _Process:
-        """The process that plays the next game. Raises IndexError if none is free."""
         games = Counter(process.slot for process in self._running)
         self._idle.sort(key=lambda process: -games[process.slot])
         return self._idle[-1]
 
     def wait(self, timeout_s: float) -> list[JobEnd]:
-        """The games that have ended, waiting for one; a process that is gone is replaced by a new one."""
+        """Return the ended games; wait for the first. Dead processes are replaced."""
         processes = {process.worker: process for process in self._running}
         ends = []
         for worker in wait(processes, timeout_s):
@@ -172,9 +166,9 @@ class LocalExecutor:
         return ends
 
     def kill(self) -> list[ScheduledGame]:
-        """End every process now, and return when they are gone: the games that were running.
+        """Kill and reap every process; return the running games.
 
-        Their containers are nobody's then: for the reaper.
+        Their containers are left to the reaper.
         """
         running = list(self._running.values())
         kill(process.worker for process in self._running)
@@ -182,7 +176,7 @@ class LocalExecutor:
         return running
 
     def close(self) -> None:
-        """End the processes, when none of them runs a game."""
+        """End the processes. No game may be running."""
         for process in self._idle:
             process.worker.close()
         self._at_end.close()
@@ -195,9 +189,9 @@ def _name(number: int, slot: Slot) -> str:
 
 
 def slots_on_host(cores: int, count: int = 0, sharing: int = 1) -> list[Slot]:
-    """`count` slots of `cores` cores each, up to `sharing` on the same cores; 0: as many as fit.
+    """Return `count` slots of `cores` cores, up to `sharing` on the same cores; 0: as many as fit.
 
-    Slots whose cores no other judge of this host uses come first. Raises InputError if so many do not fit.
+    Cores that no other judge uses come first. Raises InputError if the slots do not fit.
     """
     available = whole_cores()
     most = max(1, (len(available) - 1) // cores) * sharing

@@ -1,7 +1,5 @@
-"""The hosts of a contest: their slots, who is lost since when, what each has played, and which of them stand out.
-
-What is known of a worker that plays nothing now are lines of the contest's log, which `worker_joined` and its
-neighbours write and `contest_hosts` reads.
+"""The hosts of a contest: slots, losses, numbers of games, and significant differences. Idle hosts are known
+from journal lines.
 """
 
 import re
@@ -15,10 +13,10 @@ from judge.statistics.significance import SIGNIFICANCE, holm, hypergeometric_tai
 from judge.store.queries import Reader
 
 WORKER = "worker"
-"""The event of these lines."""
+"""Event name of these lines."""
 
 MOST_LINES = 10_000
-"""So many of the last lines are read."""
+"""Maximum number of lines that are read."""
 
 _LINE = re.compile(
     r"worker (?P<name>.{1,80}?) "
@@ -28,43 +26,43 @@ _LINE = re.compile(
 
 
 def worker_joined(name: str, slots: int) -> str:
-    """The line of a worker that plays from now on."""
+    """Journal line of a worker that starts to play."""
     return f"worker {name} plays: {slots} slots"
 
 
 def worker_lost(name: str) -> str:
-    """The line of a worker that has left, or does not answer."""
+    """Journal line of a worker that left or does not answer."""
     return f"worker {name} is lost"
 
 
 def worker_barred(name: str, why: str) -> str:
-    """The line of a worker that may not play; `why` says what to do."""
+    """Journal line of a worker that may not play; `why` includes the remedy."""
     return f"worker {name} is given no games: {why}"
 
 
 @dataclass(slots=True)
 class ContestHost:
-    """A machine that plays, or has played, for a contest."""
+    """A machine that plays or has played for a contest."""
 
     name: str
     slots: int | None = None
-    """None: nobody has said; so it is with the contest's own host."""
+    """None if unknown, as for the contest's own host."""
     lost_since: str | None = None
-    """UTC; None: it is not lost, or nobody knows."""
+    """UTC; None if not lost or unknown."""
     barred: str = ""
-    """Why it is given no games; empty: it may have some."""
+    """Why it gets no games; empty if it may play."""
     running: int = 0
     played: int = 0
-    """Attempts that gave a result, whether it counts still or not."""
+    """Attempts with a result, even if it no longer counts."""
     voids: int = 0
     stands_out: list[str] = field(default_factory=list)
-    """In what it differs from the others by more than chance, one sentence each."""
+    """Sentences about significant differences from other hosts."""
 
 
 def contest_hosts(store: Reader, contest: str, tests: Sequence[FairnessTest] = ()) -> list[ContestHost]:
-    """The hosts of a contest by name. `tests` are those of its fairness certificate, if somebody has made them.
+    """The hosts by name. `tests` are those of the fairness certificate, if any.
 
-    Voids are tested here. Over all hosts either errs in 5 % of contests on fair machines.
+    Voids are tested here. On fair machines, each kind of test reports a difference in 5 % of contests.
     """
     found: dict[str, ContestHost] = {}
 
@@ -83,7 +81,7 @@ def contest_hosts(store: Reader, contest: str, tests: Sequence[FairnessTest] = (
             of.barred = said["why"] or ""
     for name, state, count in store.attempts_by_host(contest):
         if not name:
-            continue  # nobody knows yet who plays it
+            continue  # not assigned yet
         if state is AttemptState.RUNNING:
             host(name).running += count
         elif state is AttemptState.VOID:
@@ -108,7 +106,6 @@ def _effect_words(test: FairnessTest, effect: float) -> str:
 
 
 def _test_voids(hosts: Sequence[ContestHost]) -> None:
-    """Fisher's exact test of each host's voids against those of the others."""
     ended = sum(host.played + host.voids for host in hosts)
     voids = sum(host.voids for host in hosts)
     tails = [hypergeometric_tail(host.voids, host.played + host.voids, voids, ended) for host in hosts]

@@ -1,4 +1,4 @@
-"""Reads files of openings, one opening a line."""
+"""Reads opening files, one opening per line."""
 
 from pathlib import Path
 
@@ -8,11 +8,11 @@ from judge.records.text_files import decode_file
 
 
 def read_openings(path: Path, openings: Openings) -> list[Opening]:
-    """The openings of the file at `path`, in its order; blank lines and `# comments` are skipped.
+    """Read the openings in file order, without blank lines and `# comments`.
 
-    Raises InputError with file, line, token and fix. A repeated opening is refused because it would count twice.
+    Raises InputError with file, line, token and fix, also for a repeated opening, which would count twice.
     """
-    openings.parse("")  # a board of a wrong size is not the fault of line 1
+    openings.parse("")  # reports a wrong board size before line 1
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -29,5 +29,5 @@ def read_openings(path: Path, openings: Openings) -> list[Opening]:
             if first != number:
                 raise InputError(f"{path}, line {number}: the same opening as in line {first}; remove one of the two")
     if not lines:
-        raise InputError(f"{path} holds no opening; write one a line, such as {openings.example}")
+        raise InputError(f"{path} contains no openings; write one per line, such as {openings.example}")
     return list(lines)

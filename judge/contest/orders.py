@@ -1,7 +1,5 @@
-"""What an organiser may order of a contest that has begun, from a terminal or a page: each order happens once, or not
-at all, and stands in the journal with its reason.
-
-`Effect` says beforehand what an order changes: who changes places in the table as it is now.
+"""The organiser's orders, from a terminal or a page. An order takes effect once or not at all, and is in the
+journal with its reason. `Effect` previews the changes of the table.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +16,7 @@ from judge.tournament.schedule import Table
 
 @dataclass(frozen=True, slots=True)
 class PlaceChange:
-    """An agent whose line of the table changes: its place and points before and after."""
+    """An agent whose place or points change, with old and new values."""
 
     agent: str
     places: tuple[int, int]
@@ -27,17 +25,17 @@ class PlaceChange:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What an order changes: in words, and who changes places or points."""
+    """The effect of an order: a sentence and the changes of the table."""
 
     words: str
     changes: Sequence[PlaceChange] = ()
 
 
-# --- what is ordered -------------------------------------------------------------------------------------------------
+# --- orders ----------------------------------------------------------------------------------------------------------
 
 
 def pause(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Pause a contest: no game is started any more."""
+    """Pause a contest: no further game is started."""
 
     def do(store: Store) -> str:
         store.set_state(contest.name, "paused", order.why)
@@ -47,9 +45,9 @@ def pause(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def resume(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Open a contest that was paused or stopped, and play the games again that were stopped after too many voids.
+    """Resume a paused or stopped contest, and replay the games stopped after too many voids.
 
-    Games that were set aside before a pause stay so, as if there had been none: they are tried after all others.
+    Games set aside before a pause are tried after all others.
     """
     aside = _set_aside(contest)
 
@@ -62,8 +60,7 @@ def resume(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def _set_aside(contest: Contest) -> set[str]:
-    """The games of a contest that is paused which are to be tried after all others: those that were set aside since
-    voids stopped it, if they did."""
+    """The games of a paused contest that were set aside since its last stop."""
     if contest.store.state(contest.name) != "paused":
         return set()
     aside: set[str] = set()
@@ -76,9 +73,9 @@ def _set_aside(contest: Contest) -> set[str]:
 
 
 def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Play the game again that the order's target names, which was stopped after too many voids.
+    """Replay the target, a game stopped after too many voids.
 
-    A contest that was stopped is open then; others that are held stay so. Raises InputError if the game is not held.
+    This resumes a stopped contest; other held games stay held. Raises InputError if the game is not held.
     """
     game = find_game(contest, order.target)
 
@@ -94,10 +91,10 @@ def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def void(contest: Contest, order: OrganiserOrder, attempt: int | None = None) -> DoneOrder:
-    """Withdraw the result of the game that the order's target names, which is then played again.
+    """Withdraw the result of the target and replay the game.
 
-    Raises InputError if there is no such game, if it has no result and is not played, or if `attempt` is given and is
-    not its current one.
+    Raises InputError if the game is unknown, neither played nor running, or if `attempt` is not the current
+    one.
     """
     game = find_game(contest, order.target)
 
@@ -112,7 +109,7 @@ def void(contest: Contest, order: OrganiserOrder, attempt: int | None = None) ->
 
 
 def disqualify(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Disqualify the agent that the order's target names. Raises InputError if none is called so."""
+    """Disqualify the target. Raises InputError if the agent is unknown."""
 
     def do(store: Store) -> str:
         store.disqualify(contest.name, order.target, order.why)
@@ -122,18 +119,18 @@ def disqualify(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     return contest.store.carry_out(contest.name, order, do)
 
 
-# --- what it would change --------------------------------------------------------------------------------------------
+# --- previews --------------------------------------------------------------------------------------------------------
 
 
 def effect_of_pause(contest: Contest) -> Effect:
-    """What `pause` would change now."""
+    """Preview `pause`."""
     counts = contest.store.counts(contest.name)
     running, waiting = counts[GameState.RUNNING], counts[GameState.PENDING]
     return Effect(f"{running} running games are finished, and {waiting} that wait are not started. No place changes.")
 
 
 def effect_of_resume(contest: Contest) -> Effect:
-    """What `resume` would change now."""
+    """Preview `resume`."""
     counts = contest.store.counts(contest.name)
     aside = len(_set_aside(contest))
     waiting, held = counts[GameState.PENDING], counts[GameState.HELD] - aside
@@ -146,24 +143,26 @@ def effect_of_resume(contest: Contest) -> Effect:
 
 
 def effect_of_replay(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
-    """The game of that number or id, and what `replay` would change. Raises InputError if it is not held."""
+    """Return the game with this number or id and the preview of `replay`. Raises InputError if it is not held."""
     game = find_game(contest, word)
     if game.state is not GameState.HELD:
         raise InputError(_not_held(game.number, game.state))
     others = contest.store.counts(contest.name)[GameState.HELD] - 1
     words = (
         f"Game {game.number}, {game.first} - {game.second}, is played again with the same opening and a new seed; "
-        f"one more void, and it is stopped again. {others} others that were stopped stay so. No place changes."
+        f"one more void, and it is stopped again. {others} other stopped games stay stopped. No place changes."
     )
     return game, Effect(words)
 
 
 def _not_held(number: int, state: str) -> str:
-    return f"game {number} is {state}: only one that was stopped after too many voids is played again so"
+    return f"game {number} is {state}: only a game stopped after too many voids can be replayed"
 
 
 def effect_of_void(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
-    """The game of that number or id, and what `void` would change. Raises InputError if it cannot be void now."""
+    """Return the game with this number or id and the preview of `void`. Raises InputError if it cannot be void
+    now.
+    """
     game = find_game(contest, word)
     if game.state not in (GameState.DONE, GameState.RUNNING):
         raise InputError(f"game {game.number} is {game.state}: it has no result to withdraw")
@@ -172,12 +171,12 @@ def effect_of_void(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
     if {game.first, game.second} & out.keys():
         again = "is not played again, because one of the two is disqualified"
     what = "The result" if game.state is GameState.DONE else "What is played now"
-    words = f"{what} of game {game.number}, {game.first} - {game.second}, counts no more; the game {again}."
+    words = f"{what} of game {game.number}, {game.first} - {game.second}, no longer counts; the game {again}."
     return game, Effect(words, _changes(contest, out, without=game.id))
 
 
 def effect_of_disqualify(contest: Contest, agent: str) -> Effect:
-    """What `disqualify` would change now. Raises InputError if no agent is called so, or it is disqualified."""
+    """Preview `disqualify`. Raises InputError if the agent is unknown or already disqualified."""
     out = contest.out()
     if agent not in contest.snapshot.by_name():
         raise InputError(f"no agent {agent!r} takes part in {contest.name!r}")
@@ -186,12 +185,12 @@ def effect_of_disqualify(contest: Contest, agent: str) -> Effect:
     games = [game for game in contest.store.games(contest.name) if agent in (game.first, game.second)]
     played = sum(game.state is GameState.DONE for game in games)
     waiting = sum(game.state in (GameState.PENDING, GameState.HELD) for game in games)
-    words = f"{played} games of {agent} count for nobody, and {waiting} are not played."
+    words = f"{played} games of {agent} no longer count, and {waiting} are not played."
     return Effect(words, _changes(contest, {**out, agent: ""}))
 
 
 def _changes(contest: Contest, out: Mapping[str, str], without: str = "") -> Sequence[PlaceChange]:
-    """Who changes places or points if these agents are out and a game has no result; later rounds stay as drawn."""
+    """Changes of the table without the agents `out` and game `without`; later rounds stay as drawn."""
     now = contest.standing().table
     left = [result for result in contest.results() if result.id != without]
     played = contest.tournament.played(contest.store.pairings(contest.name), left)

@@ -1,4 +1,4 @@
-"""contest.toml, read: what an organiser plans, every mistake in it named with its line before anything is played."""
+"""Reads contest.toml and reports each mistake with its line."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from judge.transparency.checkpoint import read_witness_key
 
 PLAN_FILE = "contest.toml"
 NAME = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"
-"""What a contest may be called, as a regular expression."""
+"""Regular expression of contest names."""
 
 
 StrictDatetime = Annotated[datetime, Field(strict=True)]
@@ -40,63 +40,61 @@ class _Table(BaseModel):
 
 
 class AgentPlan(_Table):
-    """Who takes part."""
+    """An agent of the contest."""
 
     path: str
-    """A house agent, an executable or a directory, from the file's own folder."""
+    """A house agent, an executable or a directory, relative to this file."""
     name: str = Field(default="", pattern=r"^([A-Za-z0-9_-][A-Za-z0-9._-]{0,63})?$")
-    """What the tables call it; empty: its own name."""
+    """Name in the tables; empty: the agent's own name."""
 
 
 class OpeningsPlan(_Table):
-    """The openings, which all pairings play alike, each with both colours."""
+    """The openings of all pairings, each played with both colours."""
 
     file: str = ""
-    """From the file's own folder; empty: every game begins on an empty board."""
+    """Relative to this file; empty: games begin on an empty board."""
     shuffle: bool = False
-    """In an order that chance decides, else in the file's."""
+    """Use a random order instead of file order."""
     transform: bool = False
-    """Turned and mirrored when they come again."""
+    """Rotate and mirror openings when they repeat."""
 
 
 class FoldersPlan(_Table):
-    """Where the agents' persistent folders begin."""
+    """Initial content of the agents' persistent folders."""
 
     from_: str = Field(default="", alias="from")
-    """A directory of folders, or another contest, from the file's own folder; empty: every agent begins with an empty
-    one, unless folders were imported."""
+    """A directory of folders or another contest, relative to this file; empty: empty folders, unless folders were
+    imported.
+    """
 
 
 class RatingsPlan(_Table):
-    """Contests with which the ratings are joined on the pages, so that each agent has a history. It changes no game."""
+    """Contests rated together with this one on the pages, for each agent's history. No effect on games."""
 
     with_: tuple[str, ...] = Field(default=(), alias="with", max_length=100)
-    """Other contests, or exports, from the file's own folder."""
+    """Contests or exports, relative to this file."""
     anchors: Mapping[str, Annotated[float, Field(allow_inf_nan=False)]] = {}
-    """Agents whose joined ratings are given, by name."""
+    """Fixed ratings of agents, by name."""
 
     @model_validator(mode="after")
     def _anchors_what_it_joins(self) -> Self:
         if self.anchors and not self.with_:
-            raise ValueError("anchors hold joined ratings: name the other contests in with, or leave anchors out")
+            raise ValueError("anchors need joined ratings: name the other contests in with, or remove anchors")
         return self
 
 
 class BroadcastPlan(_Table):
-    """What the public sees while games are played: after which delay, and how many may watch.
-
-    A result is told at once.
-    """
+    """Delay and limits of the live broadcast. Results are not delayed."""
 
     delay_plies: int = Field(default=0, ge=0, le=1000)
-    """A move is told after so many more."""
+    """A move is shown after this number of further moves."""
     delay_s: float = Field(default=0, ge=0, le=3600)
-    """A move is told so many seconds later."""
+    """A move is shown this number of seconds later."""
     viewers: int = Field(default=5000, ge=1)
-    """Connections at once."""
+    """Maximum number of connections at once."""
     connections_per_address: int = Field(default=64, ge=1)
     requests_per_minute: int = Field(default=1200, ge=1)
-    """Of an address."""
+    """Maximum per address."""
 
     @property
     def is_given(self) -> bool:
@@ -105,29 +103,29 @@ class BroadcastPlan(_Table):
 
 
 class SubmissionsPlan(_Table):
-    """From when to when authors may submit by HTTP, while a service runs."""
+    """When authors may submit by HTTP, while a service runs."""
 
     opens: StrictDatetime | None = None
     closes: StrictDatetime | None = None
 
 
 class StartPlan(_Table):
-    """When a service starts the contest by itself."""
+    """When a service starts the contest automatically."""
 
     starts: StrictDatetime | None = None
 
 
 class WitnessPlan(_Table):
-    """Who signs the contest's log on another machine."""
+    """A witness that signs the contest's log on another machine."""
 
     key: WitnessKey
-    """The line of its public key, which judge witness prints: NAME+ID+KEY."""
+    """Its public key as printed by judge witness: NAME+ID+KEY."""
     url: str = Field(default="", pattern=r"^(https?://[!-~]{1,400})?$")
-    """Where it is asked, as C2SP's tlog-witness says; empty: it comes by itself, and judge contest cosign --from takes
-    what it signed."""
+    """Its address, as in C2SP's tlog-witness; empty: it signs by itself, for judge contest cosign --from."""
     draw: bool = True
-    """Whether the draw follows from its signature; only with url, and not with a fixed seed. false for a witness of
-    other software, which signs with a time alone."""
+    """Whether the draw depends on its signature; requires url and no fixed seed. false for a witness of other
+    software, all of whose signatures include a time.
+    """
 
     @property
     def name(self) -> str:
@@ -141,15 +139,15 @@ class WitnessPlan(_Table):
 
     @property
     def signs_draw(self) -> bool:
-        """Whether the draw may follow from its signature."""
+        """Whether the draw may depend on its signature."""
         return self.draw and bool(self.url)
 
 
 class SlotsPlan(_Table):
-    """The machine's share in it."""
+    """The processors of a game."""
 
     cores: int = Field(default=1, ge=1)
-    """Whole processors that a game has to itself."""
+    """Whole cores reserved for each game."""
 
 
 class Plan(_Table):
@@ -158,22 +156,23 @@ class Plan(_Table):
     name: str = Field(pattern=NAME)
     about: str = ""
     policy: str
-    """A name, `name:variant`, or a .toml file from the file's own folder."""
+    """A name, `name:variant`, or a .toml file, relative to this file's folder."""
     change: tuple[str, ...] = ()
-    """Single numbers of the policy, as `section.key=value`."""
+    """Changes of single policy values, as `section.key=value`."""
     seed: Annotated[int, Field(ge=0, lt=2**53)] | None = None
-    """A fixed seed. Anybody who knows it can predict all chance: lots, the order of openings and the chance in games.
-    None: all chance follows from a secret that is drawn when the contest begins."""
+    """A fixed seed. Anyone who knows it can predict all chance: the draw, the order of openings and the chance in
+    games. None: chance is derived from a secret that is drawn when the contest begins.
+    """
     seeding: Literal["listed", "drawn"] = "listed"
-    """Who is the first seed: the agents as they are listed, or by lot."""
+    """Seeding order: as listed, or drawn by lot."""
     seeds: tuple[str, ...] = ()
-    """Names of agents, listed or submitted, best first; all others are behind them."""
+    """Names of agents, listed or submitted, best first; all others follow."""
     store: str = "sqlite:///contest.db"
-    """The URL of the database; the path of an SQLite file is relative to the directory of contest.toml."""
+    """URL of the database; an SQLite path is relative to the folder of contest.toml."""
     box: BoxKind = "docker"
     format: AnyFormat
     duel: Duel | None = None
-    """Given: a pairing's games score together, as Gomocup's did until 2016."""
+    """If given, a pairing's games score together, as in Gomocup until 2016."""
     openings: OpeningsPlan = OpeningsPlan()
     folders: FoldersPlan = FoldersPlan()
     failures: FailuresPlan = FailuresPlan()
@@ -181,9 +180,9 @@ class Plan(_Table):
     slots: SlotsPlan = SlotsPlan()
     broadcast: BroadcastPlan = BroadcastPlan()
     intake: IntakePolicy = IntakePolicy()
-    """What authors may send, and how often."""
+    """Limits of submissions: size and frequency."""
     zone: str = ""
-    """The zone of times without an offset, such as Europe/Prague."""
+    """Time zone of times without an offset, such as Europe/Prague."""
     submissions: SubmissionsPlan = SubmissionsPlan()
     contest: StartPlan = StartPlan()
     agents: tuple[AgentPlan, ...] = ()
@@ -191,7 +190,7 @@ class Plan(_Table):
 
     @property
     def windows(self) -> Windows:
-        """The moments that it names, with their zones. Raises ValueError for one that does not say when it is."""
+        """The schedule, with time zones. Raises ValueError for an ambiguous moment."""
 
         def moment(key: str, given: datetime | None) -> datetime | None:
             return None if given is None else aware_moment(key, given, self.zone)
@@ -245,7 +244,7 @@ class Plan(_Table):
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A contest.toml with what it names: the folder that it is in is the contest's."""
+    """A contest.toml and the paths it implies. Its folder is the contest's."""
 
     path: Path
     text: str
@@ -254,27 +253,27 @@ class Planned:
 
     @property
     def name(self) -> str:
-        """Of the contest."""
+        """Name of the contest."""
         return self.plan.name
 
     @property
     def folder(self) -> Path:
-        """Where the contest's files are."""
+        """The contest's folder."""
         return self.path.parent
 
     @property
     def agents(self) -> Path:
-        """The frozen agents' files, each in a directory by its digest."""
+        """The locked-in agents' files, in directories named by digest."""
         return self.folder / "agents"
 
     @property
     def files(self) -> Path:
-        """Records and folders' states by digest."""
+        """Records and folder states, by digest."""
         return self.folder / "files"
 
     @property
     def store_url(self) -> str:
-        """Of the database; a file of SQLite that is no absolute path lies in the folder."""
+        """URL of the database; relative SQLite paths are resolved in the folder."""
         start, name = "sqlite:///", self.plan.store.removeprefix("sqlite:///")
         if not self.plan.store.startswith(start) or name.startswith("/"):
             return self.plan.store
@@ -282,19 +281,18 @@ class Planned:
 
     @property
     def has_no_store(self) -> bool:
-        """Whether its store is a file that is not there: asking about a contest must not make one."""
+        """Whether its store is a missing file, which queries must not create."""
         start, name = "sqlite:///", self.store_url.removeprefix("sqlite:///")
         return self.store_url.startswith(start) and not Path(name).exists()
 
     def not_begun(self) -> InputError:
-        """The error for what there is only of a contest that has begun."""
+        """The error for queries before the contest has begun."""
         waits = self.waits_for()
         how = f"{waits}" if waits else f"judge contest run {self.path} begins it"
         return InputError(f"the contest {self.name!r} has not begun; {how}")
 
     def waits_for(self, now: datetime | None = None) -> str:
-        """What the contest waits for before it may begin, with the moments of its file: the end of submissions, its
-        start. Empty if both are over, or the file names neither."""
+        """Why the contest may not begin yet, with the moments; empty if it may."""
         windows = self.plan.windows
         now = now or datetime.now(UTC)
         parts = []
@@ -308,11 +306,11 @@ class Planned:
         return "; ".join(parts)
 
     def openings(self) -> list[Opening]:
-        """The openings of the file, or the empty one; InputError that names its line."""
+        """The openings, or the empty one. Raises InputError with the line."""
         return openings_of(self.path, self.plan.openings, self.policy)
 
     def lacks_agents(self, count: int) -> str | None:
-        """The reason why the format cannot be played with so many agents; None if it can."""
+        """Why the format cannot be played with `count` agents; None if it can."""
         least, most = self.plan.format.agents
         if count >= least and (most is None or count <= most):
             return None
@@ -323,30 +321,30 @@ class Planned:
         )
 
     def locate(self, agent: AgentPlan) -> str:
-        """The agent's path from here, or the name of a house agent; nothing else is looked for anywhere else."""
+        """The agent's path, or the name of a house agent."""
         return located(self.folder, agent)
 
 
 def openings_of(path: Path, chosen: OpeningsPlan, policy: Policy) -> list[Opening]:
-    """The openings that an `[openings]` of the file at `path` names, or the empty one; InputError that names a line."""
+    """The openings of `chosen` from the file at `path`, or the empty one. Raises InputError with the line."""
     if not chosen.file and not chosen.transform:
         return [()]
     game = policy.game
     written = game_entry(game.name).openings(game.options)
     if written is None:
-        raise InputError(f"{path}: [openings]: {game.name} has no openings of stones; leave the table out")
+        raise InputError(f"{path}: [openings]: {game.name} does not support opening positions; remove the table")
     return read_openings(path.parent / chosen.file, written) if chosen.file else [()]
 
 
 def located(folder: Path, agent: AgentPlan) -> str:
-    """The path of an `[[agents]]` of a file in `folder`, or the name of a house agent."""
+    """The path of an agent listed in a file in `folder`, or the name of a house agent."""
     path = folder / agent.path
     is_name = agent.path in (*house_agent_names(), *PERSONS) and not is_file(path) and not is_directory(path)
     return agent.path if is_name else str(path)
 
 
 def policy_of(path: Path, name: str, changes: Sequence[str]) -> Policy:
-    """The policy that the file at `path` names, which may lie beside it, with its `change`; InputError names both."""
+    """The policy named in the file at `path`, with its changes. Raises InputError."""
     own = path.parent / name.partition(":")[0]
     named = f"{path.parent}/{name}" if own.suffix == ".toml" else name
     try:
@@ -356,7 +354,7 @@ def policy_of(path: Path, name: str, changes: Sequence[str]) -> Policy:
 
 
 def load_plan(path: Path) -> Planned:
-    """The plan in a file, or in a folder's contest.toml; InputError that names the file, the line and the fix."""
+    """Load a plan from a file or a folder. Raises InputError with file, line and fix."""
     if is_directory(path):
         path /= PLAN_FILE
     text = read_text(path, "a contest file; judge contest init NAME --policy POLICY makes one")

@@ -1,4 +1,4 @@
-"""Who plays a contest on this machine: the process that has the lock of its folder."""
+"""The lock of a contest's folder: one process per machine plays the contest."""
 
 import os
 from collections.abc import Iterator
@@ -13,20 +13,20 @@ LOCK_FILE = "lock"
 
 @contextmanager
 def alone(planned: Planned) -> Iterator[None]:
-    """Hold the lock of the contest's folder. Raises InputError if another judge runs it."""
+    """Hold the folder's lock. Raises InputError if another process has it."""
     path = planned.folder / LOCK_FILE
     try:
-        file = path.open("ab+", buffering=0)  # unbuffered: on a full disk, closing does not fail as well
+        file = path.open("ab+", buffering=0)  # unbuffered: closing must not also fail on a full disk
     except OSError as error:
         raise HostError(f"{path}: {error.strerror}") from None
     with file:
-        # A shared lock is of `player_of`, which looked at this moment.
+        # A shared lock belongs to a concurrent `player_of`.
         if not try_lock(file) and not (try_lock(file, shared=True) and try_lock(file)):
             file.seek(0)
             raise InputError(
                 f"another judge (process {file.read(20).decode('ascii', 'replace').strip() or 'unknown'}) "
                 f"runs {planned.name}; "
-                f"judge contest pause {planned.path} ends it politely"
+                f"judge contest pause {planned.path} stops it after the running games"
             )
         try:
             file.truncate(0)
@@ -37,7 +37,7 @@ def alone(planned: Planned) -> Iterator[None]:
 
 
 def player_of(planned: Planned) -> str | None:
-    """The process that plays a contest on this machine, as its lock says; None if nobody does."""
+    """The id of the process that plays the contest on this machine, if any."""
     try:
         with (planned.folder / LOCK_FILE).open("r", encoding="ascii", errors="replace") as file:
             return None if try_lock(file, shared=True) else file.read(20).strip() or "unknown"

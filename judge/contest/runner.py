@@ -1,7 +1,7 @@
-"""The loop that plays a contest: fill the free slots, wait for a game to end, fix it, and look for what comes next.
+"""The loop that plays a contest: fill free slots, wait for a game to end, store its result, schedule the next
+games.
 
-Nothing of a contest is kept here: the store says which games there are and which have ended, so a loop that was killed
-is begun again from the store. What was running then is rolled back and played again.
+All state is in the store. After a kill, running games are rolled back and replayed.
 """
 
 from collections import deque
@@ -22,40 +22,39 @@ from judge.store.files import Files
 from judge.store.types import FileKind
 
 LOOK_S = 1.0
-"""How long the loop waits for a game to end before it looks whether somebody wants it to stop."""
+"""Polling interval for stop requests."""
 
 PATIENCE_S = 600.0
-"""How long a lost store is waited for."""
+"""Maximum time to wait for a lost store."""
 
 STOPPED = "stopped"
-"""The state of a contest that needs its organiser, and the event of its journal."""
+"""State of a contest that needs its organiser, and its journal event."""
 
 
 SET_ASIDE = "set-aside"
-"""The event of a game that stays void while others are played: it is tried once more when nothing else is left."""
+"""Journal event of a void game that is tried once more after all others."""
 
 PAUSE_S = 300.0
-"""How long after that, at least, it is tried: what takes a host's cores is often gone by then."""
+"""Minimum time until it is tried again: load on the host is often over by then."""
 
 
 class StopReason(StrEnum):
     """Why the loop ended."""
 
     FINISHED = "finished"
-    """Every game of the contest has its result."""
+    """All games have results."""
     DRAINED = "drained"
-    """Somebody asked: what was running was finished, nothing was started."""
+    """On request: running games were finished."""
     ABANDONED = "abandoned"
-    """Somebody asked twice: what was running is played again when the contest goes on."""
+    """On the second request: running games are replayed later."""
     HELD = "held"
-    """Games are held for the organiser, and all others are done."""
+    """Games are held for the organiser, all others are done."""
     PAUSED = "paused"
-    """The contest was paused or stopped in the store."""
+    """Paused or stopped in the store."""
 
 
 def again_at(store: Store, contest: str) -> str | None:
-    """When a running contest may try the games once more that it has set aside, in UTC; None if it has to be resumed
-    for that."""
+    """When a running contest retries the games that it set aside, in UTC; None if it does not."""
     if store.state(contest) != "open":
         return None
     aside = [line.at for line in store.journal(contest) if line.event == SET_ASIDE]
@@ -66,7 +65,7 @@ def again_at(store: Store, contest: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class AttemptEvent:
-    """An attempt of a game ended, and the contest has taken note: `state` is the state of the attempt."""
+    """A stored end of an attempt; `state` is the attempt's state."""
 
     game: ScheduledGame
     outcome: Outcome | None
@@ -92,21 +91,18 @@ class ContestRunner:
         pause_s: float = PAUSE_S,
         patience_s: float = PATIENCE_S,
     ) -> None:
-        """`files` gets the records and the states of folders, each before the row that refers to it.
+        """`files` receives records and folder states, each before the row that refers to it.
 
-        `schedule_next` is called when all games that were scheduled have ended: it schedules those that follow from
-        the results, and returns whether there are any.
+        `schedule_next` is called when all scheduled games have ended. It returns whether it has scheduled more.
 
-        After so many void `attempts` of a game in a row the game is set aside if another one was played since the
-        last time, or if others are left the first time. It is tried once more when all others have ended, and not
-        before `pause_s` have passed since a game was set aside.
-        Otherwise, or if it is void again, the whole contest stops and says why: so a cause that hits one game stops
-        no other, an agent gains one attempt by it at most, and a host that cannot play does not try all games.
+        After `attempts` voids in a row, a game is set aside if another game was played since the last one was set
+        aside or, the first time, if others are left. It is retried after all others, at least `pause_s` after the
+        last one was set aside. Otherwise, or if it is void again, the contest stops. So one failing game stops no
+        other, an agent gains at most one attempt, and a broken host does not try all games.
 
-        No two games of an agent in `alone` are played at once.
-        `check` is called in each round. It raises HostError if another process has taken over the contest, and
-        StoreLostError while that is unknown. Games continue for `patience_s` while the store is lost; then
-        StoreLostError is raised.
+        Agents in `alone` play one game at a time. `check` is called in each round. It raises HostError if another
+        process has taken over the contest, and StoreLostError while this is unknown. Games continue for
+        `patience_s` while the store is lost.
         """
         self._store = store
         self._files = files
@@ -119,26 +115,24 @@ class ContestRunner:
         self._check = check
         self._pause_s = pause_s
         self._has_played = False
-        """Whether a result came since the loop began or set a game aside."""
+        """Whether a result came since the start or the last set-aside."""
         self._is_first = True
-        """Whether no game was set aside yet."""
         self._set_aside_at: float | None = None
-        """When this loop last set a game aside."""
         self._patience_s = patience_s
         self._played: set[tuple[str, int]] = set()
-        """The games and attempts whose ends are not in the store."""
+        """Attempts whose ends are not yet stored."""
         self._ended: deque[JobEnd] = deque()
-        """Ends that are not in the store."""
         self._log = get_logger(contest=contest)
         self.drain = Event()
-        """Set: finish what runs, start nothing."""
+        """Set to finish running games and start no others."""
         self.abandon = Event()
-        """Set: end now."""
+        """Set to end now."""
 
     def run(self, tell: Callable[[AttemptEvent], None]) -> StopReason:
-        """Play until nothing is left to play, or until it is stopped; `tell` is called with every game that ended.
+        """Play until no games are left or a stop is requested; `tell` is called with each ended attempt.
 
-        Raises HostError if the disk is full, if another host has taken over, or if the store does not come back.
+        Raises HostError if the disk is full or another host has taken over, StoreLostError if the store stays
+        lost.
         """
         self._files.sweep()
         lost_at: float | None = None
@@ -147,7 +141,7 @@ class ContestRunner:
             try:
                 self._check()
                 if is_new or lost_at is not None:
-                    # Games that were issued to a judge that was killed, or while the store was lost.
+                    # Games issued to a killed judge, or while the store was lost.
                     why = "the judge that played it was stopped"
                     if rolled_back := self._store.roll_back(self._contest, why, self._played):
                         self._log.info("rolled back", games=rolled_back)
@@ -168,10 +162,7 @@ class ContestRunner:
         return StopReason.ABANDONED
 
     def _step(self, tell: Callable[[AttemptEvent], None]) -> StopReason | None:
-        """Fill the slots, wait and settle what has ended; the reason if there is nothing left to do.
-
-        Raises StoreLostError; then the next step does what is left of it.
-        """
+        """Fill the slots, wait and settle ended games; return a reason when done."""
         self._settle_all(tell)
         self._fill()
         if not self._executor.running:
@@ -199,13 +190,12 @@ class ContestRunner:
             self._played.add((game.id, game.attempt))
 
     def _why_nothing_runs(self) -> StopReason | None:
-        """None: there is more to play."""
         if self.drain.is_set():
             return StopReason.DRAINED
         if self._store.state(self._contest) != "open":
             return StopReason.PAUSED
         counts = self._store.counts(self._contest)
-        # With free slots and nothing running, games that are pending wait for one that is held.
+        # Free slots and no running game: the pending games wait for a held one.
         if counts[GameState.PENDING] and not (counts[GameState.HELD] and self._executor.free):
             return None
         if counts[GameState.HELD]:
@@ -213,7 +203,6 @@ class ContestRunner:
         return None if self._schedule_next() else StopReason.FINISHED
 
     def _settle(self, end: JobEnd) -> AttemptEvent:
-        """Accept a result, or give the game back. Raises HostError if the record cannot be stored."""
         game, result = end.game, end.result
         if end.host:
             self._store.played_by(game.id, game.attempt, end.host)
@@ -252,12 +241,12 @@ class ContestRunner:
         return AttemptEvent(game, outcome, AttemptState.VOID, why)
 
     def _set_aside(self) -> set[str | None]:
-        """The games that were set aside before."""
         return {line.game for line in self._store.journal(self._contest) if line.event == SET_ASIDE}
 
     def _try_again(self) -> bool:
-        """Wait until it is time, then release the games that were set aside; False if others are held. Ends early if
-        the contest is paused, if the organiser has released one, or if the loop is asked to end."""
+        """Wait until it is time, then release the games that were set aside; False if others are held. Returns early
+        on a pause, a release or a stop request.
+        """
         before = self._set_aside()
         held = [game.id for game in self._store.games(self._contest) if game.state is GameState.HELD]
         if not before.issuperset(held):
@@ -266,7 +255,7 @@ class ContestRunner:
         self._log.warning("waiting", seconds=max(0.0, end - monotonic()), games=len(held))
         while (left_s := end - monotonic()) > 0:
             self._check()
-            self._ended += self._executor.wait(0)  # workers come and go meanwhile
+            self._ended += self._executor.wait(0)  # workers come and go during this time
             if self.drain.wait(min(LOOK_S, left_s)) or self._store.state(self._contest) != "open":
                 return True
             if self._store.counts(self._contest)[GameState.HELD] < len(held):
@@ -276,7 +265,6 @@ class ContestRunner:
         return True
 
     def _stop(self, game: ScheduledGame, why: str, record: str | None) -> None:
-        """Stop the contest because a game stays void; say if an agent of it has stopped the contest before."""
         pair = (game.first, game.second)
         stops = [
             line.text.partition(":")[0].split(" - ")

@@ -30,13 +30,12 @@ def take_snapshot(
     begins: Begins = lambda _: ("", {}),
     freeze: Callable[[str], Freeze | None] = lambda _: None,
 ) -> Snapshot:
-    """Copy the agents and fix everything that decides the contest. Raises InputError for mistakes that would otherwise
-    show only during a game.
+    """Copy the agents and fix everything that decides the contest. Raises InputError for mistakes that would
+    otherwise appear during a game.
 
-    `staging` is an empty directory. All chance follows from `secret`; None: from the plan's own seed. `begins` is
-    called with the names and digests of the agents, and returns where their persistent folders come from and, by name,
-    the digests of those that do not begin empty. `freeze` is called when all is fixed but the draw, with the digest of
-    that, and returns the log as it is then.
+    `staging` is an empty directory. `secret` is the source of all chance; None: the plan's seed. `begins`
+    takes names and digests of the agents, and returns the source of their folders and the digests of non-empty
+    ones by name. `freeze` takes the digest of everything except the draw, and returns the current log.
     """
     plan = planned.plan
     if secret is None and plan.seed is None:
@@ -93,7 +92,6 @@ def take_snapshot(
 
 
 def _drawn(terms: Snapshot, secret: Key | None, freeze: Freeze | None) -> Snapshot:
-    """The snapshot with the ranks that follow from chance."""
     seed = terms.seed if secret is None else contest_key(secret, terms.name, freeze)
     if seed is None:
         raise ValueError("a contest without a seed needs a secret")
@@ -108,15 +106,16 @@ def _raised(error: InputError) -> None:
 
 
 def images_of(runtimes: Iterable[str]) -> dict[str, SnapshotImage]:
-    """The images of some runtimes on this Engine. Raises HostError if one of ours is missing or out of date, InputError
-    if an organiser's own is missing."""
+    """The runtimes' images on this Engine. Raises HostError if one of judge's is missing or outdated, InputError
+    if an organiser's is missing.
+    """
     contents = {state.id: state.content for state in listing()}
     ids = {runtime: runtime_image(runtime) for runtime in sorted(set(runtimes))}
     return {name: SnapshotImage(id=image, content=contents.get(image, "")) for name, image in ids.items()}
 
 
 def distinct(names: Sequence[str], path: Path) -> Sequence[str]:
-    """The names. Raises InputError if two agents of the contest file at `path` have the same name."""
+    """Return the names. Raises InputError for duplicates in the contest file at `path`."""
     for name in names:
         if names.count(name) > 1:
             raise InputError(

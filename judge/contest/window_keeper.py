@@ -1,7 +1,7 @@
-"""Opens and closes submissions and starts a contest at the moments that its file names, while a service runs.
+"""Opens and closes submissions and starts a contest on schedule, while a service runs.
 
-What it does follows from the file, the clock and the journal alone, in which each of it is a line, once: so it goes on
-after a kill where it was. The file is read again when it changes; other moments are a line of the journal too.
+Actions depend only on contest.toml, the clock and the journal, which has each action once. So a killed
+service resumes correctly. Schedule changes are also written to the journal.
 """
 
 import subprocess
@@ -27,24 +27,24 @@ from judge.store.submissions import Register
 from judge.submissions.windows import BEGINS, CLOSED, OPENED, WINDOW, SubmissionGate, Windows, moment_text
 
 WHO = "the clock"
-"""Whose order a line of the journal tells of, if nobody gave it."""
+"""Actor of scheduled actions in the journal."""
 
 LOOK_S = 1.0
 
 NEVER = -1
-"""A moment at which no file was changed."""
+"""An impossible modification time."""
 
 RUN_LOG = "run.log"
-"""In the contest's folder: what `judge contest run` says when a service has started it."""
+"""Output of `judge contest run` started by a service, in the contest's folder."""
 
 AGAIN_S, MOST_AGAIN_S = 30.0, 1800.0
-"""After a failure of `judge contest run` it is started again after this time, then twice as long, and so on."""
+"""Pause before a failed `judge contest run` is restarted; doubled each time, up to the second value."""
 
 log = get_logger()
 
 
 class ContestProcess:
-    """`judge contest run` as a process beside the service, which goes on when the service ends."""
+    """A separate `judge contest run` process, which survives the service."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._path = path.resolve()
@@ -53,10 +53,10 @@ class ContestProcess:
         self._not_before = 0.0
         self._failures = 0
         self.is_done = False
-        """Whether it ended well: the contest is over, or somebody ended the process politely."""
+        """Whether it ended with code 0: contest over, or stop requested."""
 
     def ensure(self) -> bool:
-        """Start it unless it runs or has just failed; whether it was started now. Raises HostError."""
+        """Start it unless it runs or failed recently; return whether it was started. Raises HostError."""
         if self._process is not None:
             code = self._process.poll()
             if code is None:
@@ -88,15 +88,15 @@ class ContestProcess:
 
 
 class FileWindows:
-    """The moments of a contest's file as it is now; one with a mistake changes nothing."""
+    """The schedule in a contest file. A file with a mistake does not change it."""
 
     def __init__(self, planned: Planned) -> None:
         self._path = planned.path
         self._windows = planned.plan.windows
-        self._read_at = NEVER  # the plan may be older than the file is by now
+        self._read_at = NEVER  # the file may be newer than the plan
 
     def look(self) -> Windows:
-        """The moments that hold; the file is read again if it was changed."""
+        """Return the schedule; read a changed file again."""
         try:
             changed_at = self._path.stat().st_mtime_ns
         except OSError:
@@ -106,12 +106,12 @@ class FileWindows:
             try:
                 self._windows = load_plan(self._path).plan.windows
             except InputError as error:
-                log.error("the contest's file has a mistake, and its moments hold as they were", error=str(error))  # noqa: TRY400
+                log.error("the contest file has a mistake; the schedule is unchanged", error=str(error))  # noqa: TRY400
         return self._windows
 
 
 class WindowKeeper:
-    """Does what is due. Used as a context manager it looks again and again, in a thread."""
+    """Performs scheduled actions; as a context manager periodically, in a thread."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class WindowKeeper:
         is_done: Callable[[], bool] = lambda: False,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """`ensure_run` starts what plays the contest unless it runs; `is_done` says that it ended well."""
+        """`ensure_run` starts the contest's process unless it runs; `is_done`: it ended successfully."""
         self._planned = planned
         self._register = register
         self._gate = gate
@@ -154,13 +154,13 @@ class WindowKeeper:
                 self._said = ""
             except (HostError, InputError, SQLAlchemyError, OSError) as error:
                 if str(error) != self._said:
-                    log.error("the moments of the contest's file were not looked at", error=str(error))  # noqa: TRY400
+                    log.error("the schedule was not checked", error=str(error))  # noqa: TRY400
                 self._said = str(error)
             if self._end.wait(LOOK_S):
                 return
 
     def look(self) -> None:
-        """Do what is due now. Raises InputError, HostError; the next look goes on."""
+        """Perform due actions. Raises InputError and HostError; the next call continues."""
         windows = self._file.look()
         self._gate.change(windows)
         self._tell(WINDOW, windows.words or "none")
@@ -180,7 +180,7 @@ class WindowKeeper:
         self._told = {told for told in self._told if told[0] != event} | {(event, text)}
 
     def _has_told(self, event: str, moment: datetime) -> bool:
-        """Whether the journal says that it has happened, also if the clock was set back since."""
+        """True even if the clock was set back since."""
         if (event, moment_text(moment)) in self._told:
             return True
         with closing(open_store(self._planned)) as store:
@@ -204,7 +204,6 @@ class WindowKeeper:
             self._ensure_run()
 
     def _underway(self, starts: datetime) -> int:
-        """The submissions that came before the start and are still processed."""
         before = starts.astimezone(UTC).isoformat(timespec="milliseconds")
         early = [each for each in self._register.submissions() if each.received_at < before]
         is_tried_again = sum(each.state is State.FAILED and each.due_at is not None for each in early)
@@ -212,7 +211,7 @@ class WindowKeeper:
 
 
 def remembered(planned: Planned) -> dict[str, str]:
-    """What the journal says the clock has done, for the gate."""
+    """The scheduled actions in the journal, for the gate."""
     with closing(open_store(planned)) as store:
         found = {event: store.last_lines(planned.name, 1, event) for event in (OPENED, CLOSED)}
     return {event: lines[0].text for event, lines in found.items() if lines}

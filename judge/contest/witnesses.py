@@ -1,6 +1,5 @@
-"""The witnesses that a contest announces: asks them to sign its log, and keeps the last that each of them signed.
-
-A witness that does not answer, or answers slowly, never keeps the contest from going on.
+"""Asks the witnesses of a contest to sign its log, and stores the latest signature of each. A slow witness
+never delays the contest.
 """
 
 import threading
@@ -32,7 +31,7 @@ from judge.transparency.merkle import Tree
 from judge.transparency.witness import within
 
 EACH_S = 30
-"""How long a witness may take in all."""
+"""Timeout of an exchange with a witness."""
 
 EVERY_S = 600
 
@@ -43,23 +42,23 @@ class Witnesses:
     """The witnesses of a contest."""
 
     def __init__(self, planned: Planned) -> None:
-        """Raises InputError if there are any and the organiser's key is not there: a log must be signed first."""
+        """Raises InputError if there are witnesses but no organiser's key: the organiser signs first."""
         self.planned = planned
         self.all = planned.plan.witnesses
         self._key = organiser_key(planned.folder) if self.all else None
         if self.all and self._key is None:
             raise InputError(
-                f"{planned.path}: [[witnesses]] sign what the organiser has signed, and there is no {KEY_FILE} beside "
-                f"the file; make one with: judge contest key {planned.folder / KEY_FILE}"
+                f"{planned.path}: [[witnesses]] need the organiser's signature, and {KEY_FILE} is missing; "
+                f"create it with: judge contest key {planned.folder / KEY_FILE}"
             )
 
     def cosign(self, witness: WitnessPlan, checkpoint: Checkpoint, tree: Tree) -> Checkpoint:
-        """The checkpoint of a tree with the witness's signatures, which are kept. HostError if it does not sign."""
+        """Store and return the checkpoint with the witness's signatures. Raises HostError if it does not sign."""
         if self._key is None:
             raise HostError("the organiser's key is missing")
         own = checkpoint.signed(self._key)
         try:
-            # The limit is for the whole exchange: a witness that sends a byte now and then does not block the contest.
+            # The limit is for the whole exchange, also with a slow sender.
             signed = within(EACH_S, lambda: _ask(witness, own, tree))
         except (HostError, InputError) as error:
             raise HostError(f"{witness.url}: {error}") from None
@@ -67,7 +66,7 @@ class Witnesses:
         return signed
 
     def ask(self, log: ContestLog) -> Iterator[tuple[WitnessPlan, str]]:
-        """Have each witness that has an address sign the log as it is; for each why it did not, or nothing."""
+        """Ask each witness with an address to sign the log; yield the error or an empty string."""
         for witness in self.all:
             if witness.url and log.size:
                 try:
@@ -77,9 +76,9 @@ class Witnesses:
                     yield witness, str(error)
 
     def take(self, path: Path, log: ContestLog) -> list[WitnessPlan]:
-        """Keep what a witness signed by itself, from the file of `judge witness`; who signed it.
+        """Import a file of `judge witness`; return the witnesses that signed it.
 
-        Raises InputError if it is not a checkpoint of this log, or if nobody signed it who was announced.
+        Raises InputError if it is no checkpoint of this log, or not signed by an announced witness.
         """
         found = read_checkpoint(read_bounded(path, LARGEST_CHECKPOINT), str(path))
         if self._key is None or not found.is_signed(self._key.public_key()):
@@ -101,14 +100,13 @@ class Witnesses:
                 path.parent.mkdir(exist_ok=True)
                 write_durably(path, signed.note)
         except OSError as error:
-            raise HostError(f"{path}: {error.strerror}: what {witness.name} signed is not kept") from None
+            raise HostError(f"{path}: {error.strerror}: the signature of {witness.name} is not stored") from None
 
 
 @contextmanager
 def asked_now_and_then(planned: Planned) -> Iterator[Witnesses]:
-    """Have the witnesses sign the log every `EVERY_S` while a contest is played, in a thread, and once at the end.
-
-    What goes wrong is an event of the log of the run, and never stops the contest.
+    """Let the witnesses sign the log every `EVERY_S` while a contest is played, in a thread, and at the end.
+    Failures are only logged.
     """
     witnesses = Witnesses(planned)
     is_over = threading.Event()
@@ -140,7 +138,7 @@ def asked_now_and_then(planned: Planned) -> Iterator[Witnesses]:
 
 
 def identity(witness: WitnessPlan) -> str:
-    """The name of the file of what a witness signed: the id of its key, in hex."""
+    """File name of a witness's checkpoint: the key id in hex."""
     return key_id(witness.name, COSIGNATURE, witness.public).hex()
 
 
@@ -155,7 +153,7 @@ def _ask(witness: WitnessPlan, checkpoint: Checkpoint, tree: Tree) -> Checkpoint
             raise HostError("answered 409 without the size that it has signed")
         old = int(size)
         if old > checkpoint.size:
-            raise HostError(f"it has signed {old} leaves of a log of this name, and this one has {checkpoint.size}")
+            raise HostError(f"it has signed {old} leaves of a log of this name, but this log has {checkpoint.size}")
     if status == 409:
         raise HostError(f"it has signed another log of this name, of {old} leaves")
     if status != 200:
@@ -168,7 +166,6 @@ def _ask(witness: WitnessPlan, checkpoint: Checkpoint, tree: Tree) -> Checkpoint
 
 
 def _posted(witness: WitnessPlan, body: bytes) -> tuple[int, bytes]:
-    """The status and the answer."""
     request = urllib.request.Request(  # noqa: S310 http or https, as the plan says
         f"{witness.url.rstrip('/')}/{PATH}", body, {"Content-Type": "text/plain; charset=utf-8"}
     )

@@ -1,4 +1,4 @@
-"""Plays one game in a separate process: from a job to its outcome and its record. Nothing is stored here."""
+"""Plays one game in a separate process: turns a job into an outcome and a record."""
 
 import hashlib
 import os
@@ -26,10 +26,10 @@ log = get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A game to play, as its current attempt: the agents' staged files by digest, and what the spec does not say.
+    """The current attempt of a game, with the agents' staged files by digest.
 
-    `seed` is the attempt's own; None if the spec has it. `folders` are the folders that each seat starts with, `states`
-    the archives of them by digest.
+    `seed`: None if the spec has it. `folders` are the initial folders of each seat, `states` their archives by
+    digest.
     """
 
     game: ScheduledGame
@@ -38,12 +38,11 @@ class Job:
     folders: tuple[KeptFolders | None, KeptFolders | None] = (None, None)
     states: Mapping[str, bytes] = field(default_factory=dict)
     contest: str = ""
-    """For the log."""
     listener: Path | None = None
-    """The socket to which the transcript is sent during the game."""
+    """Socket for the transcript during the game."""
 
     def spec(self) -> GameSpec:
-        """What is played: the spec of the schedule, with its id, the attempt's seed and the folders."""
+        """The scheduled spec with game id, seed and folders."""
         spec = GameSpec.model_validate_json(self.game.spec)
         seats = tuple(
             seat if folders is None else seat.model_copy(update={"folders": folders})
@@ -55,9 +54,8 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """A job that was played: how the game ended, its record as JSON, and the states that its folders were left in.
-
-    `outcome.record` is the digest of `record`; `states` are by digest too, without those that the job had.
+    """Outcome, record as JSON, and new folder states of a played job, by digest. `outcome.record` is the digest
+    of `record`.
     """
 
     outcome: Outcome
@@ -66,19 +64,19 @@ class JobResult:
 
     @property
     def is_void(self) -> bool:
-        """Whether nothing was scored."""
+        """Whether the game has no score."""
         return self.outcome.verdict == Verdict.VOID.value
 
 
 @dataclass(slots=True)
 class JobShelf:
-    """The folders' states of one job; see `judge.referee.folder_shelf.Shelf`."""
+    """The folder states of a job (`judge.referee.folder_shelf.Shelf`)."""
 
     states: Mapping[str, bytes]
     left: dict[str, bytes] = field(default_factory=dict)
 
     def get(self, _seat: int, digest: str) -> Archive:
-        """A state that came with the job. Raises InputError if it did not come, or does not have this digest."""
+        """Return a state. Raises InputError if it is missing or has another digest."""
         if digest == EMPTY.digest:
             return EMPTY
         data = self.states.get(digest)
@@ -90,23 +88,22 @@ class JobShelf:
             raise InputError(f"the folder's state {digest} cannot be used: {error}") from None
 
     def put(self, _seat: int, state: Archive) -> None:
-        """Take a state in."""
+        """Add a state."""
         if state is not EMPTY:
             self.left[state.digest] = state.data
 
 
 def log_to(path: Path | None) -> None:
-    """In a worker process: write events to a file, because on stderr they would be mixed with the lines of its
-    judge."""
+    """Make a worker process log to a file, because its judge writes to stderr."""
     if path is not None:
         to_json(path.open("a", encoding="utf-8"))
 
 
 def play_job(job: Job, slot: Slot, lock: Path | None = None, *, holds_cores: bool = False) -> JobResult:
-    """Play a game in a slot; a void is an end too.
+    """Play a game in a slot; a void is also a result.
 
-    `lock` is a file of the slot's: the game waits for its lock when everything is ready, and has it while it plays. So
-    it does with the locks of its cores, unless the judge has them already: then it `holds_cores`.
+    A prepared game waits for the lock of the slot's file `lock`, and for the locks of its cores unless the
+    judge `holds_cores`. It keeps them while it plays.
     """
     if slot.judge_cores:
         os.sched_setaffinity(0, slot.judge_cores)
@@ -142,14 +139,14 @@ def _turn(lock: Path | None, cores: CoreLocks) -> Iterator[None]:
 
 
 def job_result(file: RecordFile, states: Mapping[str, bytes]) -> JobResult:
-    """What a job that left this record and these folder states gives back."""
+    """Return the result of a job with this record and these folder states."""
     data = file.to_json()
     public = hashlib.sha256(public_part(file).to_json()).hexdigest()
     return JobResult(replace(outcome_of(file, hashlib.sha256(data).hexdigest()), public=public), data, states)
 
 
 def outcome_of(file: RecordFile, digest: str) -> Outcome:
-    """What the store says of an attempt, by its record and the digest of that."""
+    """Return an attempt's outcome from its record and the record's digest."""
     record = file.record
     replies = [ply.seat for ply in record.plies]
     first, second = (
@@ -161,7 +158,7 @@ def outcome_of(file: RecordFile, digest: str) -> Outcome:
 
 
 def describe_loss(error: BaseException) -> str:
-    """Why a job has no result, for the log: the worker's own words if it had any."""
+    """Why a job has no result: the worker's message if there is one."""
     if isinstance(error, HostError | InputError):
         return str(error)
     return f"the worker of this game was lost ({type(error).__name__}: {error})"

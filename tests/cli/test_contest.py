@@ -143,7 +143,7 @@ def test_one_folder_has_one_judge_and_pause_ends_it_politely(judge: Judge, tmp_p
         second = judge("contest", "run", "cup")
         assert (2, "") == (second.code, second.out)
         assert f"another judge (process {process.pid}) runs cup" in second.err
-        assert "judge contest pause cup/contest.toml ends it politely" in second.err
+        assert "judge contest pause cup/contest.toml stops it after the running games" in second.err
         paused = judge("contest", "pause", "cup", "--why", "lunch")
         assert (0, True) == (paused.code, paused.out.startswith("cup is paused; "))
         out, err = process.communicate()

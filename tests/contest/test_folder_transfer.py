@@ -88,20 +88,20 @@ def link(state: Path) -> None:
 SPOILED: list[tuple[str, Callable[[Path], object], str]] = [
     ("a changed byte", change_a_byte, "its SHA-256 is not its name"),
     ("cut short", lambda state: os.truncate(state, 512), "its SHA-256 is not its name"),
-    ("missing", Path.unlink, "missing, and"),
-    ("one more", add("readme", b"x"), "it belongs to no folder here"),
-    ("a judge's intent", add("intent.json", b"{}"), "it belongs to no folder here"),
+    ("missing", Path.unlink, "missing, but listed"),
+    ("one more", add("readme", b"x"), "not part of any folder here"),
+    ("a judge's intent", add("intent.json", b"{}"), "not part of any folder here"),
     ("a link", link, "not a regular file"),
     ("a pipe", lambda state: os.mkfifo(state.parent / "lock"), "not a regular file"),
     ("a directory", lambda state: (state.parent / "more").mkdir(), "not a regular file"),
     ("no heads", lambda state: (state.parent / "heads.json").unlink(), "belongs to no folder"),
-    ("spoiled heads", add("heads.json", b"{"), "not what a judge wrote"),
+    ("spoiled heads", add("heads.json", b"{"), "not written by judge"),
     ("large heads", add("heads.json", b" " * 5000), "it is too large"),
     ("odd heads", add("heads.json", b'{"persistent": "../../x"}'), "are no digests"),
     (
         "a stranger beside it",
         lambda state: (state.parent.parent / "readme").write_text("x"),
-        "not a folder of an agent",
+        "not an agent's folder",
     ),
     (
         "a huge sparse file",
@@ -181,7 +181,7 @@ def test_the_file_may_name_a_directory_and_not_have_an_import_too(exported: Path
     found = brought(cup)
     assert found
     assert "../learned" == found.source
-    with pytest.raises(InputError, match="says already where folders come from"):
+    with pytest.raises(InputError, match="already names a source"):
         bring(cup, exported, replaces=False)
     plain = planned(tmp_path / "plain")
     bring(plain, exported, replaces=False)
@@ -242,7 +242,7 @@ def test_empty_folders_need_no_file(tmp_path: Path) -> None:
 def test_words() -> None:
     assert "begin empty" in folder_words(["a"], (), "")
     assert (
-        "the agents' persistent folders begin with those of ../cup; a; empty: b; of no agent here: z"
+        "the agents' persistent folders begin with those of ../cup; a; empty: b; without an agent here: z"
         == folder_words(["a", "b"], {"a"}, "../cup", ["z"])
     )
 

@@ -230,7 +230,7 @@ def test_a_witness_is_asked_again_and_signs_what_goes_on(
         again.announce("spring-cup", CHANCE, commitment_to(CHANCE))
         with pytest.raises(HostError, match="1 of the witnesses did not sign"):
             cosign(folder)
-        assert "it has signed 3 leaves of a log of this name, and this one has 1" in capsys.readouterr().out
+        assert "it has signed 3 leaves of a log of this name, but this log has 1" in capsys.readouterr().out
         for number in range(3):
             again.tell_once("spring-cup", "note", f"other {number}", "")
         with pytest.raises(HostError, match="1 of the witnesses did not sign"):
@@ -264,7 +264,7 @@ def test_what_a_witness_signed_by_itself_is_taken(
 
 def test_a_contest_without_its_key_cannot_have_witnesses(announced: tuple[Store, Path]) -> None:
     (announced[1] / KEY_FILE).unlink()
-    with pytest.raises(InputError, match=r"there is no organiser\.key beside the file"):
+    with pytest.raises(InputError, match=r"organiser\.key is missing"):
         cosign(announced[1])
 
 

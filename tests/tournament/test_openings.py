@@ -185,7 +185,7 @@ def test_an_empty_file_is_refused(tmp_path: Path, text: str) -> None:
     path = file_of(tmp_path, text)
     with pytest.raises(InputError) as refused:
         read_openings(path, stones(15, 15))
-    assert str(refused.value).startswith(f"{path} holds no opening; write one a line, such as")
+    assert str(refused.value).startswith(f"{path} contains no openings; write one per line, such as")
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -229,7 +229,7 @@ def test_what_cannot_be_joined_is_named_by_plan_and_export_and_stops_no_live_pag
 
 
 def test_anchors_without_another_contest_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="anchors hold joined ratings"):
+    with pytest.raises(InputError, match="anchors need joined ratings"):
         Cup(tmp_path / "cup", THIS_YEAR, more="[ratings]\nanchors = { bert = 1600 }")
 
 

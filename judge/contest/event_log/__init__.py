@@ -1,1 +1,1 @@
-"""Writes the event log that live pages show: results, and moves after their delay."""
+"""Writes the event log of a contest: results, and moves with their delay."""

@@ -1,8 +1,7 @@
-"""The moves that workers send during a game, on their way into the event log.
+"""Merges the moves that workers send during a game into the event log, best effort.
 
-They are best effort. A worker sends one play of an attempt from its beginning, also after a reconnect; what has arrived
-before is skipped. A higher play number starts the attempt again. When the game is over, its record completes the log,
-and replaces moves that it contradicts.
+After a reconnect the worker resends its play from the start; known moves are skipped. A higher play number
+restarts the attempt. When the game ends, its record adds missing moves and replaces wrong ones.
 """
 
 import time
@@ -22,14 +21,14 @@ from judge.referee.spec import RecordFile
 from judge.referee.transcript import unpack_entries
 
 Key = tuple[int, int]
-"""Number of a game, and the attempt."""
+"""Game number and attempt."""
 
 log = get_logger()
 
 
 @dataclass(slots=True)
 class _HeldEvent:
-    """An event withheld from spectators until a moment (`time.monotonic`) and until enough answers after `ply`."""
+    """An event withheld from viewers until a moment (`time.monotonic`) and until enough answers after `ply`."""
 
     due_s: float
     ply: int
@@ -38,49 +37,46 @@ class _HeldEvent:
 
 @dataclass(slots=True)
 class _Attempt:
-    """The latest play of an attempt."""
-
     play: int = 0
-    """0 before it begins."""
+    """0: not begun."""
     next_ply: int = 0
-    """The move that has to arrive next; 0: the beginning."""
     held: deque[_HeldEvent] = field(default_factory=deque)
     logged: list[int] = field(default_factory=list)
-    """Hashes of its beginning and its moves in the log."""
+    """Hashes of the logged beginning and moves."""
 
 
 @dataclass(slots=True, eq=False)
 class Connection:
-    """Bytes of a worker about one play of an attempt."""
+    """A worker's connection for one play."""
 
     unread: bytearray = field(default_factory=bytearray)
     running: RunningGame | None = None
 
     def close(self) -> None:
-        """Ignore everything else that arrives."""
+        """Ignore all further data."""
         if self.running is not None:
             self.running.close()
         self.running = None
 
 
 class WorkerMoves:
-    """The attempts that are open in a log, and their moves."""
+    """The open attempts of a log and their moves."""
 
     def __init__(
         self, write: Callable[[Sequence[AnyEvent]], None], read_store: Callable[[], None], delay: BroadcastPlan
     ) -> None:
-        """`write` appends events to the log. `read_store` calls `begin` for new attempts in the store."""
+        """`write` appends to the log. `read_store` calls `begin` for new attempts."""
         self._write = write
         self._read_store = read_store
         self._delay = delay
         self._attempts: dict[Key, _Attempt] = {}
 
     def begin(self, key: Key) -> None:
-        """A worker was given an attempt."""
+        """Register an attempt given to a worker."""
         self._attempts[key] = _Attempt()
 
     def restore(self, key: Key, event: Playing | MoveMade) -> None:
-        """Note an event of an open attempt that is in the log already."""
+        """Register a logged event of an open attempt."""
         if isinstance(event, Playing):
             self._attempts[key] = _Attempt(event.play)
         attempt = self._attempts.setdefault(key, _Attempt())
@@ -88,10 +84,10 @@ class WorkerMoves:
         attempt.logged.append(_hash(event))
 
     def end(self, key: Key, file: RecordFile | None = None) -> Sequence[AnyEvent]:
-        """Forget an attempt that is over; the events that the log lacks.
+        """Forget a finished attempt and return its events missing in the log.
 
-        Without a record these are the withheld ones. If the record contradicts the log, its events begin another play.
-        Raises InputError if its transcript is broken.
+        Without a record these are the withheld ones. If the record contradicts the log, they begin another play.
+        Raises InputError for a broken transcript.
         """
         attempt = self._attempts.pop(key, _Attempt())
         if file is None:
@@ -104,7 +100,7 @@ class WorkerMoves:
         return events_of_record(file, key[0], attempt.play + 1)
 
     def receive(self, connection: Connection, data: bytes) -> None:
-        """Take bytes from a worker."""
+        """Process bytes from a worker."""
         connection.unread += data
         for kind, frame in frames(connection.unread):
             if kind == BEGIN and connection.running is None:
@@ -125,7 +121,7 @@ class WorkerMoves:
             self._release(attempt)
 
     def due_s(self) -> float | None:
-        """Seconds until a withheld event is due; None if none is, or if it waits for answers."""
+        """Seconds until a withheld event is due; None if there is none or it waits for answers."""
         waiting = [attempt.held[0].due_s for attempt in self._attempts.values() if attempt.held]
         return max(0.0, min(waiting) - time.monotonic()) if waiting and self._delay.delay_s else None
 
@@ -175,15 +171,16 @@ def _ply(event: AnyEvent) -> int:
 
 
 def _hash(event: Playing | MoveMade) -> int:
-    """Of what does not depend on how the transcript was cut: moments are estimates, and time that an agent used after
-    its turn is charged later."""
+    """Hash only what is independent of how the transcript was split. Moments are estimates, and time after a turn
+    is charged later.
+    """
     if isinstance(event, Playing):
         return hash((event.board, event.left_ms))
     return hash((event.ply, event.seat, event.said, event.notation, event.left_ms, event.emptied, event.pieces))
 
 
 def _delayed(event: AnyEvent, delay: BroadcastPlan) -> AnyEvent | None:
-    """An event with its clock as late as the event; after a delay by answers no clock is known."""
+    """Delay the event's clock by the same time. With a delay by plies the clock is unknown."""
     if not isinstance(event, MoveMade | TurnBegun) or event.clock is None:
         return event
     if delay.delay_plies:

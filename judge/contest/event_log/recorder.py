@@ -1,8 +1,8 @@
 """Writes the event log of a contest, in a separate process that the judge never waits for.
 
-All events except moves follow from the journal in the store, line by line, so each is written once after any kill.
-Moves come from the workers during a game, as far as they arrive. The record completes them before the end of its game
-is written. So a log that was removed is written again from the store and the records.
+All events except moves are derived from the journal, so each is written once even after a kill. Moves come
+from the workers, best effort; the record completes them before the end of the game is written. A deleted
+log is rebuilt.
 """
 
 import os
@@ -52,26 +52,26 @@ from judge.sandbox.machine.owner import owned_directory
 from judge.store.types import JournalLine
 
 TABLE_S, TABLE_SHARE = 0.5, 0.05
-"""Minimum time between two computations of the standings, and the largest share of time that they take."""
+"""Minimum interval between updates of the standings, and their maximum share of the time."""
 
 OVERLAP = 100
-"""Lines of the journal that are read again: a line may become visible after the next one."""
+"""Journal lines that are read again: a line may become visible after its successor."""
 
 LONGEST_REASON = 300
 
 REST_S = 0.01
-"""Pause after each round of the process."""
+"""Pause after each round."""
 
 LONGEST_SLEEP_S = 1.0
-"""The process reads the store after this time, even if it has seen no change."""
+"""Maximum time between reads of the store."""
 
 CONNECT_INTERVAL_S = 0.05
 
 FINISH_S = 30.0
-"""Maximum time for the log to be completed at the end of a contest."""
+"""Maximum time to complete the log of a contest."""
 
 RESTART_S = 10.0
-"""Minimum time between two restarts of the process."""
+"""Minimum time between restarts of the process."""
 
 log = get_logger()
 
@@ -80,7 +80,7 @@ class Recorder:
     """The event log of one contest."""
 
     def __init__(self, contest: Contest, path: Path, delay: BroadcastPlan | None = None) -> None:
-        """Open the log at `path`, or begin it. Raises HostError and InputError as `EventLog`."""
+        """Open or create the log at `path`. Raises HostError and InputError."""
         self._contest = contest
         self._log = EventLog(path)
         self._lines: set[int] = set()
@@ -103,7 +103,6 @@ class Recorder:
 
     def _read_log(self) -> None:
         running: dict[Key, list[bytes]] = {}
-        """The lines of open attempts."""
         for head, line in self._log.lines():
             if head.journal:
                 self._lines.add(head.journal)
@@ -146,7 +145,7 @@ class Recorder:
     # --- the journal -------------------------------------------------------------------------------------------------
 
     def read_store(self) -> None:
-        """Log what is new in the store. Raises HostError if the log cannot be written."""
+        """Log new journal lines. Raises HostError."""
         store, name = self._contest.store, self._contest.name
         for number, line in store.journal_since(name, max(0, self._last_line - OVERLAP)):
             if number in self._lines:
@@ -158,13 +157,13 @@ class Recorder:
             self._log_table()
 
     def due_s(self) -> float | None:
-        """Seconds until the standings or a withheld event are due; None if nothing is."""
+        """Seconds until standings or a withheld event are due; None if nothing is."""
         table_s = max(0.0, self._table_at - time.monotonic()) if self._is_table_due else None
         due = [each for each in (self.moves.due_s(), table_s) if each is not None]
         return min(due) if due else None
 
     def finish(self) -> None:
-        """Log everything that is left, also standings that are not due. Raises HostError as `read_store` does."""
+        """Log everything that is left, also standings that are not due. Raises HostError."""
         self._table_at = 0
         self.read_store()
 
@@ -222,7 +221,6 @@ class Recorder:
                 yield Unscored(journal=number, game=game.game, attempt=attempt, at=at, state="annulled", reason=reason)
 
     def _finished(self, key: Key, game_id: str) -> tuple[RecordFile | None, Sequence[AnyEvent]]:
-        """The record of an attempt that is over, and the moves that the log lacks."""
         attempt = self._contest.store.attempt(game_id, key[1])
         file = None
         try:
@@ -300,9 +298,9 @@ class Recorder:
 
 
 def record(planned: Planned, address: Path) -> None:
-    """Write the log of a contest, and listen at `address` for its workers, until a connection sends END.
+    """Write the log and listen at `address` for workers, until a connection sends END.
 
-    It runs only while its core is idle. Raises HostError and InputError if the log or the store cannot be used.
+    Runs with idle priority. Raises HostError and InputError.
     """
     set_scheduling(os.getpid(), os.SCHED_IDLE)
     address.unlink(missing_ok=True)
@@ -317,9 +315,9 @@ def record(planned: Planned, address: Path) -> None:
 
 
 class _Loop:
-    """Reads from workers and from the store. It sleeps until one of them has something new.
+    """Reads from workers and from the store.
 
-    It rests after each round: to wake it costs the worker of a fast game more than to find it awake.
+    It pauses after each round: waking it costs a fast game's worker more than finding it awake.
     """
 
     def __init__(self, recorder: Recorder, listener: socket.socket, planned: Planned, changes: StoreChanges) -> None:
@@ -337,11 +335,10 @@ class _Loop:
             self._selector.register(changes, selectors.EVENT_READ)
 
     def close(self) -> None:
-        """Close the selector."""
         self._selector.close()
 
     def run(self) -> None:
-        """Return after END, when every worker has closed its connection and the store was read once more."""
+        """Return after END, when all workers have disconnected and the store was read again."""
         while True:
             for key, _ in self._selector.select(self._sleep_s()):
                 self._read(key)
@@ -394,28 +391,28 @@ class _Loop:
 
 
 class RecorderProcess:
-    """The process that records a contest, which is started again if it dies. Games continue without it."""
+    """The recorder process of a contest, restarted if it dies. Games continue without it."""
 
     def __init__(self, planned: Planned) -> None:
         """Fork a process that waits for `start`. Raises HostError if the disk is full.
 
-        The contest's store must not be open: what SQLite knows of its open files is wrong in a fork.
+        The store must not be open: SQLite does not survive a fork.
         """
         self._planned = planned
         self._directory = ExitStack()
         self.address = self._directory.enter_context(owned_directory()) / "recorder"
-        """The socket for the moves of workers."""
+        """Socket for moves."""
         self._worker: Worker[Any] = Worker(fork=True)
         self._worker.start(os.getpid)
         self._worker.result()
         self._restart_at = 0.0
 
     def start(self) -> None:
-        """Begin to record."""
+        """Start recording."""
         self._worker.start(record, self._planned, self.address)
 
     def restart_if_ended(self) -> None:
-        """Continue with another process if this one has ended; not again within `RESTART_S`."""
+        """Restart a dead process, at most once per `RESTART_S`."""
         if wait([self._worker], 0) and time.monotonic() >= self._restart_at:
             self._restart_at = time.monotonic() + RESTART_S
             why = str(self._worker.exception())
@@ -425,19 +422,19 @@ class RecorderProcess:
             self.start()
 
     def finish(self) -> None:
-        """Return when the log is complete; no game is running."""
-        self._restart_at = 0.0  # it may have ended a moment ago
+        """Return when the log is complete. No game may be running."""
+        self._restart_at = 0.0  # it may have just ended
         deadline = time.monotonic() + FINISH_S
         while time.monotonic() < deadline:
             self.restart_if_ended()
             if wait([self._worker], 0):
-                break  # the new process has ended as well
+                break  # the new process has also ended
             if self._worker.pid is not None:
-                set_scheduling(self._worker.pid, os.SCHED_OTHER)  # no game is disturbed
+                set_scheduling(self._worker.pid, os.SCHED_OTHER)  # no game is running
             connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
                 connection.connect(str(self.address))
-            except OSError:  # it was started a moment ago
+            except OSError:  # it has just been started
                 connection.close()
                 time.sleep(CONNECT_INTERVAL_S)
                 continue

@@ -1,7 +1,4 @@
-"""When a contest's store has changed: seen from its files, and waited for without looking (inotify).
-
-What changes elsewhere, as in PostgreSQL or on a file system that tells nothing, is looked for a few times a second.
-"""
+"""Detects changes of a contest's store: by inotify, or by polling (PostgreSQL, some file systems)."""
 
 import ctypes
 import os
@@ -13,7 +10,7 @@ from pathlib import Path
 from judge.contest.plan import Planned
 
 LOOK_S = 0.25
-"""How often it is looked for what nobody tells."""
+"""Polling interval where no change notification exists."""
 
 _IN_MODIFY, _IN_NONBLOCK, _IN_CLOEXEC = 0x2, os.O_NONBLOCK, os.O_CLOEXEC
 
@@ -24,7 +21,7 @@ def _files(planned: Planned) -> tuple[Path, ...]:
 
 
 def stamp_of(planned: Planned) -> Callable[[], object]:
-    """What changes whenever the store does; a few times a second if that cannot be seen from its files."""
+    """Return a function whose result changes with the store, or every `LOOK_S` if changes cannot be seen."""
     paths = _files(planned)
     if not paths:
         return lambda: int(time.monotonic() / LOOK_S)
@@ -41,7 +38,7 @@ def stamp_of(planned: Planned) -> Callable[[], object]:
 
 
 class StoreChanges:
-    """A file descriptor that can be read when the files of a store have changed; `fileno` is -1 where none tells."""
+    """A file descriptor that is readable after changes of the store; `fileno` is -1 without notification."""
 
     def __init__(self, planned: Planned) -> None:
         self._paths = _files(planned)
@@ -54,18 +51,18 @@ class StoreChanges:
         return self._fd
 
     def watch(self) -> None:
-        """Watch the files that there are now; SQLite removes one and makes it again. Twice is once."""
+        """Watch the existing files, including any that SQLite has recreated."""
         watched = [self._libc.inotify_add_watch(self._fd, os.fsencode(path), _IN_MODIFY) >= 0 for path in self._paths]
         if self._fd >= 0 and not any(watched):
             self.close()
 
     def take(self) -> None:
-        """Forget what has changed so far."""
+        """Discard the changes so far."""
         with suppress(BlockingIOError):
             os.read(self._fd, 1 << 16)
 
     def close(self) -> None:
-        """Watch nothing any more."""
+        """Stop watching."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

@@ -1,1 +1,1 @@
-"""The agents' persistent folders during a contest: their transfer, and who uses them when."""
+"""The agents' persistent folders during a contest: import, export and use."""

@@ -1,7 +1,6 @@
-"""Makes the folder of a contest that was planned for another manager: contest.toml, openings and unpacked programs.
+"""Makes a contest folder from a tournament of another manager: contest.toml, openings and unpacked programs.
 
-Archives are read in a box, as those of authors are. The folder is written under another name and renamed when it is
-complete.
+Archives are unpacked in a box. The folder is renamed when it is complete.
 """
 
 import shutil
@@ -24,19 +23,19 @@ from judge.submissions.trees import TaskHost, is_archive, root_of, unpack_upload
 OPENINGS, POLICY, PROGRAMS = "openings.txt", "policy.toml", "programs"
 
 Tell = Callable[[ImportedAgent, str, bool], None]
-"""Hears of each agent what it holds, or why it cannot play, and which of the two it is (True: it can)."""
+"""Called for each agent with its contents or an error, and whether it can play."""
 
 
 def needs_boxes(contest: ImportedContest) -> bool:
-    """Whether a program comes in an archive."""
+    """Whether a program is in an archive."""
     return any(is_archive(agent.path.name) for agent in contest.agents)
 
 
 def write_imported(contest: ImportedContest, folder: Path, host: TaskHost, tell: Tell) -> None:
     """Make the new directory `folder`.
 
-    Every program that cannot be played is told; then InputError, and nothing is written. HostError if the files cannot
-    be.
+    Raises InputError and writes nothing if programs cannot be played; each is reported to `tell`. Raises
+    HostError if the files cannot be written.
     """
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise InputError(f"{folder}: exists; a contest is never overwritten, name another directory")
@@ -54,7 +53,7 @@ def write_imported(contest: ImportedContest, folder: Path, host: TaskHost, tell:
         if contest.openings:
             write_durably(partial / OPENINGS, "".join(f"{line}\n" for line in contest.openings).encode())
         policy, colon, variant = contest.policy.partition(":")
-        if policy.endswith(".toml"):  # else a policy of the game's package
+        if policy.endswith(".toml"):  # otherwise the name of a built-in policy
             shutil.copyfile(policy, partial / POLICY)
             contest = replace(contest, policy=f"{POLICY}{colon}{variant}")
         write_durably(partial / PLAN_FILE, plan_text(contest).encode())
@@ -67,7 +66,6 @@ def write_imported(contest: ImportedContest, folder: Path, host: TaskHost, tell:
 
 
 def _bring(agent: ImportedAgent, programs: Path, host: TaskHost, tell: Tell) -> bool:
-    """Unpack an agent, and see whether it could be started."""
     limits = IntakeLimits()
     try:
         if agent.path.stat().st_size > limits.upload_bytes:
@@ -86,7 +84,7 @@ def _bring(agent: ImportedAgent, programs: Path, host: TaskHost, tell: Tell) -> 
 
 
 def plan_text(contest: ImportedContest) -> str:
-    """The contest.toml; what has no equal stands in it as comments."""
+    """The text of contest.toml; settings without an equivalent become comments."""
     changes = "".join(f"    {toml_quoted(change)},\n" for change in contest.changes)
     lines = [
         "# Imported. What each line may be: judge contest init shows a contest.toml with all of them.",

@@ -1,7 +1,6 @@
-"""The copies of a contest's files that its database has: a host that takes the contest over begins with them.
+"""Copies of a contest's files in its database, so that another host can take over.
 
-Each record and each state of a folder is in the database before the row that names it, and the agents are there before
-the contest is created. So PostgreSQL alone is what must outlive the contest's host.
+Files are stored before the rows that name them, so only PostgreSQL has to survive the contest's host.
 """
 
 from io import BytesIO
@@ -19,10 +18,9 @@ log = get_logger()
 
 
 def share_files(store: Store, planned: Planned, snapshot: Snapshot) -> int:
-    """Bring what the database has of a contest's files into its folder, and the other way round; returns how many came
-    into the folder.
+    """Copy missing files between the database and the folder; return the number copied to the folder.
 
-    Raises HostError if a copy in the database is damaged, or if the disk is full; InputError if an agent is in neither.
+    Raises HostError if a database copy is damaged or the disk is full, InputError if an agent is in neither.
     """
     if not store.keeps_files:
         return 0
@@ -37,7 +35,7 @@ def share_files(store: Store, planned: Planned, snapshot: Snapshot) -> int:
             if kind is FileKind.AGENT:
                 agents.put_packed(digest, BytesIO(data))
             elif files.put(data) != digest:
-                raise InputError("its contents are not those of its name")
+                raise InputError("its SHA-256 differs from its name")
         except InputError as error:
             raise HostError(f"the store's copy of the {kind} {digest} is damaged: {error}") from None
     for digest in sorted(digest for kind, digest in here - kept if kind is FileKind.FILE):
@@ -46,5 +44,5 @@ def share_files(store: Store, planned: Planned, snapshot: Snapshot) -> int:
         if (FileKind.AGENT, digest) not in kept:
             store.keep(name, FileKind.AGENT, digest, pack_agent(agents.get(digest)))
     if brought:
-        log.info("files brought from the store", files=len(brought))
+        log.info("files copied from the store", files=len(brought))
     return len(brought)

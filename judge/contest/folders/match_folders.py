@@ -1,4 +1,4 @@
-"""The folders of two agents through one run of `judge match`, which is their contest."""
+"""The folders of two agents during one run of `judge match`."""
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from judge.tournament.folder_order import folder_turns
 
 
 class KeptThroughRun:
-    """Knows from which states each game starts and which it makes count; colours alternate from game to game."""
+    """Folder states before and after each game; colours alternate from game to game."""
 
     def __init__(
         self,
@@ -23,7 +23,7 @@ class KeptThroughRun:
         games: int,
         persons: Collection[int] = (),
     ) -> None:
-        """`seats` and `names` are those of the first game; `persons` are the seats of people, who keep nothing."""
+        """`seats` and `names` are those of the first game; `persons` are human seats, without folders."""
         self._store = store
         self._kinds = policy.folders.kept
         self._seats = seats
@@ -34,7 +34,7 @@ class KeptThroughRun:
 
     @contextmanager
     def through_the_run(self) -> Iterator[None]:
-        """Hold the agents' folders; the temporary ones are empty before and after."""
+        """Reserve the agents' folders; temporary ones are empty before and after."""
         if not self._kinds:
             yield
             return
@@ -44,16 +44,16 @@ class KeptThroughRun:
             self._forget()
 
     def seats(self, number: int) -> tuple[SeatSpec, SeatSpec]:
-        """The seats of a game, with the states that it starts from."""
+        """The seats of a game, with initial folder states."""
         first, second = (self._seat(index) for index in (number % 2, 1 - number % 2))
         return first, second
 
     def shelf(self, number: int) -> GameShelf:
-        """Where a game finds those states."""
+        """The storage of a game's folder states."""
         return GameShelf(self._store, self._order(number), frozenset(self._committing(number)))
 
     def commit(self, file: RecordFile, path: Path) -> None:
-        """Write a record and what it says of the folders; of a void game it says that nothing has changed."""
+        """Write a record and its folder states; a void game changes no folder."""
         self._store.commit(file, path, self._committing(file.record.spec.number))
 
     def _seat(self, index: int) -> SeatSpec:
@@ -67,7 +67,6 @@ class KeptThroughRun:
         return self._owners[number % 2], self._owners[1 - number % 2]
 
     def _committing(self, number: int) -> dict[int, str]:
-        """The owners, by seat, whose folders the game changes."""
         turns = zip(self._order(number), self._turns[number], strict=True)
         return {seat: owner for seat, (owner, turn) in enumerate(turns) if turn.commits}
 

@@ -1,14 +1,13 @@
-"""The persistent folders that agents bring into a contest and take out of it, each known by its agent and its SHA-256.
+"""Import and export of agents' persistent folders, identified by agent and SHA-256.
 
-They come from a directory of folders or from another contest, and go into a directory of folders. Such a directory
-looks as `judge.agents.kept_folders` keeps it, so that `judge match --folders` and contests read what the other wrote:
+The source is a directory of folders or another contest, the target a directory. Its layout is that of
+`judge.agents.kept_folders`, so `judge match --folders` and contests read each other's:
 
-    DIRECTORY/NAME-PROGRAM/heads.json     which states are its folders; PROGRAM: 32 digits of the digest of its files
+    DIRECTORY/NAME-PROGRAM/heads.json     the current states; PROGRAM: 32 digits of the digest of the agent's files
     DIRECTORY/NAME-PROGRAM/DIGEST.tar     a state; the digest is the SHA-256 of the file
 
-Nothing in it is believed: a state must have its digest and be packed as a judge packs, and what is missing, left over
-or no regular file is refused by its path. An agent is known again by its name, so that a new version goes on with what
-the one before it learned.
+The content is not trusted: digests and packing are checked, and missing, extra and irregular files are
+refused. Agents are identified by name, so a new version continues with the old folder.
 """
 
 import hashlib
@@ -37,10 +36,10 @@ from judge.store.queries import Reader
 from judge.tournament.snapshot import Snapshot, read_snapshot
 
 IMPORTED = "folders.json"
-"""The file of a contest's folder that says what was imported, until the contest begins."""
+"""File in the contest's folder with the imports, until the contest begins."""
 
 ALL_GAMES = 2**62
-"""More than the number of any game."""
+"""Greater than any game number."""
 
 MOST_HEADS_BYTES = 4096
 _HEADS = TypeAdapter(Heads)
@@ -51,7 +50,7 @@ _HEADS_FILE = "heads.json"
 
 @dataclass(frozen=True, slots=True)
 class AgentFolder:
-    """A persistent folder: whose it is, and its state. `program`: the digest of the agent's files, or its beginning."""
+    """An agent's persistent folder; `program` is the digest of its files, or a prefix."""
 
     name: str
     program: str
@@ -59,22 +58,21 @@ class AgentFolder:
 
     @property
     def owner(self) -> str:
-        """What its directory is called."""
+        """The name of its directory."""
         return owner_of(self.name, self.program)
 
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """The folders that a contest begins with, and a phrase that says where they come from."""
+    """The initial folders of a contest, and a phrase for their source."""
 
     source: str
     folders: Sequence[AgentFolder]
 
     def of(self, agents: Sequence[tuple[str, str]]) -> Mapping[str, Archive]:
-        """The states of the agents that have one, by name; `agents` are names and digests of files.
+        """Return the states by agent name; `agents` are names and digests of files.
 
-        If there are several versions of an agent, the one with the same files is taken. Raises InputError if there is
-        not exactly one such version.
+        If an agent has several versions, exactly one must have the same files. Raises InputError otherwise.
         """
         found = {}
         for name, program in agents:
@@ -88,26 +86,24 @@ class Brought:
         return found
 
     def strangers(self, names: Sequence[str]) -> Sequence[str]:
-        """Whose folders are of no agent that takes part."""
+        """Names of folders without an agent in the contest."""
         return sorted({each.name for each in self.folders} - set(names))
 
 
 def folder_words(names: Sequence[str], begun: Collection[str], source: str, strangers: Sequence[str] = ()) -> str:
-    """Where the folders of agents begin: `begun` are those that do not begin empty."""
+    """Describe the initial folders; `begun` are agents with non-empty ones."""
     if not source:
         return "the agents' persistent folders begin empty"
     words = [f"the agents' persistent folders begin with those of {source}"]
-    words.append(", ".join(name for name in names if name in begun) or "nobody has one")
+    words.append(", ".join(name for name in names if name in begun) or "none")
     if empty := [name for name in names if name not in begun]:
         words.append(f"empty: {', '.join(empty)}")
     if strangers:
-        words.append(f"of no agent here: {', '.join(strangers)}")
+        words.append(f"without an agent here: {', '.join(strangers)}")
     return "; ".join(words)
 
 
 class _Import(BaseModel):
-    """What was imported, of one agent."""
-
     model_config = ConfigDict(extra="forbid")
 
     name: str
@@ -116,8 +112,6 @@ class _Import(BaseModel):
 
 
 class _Imports(BaseModel):
-    """The file that says what was imported."""
-
     model_config = ConfigDict(extra="forbid")
 
     document: Literal["judge-folders-1"] = "judge-folders-1"
@@ -125,12 +119,13 @@ class _Imports(BaseModel):
     folders: tuple[_Import, ...]
 
 
-# --- what a contest begins with --------------------------------------------------------------------------------------
+# --- import -----------------------------------------------------------------------------------------------------------
 
 
 def brought(planned: Planned) -> Brought | None:
-    """The imported folders of a contest that has not begun; None if all are empty. Raises InputError if they cannot be
-    used, or if contest.toml names some and others were imported."""
+    """The imported folders before the contest begins; None if all are empty. Raises InputError if they are
+    unusable or contest.toml names others.
+    """
     named, imported = planned.plan.folders.from_, planned.folder / IMPORTED
     if named and imported.exists():
         raise InputError(
@@ -155,19 +150,19 @@ def refuse_without_folders(planned: Planned) -> None:
 
 
 def read_any(path: Path, policy: Policy) -> Sequence[AgentFolder]:
-    """The folders of another contest, or of a directory of folders; InputError names the path that is wrong."""
+    """Read the folders of a contest or directory. Raises InputError with the wrong path."""
     if is_file(path) or is_file(path / PLAN_FILE):
         return [_fitting(each, policy) for each in _of_contest(path)]
     return read_folders(path, policy)
 
 
 def bring(planned: Planned, source: Path, replaces: bool) -> Brought:
-    """Import the folders that a contest begins with, all or none. Raises InputError and HostError."""
+    """Import the initial folders of a contest, all or none. Raises InputError and HostError."""
     refuse_without_folders(planned)
     path = planned.folder / IMPORTED
     if planned.plan.folders.from_:
         raise InputError(
-            f"{planned.path}: [folders] from = {planned.plan.folders.from_!r} says already where folders come from; "
+            f"{planned.path}: [folders] from = {planned.plan.folders.from_!r} already names a source; "
             "leave the key out to import others"
         )
     if path.exists() and not replaces:
@@ -189,7 +184,7 @@ def _imported(planned: Planned, path: Path) -> Brought:
     try:
         imports = _Imports.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
-        raise InputError(f"{path}: not what a judge wrote; import the folders again") from None
+        raise InputError(f"{path}: not written by judge; import the folders again") from None
     folders = [
         _fitting(AgentFolder(each.name, each.program, _stored(files, each.state)), planned.policy)
         for each in imports.folders
@@ -197,18 +192,18 @@ def _imported(planned: Planned, path: Path) -> Brought:
     return Brought(imports.source, folders)
 
 
-# --- what a contest leaves -------------------------------------------------------------------------------------------
+# --- export -----------------------------------------------------------------------------------------------------------
 
 
 def left_by(store: Reader, snapshot: Snapshot, files: Files) -> Sequence[AgentFolder]:
-    """The folder of each agent of a contest as its last game left it, or as it began; empty ones are left out."""
+    """Return the agents' current non-empty folders."""
     found = []
     for entry in snapshot.entries:
         last = store.last_record(snapshot.name, entry.name, ALL_GAMES)
         digest = entry.persistent or EMPTY.digest
         if last is not None:
             record, seat = last
-            # The record's own digest is looked at first: what it names is believed.
+            # The digest is checked before the record is trusted.
             files.get(record)
             folder = read_record(files.path(record)).record.seats[seat].folders
             if FolderKind.PERSISTENT in folder:
@@ -219,7 +214,7 @@ def left_by(store: Reader, snapshot: Snapshot, files: Files) -> Sequence[AgentFo
 
 
 def refuse_while_running(store: Reader, planned: Planned) -> None:
-    """InputError while games of a contest run: their folders are about to change."""
+    """Raises InputError while games run, because they change the folders."""
     running = store.counts(planned.name)[GameState.RUNNING]
     if running:
         raise InputError(
@@ -229,7 +224,7 @@ def refuse_while_running(store: Reader, planned: Planned) -> None:
 
 
 def _of_contest(path: Path) -> Sequence[AgentFolder]:
-    from judge.store.contests import Store  # only here a contest opens another one's store
+    from judge.store.contests import Store  # the only place where a contest opens another store
 
     planned = load_plan(path)
     if planned.has_no_store:
@@ -255,12 +250,12 @@ def _stored(files: Files, digest: str) -> Archive:
 
 
 def read_folders(directory: Path, policy: Policy) -> Sequence[AgentFolder]:
-    """The folders of a directory; InputError names the path that is wrong. Empty folders are left out."""
+    """Read the non-empty folders of a directory. Raises InputError with the wrong path."""
     found = []
     for path in _listed(directory):
         named = _OWNER.fullmatch(path.name)
         if named is None or not _is(path, stat.S_ISDIR):
-            raise InputError(f"{path}: not a folder of an agent: those are directories called NAME-PROGRAM")
+            raise InputError(f"{path}: not an agent's folder: expected a directory called NAME-PROGRAM")
         state = _read_owner(path, _room(policy))
         if state is not EMPTY:
             found.append(_fitting(AgentFolder(named[1], named[2], state), policy))
@@ -268,9 +263,9 @@ def read_folders(directory: Path, policy: Policy) -> Sequence[AgentFolder]:
 
 
 def write_folders(folders: Sequence[AgentFolder], directory: Path, replaces: bool) -> None:
-    """Write a directory of folders in one step. Raises InputError if the directory exists, unless it `replaces` that
-    one. It replaces a directory only if that holds nothing but folders of the same agents, so that no other folder is
-    lost."""
+    """Write a directory of folders atomically. Raises InputError if it exists, unless `replaces` is set and it
+    contains only folders of the same agents.
+    """
     is_there = directory.exists() or directory.is_symlink()
     if is_there and not replaces:
         raise InputError(f"{directory} is there already: take another name, or --force replaces it")
@@ -280,7 +275,7 @@ def write_folders(folders: Sequence[AgentFolder], directory: Path, replaces: boo
             named = _OWNER.fullmatch(path.name)
             if named is None or not _is(path, stat.S_ISDIR) or named[1] not in names:
                 raise InputError(
-                    f"{path} would be lost: it is no folder of an agent of this contest; export into another directory"
+                    f"{path} would be lost: not a folder of this contest's agents; export into another directory"
                 )
     with owned_directory() as staging:
         made = staging / "folders"
@@ -302,7 +297,7 @@ def write_folders(folders: Sequence[AgentFolder], directory: Path, replaces: boo
 
 
 def _read_owner(directory: Path, room: Capacity) -> Archive:
-    """The persistent folder of one agent; EMPTY if it has none."""
+    """Read the folder of one agent; EMPTY if it has none."""
     files = {path.name: path for path in _listed(directory)}
     for path in files.values():
         if not _is(path, stat.S_ISREG):
@@ -310,11 +305,9 @@ def _read_owner(directory: Path, room: Capacity) -> Archive:
     heads = _read_heads(files[_HEADS_FILE]) if _HEADS_FILE in files else {}
     wanted = {f"{digest}.tar" for digest in heads.values() if digest != EMPTY.digest}
     for name in sorted(files.keys() - wanted - {_LOCK, _HEADS_FILE}):
-        raise InputError(
-            f"{files[name]}: it belongs to no folder here; a judge that was killed left it, or somebody put it there"
-        )
+        raise InputError(f"{files[name]}: not part of any folder here; remove it if a killed judge left it")
     for name in sorted(wanted - files.keys()):
-        raise InputError(f"{directory / name}: missing, and {directory / _HEADS_FILE} names it")
+        raise InputError(f"{directory / name}: missing, but listed in {directory / _HEADS_FILE}")
     digest = heads.get(FolderKind.PERSISTENT, EMPTY.digest)
     return EMPTY if digest == EMPTY.digest else _read_state(files[f"{digest}.tar"], digest, room)
 
@@ -322,12 +315,12 @@ def _read_owner(directory: Path, room: Capacity) -> Archive:
 def _read_heads(path: Path) -> Heads:
     try:
         if path.stat().st_size > MOST_HEADS_BYTES:
-            raise InputError(f"{path}: not what a judge wrote: it is too large")
+            raise InputError(f"{path}: not written by judge: it is too large")
         heads = _HEADS.validate_json(path.read_bytes())
     except (OSError, ValidationError):
-        raise InputError(f"{path}: not what a judge wrote") from None
+        raise InputError(f"{path}: not written by judge") from None
     if not all(re.fullmatch(r"[0-9a-f]{64}", digest) for digest in heads.values()):
-        raise InputError(f"{path}: not what a judge wrote: what it names are no digests")
+        raise InputError(f"{path}: not written by judge: it contains invalid digests")
     return heads
 
 
@@ -339,7 +332,7 @@ def _read_state(path: Path, digest: str, room: Capacity) -> Archive:
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
     if hashlib.sha256(data).hexdigest() != digest:
-        raise InputError(f"{path}: its SHA-256 is not its name: it was changed or damaged")
+        raise InputError(f"{path}: SHA-256 differs from its name: it was changed or damaged")
     try:
         state, notes = parse_folder(data, room)
     except UnkeptError as error:
@@ -372,5 +365,5 @@ def _listed(directory: Path) -> Sequence[Path]:
 
 
 def _is(path: Path, kind: Callable[[int], bool]) -> bool:
-    """Whether a path itself is of this kind; a link to one is not."""
+    """Whether the path itself is of this kind; links are not followed."""
     return kind(path.lstat().st_mode)

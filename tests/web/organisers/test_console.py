@@ -161,7 +161,7 @@ def test_one_game_that_was_stopped_is_played_again_and_the_journal_says_by_whom(
     store.set_state(name, "stopped", "too many voids")
     one, other, *rest = held
     assert f"order.html?action=replay&amp;target={one.number}" in own.page("index.html")
-    assert f"{1 + len(rest)} others that were stopped stay so" in own.page(
+    assert f"{1 + len(rest)} other stopped games stay stopped" in own.page(
         f"order.html?action=replay&target={one.number}"
     )
     form = own.form("replay", str(one.number), why="the disk has room again")
