@@ -1,1 +1,1 @@
-"""The attack suite: what strangers' programs may try, tried on this host by programs of our own."""
+"""The attack suite: the judge's own attack programs, run against this host."""

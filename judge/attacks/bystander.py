@@ -1,8 +1,7 @@
-"""A process of the host that an attack must not harm: `python -m judge.attacks.bystander KIND DIRECTORY`.
+"""A host process that an attack must not harm: `python -m judge.attacks.bystander KIND DIRECTORY`.
 
-KIND is `nap` (sleeps for a fifth of a millisecond again and again) or `lock` (locks a file of its own in DIRECTORY). It
-ends when its stdin does, and writes to stdout the milliseconds of its longest waits, longest first. Time in which it
-wanted a core that others had does not count, so that other load on the host changes little.
+KIND is `nap` (repeatedly sleeps for 0.2 ms) or `lock` (locks its file in DIRECTORY). It ends with its stdin and writes
+its longest waits to stdout in milliseconds, longest first. Time waiting for a core is subtracted.
 """
 
 import fcntl
@@ -15,11 +14,9 @@ from pathlib import Path
 
 NAP_NS = 200_000
 LONGEST = 20
-"""How many waits are written."""
 
 
 def _queued_ns() -> int:
-    """For how long this process wanted a core so far."""
     return int(Path("/proc/self/schedstat").read_text(encoding="ascii").split()[1])
 
 
@@ -43,7 +40,7 @@ def _lock(directory: Path) -> Callable[[], int]:
 
 
 def measure(kind: str, directory: Path) -> list[float]:
-    """Do it until stdin ends; the longest waits in milliseconds."""
+    """Measure until stdin ends; return the longest waits in milliseconds."""
     step = {"nap": _nap, "lock": _lock}[kind](directory)
     waits: list[int] = [0]
     while not select.select([0], (), (), 0)[0]:

@@ -6,22 +6,22 @@ from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Observed,
 from judge.games.types import Verdict
 
 TURN = {"clock": {"turn_ms": 500}}
-"""Short, so that an overrun is soon there."""
 SPAN = "1500ms"
-"""How long an attack lasts that overruns a turn."""
 
 LATE = Expected(verdict=Verdict.TURN_TIME, because="did not answer within the turn")
 PATIENT = Control(off="the limit of a turn", policy={"clock": {"turn_ms": 20000}})
 
 
 def patient(**did: int) -> Control:
-    """A control without the limit of a turn, in which the agent reports how often it acted."""
+    """A control without a turn limit; `did`: required number of actions."""
     return replace(PATIENT, expected=Expected(did=did))
 
 
 STILL = Expected(denied=("pondering",), by=frozenset({"FREEZER"}))
-LOOSE = Control(off="freezing out of turn", policy={"box": {"freeze": "none"}}, expected=Expected(got=("pondering",)))
-LONGER = "an agent could hold up a game for as long as it likes"
+LOOSE = Control(
+    off="freezing outside its turn", policy={"box": {"freeze": "none"}}, expected=Expected(got=("pondering",))
+)
+LONGER = "an agent could delay a game without limit"
 STOLEN = "an agent could think in its opponent's time"
 FARMED = "an agent about to lose could have the game played again"
 
@@ -34,7 +34,7 @@ def _children_counted(seen: Observed) -> str:
 
 def _parent_lives(signal: int) -> Control:
     return Control(
-        off="PID 1 of our own: the parent is a shell",
+        off="the judge's PID 1: the parent is a shell",
         in_shell="{}; exit 0",
         expected=Expected(verdict=Verdict.CRASH, because=f"signal {signal}"),
     )
@@ -63,7 +63,7 @@ ON_THE_CLOCK = (
     ),
     Attack(
         id="A4", title="stops and kills its parent, PID 1", program="cpu", words=("stop-parent",),
-        danger="an agent could silence the only witness of its end",
+        danger="an agent could hide how it ended",
         expected=Expected(verdict=Verdict.CRASH, because="exited with code 7"), control=_parent_lives(15),
     ),
     Attack(
@@ -95,18 +95,18 @@ AFTER_A_VOID = (
         danger=FARMED, policy=TURN, earns_void=True, expected=LATE, control=patient(switches=20),
     ),
     Attack(
-        id="V2", title="dodges the freezer by a loop of vfork, and is late", program="cpu", words=("vfork", SPAN),
+        id="V2", title="evades the freezer with a loop of vfork, and is late", program="cpu", words=("vfork", SPAN),
         danger=FARMED, policy=TURN, earns_void=True, expected=LATE, control=patient(vforks=100),
     ),
     Attack(
-        id="V2.engine", title="dodges the Engine's pause by a loop of vfork, and is late", program="cpu",
+        id="V2.engine", title="evades the Engine's pause with a loop of vfork, and is late", program="cpu",
         words=("vfork", SPAN), danger=FARMED, policy={**TURN, "box": {"freeze": "engine"}}, earns_void=True,
         expected=LATE, control=patient(vforks=100), is_quick=False,
     ),
     Attack(
-        id="V3", title="kills itself as an outsider would", program="cpu", words=("kill-itself",),
+        id="V3", title="kills itself like an outside process", program="cpu", words=("kill-itself",),
         danger=FARMED, earns_void=True, expected=Expected(verdict=Verdict.CRASH, because="signal 9"),
-        control=BY_ITSELF + "PID 1 tells how the agent ended",
+        control=BY_ITSELF + "PID 1 reports how the agent ended",
     ),
     Attack(
         id="V4", title="kills, limits and blinds PID 1", program="cpu", words=("meddle",),
@@ -119,12 +119,12 @@ AFTER_A_VOID = (
         earns_void=True, expected=LATE, control=patient(folders=100, copies=50, children=30),
     ),
     Attack(
-        id="V6", title="dies while it is frozen", program="cpu", words=("die-frozen",), danger=FARMED,
+        id="V6", title="dies while frozen", program="cpu", words=("die-frozen",), danger=FARMED,
         opponent=Opponent("think", 200), earns_void=True, expected=Expected(verdict=Verdict.CRASH, because="signal 14"),
-        control=BY_ITSELF + "a death is judged whenever it happens",
+        control=BY_ITSELF + "a death counts at any time",
     ),
     Attack(
-        id="V9", title="runs only when the kernel's tick looks, so that its core seems taken by others", program="cpu",
+        id="V9", title="runs only at the kernel's ticks, so that its core seems used by others", program="cpu",
         words=("tick", SPAN), danger=FARMED, policy=TURN, earns_void=True, expected=LATE, control=patient(ticks=100),
     ),
     Attack(

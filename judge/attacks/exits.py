@@ -1,4 +1,4 @@
-"""Attacks on the opponent's time by what ends (O9, O11): images/attacks/exits.c."""
+"""Attacks on the opponent's time at the end of processes and games (O9, O11): images/attacks/exits.c."""
 
 from judge.attacks.attack import Attack, Control, Expected, Observed, Opponent
 from judge.attacks.weak_judge import UnchargedWire, former_referee
@@ -9,11 +9,10 @@ from judge.referee.wire import StoppedCpu
 RAN_ON = Expected(verdict=Verdict.TURN_TIME, because="did not stand still", did={"helpers": 2})
 THINKS = Opponent("think", 300)
 UNCHARGED_MS = 60.0
-"""Processor time in all of its opponent's turns."""
-ROBBED = "the end of the agent's processes would be in its opponent's time, on nobody's account"
+ROBBED = "the agent's processes would end in its opponent's time, without being charged"
 
 SAVE_MS, CLOSE_MS = 800, 1200
-"""The opponent's work at its goodbye, and the time that it has: more than half of it."""
+"""Work of the opponent after the game, and its time limit: less than twice as long."""
 
 
 def _is_uncharged(seen: Observed) -> str:
@@ -23,16 +22,15 @@ def _is_uncharged(seen: Observed) -> str:
 
 
 def _was_killed(seen: Observed) -> bool:
-    """Whether the opponent was killed before it had ended by itself."""
     return any(entry.kind is EntryKind.KILLED and entry.seat != seen.seat for entry in seen.entries)
 
 
 def _has_saved(seen: Observed) -> str:
-    return "the opponent was killed before it had saved what it learned" if _was_killed(seen) else ""
+    return "the opponent was killed before it had saved its data" if _was_killed(seen) else ""
 
 
 def _has_not_saved(seen: Observed) -> str:
-    return "" if _was_killed(seen) else "the opponent has saved what it learned"
+    return "" if _was_killed(seen) else "the opponent has saved its data"
 
 
 def _exit(kind: str, title: str, *words: str) -> Attack:
@@ -40,22 +38,22 @@ def _exit(kind: str, title: str, *words: str) -> Attack:
         id=f"O9.{kind}", title=title, program="exits", words=(f"exit-{kind}", *words), danger=ROBBED, opponent=THINKS,
         expected=RAN_ON,
         control=Control(
-            off="charging what a stopped box uses", wire=UnchargedWire,
+            off="charging CPU time of stopped boxes", wire=UnchargedWire,
             expected=Expected(did={"helpers": 4}, proof=_is_uncharged),
         ),
     )  # fmt: skip
 
 
 BY_EXITS = (
-    _exit("maps", "has processes that have mapped gigabytes of zeros die in its opponent's time", "3", "2", "20"),
-    _exit("memory", "has processes with much memory die in its opponent's time", "150", "2", "20"),
+    _exit("maps", "ends processes with gigabytes of mapped zeros in its opponent's time", "3", "2", "20"),
+    _exit("memory", "ends processes with much memory in its opponent's time", "150", "2", "20"),
     Attack(
-        id="O11", title="burns with all of its processes when it is told goodbye", program="exits",
-        words=("burn-at-end", "60"), danger="an opponent could not save what it learned",
+        id="O11", title="keeps all its processes busy at the end of the game", program="exits",
+        words=("burn-at-end", "60"), danger="an opponent could not save its data",
         policy={"clock": {"close_ms": CLOSE_MS}}, opponent=Opponent("save", SAVE_MS), is_tight=True,
         expected=Expected(proof=_has_saved),
         control=Control(
-            off="a goodbye of one after the other", referee=former_referee, expected=Expected(proof=_has_not_saved)
+            off="closing one seat after the other", referee=former_referee, expected=Expected(proof=_has_not_saved)
         ),
     ),
 )  # fmt: skip

@@ -1,7 +1,7 @@
-"""Attacks on files (D), and on what the judge does with files (I1 to I3): images/attacks/disk.c.
+"""Attacks on files (D), and on the judge's file handling (I1 to I3): images/attacks/disk.c.
 
-The folder is the working directory, which is gone with the box; in the rows that end in `kept` it is the persistent
-one, which the judge packs and fills again.
+The folder is the working directory of the box. Rows that end in `kept` use the persistent folder, which the judge
+packs and restores.
 """
 
 from dataclasses import replace
@@ -29,13 +29,13 @@ HARD_LINKS = ("/agent/disk", "/etc/passwd", "/judge/init", "/proc/self/exe")
 PLANTED = ("pipe-link", "pipe-rename", "pipe-remove", "program-link", "program-remove")
 
 FILLED = "an agent could fill the host's memory or disk"
-FOLLOWED = "the judge, which is nearly root, would read or write a file of the agent's choice"
-NOT_READ_HERE = BY_ITSELF + "the judge reads nothing that an agent has made in this folder"
+FOLLOWED = "the judge, with nearly root rights, would read or write a file that the agent chose"
+NOT_READ_HERE = BY_ITSELF + "the judge reads no files of an agent in this folder"
 
 
 def _secret_is_not_recorded(seen: Observed) -> str:
     told = any(CANARY_TEXT.strip() in file.model_dump_json() for file in seen.files)
-    return "a file of the host's stands in the record" if told else ""
+    return "a host file is in the record" if told else ""
 
 
 ON_FILES = (
@@ -55,7 +55,7 @@ ON_FILES = (
     ),
     Attack(
         id="D3", title="makes a file of 10 GiB without a byte in it", program="disk", words=("sparse",),
-        danger="whoever copies the folder would copy 10 GiB", policy=CAPPED,
+        danger="a copy of the folder would have 10 GiB", policy=CAPPED,
         expected=Expected(denied=("sparse",), by=frozenset({"EFBIG"})),
         control=Control(
             off="the largest file: it is 16 GiB", policy={"limits": {"file_bytes": 16 << 30}},
@@ -77,8 +77,8 @@ ON_FILES = (
         ),
     ),
     Attack(
-        id="D6", title="makes names that nobody should have to read, and a path longer than a path", program="disk",
-        words=("names",), danger="a tool that reads the folder would break, or obey",
+        id="D6", title="makes malicious names, and a path above the length limit", program="disk",
+        words=("names",), danger="a tool that reads the folder could fail or execute them",
         expected=Expected(did={"names": 10, "levels": 40}), control=NOT_READ_HERE,
     ),
     Attack(
@@ -86,8 +86,8 @@ ON_FILES = (
         scene=canary, expected=Expected(did={"links": 8}, proof=_secret_is_not_recorded), control=NOT_READ_HERE,
     ),
     Attack(
-        id="D8", title="makes hard links to files of the judge's", program="disk", words=("hard-links",),
-        danger="a change of the agent's own file would be one of the judge's",
+        id="D8", title="makes hard links to the judge's files", program="disk", words=("hard-links",),
+        danger="changing the agent's file would change the judge's",
         expected=Expected(denied=HARD_LINKS, by=NOT_PERMITTED | {"EXDEV"}),
         control=Control(
             off="it is its own file", words=("hard-links", "own"), weaken=unfiltered, expected=Expected(got=("link",))
@@ -97,53 +97,53 @@ ON_FILES = (
         id="D9", title="makes devices, pipes and sockets", program="disk", words=("specials",),
         danger="an agent could read the host's disk; a reader of the folder would hang",
         expected=Expected(denied=("character-device", "block-device")),
-        control="the right to make devices is the right to read the host's disk",
+        control="the right to make devices allows reading the host's disk",
     ),
     Attack(
-        id="D11", title="reads and writes what belongs to others", program="disk",
+        id="D11", title="reads and writes other users' files", program="disk",
         words=("others", "{canary}", "{opponent}", "/var/run/docker.sock", "/run/docker.sock"),
-        danger="an agent could read its opponent, or own the host by the Engine's socket", scene=canary,
+        danger="an agent could read its opponent, or control the host through the Engine's socket", scene=canary,
         expected=Expected(denied=("{canary}", "{opponent}", "/var/run/docker.sock", *WRITES), by=ABSENT),
         control=Control(
-            off="the box has a folder of the host's", words=("others", "{canary}"), weaken=with_the_scene,
-            policy={"box": {"reuse": "never"}},  # the folder is inside of the scratch space, which would be renewed
+            off="the box has a folder of the host", words=("others", "{canary}"), weaken=with_the_scene,
+            policy={"box": {"reuse": "never"}},  # the folder is in the scratch space, which a reused box renews
             expected=Expected(got=("{canary}",), denied=WRITES, by=ABSENT),
         ),
     ),
     Attack(
         id="D12", title="leaves a file for its next game", program="disk", words=("leave",), plays=2,
-        danger="two games could not be judged apart", expected=Expected(denied=("leftover",), by=frozenset({"NONE"})),
+        danger="games would not be independent", expected=Expected(denied=("leftover",), by=frozenset({"NONE"})),
         scene=canary,
         control=Control(
             off="fresh scratch space", weaken=with_shared_scratch, expected=Expected(got=("leftover",))
         ),
     ),
     Attack(
-        id="D16", title="changes what its file counts towards", program="disk", words=("flags",),
-        danger="an agent could leave its quota, or make files that nobody can remove",
+        id="D16", title="changes the quota of its file", program="disk", words=("flags",),
+        danger="an agent could exceed its quota, or make files that cannot be removed",
         expected=Expected(
             denied=("project", "immutable"), by=NOT_PERMITTED | {"ENOTTY", "EOPNOTSUPP", "EINVAL"}
         ),
-        control=BY_ITSELF + "the quota is the size of a file system of the agent's own",
+        control=BY_ITSELF + "the quota is the size of the agent's separate file system",
     ),
     Attack(
-        id="D18", title="exchanges a file and a link for ever, also when the game is over", program="disk",
+        id="D18", title="exchanges a file and a link endlessly, even after the game", program="disk",
         words=("race", "{canary}"), danger=FOLLOWED, scene=canary,
         expected=Expected(did={"exchanges": 10}, proof=_secret_is_not_recorded), control=NOT_READ_HERE,
     ),
     Attack(
-        id="D19", title="leaves a number for its next game in the pages of its files that are in memory",
+        id="D19", title="leaves a number for its next game in cached pages of its files",
         program="traces", words=("pages", "/agent/pages.dat"), plays=2, danger="an agent could learn from game to game",
         expected=Expected(denied=("residue",), by=frozenset({"NONE"})), engine_allows=("residue",),
         control=Control(
-            off="ignoring advice about files, and files of its own for each game", weaken=allowing("fadvise64"),
+            off="ignoring advice about files, and separate files for each game", weaken=allowing("fadvise64"),
             shares_files=True,
             expected=Expected(got=("residue",), did={"bits": 10}),
         ),
     ),
     Attack(
-        id="D19.image", title="leaves a number for its next game in the pages of a file of the image",
-        program="traces", words=("pages",), plays=2, danger="an agent could learn from game to game, and tell others",
+        id="D19.image", title="leaves a number for its next game in cached pages of a file of the image",
+        program="traces", words=("pages",), plays=2, danger="an agent could learn from game to game, and inform others",
         expected=Expected(denied=("residue",), by=frozenset({"NONE"})), engine_allows=("residue",),
         control=Control(
             off="ignoring advice about files, and reading the image before a game", weaken=allowing("fadvise64"),
@@ -152,13 +152,13 @@ ON_FILES = (
         ),
     ),
     Attack(
-        id="D21", title="asks for locks that another box holds on the agent's files", program="traces",
-        words=("ask-for-locks",), danger="games of one agent at the same time could tell each other what they like",
+        id="D21", title="requests locks that another box holds on the agent's files", program="traces",
+        words=("ask-for-locks",), danger="simultaneous games of one agent could communicate",
         opponent=Opponent("hold-locks", program="traces", is_accomplice=True),
         expected=Expected(denied=("lock-of-another-box",), by=frozenset({"NONE"})),
         engine_allows=("lock-of-another-box",),
         control=Control(
-            off="answering fcntl without a lock, and files of its own for each box", weaken=allowing("fcntl"),
+            off="answering fcntl without a lock, and separate files for each box", weaken=allowing("fcntl"),
             shares_files=True,
             expected=Expected(got=("lock-of-another-box",)),
         ),
@@ -179,7 +179,6 @@ KEPT_CAP = {"folders": {"persistent_bytes": FOLDER_MIB << 20, "persistent_inodes
 
 
 def _kept(attack: Attack) -> Attack:
-    """The same attack in the folder that is kept."""
     return replace(
         attack,
         id=f"{attack.id}.kept",
@@ -202,7 +201,7 @@ ON_THE_JUDGE = (
         id="I2", title="puts programs where a copy out of the container would run them", program="disk",
         words=("plant-programs",), danger="the Engine, which is root, would run the agent's program",
         expected=Expected(did={"programs": 5}),
-        control=BY_ITSELF + "the judge never has the Engine copy anything, as the Engine's events show",
+        control=BY_ITSELF + "the Engine's events show that the judge never copies files with it",
     ),
     Attack(
         id="I3", title="makes logs that are links to the host's files", program="disk",
@@ -211,7 +210,7 @@ ON_THE_JUDGE = (
     ),
     Attack(
         id="I6", title="plays after a judge that was killed in the middle of a game", program="honest",
-        words=("instant",), danger="containers of dead judges would pile up", scene=killed_judge,
-        control=BY_ITSELF + "what has no owner is removed at every start",
+        words=("instant",), danger="containers of killed judges would accumulate", scene=killed_judge,
+        control=BY_ITSELF + "every start removes leftovers without an owner",
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What an attack finds on the host, and must not reach: a file, listeners, bystanders, a judge that was killed."""
+"""Targets on the host: a file, listeners, bystanders, a killed judge."""
 
 import select
 import socket
@@ -22,7 +22,6 @@ from judge.sandbox.machine.owner import Owner, directories
 from judge.sandbox.machine.users import claim_user
 
 PATIENCE_S = 60.0
-"""How long the host may take before something counts as not there."""
 
 HOARD = ("processes", "hoard")
 
@@ -31,21 +30,21 @@ CANARY_TEXT = "what only the host should know\n"
 
 @contextmanager
 def canary(directory: Path) -> Iterator[Mapping[str, str]]:
-    """A file of the host's that everybody may read and write: `{canary}`, in `{directory}`."""
+    """A world-writable host file: `{canary}`, in `{directory}`."""
     directory.chmod(0o777)
     file = directory / "canary"
     file.write_text(CANARY_TEXT, encoding="ascii")
     file.chmod(0o666)
     yield {"canary": str(file), "directory": str(directory)}
     if file.is_symlink() or file.read_text(encoding="ascii") != CANARY_TEXT:
-        raise HarmError("a file of the host's was written")
+        raise HarmError("a host file was written")
     if file.stat().st_mode & 0o777 != 0o666:
-        raise HarmError("a file of the host's has another mode")
+        raise HarmError("the mode of a host file was changed")
 
 
 @contextmanager
 def listeners(directory: Path) -> Iterator[Mapping[str, str]]:
-    """Sockets of the host's: `{port}` of its loopback, the abstract `{abstract}`, and `{named}` in a folder."""
+    """Host sockets: loopback `{port}`, abstract `{abstract}`, and `{named}` in a folder."""
     directory.chmod(0o777)
     names = {"abstract": f"judge-attack-{directory.name}", "named": str(directory / "socket")}
     with ExitStack() as stack:
@@ -76,7 +75,7 @@ def _listening(address: str) -> socket.socket:
 
 @contextmanager
 def bystanders(_directory: Path) -> Iterator[Mapping[str, str]]:
-    """A process and a box that look like the agent's, and belong to another game: they must live on."""
+    """A process and a box of another game, similar to the agent's, which must survive."""
     programs = build_attacks()
     tenant = Tenant("attack", programs, ("honest", "instant"), "native", 0, "bystander")
     with ExitStack() as stack:
@@ -97,7 +96,7 @@ def bystanders(_directory: Path) -> Iterator[Mapping[str, str]]:
 
 @contextmanager
 def hoarder(_directory: Path) -> Iterator[Mapping[str, str]]:
-    """An agent of another game, in the same seat, that has taken all that its user may have: user `{hoarder}`."""
+    """An agent of another game in the same seat that uses up its user's limits: user `{hoarder}`."""
     policy = BoxPolicy()
     with closing(claim_user(policy)) as user:
         tenant = Tenant("attack", build_attacks(), HOARD, "native", 0, "hoarder", uid=user.uid)
@@ -107,12 +106,11 @@ def hoarder(_directory: Path) -> Iterator[Mapping[str, str]]:
             box.start()
             box.write(b"START 20\n")
             if not _says(box, b"OK"):
-                raise HostError("an agent that takes all signals and pipes did not come so far")
+                raise HostError("the agent that uses up signals and pipes did not start")
             yield {"hoarder": str(user.uid)}
 
 
 def _says(box: Box, word: bytes) -> bool:
-    """Whether a box says a word before it ends, or in time."""
     heard = b""
     deadline = time.monotonic() + PATIENCE_S
     while word not in heard and time.monotonic() < deadline:
@@ -124,11 +122,11 @@ def _says(box: Box, word: bytes) -> bool:
 
 @contextmanager
 def killed_judge(_directory: Path) -> Iterator[Mapping[str, str]]:
-    """A judge that was killed in the middle of a game: the next one, which we are, clears away after it."""
+    """A judge that was killed during a game; this one cleans up."""
     command = [sys.executable, "-m", "judge.attacks.killed_judge"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as judge:
         if judge.stdout is None or not judge.stdout.readline():
-            raise HostError("a judge that was to be killed did not come so far")
+            raise HostError("the judge to be killed did not start its game")
         judge.kill()
     reap()
     yield {}
@@ -146,7 +144,7 @@ MANY_WATCHES = 1 << 22
 
 @contextmanager
 def many_watches(_directory: Path) -> Iterator[Mapping[str, str]]:
-    """The host's limit of epoll watches of a user is large. Raises HostError where only root may raise it."""
+    """Raise the host's epoll watch limit per user. Raises HostError without root rights."""
     before = WATCHES.read_text(encoding="ascii")
     if int(before) >= MANY_WATCHES:
         yield {}
@@ -162,16 +160,14 @@ def many_watches(_directory: Path) -> Iterator[Mapping[str, str]]:
 
 
 STALL_MS = 10.0
-"""How much longer than usual a bystander waits at most, except once: an undisturbed one waits for less than 1 ms."""
+"""Maximum extra wait of a bystander, except once. Undisturbed, it is below 1 ms."""
 USUAL_S = 1.0
-"""For how long its usual waits are measured before the game."""
 USUAL_FACTOR = 5
-"""The bound in usual waits, for hosts whose waits are long, such as an emulated one."""
+"""Bound as a multiple of baseline waits, for slow hosts such as emulated ones."""
 
 
 @contextmanager
 def _measured_waits(kind: str, directory: Path, waits_ms: list[float]) -> Iterator[None]:
-    """Runs a bystander, and puts its longest waits into `waits_ms`, the longest first."""
     command = [sys.executable, "-m", "judge.attacks.bystander", kind, str(directory)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         if process.stdout is None or not process.stdout.readline():
@@ -184,8 +180,6 @@ def _measured_waits(kind: str, directory: Path, waits_ms: list[float]) -> Iterat
 
 
 def _bystander(kind: str, words: str) -> Scene:
-    """A scene with a bystander, on this process's cores; see `judge.attacks.bystander`."""
-
     @contextmanager
     def scene(directory: Path) -> Iterator[Mapping[str, str]]:
         usual_ms: list[float] = []
@@ -202,19 +196,16 @@ def _bystander(kind: str, words: str) -> Scene:
 
 
 beside_the_judge = _bystander("nap", "a process on the judge's core")
-locks_a_file = _bystander("lock", "a process that locks a file of its own")
+locks_a_file = _bystander("lock", "a process that locks its own file")
 
 SLABS = Path("/proc/slabinfo")
 MANY_LOCKS = 100_000
 
 
 def _count_slab(name: str) -> int:
-    """How many objects of a kind the kernel has, or of all kinds if it has merged this one with another.
-
-    0 where the kernel does not tell this user.
-    """
+    """0 if this user may not read it; all kinds if the kernel merged them."""
     with suppress(OSError):
-        lines = SLABS.read_text(encoding="ascii").splitlines()[2:]  # two lines of headings
+        lines = SLABS.read_text(encoding="ascii").splitlines()[2:]
         counts = {kind: int(count) for kind, count, *_ in map(str.split, lines)}
         return counts.get(name, sum(counts.values()))
     return 0
@@ -222,7 +213,7 @@ def _count_slab(name: str) -> int:
 
 @contextmanager
 def counted_locks(_directory: Path) -> Iterator[Mapping[str, str]]:
-    """Counts the record locks of the host meanwhile."""
+    """Count the host's record locks during the attack."""
     before, most = _count_slab("file_lock_cache"), [0]
     done = Event()
 
@@ -238,20 +229,19 @@ def counted_locks(_directory: Path) -> Iterator[Mapping[str, str]]:
             done.set()
             looking.result()
     if most[0] - before > MANY_LOCKS:
-        raise HarmError(f"the host had {most[0] - before} record locks more, which no box was charged for")
+        raise HarmError(f"the host had {most[0] - before} additional record locks that were not charged to a box")
 
 
 MANY_NAMES = 100_000
 
 
 def _missing_names() -> int:
-    """How many names the kernel remembers that are not there."""
     return int(Path("/proc/sys/fs/dentry-state").read_text(encoding="ascii").split()[4])
 
 
 @contextmanager
 def counted_names(_directory: Path) -> Iterator[Mapping[str, str]]:
-    """Counts the names that the kernel remembers though they are not there, and has it forget those of the attack."""
+    """Count negative entries in the kernel's name cache, then remove the attack's."""
     before = _missing_names()
     yield {}
     left = _missing_names() - before
@@ -259,4 +249,4 @@ def counted_names(_directory: Path) -> Iterator[Mapping[str, str]]:
     names.rmdir()
     names.mkdir()
     if left > MANY_NAMES:
-        raise HarmError(f"{left} names that are not there are left in the host's memory")
+        raise HarmError(f"{left} missing names are still cached by the host's kernel")

@@ -1,7 +1,6 @@
-"""Attacks by what the former game left (R) in a box that is kept for its agent: images/attacks/former.c.
+"""Attacks with leftovers of the previous game (R) in a reused box: images/attacks/former.c.
 
-Two games of the same agent, one after the other. A control keeps the box as always, but leaves out one part of making
-it as new, so that the second game finds what the first one left.
+Two games of the same agent. A control reuses the box without one part of its renewal.
 """
 
 from collections.abc import Mapping
@@ -15,21 +14,20 @@ KEPT: Mapping[str, Mapping[str, Any]] = {
     "box": {"reuse": "agent", "seccomp": "native", "transport": "auto"},
     "clock": {"close_ms": 10000},
 }
-"""An agent that does not end by itself, on a busy host too, would have its box thrown away."""
+"""With a long close limit: the box of a killed agent would not be reused."""
 NONE = frozenset({"NONE"})
 ABSENT = NONE | {"ENOENT", "EROFS"}
 
-TOLD = "an agent could tell its next game what it likes: their results would depend on their order"
-TAKEN = "an agent would have less than it may in its next game, or more"
-LIVED_ON = "a process of a former game could play, or use the core, in the next one"
-ENDED = BY_ITSELF + "PID 1 ends everything else before it says that an agent has ended; the cgroups are looked at too"
+TOLD = "an agent could pass data to its next game: results would depend on the order of games"
+TAKEN = "an agent would have lower or higher limits in its next game"
+LIVED_ON = "a process of a previous game could play or use the core in the next one"
+ENDED = BY_ITSELF + "PID 1 ends all other processes before it reports the end of an agent; cgroups are also checked"
 
 MUCH = 2
-"""A game that is charged with the former one's too has more than so many times what that one had."""
+"""Factor above which the previous game was also charged."""
 
 
 def _is_possible() -> bool:
-    """Whether this judge can keep boxes at all; else each game has a fresh one."""
     try:
         helper()
     except UncleanError:
@@ -38,13 +36,12 @@ def _is_possible() -> bool:
 
 
 def _was_kept(seen: Observed) -> str:
-    """The attack is one on a box that was really kept."""
     is_reused = seen.record.placement.box[0].endswith("reused")
-    return "" if is_reused or not _is_possible() else "its box was thrown away"
+    return "" if is_reused or not _is_possible() else "its box was not reused"
 
 
 def _was_thrown_away(seen: Observed) -> str:
-    return "its box was kept" if seen.record.placement.box[0].endswith("reused") else ""
+    return "its box was reused" if seen.record.placement.box[0].endswith("reused") else ""
 
 
 def _is_counted_anew(seen: Observed) -> str:
@@ -52,7 +49,7 @@ def _is_counted_anew(seen: Observed) -> str:
     used = ((first.cpu_ms, second.cpu_ms), (first.memory_peak_bytes, second.memory_peak_bytes))
     for before, now in used:
         if before is not None and now is not None and now > MUCH * before:
-            return f"the first game used {before}, and the second one is said to have used {now}"
+            return f"the first game used {before}, but the second one was charged {now}"
     return _was_kept(seen)
 
 
@@ -80,11 +77,11 @@ def _files_stay(*what: str) -> Control:
 
 
 def _not_hidden(*what: str) -> Control:
-    return Control(off="hiding what counts on", renewal=NothingIsHidden, expected=_finds(*what))
+    return Control(off="hiding the counters", renewal=NothingIsHidden, expected=_finds(*what))
 
 
 def _not_proved(*what: str) -> Control:
-    return Control(off="comparing PID 1 with what it was", renewal=NothingIsProved, expected=_finds(*what))
+    return Control(off="comparing PID 1 with its former state", renewal=NothingIsProved, expected=_finds(*what))
 
 
 def _unfiltered(call: str) -> Control:
@@ -98,46 +95,46 @@ BY_THE_FORMER_GAME = (
         _files_stay("home-file")),
     _of(3, "full", "fills its scratch space to the last byte", TAKEN, _finds_nothing("full"), _files_stay("full")),
     _of(4, "full-of-files", "fills its scratch space to the last file", TAKEN, _finds_nothing("full-of-files", full=1),
-        BY_ITSELF + "R1 shows the same file system where it is not a new one"),
-    _of(5, "mode", "changes the mode and the times of a directory of its own", TOLD, _finds_nothing("mode"),
+        BY_ITSELF + "R1 shows the same file system without renewal"),
+    _of(5, "mode", "changes the mode and times of its directory", TOLD, _finds_nothing("mode"),
         _files_stay("mode")),
-    _of(6, "inode-number", "makes files and removes them, so that the numbers of later ones tell how many", TOLD,
+    _of(6, "inode-number", "makes files and removes them, so that later numbers reveal how many", TOLD,
         _finds_nothing("inode-number"), _files_stay("inode-number")),
-    _of(7, "process-number", "starts processes, so that the numbers of later ones tell how many", TOLD,
+    _of(7, "process-number", "starts processes, so that later numbers reveal how many", TOLD,
         _finds_nothing("process-number"),
-        Control(off="setting the numbers back", renewal=NumbersGoOn, expected=_finds("process-number"))),
-    _of(8, "hide", "leaves a process that hides", LIVED_ON, _finds_nothing("process", processes=1), ENDED),
-    _of(9, "stop", "leaves a process that is stopped", LIVED_ON, _finds_nothing("stopped-process", stops=1), ENDED),
-    _of(10, "many", "leaves as many processes as there may be", LIVED_ON,
+        Control(off="resetting the numbers", renewal=NumbersGoOn, expected=_finds("process-number"))),
+    _of(8, "hide", "leaves a hidden process", LIVED_ON, _finds_nothing("process", processes=1), ENDED),
+    _of(9, "stop", "leaves a stopped process", LIVED_ON, _finds_nothing("stopped-process", stops=1), ENDED),
+    _of(10, "many", "leaves the maximum number of processes", LIVED_ON,
         _finds_nothing("many-processes", processes=20), ENDED),
-    _of(11, "lower", "lowers a limit of PID 1, of which the next agent is made", TAKEN,
+    _of(11, "lower", "lowers a limit of PID 1, which starts the next agent", TAKEN,
         Expected(denied=("lowered-limit",), by=NONE, proof=_was_thrown_away), _not_proved("lowered-limit")),
-    _of(12, "raise", "raises a limit of PID 1, of which the next agent is made", TAKEN,
+    _of(12, "raise", "raises a limit of PID 1, which starts the next agent", TAKEN,
         Expected(denied=("raised-limit",), by=NONE, proof=_was_thrown_away), _not_proved("raised-limit")),
-    _of(13, "stop-first", "stops PID 1", "a slot would wait for ever", _finds_nothing("stop"),
-        BY_ITSELF + "the kernel delivers PID 1 no signal that stops it"),
-    _of(14, "signal-first", "leaves signals that wait for PID 1", "PID 1 would take them for those of the next game",
-        _finds_nothing("signal", signals=100), BY_ITSELF + "PID 1 reads them before it says that it is clean"),
-    _of(15, "first", "reads what /proc says of PID 1, which counts all children", TOLD, _finds_nothing("stat"),
+    _of(13, "stop-first", "stops PID 1", "a slot would wait forever", _finds_nothing("stop"),
+        BY_ITSELF + "the kernel delivers no stop signals to PID 1"),
+    _of(14, "signal-first", "leaves pending signals for PID 1", "PID 1 would attribute them to the next game",
+        _finds_nothing("signal", signals=100), BY_ITSELF + "PID 1 reads them before it reports that it is clean"),
+    _of(15, "first", "reads /proc of PID 1, which counts all children", TOLD, _finds_nothing("stat"),
         _not_hidden("stat")),
     _of(16, "counters", "reads the counters of its cgroups", TOLD, _finds_nothing("counter"), _not_hidden("counter")),
-    _of(17, "work", "uses processor time and memory in each game", "a game would be charged for the one before it",
-        Expected(proof=_is_counted_anew), BY_ITSELF + "the counters of a game begin where it begins"),
+    _of(17, "work", "uses CPU time and memory in each game", "a game would be charged for the previous one",
+        Expected(proof=_is_counted_anew), BY_ITSELF + "a game's counters begin with the game"),
     _of(18, "device-time", "sets the time of a device", TOLD, _finds_nothing("device-time", "touch"),
         _not_hidden("device-time", "touch")),
-    _of(19, "access-time", "follows a link, whose time of access says so", TOLD,
+    _of(19, "access-time", "follows a link, which changes its time of access", TOLD,
         Expected(denied=("access-time",), got=("follow",), by=NONE, proof=_was_kept),
-        BY_ITSELF + "/proc is mounted read-only, and such a mount keeps no times of access"),
+        BY_ITSELF + "/proc is mounted read-only and without times of access"),
     _of(20, "shm", "leaves shared memory of System V", TOLD, _denied("shm"), _unfiltered("shm")),
     _of(21, "sem", "leaves a semaphore of System V", TOLD, _denied("sem"), _unfiltered("sem")),
     _of(22, "key", "leaves a key in the keyring of its user", TOLD, _denied("key"), _unfiltered("key")),
     _of(23, "watch", "watches a directory", TOLD, _denied("watch"), _unfiltered("watch")),
     _of(24, "queue", "leaves a message queue", TOLD, _denied("queue"),
-        BY_ITSELF + "a user may have no byte in message queues, whatever the filter says"),
-    _of(25, "socket", "leaves a process that listens on a name without a file", LIVED_ON,
+        BY_ITSELF + "the user's limit of message queues is 0, independent of the filter"),
+    _of(25, "socket", "leaves a process that listens on an abstract name", LIVED_ON,
         _finds_nothing("socket", listeners=1), ENDED),
-    _of(26, "pipe", "fills its stdout when the game is over", "the next game would begin with the former one's words",
-        _finds_nothing("pipe"), BY_ITSELF + "each game has pipes of its own, whose ends are closed with it"),
+    _of(26, "pipe", "fills its stdout after the game", "the next game would begin with the previous one's output",
+        _finds_nothing("pipe"), BY_ITSELF + "each game has separate pipes, which are closed with it"),
     _of(27, "lock", "leaves a lock on a file of its program", TOLD, _finds_nothing("lock"),
         Control(off="answering fcntl without a lock", weaken=allowing("fcntl"),
                 expected=Expected(denied=("lock",), by=NONE, did={"locks": 1}))),

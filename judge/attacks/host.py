@@ -1,4 +1,4 @@
-"""Attacks on what the whole host has one of (K): images/attacks/host.c."""
+"""Attacks on host-wide resources (K): images/attacks/host.c."""
 
 from judge.attacks.attack import NOT_PERMITTED, Attack, Control, Expected, Observed
 from judge.attacks.fixtures import counted_locks, counted_names, locks_a_file
@@ -6,9 +6,8 @@ from judge.attacks.weak_box import allowing, both, unmasked, with_a_lower_score
 
 LOCKS = "200000"
 COUNTED_LOCKS = 4000
-"""The program stops counting there."""
 ABSENT = NOT_PERMITTED | {"ENOENT"}
-UNCHARGED = "an agent could use the host's memory up without being charged for it, and others would be killed"
+UNCHARGED = "an agent could use up the host's memory without a charge, and others would be killed"
 
 
 def _made_no_locks(seen: Observed) -> str:
@@ -26,9 +25,9 @@ ON_THE_HOST = (
         ),
     ),
     Attack(
-        id="K2", title="goes through all record locks of the host by one call", program="host",
+        id="K2", title="reads all record locks of the host with one call", program="host",
         words=("walk", LOCKS, "3"),
-        danger="every lock of a file on the host would wait, such as a contest's store", scene=locks_a_file,
+        danger="every file lock on the host would wait, such as a contest store's", scene=locks_a_file,
         expected=Expected(denied=("list",), by=ABSENT, proof=_made_no_locks),
         engine_allows=("list",),
         control=Control(
@@ -38,7 +37,7 @@ ON_THE_HOST = (
         ),
     ),
     Attack(
-        id="K3", title="attaches filters to sockets, for whose compiled form the host has little room", program="host",
+        id="K3", title="attaches socket filters, which use a small kernel area for compiled code", program="host",
         words=("filters",), danger="no container would start on the host", engine_allows=("filter", "lock-filter"),
         expected=Expected(denied=("filter", "lock-filter")),
         control=Control(
@@ -47,20 +46,20 @@ ON_THE_HOST = (
         ),
     ),
     Attack(
-        id="K4", title="asks for hundreds of thousands of files that are not there", program="host",
-        words=("names", "300000"), danger="the host would remember all of them for as long as an agent's files exist",
+        id="K4", title="opens hundreds of thousands of missing files", program="host",
+        words=("names", "300000"), danger="the kernel would cache all these names as long as the agent's files exist",
         scene=counted_names, expected=Expected(did={"names": 300000}),
         control=Control(
-            off="a directory of files for each game", shares_files=True,
-            expected=Expected(did={"names": 300000}, harm="names that are not there"),
+            off="separate files for each game", shares_files=True,
+            expected=Expected(did={"names": 300000}, harm="missing names"),
         ),
     ),
     Attack(
         id="K5", title="makes itself less likely to be killed when memory is short", program="host",
-        words=("score",), danger="the kernel would kill the opponent for the memory that the agent uses",
+        words=("score",), danger="the kernel would kill the opponent because of the agent's memory",
         expected=Expected(denied=("lower-score",), by=ABSENT | {"EROFS"}),
         control=Control(
-            off="a score that cannot be lowered, and a /proc that cannot be written", weaken=with_a_lower_score,
+            off="the fixed OOM score, and the read-only /proc", weaken=with_a_lower_score,
             in_shell="echo 1000 >/proc/self/oom_score_adj; exec {}", expected=Expected(got=("lower-score",)),
         ),
     ),

@@ -1,4 +1,4 @@
-"""Attacks through the network (F) and on the kernel's surface (G): images/attacks/network.c and kernel.c."""
+"""Attacks through the network (F) and on system calls (G): images/attacks/network.c and kernel.c."""
 
 from judge.attacks.attack import NOT_PERMITTED, Attack, Control, Expected
 from judge.attacks.fixtures import listeners
@@ -7,9 +7,9 @@ from judge.attacks.weak_box import allowing, both, on_the_hosts_network, unfilte
 UNREACHABLE = NOT_PERMITTED | {"ENETUNREACH", "EAFNOSUPPORT", "EADDRNOTAVAIL", "EPROTONOSUPPORT"}
 REFUSED = UNREACHABLE | {"ECONNREFUSED", "ENOENT"}
 PACKETS = "it would send packets into the operator's network; F3 shows the same program with a network"
-LEAKS = "an agent could ask somebody outside for its moves, or reach what trusts this host"
-SURFACE = "a flaw in this part of the kernel would be a way out of the box"
-RIGHTS = "it takes a right that no agent's container may have, not even here"
+LEAKS = "an agent could get its moves from outside, or reach services that trust this host"
+SURFACE = "a bug in this part of the kernel could be a way out of the box"
+RIGHTS = "it requires a right that no agent's container may have, even in tests"
 
 NETWORK = (
     Attack(
@@ -27,7 +27,7 @@ NETWORK = (
         id="F3", title="reaches the host's loopback", program="network", words=("loopback", "{port}"), danger=LEAKS,
         scene=listeners, expected=Expected(denied=("loopback",), by=REFUSED),
         control=Control(
-            off="a network of its own, and the filter", weaken=on_the_hosts_network,
+            off="the separate network, and the filter", weaken=on_the_hosts_network,
             expected=Expected(got=("loopback",)),
         ),
     ),
@@ -36,7 +36,7 @@ NETWORK = (
         words=("unix", "-", "{abstract}", "{named}"), danger=LEAKS, scene=listeners,
         expected=Expected(denied=("abstract", "unix"), by=REFUSED),
         control=Control(
-            off="a network of its own, and the filter", weaken=on_the_hosts_network,
+            off="the separate network, and the filter", weaken=on_the_hosts_network,
             expected=Expected(got=("abstract",), denied=("unix",), by=REFUSED),
         ),
     ),
@@ -52,18 +52,18 @@ def _unfiltered(*got: str, denied: tuple[str, ...] = ()) -> Control:
 
 SURFACE_OF_THE_KERNEL = (
     Attack(
-        id="G1", title="changes what is mounted", program="kernel", words=("mounts",), danger=SURFACE, control=RIGHTS,
+        id="G1", title="changes mounts", program="kernel", words=("mounts",), danger=SURFACE, control=RIGHTS,
         expected=Expected(denied=("mount", "remount", "umount", "pivot_root", "fsopen", "chroot")),
     ),
     Attack(
-        id="G2", title="makes a world of its own in which it is root", program="kernel", words=("namespaces",),
+        id="G2", title="creates namespaces in which it is root", program="kernel", words=("namespaces",),
         danger=SURFACE, expected=Expected(denied=("unshare-user", "unshare-net", "clone-user", "setns")),
         control=_unfiltered("unshare-user", "clone-user", denied=("unshare-net", "setns")),
     ),
     Attack(
         id="G3", title="uses bpf, perf events and userfaultfd", program="kernel", words=("programs",), danger=SURFACE,
         expected=Expected(denied=("bpf", "perf_event_open", "userfaultfd")),
-        control="whether a kernel allows them to everybody is the host's choice",
+        control="the host's settings decide whether all users may use them",
     ),
     Attack(
         id="G4", title="uses keys", program="kernel", words=("keys",), danger=SURFACE,
@@ -72,11 +72,11 @@ SURFACE_OF_THE_KERNEL = (
     ),
     Attack(
         id="G5", title="uses io_uring", program="kernel", words=("rings",), danger=SURFACE,
-        expected=Expected(denied=("io_uring_setup",)), control="a host may have switched it off for all",
+        expected=Expected(denied=("io_uring_setup",)), control="a host may have disabled it for all users",
         engine_allows=("io_uring_setup",),
     ),
     Attack(
-        id="G6", title="opens sockets that reach the kernel's own machinery", program="kernel", words=("families",),
+        id="G6", title="opens sockets to kernel subsystems", program="kernel", words=("families",),
         danger=SURFACE, engine_allows=("alg", "vsock", "netlink"),
         expected=Expected(
             denied=("alg", "vsock", "packet", "netlink"), by=NOT_PERMITTED | {"EAFNOSUPPORT", "ESOCKTNOSUPPORT"}
@@ -89,9 +89,9 @@ SURFACE_OF_THE_KERNEL = (
         ),
     ),
     Attack(
-        id="G6.old", title="opens such sockets as 32-bit programs do, under the profile for Wine", program="kernel",
+        id="G6.old", title="opens such sockets with 32-bit calls, under the profile for Wine", program="kernel",
         words=("old-families",), policy={"box": {"seccomp": "wine32"}},
-        danger="no network namespace bounds AF_VSOCK: it could speak with the hypervisor and the host",
+        danger="network namespaces do not restrict AF_VSOCK: it could connect to the hypervisor and the host",
         expected=Expected(denied=("inet", "vsock", "netlink")), engine_allows=("vsock",),
         control=_unfiltered("inet", "netlink"),
     ),
@@ -101,14 +101,14 @@ SURFACE_OF_THE_KERNEL = (
         control=_unfiltered("ptrace", "process_vm_readv"),
     ),
     Attack(
-        id="G8", title="takes memory in files without names", program="kernel", words=("nameless",), danger=SURFACE,
+        id="G8", title="uses memory in unnamed files", program="kernel", words=("nameless",), danger=SURFACE,
         engine_allows=("memfd_secret", "memfd_create"), expected=Expected(denied=("memfd_secret", "memfd_create")),
         control=Control(
             off="the filter of system calls", weaken=unfiltered, expected=Expected(got=("memfd_create",)),
         ),
     ),
     Attack(
-        id="G9", title="uses System V and POSIX means of talking", program="kernel", words=("ipc",), danger=SURFACE,
+        id="G9", title="uses System V and POSIX communication", program="kernel", words=("ipc",), danger=SURFACE,
         engine_allows=("shmget", "semget", "msgget", "mq_open"),
         expected=Expected(denied=("shmget", "semget", "msgget", "mq_open")),
         control=Control(
@@ -116,14 +116,14 @@ SURFACE_OF_THE_KERNEL = (
         ),
     ),
     Attack(
-        id="G10", title="lays out memory in old ways", program="kernel", words=("layout",), danger=SURFACE,
+        id="G10", title="uses obsolete calls for memory layout", program="kernel", words=("layout",), danger=SURFACE,
         engine_allows=("modify_ldt",), expected=Expected(denied=("personality", "modify_ldt")),
         control=Control(
             off="the filter of system calls", weaken=unfiltered, expected=Expected(got=("personality",)),
         ),
     ),
     Attack(
-        id="G11", title="opens files by number", program="kernel", words=("numbers",), danger=SURFACE,
+        id="G11", title="opens files by handle", program="kernel", words=("numbers",), danger=SURFACE,
         engine_allows=("name_to_handle_at",), expected=Expected(denied=("name_to_handle_at", "open_by_handle_at")),
         control=_unfiltered("name_to_handle_at", denied=("open_by_handle_at",)),
     ),
@@ -138,11 +138,11 @@ SURFACE_OF_THE_KERNEL = (
             denied=("fssetxattr", "setflags", "tiocsti", "tioclinux"),
             by=NOT_PERMITTED | {"ENOTTY", "EOPNOTSUPP", "EINVAL"},
         ),
-        control="there is no terminal and no quota in a box that they could reach",
+        control="a box has no terminal and no quota",
     ),
     Attack(
-        id="G15", title="makes calls that walk through terabytes of addresses", program="kernel", words=("walks",),
-        danger="one call would last through the opponent's turn: nothing stops it, neither a freezer nor SIGKILL",
+        id="G15", title="makes calls over terabytes of addresses", program="kernel", words=("walks",),
+        danger="one call would last through the opponent's turn: neither the freezer nor SIGKILL stops it",
         engine_allows=("mincore", "populate", "pageout"),
         expected=Expected(denied=("terabytes", "mincore", "populate", "pageout"), by=NOT_PERMITTED | {"ENOMEM"}),
         control=Control(
@@ -152,19 +152,19 @@ SURFACE_OF_THE_KERNEL = (
     ),
     Attack(
         id="G16", title="opens terminals", program="kernel", words=("terminals",),
-        danger="the host's terminals would run out, and kernel threads would use the core in the agent's place",
+        danger="the host would run out of terminals, and kernel threads would use the core for the agent",
         expected=Expected(denied=("ptmx", "pts/ptmx"), by=NOT_PERMITTED | {"ENOENT", "ENOTTY", "ENXIO"}),
         control=Control(
             off="the masks of paths", weaken=unmasked, expected=Expected(got=("ptmx", "pts/ptmx"))
         ),
     ),
     Attack(
-        id="G17", title="hands descriptors to itself through a socket", program="kernel", words=("descriptors",),
-        danger="kernel threads would use the core in the agent's place, and a late turn could be void",
+        id="G17", title="sends descriptors to itself through a socket", program="kernel", words=("descriptors",),
+        danger="kernel threads would use the core for the agent, and a late turn could be void",
         engine_allows=("descriptor",), expected=Expected(denied=("descriptor",)), control=_unfiltered("descriptor"),
     ),
     Attack(
-        id="G18", title="takes a descriptor of a process through a socket", program="kernel", words=("peers",),
+        id="G18", title="gets a process descriptor through a socket", program="kernel", words=("peers",),
         danger=SURFACE, engine_allows=("peer-pidfd",), expected=Expected(denied=("peer-pidfd",)),
         control=Control(
             off="the filter of options of sockets", weaken=allowing("getsockopt"), since_linux=(6, 5),
@@ -172,17 +172,17 @@ SURFACE_OF_THE_KERNEL = (
         ),
     ),
     Attack(
-        id="G19", title="clears the pages of its files from memory", program="kernel", words=("advice",),
-        danger="kernel threads of every core would work for it", engine_allows=("cleared-pages",),
+        id="G19", title="drops cached pages of its files", program="kernel", words=("advice",),
+        danger="kernel threads on every core would work for it", engine_allows=("cleared-pages",),
         expected=Expected(denied=("cleared-pages",), by=frozenset({"NONE"})),
         control=Control(
-            off="ignoring advice about files, and files of its own for each game", weaken=allowing("fadvise64"),
+            off="ignoring advice about files, and separate files for each game", weaken=allowing("fadvise64"),
             shares_files=True,
             expected=Expected(got=("cleared-pages",)),
         ),
     ),
     Attack(
-        id="G20", title="has the kernel look at pressure for it, and tell it when its box is frozen", program="kernel",
+        id="G20", title="makes the kernel monitor pressure for it and report when its box is frozen", program="kernel",
         words=("pressure",), danger="kernel threads would work in its opponent's time",
         engine_allows=("box-pressure", "box-events"),
         expected=Expected(

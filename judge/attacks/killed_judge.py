@@ -1,4 +1,4 @@
-"""A judge that is to be killed: `python -m judge.attacks.killed_judge` makes a box, says so, and waits for its end."""
+"""A judge to be killed: `python -m judge.attacks.killed_judge` makes a box, reports it, and waits."""
 
 import signal
 import sys
@@ -8,7 +8,7 @@ from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
 
 
 def wait_in_a_game() -> None:
-    """Let an agent run and burn, freeze it, and wait."""
+    """Start a busy agent, freeze it, and wait."""
     tenant = Tenant("attack", build_attacks(), ("cpu", "ponder-thread"), "native", 0, "doomed")
     box = open_box("docker", tenant, Limits(), BoxPolicy())
     try:

@@ -1,4 +1,4 @@
-"""Finds what a game has left on the host, where nothing may be left."""
+"""Finds leftovers of a game on the host."""
 
 import time
 from collections.abc import Collection, Iterator
@@ -15,27 +15,26 @@ ENGINE_TIMEOUT_S = 60.0
 
 HARMLESS = {"create", "attach", "detach", "start", "update", "pause", "unpause", "oom", "kill"}
 HARMLESS |= {"die", "destroy"}
-"""What a judge has the Engine do with a container. Never: copy out of it or into it, run something in it."""
+"""Allowed Engine operations on a container. Never copying files or running commands in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What was there before a game began."""
+    """State before a game."""
 
     at: float
     directories: frozenset[Path]
 
 
 def look_before() -> Before:
-    """Remember what this process has on disk now."""
+    """Record the process's current files."""
     return Before(time.time(), frozenset(_own_directories()))
 
 
 def leftovers(before: Before, kept: Collection[Container] = ()) -> list[str]:
-    """What this process's games since then have left, and what they had the Engine do that no judge should.
+    """Return leftovers of this process's games since `before`, and forbidden Engine operations, one line each.
 
-    `kept` may stay, for the next games of their agents.
-    A line each; empty when all is well. Raises HostError where the Engine does not answer.
+    `kept` containers may stay for later games. Raises HostError if the Engine does not answer.
     """
     me = Owner.me().encode()
     stays = {container.id for container in kept}
@@ -64,7 +63,6 @@ def _own_directories() -> Iterator[Path]:
 
 
 def _of_the_kernel(ids: list[str]) -> Iterator[str]:
-    """Processes, mounts and cgroups of containers, where the Engine's host is this one."""
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             groups = (process / "cgroup").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The programs of the attacks: compiled from images/attacks when they changed, staged like any agent's."""
+"""Compiles the attack programs from images/attacks and stages them like an agent's."""
 
 import shutil
 import tempfile
@@ -11,18 +11,18 @@ from judge.sandbox.static_builds import GCC_FLAGS, Progress, build_lock, compile
 SOURCES = IMAGES / "attacks"
 COMMON = "brain.c"
 PAGES, PAGES_BYTES = "pages.dat", 1 << 20
-"""A file beside the programs, whose pages attacks clear and read."""
+"""A file next to the programs; attacks drop and read its pages."""
 NAMES = "names"
-"""An empty directory beside the programs, in which attacks ask for files."""
+"""An empty directory in which attacks look for files."""
 
 
 def program_names() -> list[str]:
-    """The programs, sorted: every C file but the one that all have in common."""
+    """Return the programs, sorted: all C files except the shared one."""
     return sorted(path.stem for path in SOURCES.glob("*.c") if path.name != COMMON)
 
 
 def build_attacks(progress: Progress | None = None) -> Path:
-    """The folder with all programs, compiled where they are not current; `HostError` where gcc fails."""
+    """Compile outdated programs and return their folder. Raises HostError if gcc fails."""
     target = BUILD_DIRECTORY / "attacks"
     stamp = BUILD_DIRECTORY / "attacks.stamp"
     digest = content_digest(SOURCES, *GCC_FLAGS)
@@ -41,7 +41,7 @@ def _build(target: Path) -> None:
         fresh.mkdir()
         for name in program_names():
             compile_static([SOURCES / f"{name}.c", SOURCES / COMMON], fresh / name)
-        # Durably: the kernel does not clear pages that are not on the disk.
+        # The kernel does not drop pages that are not on the disk.
         write_durably(fresh / PAGES, bytes(range(256)) * (PAGES_BYTES // 256))
         (fresh / NAMES).mkdir()
         shutil.rmtree(target, ignore_errors=True)

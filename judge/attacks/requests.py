@@ -1,4 +1,4 @@
-"""Attacks on the judge's own time (I7, I8, O10, A14, V12), by how it reads and writes: images/attacks/requests.c."""
+"""Attacks on the judge's own time (I7, I8, O10, A14, V12), through its reads and writes: images/attacks/requests.c."""
 
 from dataclasses import replace
 
@@ -12,17 +12,16 @@ from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
 
 WATCHES = ("60", "60", "60")
-"""Processes, duplicates of stdin, and epolls that watch each: 216,000 watches."""
+"""Processes, duplicates of stdin, and epolls per duplicate: 216,000 watches."""
 FEWER_WATCHES = ("60", "20", "20")
 OTHERS_WAIT = "games of other slots would be answered late, because their judge has the same core"
 
 IDLE_MS = 400.0
-"""Processor time that the thread of the judge needs at most for a game."""
 BUSY_MS = 800.0
 DEAF = {"clock": {"turn_ms": 2500}}
 
 SPARE_BYTES = 4096
-"""What of an agent's output may be read in its opponent's time: its answer, and what the judge had begun to read."""
+"""Output that may be read in the opponent's time: the answer, and a read in progress."""
 CHUNK_BYTES = 16384
 
 
@@ -35,7 +34,7 @@ def _judge_spins(seen: Observed) -> str:
 
 
 def bytes_in_opponents_time(seen: Observed) -> int:
-    """How much of the attacker's output was read while the opponent's clock ran, at most in one turn."""
+    """Return the attacker's output read in the opponent's turn, for the worst turn."""
     most = count = 0
     is_asked = False
     for entry in seen.entries:
@@ -59,7 +58,7 @@ def _was_read_then(seen: Observed) -> str:
 
 ON_THE_JUDGES_TIME = (
     Attack(
-        id="I7", title="watches its stdin so often that each write of the judge takes long", program="requests",
+        id="I7", title="watches its stdin so often that the judge's writes are slow", program="requests",
         words=("watch-stdin", *WATCHES), danger=OTHERS_WAIT, scene=beside_the_judge,
         control=Control(
             off="the limit of watches", scene=many_watches,
@@ -68,29 +67,30 @@ ON_THE_JUDGES_TIME = (
     ),
     Attack(
         id="I8", title="leaves a full stdin without a reader", program="requests", words=("full-pipe", "0"),
-        danger="the judge would use a whole core to look at it", policy=DEAF, opening=True,
+        danger="the judge would use a whole core to poll it", policy=DEAF, opening=True,
         opponent=Opponent("think", 1500), expected=replace(LATE, did={"bytes": 4000}, proof=_judge_rests),
         control=Control(
-            off="the size of pipes, and taking notice of an error of one", weaken=allowing("fcntl"),
+            off="the size of pipes, and handling an error of one", weaken=allowing("fcntl"),
             wire=SpinningWire, expected=replace(LATE, did={"bytes": 4000}, proof=_judge_spins),
         ),
     ),
     Attack(
-        id="O10", title="prints thousands of lines behind its answer", program="requests", words=("burst", "8000"),
+        id="O10", title="prints thousands of lines after its answer", program="requests", words=("burst", "8000"),
         danger="the judge would read them in its opponent's time", opponent=Opponent("think", 200),
         policy={"bytes": {"turn_bytes": 8 << 20, "game_bytes": 64 << 20}},
         expected=Expected(did={"lines": 8000}, proof=_was_read_before),
         control=Control(
-            off="reading all that was written before the next request", wire=UnreadWire,
+            off="reading all output before the next request", wire=UnreadWire,
             expected=Expected(did={"lines": 8000}, proof=_was_read_then),
         ),
     ),
     Attack(
-        id="A14", title="has the judge answer lines at the end of its turn, and thinks on", program="requests",
+        id="A14", title="makes the judge answer lines at the end of its turn, and continues to think",
+        program="requests",
         words=("suggest", *FEWER_WATCHES, "400", "950ms", "500ms"), danger=LONGER,
         policy={"clock": {"turn_ms": 1000, "tolerance_ms": 100}}, expected=LATE,
         control=Control(
-            off="the limits of watches and of suggestions, and a look at the clock after each read",
+            off="the limits of watches and of suggestions, and checking the clock after each read",
             scene=many_watches, referee=former_referee, expected=Expected(did={"thinking": 1400}),
         ),
     ),
@@ -106,17 +106,17 @@ AFTER_A_VOID = (
         control=replace(PATIENT, expected=Expected(did={"bytes": 900000})),
     ),
     Attack(
-        id="V12.watches", title="makes each write of the judge take long, has it write, and is late",
+        id="V12.watches", title="slows down the judge's writes, causes writes, and is late",
         program="requests", words=("suggest", *FEWER_WATCHES, "400", "450ms", "500ms"), danger=FARMED, policy=TURN,
         earns_void=True, expected=LATE,
         control=replace(PATIENT, expected=Expected(did={"suggestions": 400})),
     ),
     Attack(
-        id="V12.pipe", title="leaves a full stdin, and burns on a core that is the judge's as well", program="requests",
+        id="V12.pipe", title="leaves a full stdin, and burns on the judge's core", program="requests",
         words=("full-pipe", SPAN), danger=FARMED, policy=TURN, opening=True, shares_core=True, earns_void=True,
         expected=LATE,
         control=Control(
-            off="the size of pipes, and taking notice of an error of one; the judge's own time still counts for nobody",
+            off="the size of pipes, and handling an error of one; the judge's own time is still not charged",
             weaken=allowing("fcntl"), wire=SpinningWire, expected=replace(LATE, did={"bytes": 4096}),
         ),
     ),

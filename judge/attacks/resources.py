@@ -1,7 +1,8 @@
-"""Attacks by processes (A7, A8, C), on the memory cap (B), on the opponent's time (O) and by stalls of an agent (V11).
+"""Attacks by processes (A7, A8, C), on the memory limit (B), on the opponent's time (O) and by stalls of an agent
+(V11).
 
-The programs are processes.c, memory.c, calls.c and stalls.c of images/attacks. In O the attacker answers in time, by
-system calls that nothing interrupts; its opponent must not lose, be blamed or be charged for it.
+The programs are processes.c, memory.c, calls.c and stalls.c of images/attacks. In O the attacker answers in time, with
+uninterruptible system calls; its opponent must not lose, be blamed or be charged for them.
 """
 
 from dataclasses import replace
@@ -24,7 +25,7 @@ from judge.referee.transcript import EntryKind
 from judge.referee.wire import RanOn
 
 LEFT = Expected(verdict=Verdict.CRASH, because="exited with code 3")
-OUTLIVED = Control(off="the agent is a shell, which waits for what it started", in_shell="{}; sleep 30")
+OUTLIVED = Control(off="the agent is a shell that waits for its child", in_shell="{}; sleep 30")
 ROOMY = {"limits": {"processes": 400}}
 MANY = "200"
 NONE = frozenset({"NONE"})
@@ -32,11 +33,11 @@ INSIDES = ("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "me
 
 BY_PROCESSES = (
     Attack(
-        id="A7", title="ends, and a child plays on", program="processes", words=("child-plays-on",),
-        danger="nobody would know which process a verdict is about", expected=LEFT, control=OUTLIVED,
+        id="A7", title="exits while a child continues to play", program="processes", words=("child-plays-on",),
+        danger="a verdict could be about the wrong process", expected=LEFT, control=OUTLIVED,
     ),
     Attack(
-        id="A8", title="ends, and a daemon plays on", program="processes", words=("daemon-plays-on",),
+        id="A8", title="exits while a daemon continues to play", program="processes", words=("daemon-plays-on",),
         danger="processes would be left on the host", expected=LEFT, control=OUTLIVED,
     ),
     Attack(
@@ -61,24 +62,24 @@ BY_PROCESSES = (
         ),
     ),
     Attack(
-        id="C4", title="kills all that it can, and the judge by its number", program="processes",
+        id="C4", title="kills all processes that it can, and the judge by its process id", program="processes",
         words=("kill", "{judge}"), danger="an agent could end the contest",
         expected=Expected(denied=("judge",), by=frozenset({"ESRCH"}), did={"killed": 1}),
-        control="without a world of its own it would kill others on the host", scene=bystanders,
+        control="without separate namespaces it would kill other processes on the host", scene=bystanders,
     ),
     Attack(
         id="C5", title="looks into PID 1", program="processes", words=("look-into", "1"),
-        danger="an agent could forge the report of its own end",
+        danger="an agent could forge the report of its end",
         expected=Expected(denied=INSIDES, by=NOT_PERMITTED | {"ESRCH", "ENOENT"}),
         control=Control(
-            off="it is a child of its own, no call is filtered, and /proc can be written",
+            off="it is a separate child, without a filter, and with a writable /proc",
             words=("look-into", "child"), weaken=both(unfiltered, with_writable_proc),
             expected=Expected(got=INSIDES),
         ),
     ),
     Attack(
         id="C6", title="runs a program as another user", program="processes", words=("setuid",),
-        danger="an agent could become root in its box, the first half of a way out",
+        danger="an agent could become root in its box, a step towards escape",
         expected=Expected(denied=("setuid-file", "setuid", "new-privileges"), by=NOT_PERMITTED | NONE),
         control=Control(
             off="no-new-privileges", weaken=with_new_privileges,
@@ -86,8 +87,8 @@ BY_PROCESSES = (
         ),
     ),
     Attack(
-        id="C7", title="has groups left over from the judge", program="processes", words=("groups",),
-        danger="an agent could read what is for a group of the host's",
+        id="C7", title="has leftover groups of the judge", program="processes", words=("groups",),
+        danger="an agent could read files of a host group",
         expected=Expected(denied=("group", "setgroups"), by=NOT_PERMITTED | NONE),
         control=Control(
             off="the empty list of groups", weaken=with_more_groups,
@@ -101,26 +102,26 @@ BY_PROCESSES = (
         control=Control(off="the limit of core dumps", weaken=with_core_dumps, expected=Expected(got=("core-limit",))),
     ),
     Attack(
-        id="C9", title="has all signals and pipes of the user that it was in another game", program="processes",
+        id="C9", title="uses up the signals and pipes of its user from another game", program="processes",
         words=("probe",), scene=hoarder,
         danger="an agent could break the programs of other games: signals and pipes are counted by user",
         expected=Expected(got=("signals", "pipe")),
         control=Control(
-            off="a user of its own for each box", weaken=as_the_hoarder,
+            off="a separate user for each box", weaken=as_the_hoarder,
             expected=Expected(denied=("signals", "pipe"), by=frozenset({"EAGAIN", "ENOSPC"})),
         ),
     ),
     Attack(
-        id="I4", title="plays like any other, beside a process and a box that look like its own", program="processes",
+        id="I4", title="plays normally, next to a process and a box similar to its own", program="processes",
         words=("kill", "{judge}"), danger="ending one game would end others", scene=bystanders,
         expected=Expected(denied=("judge",), by=frozenset({"ESRCH"})),
-        control=BY_ITSELF + "the judge ends boxes by their ids only",
+        control=BY_ITSELF + "the judge ends boxes by id only",
     ),
 )  # fmt: skip
 
 SMALL = {"limits": {"memory_bytes": 64 << 20}}
 OVER = "200"
-"""MiB, more than the small cap and the writable directories together."""
+"""MiB, more than the small limit and the writable directories together."""
 SPIKE = 48
 
 LARGE = Control(off="the cap: it is 512 MiB", policy={"limits": {"memory_bytes": 512 << 20}})
@@ -148,16 +149,16 @@ ON_MEMORY = (
         danger=SPREAD, policy=SMALL, expected=OVER_THE_CAP, control=LARGE,
     ),
     Attack(
-        id="B3", title="splits it over sixteen children", program="memory", words=("children", OVER),
+        id="B3", title="splits it among sixteen children", program="memory", words=("children", OVER),
         danger=SPREAD, policy=SMALL, expected=OVER_THE_CAP, control=LARGE,
     ),
     Attack(
-        id="B4", title="takes memory that belongs to no process", program="memory", words=("shared", OVER),
+        id="B4", title="uses memory that belongs to no process", program="memory", words=("shared", OVER),
         danger=SPREAD, policy=SMALL, expected=OVER_THE_CAP, control=LARGE,
     ),
     Attack(
-        id="B9", title="has the kernel swap out what it takes", program="memory", words=("swap", OVER),
-        danger="an agent could use more than others, and slow the host for all", policy=SMALL,
+        id="B9", title="makes the kernel swap out its memory", program="memory", words=("swap", OVER),
+        danger="an agent could use more than others, and slow down the host", policy=SMALL,
         expected=replace(OVER_THE_CAP, denied=("pageout",)), engine_allows=("pageout",),
         control=replace(
             LARGE, off="the cap, and the denial of swapping out", weaken=allowing("madvise"),
@@ -165,34 +166,32 @@ ON_MEMORY = (
         ),
     ),
     Attack(
-        id="B10", title="has a child killed for it and lives on", program="memory", words=("victim", OVER),
-        danger="an agent could overrun its memory as often as it likes", policy=SMALL, expected=OVER_THE_CAP,
+        id="B10", title="survives when a child is killed for its memory", program="memory", words=("victim", OVER),
+        danger="an agent could exceed its memory limit repeatedly", policy=SMALL, expected=OVER_THE_CAP,
         control=LARGE,
     ),
     Attack(
-        id="B12", title="takes memory for a moment only", program="memory", words=("spike", str(SPIKE)),
-        danger="the memory in a record would mean nothing", expected=Expected(proof=_spike_is_seen),
-        control=BY_ITSELF + "the kernel keeps the peak",
+        id="B12", title="uses memory for a moment only", program="memory", words=("spike", str(SPIKE)),
+        danger="the memory in a record would be meaningless", expected=Expected(proof=_spike_is_seen),
+        control=BY_ITSELF + "the kernel records the peak",
     ),
 )  # fmt: skip
 
 LONGEST = ("page-table", "511")
-"""Most of a second on the host that this was written on; no filter can tell it from a small one."""
+"""Nearly a second on the development host."""
 
 ROBBED = "an honest agent would lose by the time that its opponent took"
 LONG_MS = 50
-"""A part of such a call, also on a host that is ten times as fast."""
+"""Shorter than such a call, even on a host ten times as fast."""
 STRICT = {"clock": {"still_ms": LONG_MS}}
-"""Who runs on for so long loses."""
 
 RAN_ON = Expected(verdict=Verdict.TURN_TIME, because="did not stand still when its turn was over")
 THINKS_MS = 200
 NOBODY_WAITS = {"clock": {"still_ms": 1, "ran_on_ms": 10**6, "turn_ms": THINKS_MS}}
-"""The opponent, which thinks for two thirds of what it has, shares its core with the call."""
+"""The opponent uses two thirds of its time on the core of the call."""
 
 
 def _is_charged(seen: Observed) -> str:
-    """The attacker pays for the processor time that it ran on with; its opponent has none to pay for."""
     used_ms = [0.0, 0.0]
     for entry in seen.entries:
         if entry.kind is EntryKind.RAN_ON:
@@ -211,31 +210,31 @@ def _box_outlived_the_game(seen: Observed) -> str:
 
 ON_THE_OPPONENT = (
     Attack(
-        id="O1", title="makes a long system call behind its answer", program="calls", words=("in-the-turn", *LONGEST),
+        id="O1", title="makes a long system call after its answer", program="calls", words=("in-the-turn", *LONGEST),
         danger=ROBBED, policy=STRICT, opponent=Opponent("work", THINKS_MS), expected=RAN_ON,
         control=Control(
-            off="waiting until it stands still", policy=NOBODY_WAITS,
+            off="waiting until it has stopped", policy=NOBODY_WAITS,
             expected=Expected(verdict=Verdict.TURN_TIME, against_opponent=True, because="did not answer"),
         ),
     ),
     Attack(
-        id="O1.charged", title="makes a long system call behind its answer, shorter than is waited for",
+        id="O1.charged", title="makes a long system call after its answer, shorter than the judge waits",
         program="calls", words=("in-the-turn", *LONGEST), danger=ROBBED, policy={"clock": {"still_ms": 60000}},
-        expected=Expected(proof=_is_charged), control=BY_ITSELF + "O1 shows who loses where nobody waits",
+        expected=Expected(proof=_is_charged), control=BY_ITSELF + "O1 shows who loses if the judge does not wait",
     ),
     Attack(
         id="O2", title="makes a long system call in its opponent's start-up", program="calls",
         words=("in-the-start", *LONGEST), danger=ROBBED, policy=STRICT, expected=RAN_ON,
-        control=BY_ITSELF + "its opponent is not started before it stands still",
+        control=BY_ITSELF + "its opponent starts only after it has stopped",
     ),
     Attack(
-        id="O3", title="makes a long system call when the game is over, so that it cannot be killed", program="calls",
+        id="O3", title="makes a long system call after the game, so that it cannot be killed", program="calls",
         words=("at-the-end", *LONGEST), danger="an agent could turn a lost game into a void, and stop a contest",
         policy={"clock": {"close_ms": 1}}, expected=Expected(proof=_box_outlived_the_game),
-        control=BY_ITSELF + "a verdict stands before a box is closed",
+        control=BY_ITSELF + "the verdict is decided before a box is closed",
     ),
     Attack(
-        id="O4.mincore", title="asks of terabytes which pages are in memory, behind its answer", program="calls",
+        id="O4.mincore", title="queries which pages of terabytes are in memory, after its answer", program="calls",
         words=("in-the-turn", "mincore", "20"), danger=ROBBED, engine_allows=("mincore",),
         expected=Expected(denied=("mincore",)),
         control=Control(
@@ -244,7 +243,7 @@ ON_THE_OPPONENT = (
         ),
     ),
     Attack(
-        id="O4.engine", title="makes the Engine's pause fail, behind its answer", program="calls",
+        id="O4.engine", title="makes the Engine's pause fail, after its answer", program="calls",
         words=("in-the-turn", "mincore", "40"), danger="an agent could make a game void in the middle",
         policy={"box": {"freeze": "engine"}}, engine_allows=("mincore",), is_quick=False,
         expected=Expected(denied=("mincore",)),
@@ -254,7 +253,7 @@ ON_THE_OPPONENT = (
         ),
     ),
     Attack(
-        id="O4.populate", title="maps tens of gigabytes of zeros, behind its answer", program="calls",
+        id="O4.populate", title="maps tens of gigabytes of zeros, after its answer", program="calls",
         words=("in-the-turn", "populate", "20"), danger=ROBBED, engine_allows=("populate",),
         expected=Expected(denied=("populate",), by=NOT_PERMITTED | {"EINVAL"}),
         control=Control(
@@ -267,9 +266,9 @@ ON_THE_OPPONENT = (
 
 SMALL_AND_SLOW = {**TURN, **SMALL}
 NEARLY = "89"
-"""MiB, nearly what a small box may have with its writable directories."""
+"""MiB, nearly the small limit and the writable directories."""
 JUST_LATE = "700ms"
-"""A span that is longer than the turn, too; the control plays a whole game of such turns."""
+"""Longer than the turn; the control plays a whole game of such turns."""
 
 
 def _attack(mode: str, title: str, *words: str) -> Attack:

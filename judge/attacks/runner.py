@@ -1,4 +1,4 @@
-"""A trial plays an attack against a house agent in real boxes and compares the result with the attack's row."""
+"""Plays an attack against a house agent in real boxes and compares the result with the attack's row."""
 
 import os
 import re
@@ -37,38 +37,35 @@ OPPONENT = "house-instant"
 CLOCK = ClockPolicy(
     turn_ms=20000, match_ms=0, tolerance_ms=100, start_ms=20000, courtesy_ms=1000, close_ms=500, starved_share=1
 )
-"""Of the suite: long, so that only an attack on the clock can lose by it."""
+"""Long, so that only attacks on the clock can lose by it."""
 
 MILLISECONDS = re.compile("([0-9]+)ms")
 SCALED = ("turn_ms", "tolerance_ms", "start_ms", "courtesy_ms", "close_ms")
-"""The clocks that are longer on a slow host; how long it may take to stand still is measured, not scaled."""
+"""Clocks that are longer on a slow host; the time to stop is measured, not scaled."""
 
 LARGE_BOARD = {"width": 40, "height": 40, "rule": "freestyle"}
 STONES = 1000
 
 HONEST = Attack(id="", title="plays", program="honest", words=("instant",), danger="", control="it does no harm")
-"""The agent that attacks are compared with."""
 
 
 LOOK_S = 0.25
-"""For how long the load of a host is measured."""
 PATIENCE_S = 15.0
-"""How long to wait until a busy host is calm."""
 
 
 TAKEN_SHARE = 0.05
-"""Share of the opponent's turns that others took, above which its loss, or its figures, may be due to them."""
+"""CPU share of other tasks in the opponent's turns above which its loss or figures may be due to them."""
 FIGURES = ("took_us", "lost_us", "irq_us")
-"""What an opponent that works measures of each answer; see images/attacks/honest.c."""
+"""See images/attacks/honest.c."""
 
 
 class BusyHostError(HostError):
-    """Other processes use the slot's cores, so attacks that try to earn a void or rob the opponent cannot be judged."""
+    """Other processes use the slot's cores, so attacks on time or for a void cannot be judged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The result of an attack or of its control; the defence held if there are no problems."""
+    """The result of an attack or control."""
 
     attack: Attack
     control: Control | None
@@ -77,19 +74,15 @@ class Trial:
     problems: tuple[str, ...]
     seconds: float
     late_ms: float
-    """How late the judge itself was at most."""
     grown_bytes: int
-    """By how much the judge's memory grew at most."""
     opponent_ms: float
-    """The opponent's slowest answer."""
     figures: Mapping[str, Sequence[int]]
-    """The opponent's measurements of itself in the last game, by their names."""
     taken_share: float
-    """The share of the opponent's turns in which other tasks had its core, as far as that is known."""
+    """CPU share of other tasks in the opponent's turns, if known."""
 
     @property
     def held(self) -> bool:
-        """Whether all was as expected."""
+        """Whether the defence held."""
         return not self.problems
 
     @property
@@ -101,13 +94,13 @@ class Trial:
 
 
 class MemoryShelf:
-    """The kept folders of an attack's agent, in memory; see `judge.referee.folder_shelf.Shelf`."""
+    """Kept folders in memory: see `judge.referee.folder_shelf.Shelf`."""
 
     def __init__(self) -> None:
         self.states = {EMPTY.digest: EMPTY}
 
     def get(self, seat: int, digest: str) -> Archive:  # noqa: ARG002 one agent has one folder
-        """A state that was put here; every digest in a spec of ours is of such a one."""
+        """Return a state."""
         return self.states[digest]
 
     def put(self, seat: int, state: Archive) -> None:  # noqa: ARG002 one agent has one folder
@@ -116,16 +109,13 @@ class MemoryShelf:
 
 
 class Suite:
-    """Plays trials, one after the other, under one policy. Where boxes are reused, each has at least two games.
+    """Plays trials under one policy. With reused boxes, each has at least two games.
 
-    The box of the opponent stays for the next trial where it can; `close` removes it.
+    The opponent's box is reused in the next trial; `close` removes it.
     """
 
     def __init__(self, policy: Policy, slot: Slot, slower: float = 1) -> None:
-        """Build the programs. `policy` is an organiser's: how boxes are built, what may be printed and used.
-
-        All clocks are `slower` times as long, and so are the attacks on them.
-        """
+        """Build the programs. `policy` is an organiser's. Clocks and attacks are `slower` times as long."""
         self._slower = slower
         self._policy = self._changed(suite_policy(policy), {"clock": {name: getattr(CLOCK, name) for name in SCALED}})
         self._starved_share = policy.clock.starved_share
@@ -138,19 +128,19 @@ class Suite:
         self._peaceful: dict[tuple[Opponent | None, bool, int], Observed] = {}
 
     def close(self) -> None:
-        """Remove what is kept for the next trial; never raises."""
+        """Remove kept boxes; never raises."""
         KEPT.close()
 
     def attack(self, attack: Attack) -> Trial:
-        """Try an attack with all defences on.
+        """Try an attack with all defences.
 
-        Raises BusyHostError while other programs use the slot's cores, if the attack is after a void or its opponent
-        has little time to spare: then a void or a loss is right.
+        Raises BusyHostError if other programs use the slot's cores and the attack tries for a void or its opponent has
+        little spare time.
         """
         return self._try_in_calm(attack, None, attack.expected)
 
     def control(self, attack: Attack) -> Trial:
-        """Try it with one defence off; only for attacks that have a control. Raises as `attack`."""
+        """Try an attack's control. Raises as `attack`."""
         if not isinstance(attack.control, Control):
             raise TypeError(f"{attack.id} has no control: {attack.control}")
         return self._try_in_calm(attack, attack.control, attack.control.expected)
@@ -187,7 +177,6 @@ class Suite:
             if problems:
                 break
         problems += leftovers(before, KEPT.all())
-        # The share of the opponent's turns in which other tasks had its core, by its figures and by the evidence.
         took, lost, interrupted = (sum(seen.measured(what)) for what in FIGURES)
         evidence = seen.opponent.evidence
         late = 0.0 if evidence is None else max(evidence.others_share or 0.0, evidence.waited_share or 0.0)
@@ -207,7 +196,6 @@ class Suite:
         )
 
     def _demand_calm(self) -> None:
-        """Wait until no other process uses the slot's cores."""
         deadline = time.monotonic() + PATIENCE_S
         while (share := self._taken_by_others()) > self._starved_share / 2:
             if time.monotonic() > deadline:
@@ -217,7 +205,6 @@ class Suite:
                 )
 
     def _taken_by_others(self) -> float:
-        """The share of the slot's cores that is used now, when nothing of ours runs there."""
         use = CoreUse(self._slot.cores)
         began, before = time.monotonic_ns(), use.now().busy_ns
         time.sleep(LOOK_S)
@@ -229,7 +216,6 @@ class Suite:
     def _play(
         self, attack: Attack, control: Control | None, directory: Path, seat: int
     ) -> tuple[Observed, Mapping[str, str]]:
-        """All games of an attack in `seat`, in its scene; and the names that it knew."""
         policy = self._changed(self._policy, attack.policy)
         if control is not None:
             policy = self._changed(policy, control.policy)
@@ -267,7 +253,6 @@ class Suite:
         names: Mapping[str, str],
         shelf: MemoryShelf,
     ) -> RecordFile:
-        """One game; a void one is played again as often as the policy says, for so an agent would be."""
         spec = spec.model_copy(update={"number": number})
         build: BoxBuilder = open_box
         if control is not None and (control.weaken or control.renewal or control.shares_files):
@@ -288,7 +273,7 @@ class Suite:
             os.sched_setaffinity(0, own_cores)
 
     def _keeping_opponents(self, build: BoxBuilder) -> BoxBuilder:
-        """As `build`, but that the opponent's box is kept: it does no harm, and to make a box takes most of a trial."""
+        """Keep the opponent's box: making one takes most of a trial."""
 
         def build_or_reuse(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
             if tenant.digest == self._opponents_digest and policy.reuse == "never":
@@ -298,15 +283,14 @@ class Suite:
         return build_or_reuse
 
     def _harm_by_folder(self, spec: GameSpec, file: RecordFile, shelf: MemoryShelf) -> Iterator[str]:
-        """What is wrong with what an attack has left in its folder: the host's own, or that no game begins with it."""
         if any(CANARY_TEXT.encode() in state.data for state in shelf.states.values()):
-            yield "a file of the host's is in the folder"
+            yield "a host file is in the folder"
         left = file.record.seats[0].folders[FolderKind.PERSISTENT].digest
         honest = self._seat(ATTACKER, self._programs, (HONEST.program, *HONEST.words), left)
         spec = spec.model_copy(update={"seats": (honest, spec.seats[1])})
         record = self._game(spec, 0, HONEST, None, {}, shelf).record
         if record.verdict is not Verdict.WIN:
-            yield f"no game can be played with what is left in the folder: {record.reason}"
+            yield f"no game can begin with the folder:  {record.reason}"
 
     def _spec(
         self, attack: Attack, control: Control | None, policy: Policy, names: Mapping[str, str], seat: int
@@ -333,18 +317,15 @@ class Suite:
         )
 
     def _changed(self, policy: Policy, changes: Changes) -> Policy:
-        """A policy with other numbers in some sections, its clocks scaled."""
         clock = changes.get("clock", {})
         scaled = {name: round(ms * self._slower) if name in SCALED else ms for name, ms in clock.items()}
         return change_policy(policy, {**changes, "clock": scaled})
 
     def _scaled(self, word: str) -> str:
-        """A word of an attack's command; a time in it, such as `450ms`, is as long as the clocks of the suite."""
         time_of = MILLISECONDS.fullmatch(word)
         return word if time_of is None else str(round(int(time_of[1]) * self._slower))
 
     def _seat(self, name: str, program: Path, command: tuple[str, ...], folder: str | None = None) -> SeatSpec:
-        """A seat; with a persistent folder, if the digest of its state is given."""
         return SeatSpec(
             name=name,
             digest=next(digest for digest, path in self._digests.items() if path == program),
@@ -359,7 +340,6 @@ class Suite:
     def _unexpected(
         self, attack: Attack, expected: Expected, seen: Observed, names: Mapping[str, str]
     ) -> Iterator[str]:
-        """What is not as `expected` says: verdict, blame, what the agent was denied and got, and the proof."""
         record = seen.record
         loser = 1 - seen.seat if expected.against_opponent else seen.seat
         winner = {Verdict.WIN: seen.seat, Verdict.VOID: None}.get(expected.verdict, 1 - loser)
@@ -371,7 +351,7 @@ class Suite:
             return
         fault = expected.verdict if winner == 1 - loser and expected.verdict is not Verdict.WIN else None
         if record.seats[loser].fault != fault or expected.because not in record.reason:
-            yield f"the blame is another: {record.reason}"
+            yield f"another blame:  {record.reason}"
         yield from self._said_otherwise(attack, expected, seen.attacker.notes, names)
         for what, least in expected.did.items():
             if (count := seen.done(what)) < least:
@@ -386,7 +366,7 @@ class Suite:
     ) -> Iterator[str]:
         denied = dict(note.removeprefix("denied ").rsplit(" ", 1) for note in notes if note.startswith("denied "))
         got = {note.removeprefix("got ") for note in notes if note.startswith("got ")}
-        # A control shows that the attack succeeds; how far beyond that it comes depends on the kernel.
+        # How far a control succeeds depends on the kernel.
         is_weaker = self._has_engine_profile or expected is not attack.expected
         allowed = set(attack.engine_allows if is_weaker else ())
         for name in (name.format_map(names) for name in expected.denied):
@@ -397,22 +377,20 @@ class Suite:
         yield from (f"it did not get {name}" for name in sorted(wanted - got))
 
     def _harm(self, attack: Attack, seen: Observed) -> Iterator[str]:
-        """What the attack did to the opponent and to the record."""
         record = seen.record
         if seen.opponent.fault is not None:
             yield f"the opponent was blamed: {seen.opponent.why}"
         moves = [ply.said for ply in record.plies if ply.seat != seen.seat]
         in_peace = [ply.said for ply in self._in_peace(attack, seen.seat).record.plies if ply.seat != seen.seat]
         if moves != in_peace[: len(moves)]:
-            yield f"the opponent played otherwise: {' '.join(moves)}"
+            yield f"the opponent played other moves:  {' '.join(moves)}"
         for file in seen.files:
             yield from verify(file).problems
 
     def _in_peace(self, attack: Attack, seat: int) -> Observed:
-        """A game of the same opponent against an agent in `seat` that does no harm; played once."""
         opponent = attack.opponent
         if opponent is not None and opponent.is_accomplice:
-            opponent = Opponent("think")  # it chooses the same cells
+            opponent = Opponent("think")
         key = (opponent, attack.opening, seat)
         if key not in self._peaceful:
             honest = replace(HONEST, opponent=opponent, opening=attack.opening)
@@ -424,7 +402,7 @@ class Suite:
 
 
 def suite_policy(policy: Policy) -> Policy:
-    """The policy of the suite: the organiser's boxes and bounds, five in a row, and a clock of the suite's own."""
+    """Return the suite's policy: the organiser's boxes and limits, five in a row, and the suite's clock."""
     return Policy(
         name=policy.name,
         game=GameChoice(name="gomoku", options={"width": 20, "height": 20, "rule": "freestyle"}),
@@ -437,7 +415,7 @@ def suite_policy(policy: Policy) -> Policy:
 
 
 def change_policy(policy: Policy, changes: Changes) -> Policy:
-    """A policy with other numbers in some sections."""
+    """Return a policy with changed values."""
     document = policy.model_dump()
     for section, values in changes.items():
         document[section] |= values
@@ -445,14 +423,14 @@ def change_policy(policy: Policy, changes: Changes) -> Policy:
 
 
 def full_board() -> tuple[tuple[int, int], ...]:
-    """Stones of both colours in turn that fill the top of a large board and have no five: bands two cells wide."""
+    """Return alternating stones in bands two cells wide that fill the top of a large board without a five."""
     cells = [(x, y) for y in range(STONES // 40) for x in range(40)]
     first, second = ([cell for cell in cells if (cell[0] // 2 + cell[1]) % 2 == c] for c in (0, 1))
     return tuple(cell for pair in zip(first, second, strict=True) for cell in pair)
 
 
 def kernel_release() -> tuple[int, int]:
-    """The first two numbers of the kernel's version."""
+    """Return the first two numbers of the kernel's version."""
     major, minor = os.uname().release.split(".")[:2]
     return int(major), int(re.match(r"\d+", minor)[0])  # type: ignore[index]  # Linux releases have two numbers
 
@@ -462,7 +440,7 @@ def kernel_release() -> tuple[int, int]:
 
 @contextmanager
 def measure_growth() -> Iterator[list[int]]:
-    """Measures by how many bytes this process grows at most; the number is in the list afterwards."""
+    """Measure the maximum growth of this process in bytes; the list has it afterwards."""
     growth = [0]
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # resets the peak
     before = memory_bytes("self", "VmRSS")

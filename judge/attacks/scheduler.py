@@ -1,4 +1,4 @@
-"""Attacks on `judge scheduler` by the owner of a worker's file and by peers without a certificate."""
+"""Attacks on `judge scheduler` by owners of a join file and by peers without a certificate."""
 
 import asyncio
 import math
@@ -36,14 +36,13 @@ REGISTER: Mapping[str, Any] = {
     "memory_limit": 0, "metrics": {}, "services": {}, "local_directory": "", "versions": {}, "nanny": "",
     "extra": {}, "stimulus_id": "x", "reply": False,
 }  # fmt: skip
-"""What a worker sends to be taken, without its name and address."""
 
 
 class Scheduler:
-    """A `judge scheduler` on a free port of this machine, with the file of one worker."""
+    """A `judge scheduler` on a free local port, with one worker's join file."""
 
     def __init__(self, folder: Path, scheme: str = "tls", without: Sequence[str] = ()) -> None:
-        """`without` names defences that are off. Plain TCP has neither keys nor files of workers."""
+        """`without` names missing defences. Plain TCP has no keys or join files."""
         folder.mkdir(parents=True, exist_ok=True)
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.door: tuple[str, int] = free.getsockname()
@@ -68,42 +67,42 @@ class Scheduler:
         return b"scheduler listens" in self.log.read_bytes()
 
     def peak_mb(self) -> int:
-        """Peak of its address space in MiB; memory that it has allocated and not used counts."""
+        """Peak address space in MiB, including unused allocations."""
         return memory_bytes(self.process.pid, "VmPeak") >> 20
 
     def connection(self) -> ssl.SSLSocket:
-        """A connection with the certificate of the worker."""
+        """Return a connection with the worker's certificate."""
         context: ssl.SSLContext = read_join_file(self.file).security().get_connection_args("worker")["ssl_context"]
         return context.wrap_socket(socket.create_connection(self.door, PATIENCE_S))
 
     def close(self) -> None:
-        """End it."""
+        """End the process."""
         self.process.kill()
         self.process.wait()
 
 
 def message(*frames: bytes) -> bytes:
-    """A message of dask's with these frames."""
+    """Return a dask message with these frames."""
     body = struct.pack(f"{len(frames) + 1}Q", len(frames), *map(len, frames)) + b"".join(frames)
     return struct.pack("Q", len(body)) + body
 
 
 def bomb() -> bytes:
-    """600 MiB of zeros, as 0.6 MB."""
+    """600 MiB of zeros in 0.6 MB."""
     packed = zlib.compress(bytes(300 * MB), 9)
     inner = {"pickled-obj": pickle.dumps(None), "num-sub-frames": 2, "compression": ["zlib"] * 2}
     return message(msgpack.dumps({"op": "identity", "x": {"__Pickled__": 1}}), msgpack.dumps(inner), packed, packed)
 
 
 def claim(*, in_all: bool) -> bytes:
-    """A length of 600 MiB, of which nothing follows."""
+    """A length of 600 MiB without data."""
     if in_all:
         return struct.pack("Q", 600 * MB)
     return struct.pack("4Q", 24, 2, 0, 600 * MB)
 
 
 def cost_mb(scheduler: Scheduler, sent: bytes) -> int:
-    """By how many MiB the scheduler grows by a message, which it refuses or of which it takes more than 500."""
+    """Return the scheduler's growth in MiB by a message: until it refuses it, or 500."""
     before = scheduler.peak_mb()
     with scheduler.connection() as connection:
         connection.settimeout(0.1)
@@ -111,7 +110,7 @@ def cost_mb(scheduler: Scheduler, sent: bytes) -> int:
 
         def is_over() -> bool:
             with suppress(TimeoutError):
-                return not connection.recv(1 << 16)  # its greeting; then it ends the connection
+                return not connection.recv(1 << 16)
             return scheduler.peak_mb() > before + 500
 
         wait_until(is_over, "the scheduler refuses or reads the message")
@@ -119,12 +118,12 @@ def cost_mb(scheduler: Scheduler, sent: bytes) -> int:
 
 
 def send_packed_message(directory: Path, is_off: bool) -> Result:
-    """A worker sends a message of 0.6 MB whose parts become 600."""
+    """Send a message of 0.6 MB that decompresses to 600."""
     return _send(directory, [bomb()], is_off)
 
 
 def claim_long_message(directory: Path, is_off: bool) -> Result:
-    """A worker announces a part of 600 MiB, and a message of that size."""
+    """Announce a part and a message of 600 MiB."""
     return _send(directory, [claim(in_all=False), claim(in_all=True)][: 1 if is_off else 2], is_off)
 
 
@@ -136,17 +135,17 @@ def _send(directory: Path, sent: Sequence[bytes], is_off: bool) -> Result:
 
 
 def keep_others_out(directory: Path, is_off: bool) -> Result:
-    """Peers without a certificate keep connections open, and a worker connects."""
+    """Keep connections without a certificate open while a worker connects."""
     with closing(Scheduler(directory, without=["message bound"] if is_off else [])) as scheduler, ExitStack() as stack:
         count = 3 * MAX_WAITING_PER_ADDRESS
         peers = [stack.enter_context(socket.create_connection(scheduler.door, PATIENCE_S)) for _ in range(count)]
-        scheduler.connection().close()  # it was let in after all of them
+        scheduler.connection().close()
         left = len(still_open(peers))
     return Result(left > MAX_WAITING_PER_ADDRESS, f"{left} of {count} connections stay open")
 
 
 def still_open(peers: Sequence[socket.socket]) -> list[socket.socket]:
-    """Those that the other end has not closed."""
+    """Return the connections that the peer has not closed."""
 
     def is_open(peer: socket.socket) -> bool:
         peer.setblocking(False)
@@ -161,7 +160,7 @@ def still_open(peers: Sequence[socket.socket]) -> list[socket.socket]:
 
 
 def connect_without_certificate(directory: Path, is_off: bool) -> Result:
-    """Peers without a certificate, and with one of another authority, wait for the scheduler's greeting."""
+    """Wait for the scheduler's greeting without a certificate, or with one of another authority."""
     with closing(Scheduler(directory, "tcp" if is_off else "tls")) as scheduler:
         if is_off:
             greeted = [is_greeted(scheduler.door)]
@@ -172,7 +171,7 @@ def connect_without_certificate(directory: Path, is_off: bool) -> Result:
 
 
 def tls_context(keys: Path | None) -> ssl.SSLContext:
-    """A context that accepts any server, with the certificate in a folder or without one."""
+    """Return a context that accepts any server, with the certificate in a folder or without one."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     if keys is not None:
@@ -181,7 +180,7 @@ def tls_context(keys: Path | None) -> ssl.SSLContext:
 
 
 def is_greeted(door: tuple[str, int], context: ssl.SSLContext | None = None) -> bool:
-    """Whether the server at an address sends the first byte; over TLS if there is a context."""
+    """Whether the server sends a first byte; over TLS with a context."""
     with socket.create_connection(door, PATIENCE_S) as plain:
         if context is None:
             return bool(plain.recv(1))
@@ -193,7 +192,7 @@ def is_greeted(door: tuple[str, int], context: ssl.SSLContext | None = None) -> 
 
 
 def register_absurd_slots(directory: Path, is_off: bool) -> Result:
-    """A worker registers with infinitely many slots, and with other values that are not valid."""
+    """Register with infinitely many slots and other invalid values."""
     taken = []
     with closing(Scheduler(directory, without=["slots"] if is_off else [])) as scheduler:
         for slots in (math.inf,) if is_off else (math.inf, math.nan, -1, 0, 1e300, "1", [1]):
@@ -204,7 +203,7 @@ def register_absurd_slots(directory: Path, is_off: bool) -> Result:
 
 
 async def is_refused(address: str, file: Path, request: Mapping[str, Any]) -> bool:
-    """Whether the scheduler ends the connection upon a message of a worker, after the reason if it asks to be taken."""
+    """Whether the scheduler closes the connection after a worker's message."""
     comm = await connect(address, 20, **read_join_file(file).security().get_connection_args("worker"))
     try:
         await comm.write(request)

@@ -1,4 +1,4 @@
-"""An attack on a service or on the host's readers of files: played against the real command, and with a defence off."""
+"""An attack on a service or on file readers: against the real command, and without a defence."""
 
 import time
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from judge.sandbox.machine.owner import owned_directory
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Whether an attack succeeded, and its effect in words."""
+    """Whether an attack succeeded, and its effect."""
 
     is_success: bool
     seen: str
@@ -20,38 +20,35 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class ServiceControl:
-    """The same attack with one defence off."""
+    """The same attack without one defence."""
 
     off: str
-    """The defence that is off, in words."""
     expected: str
-    """The harm that is expected, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceAttack:
-    """One row."""
+    """A row."""
 
     id: str
     title: str
-    """What the attacker does, as a sentence without its subject."""
+    """The attacker's action: a sentence without its subject."""
     play: str
-    """Its function, as MODULE:NAME: gets a directory and whether the defence is off, and returns a `Result`. It is
-    imported when it is played, because services need extras of the package."""
+    """Function MODULE:NAME with arguments directory and `is_off`; returns a `Result`. Imported late: services need
+    extras.
+    """
     danger: str
-    """What it would mean for a contest if it succeeded."""
+    """Consequence of a success for a contest."""
     expected: str
-    """The expected result with all defences on, in words."""
     control: ServiceControl
     extra: str = "web"
-    """The extra of the package that it needs; empty: none."""
     image: str = ""
-    """The image that it needs; empty: no Engine is needed."""
+    """Required image; empty: no Engine."""
     is_quick: ClassVar[bool] = True
 
     @property
     def lacks(self) -> str:
-        """The missing package that it needs; empty if all are installed."""
+        """The missing package, or ""."""
         module = {"web": "uvicorn", "cluster": "distributed"}.get(self.extra, "")
         return f"judge[{self.extra}]" if module and find_spec(module) is None else ""
 
@@ -66,7 +63,7 @@ class ServiceTrial:
 
 
 def try_service(attack: ServiceAttack, control: ServiceControl | None) -> ServiceTrial:
-    """Play an attack, or with its control the same with the defence off. Raises HostError if the service fails."""
+    """Play an attack, or its control. Raises HostError if the service fails."""
     began = time.monotonic()
     with owned_directory() as directory:
         try:

@@ -6,19 +6,19 @@ WEB, UPLOADS, SCHEDULER = "judge.attacks.web", "judge.attacks.uploads", "judge.a
 
 SERVICE_ATTACKS = (
     ServiceAttack(
-        id="S1", title="begins forms through a proxy until all room of the service is taken",
+        id="S1", title="begins forms through a proxy until the service's capacity is used up",
         play=f"{WEB}:fill_by_one_client",
-        danger="one client could keep all others from the service", expected="others get their page",
+        danger="one client could block all others", expected="others get their page",
         control=ServiceControl(off="the limit of each client", expected="others are refused pages"),
     ),
     ServiceAttack(
-        id="S2", title="takes all room of viewers and authors, from many addresses",
+        id="S2", title="uses up the capacity for viewers and authors, from many addresses",
         play=f"{WEB}:keep_organiser_out",
         danger="no organiser could pause the contest during an attack", expected="the organiser gets a page",
-        control=ServiceControl(off="the room for organisers", expected="the organiser gets none"),
+        control=ServiceControl(off="the capacity reserved for organisers", expected="the organiser gets none"),
     ),
     ServiceAttack(
-        id="S3", title="asks for all events on many streams and reads none",
+        id="S3", title="requests all events on many streams and reads none",
         play=f"{WEB}:read_nothing",
         danger="viewers could use up the memory of the host", expected="each reader costs a bounded number of bytes",
         control=ServiceControl(off="the bound on unsent bytes", expected="each costs all events"),
@@ -26,25 +26,25 @@ SERVICE_ATTACKS = (
     ServiceAttack(
         id="S4", title="posts a token from a page of another site",
         play=f"{WEB}:sign_in_from_another_site",
-        danger="an author could submit as another one without noticing", expected="the form is refused",
+        danger="an author could unknowingly submit as another", expected="the form is refused",
         control=ServiceControl(off="the comparison of Origin", expected="the form signs in"),
     ),
     ServiceAttack(
-        id="U1", title="uploads a file without end",
+        id="U1", title="uploads an endless file",
         play=f"{WEB}:upload_without_end",
         danger="one upload could fill the disk", expected="refused",
         control=ServiceControl(off="upload_bytes", expected="all bytes are taken"),
     ),
     ServiceAttack(
-        id="U2", title="sends an archive that becomes a thousand times as large",
+        id="U2", title="sends an archive that expands a thousandfold",
         play=f"{UPLOADS}:expand", extra="", image="unpacker",
         danger="small uploads could fill the disk", expected="refused",
         control=ServiceControl(off="the ratio of an archive", expected="it is unpacked"),
     ),
     ServiceAttack(
-        id="U3", title="sends archives with a named pipe and with a path that leads out",
+        id="U3", title="sends archives with a named pipe and with a path outside",
         play=f"{UPLOADS}:write_outside", extra="", image="unpacker",
-        danger="an upload could write files of the judge, or stop what reads it", expected="both are refused",
+        danger="an upload could write the judge's files, or block their reader", expected="both are refused",
         control=ServiceControl(off="all checks of members", expected="both are made"),
     ),
     ServiceAttack(
@@ -56,7 +56,7 @@ SERVICE_ATTACKS = (
     ServiceAttack(
         id="W1", title="connects to the scheduler without a certificate of the cluster",
         play=f"{SCHEDULER}:connect_without_certificate", extra="cluster",
-        danger="anyone who reaches the scheduler could use the workers", expected="the scheduler sends nothing",
+        danger="any peer of the scheduler could use the workers", expected="the scheduler sends nothing",
         control=ServiceControl(off="TLS", expected="the scheduler answers"),
     ),
     ServiceAttack(
@@ -66,15 +66,15 @@ SERVICE_ATTACKS = (
         control=ServiceControl(off="the bounded connections", expected="all stay open"),
     ),
     ServiceAttack(
-        id="W3", title="sends the scheduler a packed message of 600 MiB with a worker's certificate",
+        id="W3", title="sends the scheduler a compressed message of 600 MiB with a worker's certificate",
         play=f"{SCHEDULER}:send_packed_message", extra="cluster",
-        danger="the owner of one worker could end the scheduler", expected="refused before it is unpacked",
+        danger="the owner of one worker could end the scheduler", expected="refused before decompression",
         control=ServiceControl(off="the bounded messages", expected="it is unpacked"),
     ),
     ServiceAttack(
         id="W4", title="announces a message of 600 MiB to the scheduler",
         play=f"{SCHEDULER}:claim_long_message", extra="cluster",
-        danger="the owner of one worker could end the scheduler", expected="refused before memory is taken",
+        danger="the owner of one worker could end the scheduler", expected="refused before memory is allocated",
         control=ServiceControl(off="the bounded messages", expected="the memory is taken"),
     ),
     ServiceAttack(
@@ -84,9 +84,10 @@ SERVICE_ATTACKS = (
         control=ServiceControl(off="the check of slots", expected="the worker is taken"),
     ),
     ServiceAttack(
-        id="W6", title="sends a record of many wrong values",
+        id="W6", title="sends a record with many invalid values",
         play=f"{UPLOADS}:read_wrong_values", extra="",
-        danger="the owner of one worker could use up the memory of a host", expected="refused at the first wrong value",
+        danger="the owner of one worker could use up the memory of a host",
+        expected="refused at the first invalid value",
         control=ServiceControl(off="failing at the first error", expected="the reader takes hundreds of MiB"),
     ),
 )  # fmt: skip

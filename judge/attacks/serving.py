@@ -1,4 +1,4 @@
-"""`judge serve` on a free port of this machine, for a temporary contest, and requests that attackers send."""
+"""Runs `judge serve` on a free local port for a temporary contest, and sends attackers' requests."""
 
 import re
 import socket
@@ -30,7 +30,7 @@ strangers_per_minute = 100000
 requests_per_minute = 100000
 {broadcast}
 """
-"""Tables of a contest whose limits on rates do not end an attack on something else."""
+"""Tables with rate limits that do not stop other attacks."""
 
 CONTEST = f"""
 name = "selftest"
@@ -42,19 +42,18 @@ name = "round-robin"
 """
 
 PROCESSES_NOTHING = f"judge.cli.submit:hosting={__name__}:hosting"
-"""Has `judge serve` process no upload, so it needs no Engine."""
 
 FORM = b"Content-Type: application/x-www-form-urlencoded\r\n"
 UNENDED_FORM = FORM + b"Content-Length: 8000\r\n\r\nt"
 
 
 def hosting(*_: object) -> tuple[Callable[[UploadJob, OnStep], UploadOutcome], None]:
-    """In place of `judge.cli.submit.hosting`: processes no upload."""
+    """Replaces `judge.cli.submit.hosting`."""
     return leave_upload, None
 
 
 def leave_upload(_job: UploadJob, _tell: OnStep) -> UploadOutcome:
-    """Raise HostError, so the upload waits."""
+    """Raise HostError, so that the upload waits."""
     raise HostError("uploads are not processed here")
 
 
@@ -68,16 +67,16 @@ class RunningService:
 
     @property
     def url(self) -> str:
-        """Its address."""
+        """The service's address."""
         return f"http://127.0.0.1:{self.port}"
 
 
 def wait_until(is_so: Callable[[], bool], what: str) -> None:
-    """Wait for a condition outside of this process. Raises HostError that names it as `what` if it takes too long."""
+    """Wait for a condition. Raises HostError with `what` after a timeout."""
     deadline = time.monotonic() + PATIENCE_S
     while not is_so():
         if time.monotonic() > deadline:
-            raise HostError(f"after {PATIENCE_S:g} s this was not so: {what}")
+            raise HostError(f"after {PATIENCE_S:g} s this did not happen:  {what}")
         time.sleep(0.01)
 
 
@@ -88,7 +87,7 @@ def serving(
     without: Sequence[str] = (),
     start: type[subprocess.Popen[str]] = subprocess.Popen,
 ) -> Iterator[RunningService]:
-    """Run `judge serve` with these options for the contest in `folder`; `without` names defences that are off."""
+    """Run `judge serve` for the contest in `folder`; `without` names missing defences."""
     log = folder / "service.log"
     begin = log.stat().st_size if log.exists() else 0
     words = weak_command(without, "serve", str(folder), "--listen", "127.0.0.1:0", *options)
@@ -111,14 +110,14 @@ def serving(
 
 
 def make_contest(folder: Path, intake: str = "", broadcast: str = "") -> Planned:
-    """A contest for attacks, with further lines of its tables [intake] and [broadcast]."""
+    """Make a contest, with further lines of [intake] and [broadcast]."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "contest.toml").write_text(CONTEST.format(intake=intake, broadcast=broadcast), encoding="ascii")
     return load_plan(folder)
 
 
 def begin_contest(planned: Planned) -> None:
-    """Begin a contest of two agents that have no files; none of its games can be played."""
+    """Begin a contest of two agents without files; its games cannot be played."""
     entries = tuple(
         SnapshotEntry(
             name=name,
@@ -159,8 +158,10 @@ def open_request(
     cookie: str = "",
     buffer_bytes: int = 0,
 ) -> socket.socket:
-    """Send a request as a proxy sends it for the client at `address`: a GET, or a POST that ends with `text`,
-    its last headers and its body. `buffer_bytes` is the client's receive buffer; 0: the default."""
+    """Send a proxied request of the client at `address`: a GET, or a POST that ends with `text` (headers and body).
+
+    `buffer_bytes` is the client's receive buffer; 0: the default.
+    """
     client = socket.socket()
     client.settimeout(PATIENCE_S)
     if buffer_bytes:
@@ -173,7 +174,7 @@ def open_request(
 
 
 def read_status(client: socket.socket) -> int:
-    """The status of an answer; 0: the connection ended without one."""
+    """Return the status of an answer; 0 without an answer."""
     try:
         found = re.match(rb"HTTP/1.1 (\d+)", client.recv(100))
     except ConnectionError:
@@ -182,14 +183,14 @@ def read_status(client: socket.socket) -> int:
 
 
 def ask(service: RunningService, path: str, address: str, cookie: str = "") -> int:
-    """The status of the answer to a GET."""
+    """Send a GET and return the status."""
     with closing(open_request(service, address, path=path, cookie=cookie)) as client:
         return read_status(client)
 
 
 @contextmanager
 def slow_forms(service: RunningService, addresses: Sequence[str], path: str = "/author/session") -> Iterator[None]:
-    """Send the beginning of a form for each of these clients, and keep the connections open."""
+    """Send the beginning of a form from each address and keep the connections open."""
     with ExitStack() as stack:
         for address in addresses:
             stack.enter_context(closing(open_request(service, address, UNENDED_FORM, path)))

@@ -1,4 +1,4 @@
-"""Attacks by what is printed and through the streams (E, I5, and V7, V8): images/attacks/streams.c."""
+"""Attacks by output and through streams (E, I5, and V7, V8): images/attacks/streams.c."""
 
 import tempfile
 from pathlib import Path
@@ -11,27 +11,27 @@ from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
 
 GIBIBYTE = str(1 << 20)
-"""In KiB, as the programs take it."""
+"""KiB."""
 SOME = "2048"
 FEW = "512"
 BOUNDS = {"bytes": {"turn_bytes": 1 << 20, "game_bytes": 16 << 20, "stderr_bytes": 1 << 20}}
 NARROW = {"bytes": {"turn_bytes": 1 << 18, "game_bytes": 8 << 20}}
-"""For what takes long to look at."""
+"""For output that is slow to process."""
 WIDE = Control(
     off="the bound of a turn: it is 8 MiB",
     policy={"bytes": {"turn_bytes": 8 << 20, "game_bytes": 16 << 20, "least_bytes": 1}},
 )
 SIPS = "6000"
-"""Writes: at 128 bytes a line, three times what a turn may hold under `NARROW`."""
+"""Writes of 128 bytes: three times the limit of a turn under `NARROW`."""
 MORE_SIPS = "30000"
-"""A busy judge reads several lines at once: so many that there are many entries nevertheless."""
+"""Enough for many entries although a busy judge reads several lines at once."""
 MANY = 2100
-"""Entries of a transcript: a little more than the lines of such a turn."""
+"""Transcript entries: slightly more than the lines of such a turn."""
 GROWTH_BYTES = 64 << 20
-"""By how much a judge may grow for a game: a transcript at its bound, some times over."""
-TOO_MUCH = "the judge's memory, disk or time would be the agent's"
+"""Maximum growth for a game: several transcripts of maximum size."""
+TOO_MUCH = "an agent could use up the judge's memory, disk or time"
 MARKER = b'MESSAGE {"verdict":"win","winner":0}'
-READ_WRONG = "an agent could have its text taken for something else"
+READ_WRONG = "an agent's text could be misinterpreted"
 
 
 def _wide(*words: str) -> Control:
@@ -81,22 +81,21 @@ def _keeps_a_bound_of_stdout(seen: Observed) -> str:
 
 
 def _exports_are_plain(seen: Observed) -> str:
-    """No byte of what stands beside the record would be obeyed by a terminal, or ends a line early."""
     with tempfile.TemporaryDirectory() as directory:
         write_exports(seen.files[-1], Path(directory) / "game.json")
         texts = [path.read_bytes() for path in Path(directory).iterdir()]
     plain = all(b in b"\r\n" or 32 <= b < 127 for text in texts for b in text)
-    return "" if texts and plain else "an export holds bytes that a terminal obeys"
+    return "" if texts and plain else "an export has bytes that control a terminal"
 
 
 def _is_word_for_word(seen: Observed) -> str:
     sent = "%s%s%n%x {0} {self.__class__} ${jndi:ldap://x} {{7*7}} $(id) `id` \\x41 [bold]x[/bold]"
-    return "" if sent in seen.record.seats[0].notes else "the text was taken for a template"
+    return "" if sent in seen.record.seats[0].notes else "the text was used as a template"
 
 
 def _stale_move_is_not_played(seen: Observed) -> str:
     said = [ply.said for ply in seen.record.plies if ply.seat == 0]
-    return "10,10 was taken for an answer" if "10,10" in said else ""
+    return "10,10 was used as an answer" if "10,10" in said else ""
 
 
 OUTPUT = Expected(verdict=Verdict.OUTPUT, because="the bound of a turn", proof=_stays_flat)
@@ -146,46 +145,47 @@ BY_PRINTING = (
         danger=TOO_MUCH, policy=NARROW, expected=OUTPUT, control=_wide("words", FEW),
     ),
     Attack(
-        id="E18", title="prints empty lines, each in a write of its own", program="streams", words=("sip-lines", SIPS),
+        id="E18", title="prints empty lines, each in a separate write", program="streams", words=("sip-lines", SIPS),
         danger=TOO_MUCH, policy=NARROW,
         expected=Expected(verdict=Verdict.OUTPUT, because="the bound of a turn", proof=_stays_short),
         control=Control(
-            off="what a line counts at least: it is 1 byte", policy=WIDE.policy, words=("sip-lines", MORE_SIPS),
+            off="the minimum count of a line: it is 1 byte", policy=WIDE.policy, words=("sip-lines", MORE_SIPS),
             expected=Expected(proof=_grows_long),
         ),
     ),
     Attack(
         id="E18.letters", title="prints a long line letter by letter", program="streams", words=("sip-letters", SIPS),
         danger=TOO_MUCH, policy=NARROW, expected=Expected(sent=b"DEBUG xxxxxxxx", proof=_stays_short),
-        control=BY_ITSELF + "a transcript has lines, not letters",
+        control=BY_ITSELF + "a transcript stores whole lines",
     ),
     Attack(
         id="E6", title="prints NUL, invalid UTF-8, UTF-16 and lone returns", program="streams", words=("bytes",),
         danger=READ_WRONG, expected=Expected(sent=b"MESSAGE \xff\xfe\xc0\x80", proof=_exports_are_plain),
-        control=BY_ITSELF + "bytes are not text until they are parsed",
+        control=BY_ITSELF + "bytes become text only when parsed",
     ),
     Attack(
-        id="E7", title="prints what a terminal, a page or a game record obeys", program="streams", words=("escapes",),
-        danger="an agent could change what people see",
+        id="E7", title="prints control sequences of terminals, pages and game records",
+        program="streams", words=("escapes",),
+        danger="an agent could change what viewers see",
         expected=Expected(sent=b"MESSAGE \x1b[2J\x1b[31mred", proof=_exports_are_plain),
         control=BY_ITSELF + "text is escaped wherever it is shown",
     ),
     Attack(
-        id="E8", title="prints the judge's own words", program="streams", words=("markers",), danger=READ_WRONG,
+        id="E8", title="prints the judge's messages", program="streams", words=("markers",), danger=READ_WRONG,
         policy={"box": {"transport": "auto"}}, expected=Expected(sent=MARKER),
-        control=BY_ITSELF + "no verdict is read from what an agent prints",
+        control=BY_ITSELF + "verdicts do not depend on an agent's output",
     ),
     Attack(
-        id="E8.attach", title="prints PID 1's own words into the Engine's stream", program="streams",
+        id="E8.attach", title="prints PID 1's messages into the Engine's stream", program="streams",
         words=("markers",), danger=READ_WRONG, policy={"box": {"transport": "attach"}}, expected=Expected(sent=MARKER),
-        control=BY_ITSELF + "PID 1 has a channel of its own",
+        control=BY_ITSELF + "PID 1 has a separate channel",
     ),
     Attack(
         id="E9", title="prints templates", program="streams", words=("templates",), danger=READ_WRONG,
-        expected=Expected(proof=_is_word_for_word), control=BY_ITSELF + "what is printed is never a template",
+        expected=Expected(proof=_is_word_for_word), control=BY_ITSELF + "output is never used as a template",
     ),
     Attack(
-        id="E17", title="prints numbers that some parsers take", program="streams", words=("odd-numbers",),
+        id="E17", title="prints numbers in forms that some parsers accept", program="streams", words=("odd-numbers",),
         danger=READ_WRONG, expected=Expected(sent=b"1_0,1\r\n1e1,1\r\n"), control=BY_ITSELF + "a move has one form",
     ),
     Attack(
@@ -201,19 +201,19 @@ BY_PRINTING = (
 
 ON_STREAMS = (
     Attack(
-        id="E10", title="closes its stdout and goes on", program="streams", words=("close-stdout",), danger=LONGER,
+        id="E10", title="closes its stdout and continues", program="streams", words=("close-stdout",), danger=LONGER,
         policy=TURN,
         expected=Expected(verdict=Verdict.CRASH, because="closed its stdout", also=(Verdict.TURN_TIME,)),
         control=Control(off="it keeps a copy", words=("close-stdout", "keep")),
     ),
     Attack(
-        id="E11", title="closes its stdin and is silent", program="streams", words=("close-stdin", SPAN),
-        danger="the judge would die of writing to nobody", policy=TURN, expected=LATE,
-        control=BY_ITSELF + "that nobody reads is no error before the deadline",
+        id="E11", title="closes its stdin and does not answer", program="streams", words=("close-stdin", SPAN),
+        danger="the judge would crash when writing to a closed pipe", policy=TURN, expected=LATE,
+        control=BY_ITSELF + "a missing reader is no error before the deadline",
     ),
     Attack(
         id="E12", title="does not read a request larger than its stdin", program="streams", words=("deaf", SPAN),
-        danger="the judge would wait for room for ever", policy=TURN, opening=True, expected=LATE,
+        danger="the judge would wait for pipe space forever", policy=TURN, opening=True, expected=LATE,
         control=Control(
             off="the limit of a turn, and the size of pipes", policy=PATIENT.policy, weaken=allowing("fcntl"),
             expected=Expected(did={"unread": 4096}),
@@ -221,16 +221,16 @@ ON_STREAMS = (
     ),
     Attack(
         id="E12.sip", title="takes 100 bytes of a large request and thinks before the rest", program="streams",
-        words=("deaf", SPAN, "100"), danger="an agent could think off the clock", policy=TURN, opening=True,
+        words=("deaf", SPAN, "100"), danger="an agent could think without its clock", policy=TURN, opening=True,
         expected=LATE, control=PATIENT,
     ),
     Attack(
         id="E13.start", title="ends at once", program="streams", words=("leave-at-once",), danger=LONGER,
-        expected=GONE, control=BY_ITSELF + "an end is an end",
+        expected=GONE, control=BY_ITSELF + "every exit ends the game",
     ),
     Attack(
         id="E13.turn", title="ends in its turn with code 0", program="streams", words=("leave-in-turn",),
-        danger=LONGER, expected=GONE, control=BY_ITSELF + "an end is an end",
+        danger=LONGER, expected=GONE, control=BY_ITSELF + "every exit ends the game",
     ),
     Attack(
         id="E13.after", title="ends after its answer", program="streams", words=("leave-after-turn",), danger=LONGER,
@@ -245,7 +245,7 @@ ON_STREAMS = (
         id="E15", title="answers the next request as well", program="streams", words=("twice",),
         danger="an agent could answer before it is asked",
         expected=Expected(sent=b"10,10", proof=_stale_move_is_not_played),
-        control=BY_ITSELF + "what comes unasked is set aside",
+        control=BY_ITSELF + "unrequested output is ignored",
     ),
     Attack(
         id="I5", title="floods stdout in its opponent's time, where agents may ponder", program="streams",
@@ -266,7 +266,7 @@ ON_STREAMS = (
 
 AFTER_A_VOID = (
     Attack(
-        id="V7", title="keeps those busy who carry its stderr, and is late", program="streams",
+        id="V7", title="keeps the carriers of its stderr busy, and is late", program="streams",
         words=("busy-stderr", SPAN), danger=FARMED, policy=TURN, earns_void=True, expected=LATE,
         control=patient(kibibytes=256),
     ),

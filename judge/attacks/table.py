@@ -1,4 +1,4 @@
-"""The table of attacks: every row of the plan, in its order."""
+"""The table of attacks, in the order of the plan."""
 
 import re
 

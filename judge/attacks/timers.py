@@ -1,7 +1,7 @@
 """Attacks on the opponent's time (O5 to O8) by timers: images/attacks/timers.c.
 
-The opponent is the one who would lose: it needs a fixed time of an undisturbed core for each answer. What interrupts
-take from it, it measures itself, and the row has a bound for that figure.
+The opponent needs a fixed CPU time for each answer. It measures the share taken by interrupts, and the row has a
+limit for it.
 """
 
 from statistics import median
@@ -14,26 +14,24 @@ from judge.games.types import Verdict
 WORK_MS = 300
 WORKER = Opponent("work", WORK_MS)
 BOTH = (0, 1)
-"""The seats of the attacker."""
 
 HARMLESS_SHARE = 0.07
-"""Of the opponent's work, above what interrupts take without an attack: 0.01 to 0.03, on a busy host up to 0.08."""
+"""Share of the opponent's work, above the normal share of interrupts: 0.01 to 0.03, on a busy host up to 0.08."""
 HARMFUL_SHARE = 0.07
 
 TURNS = 4
-"""How many answers the opponent gives at least in a game that the attacker wins with its fifth stone."""
+"""Minimum number of the opponent's answers if the attacker wins with its fifth stone."""
 
 TIGHT = {"clock": {"turn_ms": round(1.15 * WORK_MS), "tolerance_ms": 0}}
-"""A turn that is a seventh longer than the opponent needs."""
+"""Turns 15 % longer than the opponent needs."""
 
-ROBBED = "an honest agent would lose by the time that its opponent's timers took"
+ROBBED = "an honest agent would lose because of its opponent's timers"
 TIMERFD = ("timerfd_create", "timerfd_settime", "timerfd_gettime")
 SIGNALFD = ("signalfd", "signalfd4")
 POSIX_TIMERS = ("timer_create", "timer_settime", "timer_delete")
 
 
 def _shares(seen: Observed | None) -> list[float]:
-    """What interrupts took in each answer of the opponent, as shares of the time that it needs; the smallest first."""
     if seen is None:
         return []
     answers = zip(*(seen.measured(what) for what in ("irq_us", "took_us", "lost_us")), strict=True)
@@ -41,12 +39,11 @@ def _shares(seen: Observed | None) -> list[float]:
 
 
 def _in_peace(seen: Observed) -> float:
-    """The share in a game without an attack, such as on a host that is emulated."""
     return median(_shares(seen.peace) or [0.0])
 
 
 def takes_little(seen: Observed) -> str:
-    """Proof that the opponent lost little time to interrupts; an attack disturbs nearly every answer."""
+    """Proof that the opponent lost little time to interrupts; attacks disturb nearly every answer."""
     shares = _shares(seen)
     if len(shares) < TURNS:
         return "the opponent has not measured its answers"
@@ -54,7 +51,7 @@ def takes_little(seen: Observed) -> str:
 
 
 def takes_much(seen: Observed) -> str:
-    """Proof that the opponent lost much time to interrupts. One answer that is disturbed may be the host's doing."""
+    """Proof that the opponent lost much time to interrupts; one disturbed answer may be due to the host."""
     shares = _shares(seen)
     is_much = len(shares) > 1 and shares[-2] > HARMFUL_SHARE + _in_peace(seen)
     return "" if is_much else f"interrupts took only {_percent(shares)} of the opponent's work"
@@ -69,7 +66,7 @@ def _robs(proof: Proof = takes_much, **did: int) -> Expected:
 
 
 SOME_WATCHES = ("60", "60", "10", "80", "20")
-"""Helpers, files of each, milliseconds before the first timer, microseconds between two, and epolls of each file."""
+"""Helpers, files per helper, milliseconds before the first timer, microseconds between timers, epolls per file."""
 
 BY_TIMERS = (
     Attack(
@@ -90,7 +87,7 @@ BY_TIMERS = (
         ),
     ),
     Attack(
-        id="O5.watched", title="sets timerfds that are watched by many epolls each", program="timers",
+        id="O5.watched", title="sets timerfds, each watched by many epolls", program="timers",
         words=("timerfds", *SOME_WATCHES), danger=ROBBED, opponent=WORKER, seats=BOTH,
         expected=Expected(proof=takes_little),
         control=Control(
@@ -99,11 +96,11 @@ BY_TIMERS = (
         ),
     ),
     Attack(
-        id="O6", title="has signals walk through tens of thousands of watches of signalfds", program="timers",
+        id="O6", title="makes signals traverse tens of thousands of signalfd watches", program="timers",
         words=("signalfds", "60", "24", "10", "5000", "24", "60"), danger=ROBBED, opponent=WORKER, seats=BOTH,
         expected=Expected(proof=takes_little),
         control=Control(
-            off="the denial of signalfds, the limit of watches and of waiting signals", scene=many_watches,
+            off="the denial of signalfds, and the limits of watches and pending signals", scene=many_watches,
             weaken=both(allowing(*SIGNALFD, *POSIX_TIMERS), with_ulimit("sigpending", 256)),
             expected=_robs(timers=200, fired=150),
         ),

@@ -1,4 +1,4 @@
-"""Attacks by files: archives and sources that authors send, and records that come from workers."""
+"""Attacks by files: authors' archives and sources, and workers' records."""
 
 import gzip
 import io
@@ -23,22 +23,20 @@ LIMITS = IntakeLimits()
 NO_RATIO = LIMITS.model_copy(update={"unpack": UnpackLimits(ratio=1_000_000)})
 
 READ_S = 1
-"""CPU time for reading sources."""
 
 WRONG_VALUES = 300_000
 READER_MB = 250
-"""Memory that the reader of such a record may take, its code included."""
 
 
 def search_by_squares(lines: int) -> float:
-    """Search blank lines by an expression that needs time with the square of them; returns the CPU seconds."""
+    """Search blank lines with a quadratic expression; return the CPU seconds."""
     began = time.process_time()
     re.search(r"(?im)^\s*program\s+\w+", "\n" * lines)
     return time.process_time() - began
 
 
 def occupy_reader(_directory: Path, is_off: bool) -> Result:
-    """Sources make their reader search without end."""
+    """Make the reader of sources search endlessly."""
     with limited_process(1000 if is_off else READ_S) as reader:
         try:
             lines = 8000 if is_off else 1_000_000
@@ -50,7 +48,7 @@ def occupy_reader(_directory: Path, is_off: bool) -> Result:
 
 
 def expand(directory: Path, is_off: bool) -> Result:
-    """An archive becomes a thousand times its size."""
+    """Send an archive that expands a thousandfold."""
     packed = gzip.compress(tarred(("zeros", bytes(32 * MB))))
     refusal = unpack(directory, packed, NO_RATIO if is_off else LIMITS)
     size = sum(path.stat().st_size for path in directory.rglob("zeros"))
@@ -58,7 +56,7 @@ def expand(directory: Path, is_off: bool) -> Result:
 
 
 def write_outside(directory: Path, is_off: bool) -> Result:
-    """Archives have a named pipe, and a file whose path leads out of the archive."""
+    """Send archives with a named pipe and a path outside."""
     pipe, outside = "pipe", directory / "outside"
     refusals = []
     for packed in (tarred(special(pipe, tarfile.FIFOTYPE)), tarred(("../outside", b"x"))):
@@ -72,7 +70,7 @@ def write_outside(directory: Path, is_off: bool) -> Result:
 
 
 def unpack(directory: Path, packed: bytes, limits: IntakeLimits) -> str:
-    """Have an upload unpacked in a box, to the directory `tree`; returns the reason why it is refused, or nothing."""
+    """Unpack an upload in a box to `tree`; return the reason for a refusal, or ""."""
     upload = directory / "upload"
     upload.write_bytes(packed)
     try:
@@ -83,14 +81,14 @@ def unpack(directory: Path, packed: bytes, limits: IntakeLimits) -> str:
 
 
 def unpack_all(packed: bytes, target: Path) -> None:
-    """Unpack an archive as Python's own reader does that believes all names and kinds."""
+    """Unpack an archive with Python's trusting reader."""
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         archive.extraction_filter = lambda member, _path: member
         archive.extractall(target)  # noqa: S202 - our own archive, in a directory that is removed
 
 
 def tarred(*members: tuple[str, bytes] | tarfile.TarInfo, **fields: Any) -> bytes:
-    """A tar file; `fields` are set on each member that is given by its name and content."""
+    """Return a tar file; `fields` are set on members given by name and content."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=fields.pop("format", tarfile.PAX_FORMAT)) as archive:
         for member in members:
@@ -106,14 +104,14 @@ def tarred(*members: tuple[str, bytes] | tarfile.TarInfo, **fields: Any) -> byte
 
 
 def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
-    """A member of a tar file that is no file: a link, a device, a named pipe."""
+    """Return a tar member that is a link, device or named pipe."""
     info = tarfile.TarInfo(name)
     info.type, info.linkname = kind, target
     return info
 
 
 def read_wrong_values(directory: Path, is_off: bool) -> Result:
-    """A record has a list of wrong values."""
+    """Read a record with a list of invalid values."""
     record = directory / "1-1.json"
     record.write_text('{"record": {}, "transcript": {"sha256": "", "blocks": [' + "0," * WRONG_VALUES + "0]}}")
     words = weak_command(["first error"] if is_off else [], "verify", str(record))

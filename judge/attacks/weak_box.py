@@ -1,4 +1,4 @@
-"""A box with one line of its hardening changed, for controls: they show what an attack does where a defence is off."""
+"""Boxes without one defence, for controls."""
 
 import json
 import re
@@ -17,14 +17,13 @@ from judge.sandbox.docker.kept import Reuse
 from judge.sandbox.docker.renewal import Renewal
 
 ATTACKER, ACCOMPLICE = "attack", "accomplice"
-"""The names of seats whose boxes are weakened."""
 
 Config = dict[str, Any]
 Names = Mapping[str, str]
 
 
 class WeakBox(DockerBox):
-    """A docker box whose create arguments are weakened. Only for programs of our own."""
+    """A docker box with weakened create arguments, for attack programs only."""
 
     def __init__(
         self,
@@ -49,11 +48,11 @@ class WeakBox(DockerBox):
 def weak_builder(
     weaken: Weakening, names: Names, renewal: type[Renewal] = Renewal, *, shares_files: bool = False
 ) -> Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]:
-    """Makes the attacker's box a weak one, and an honest opponent's as always."""
+    """Make the attacker's box weak and an honest opponent's normal."""
 
     def build(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
         if tenant.name in (ATTACKER, ACCOMPLICE):
-            # Only an agent that is known by its digest has files of its own for each game.
+            # Only agents with a digest get separate files for each game.
             tenant = replace(tenant, digest="") if shares_files else tenant
             return WeakBox(tenant, limits, policy, weaken, names, renewal)
         return open_box(kind, tenant, limits, policy)
@@ -65,51 +64,51 @@ def weak_builder(
 
 
 class FilesStay(Renewal):
-    """The agent's files are not replaced, and nothing is compared."""
+    """Does not replace or compare the agent's files."""
 
     def _request(self, hide: Names | None) -> dict[str, Any]:
         return {**super()._request(hide), "renew": {}}
 
     def prove(self) -> None:
-        """Take it as proved."""
+        """Do nothing."""
 
 
 class NumbersGoOn(Renewal):
-    """The numbers of processes are not set back."""
+    """Does not reset process ids."""
 
     def _request(self, hide: Names | None) -> dict[str, Any]:
         return {**super()._request(hide), "last_pid": None}
 
 
 class NothingIsHidden(Renewal):
-    """What counts on stays visible."""
+    """Leaves counters visible."""
 
     def _request(self, hide: Names | None) -> dict[str, Any]:
         return {**super()._request(hide), "hide": None}
 
 
 class NothingIsProved(Renewal):
-    """All is renewed, and nothing is compared."""
+    """Renews without comparing."""
 
     def prove(self) -> None:
-        """Take it as proved."""
+        """Do nothing."""
 
 
 # --- weakenings --------------------------------------------------------------------------------------------------
 
 
 def as_always(_config: Config, _names: Names) -> None:
-    """All of its hardening is on."""
+    """Change nothing."""
 
 
 def unfiltered(config: Config, _names: Names) -> None:
-    """Every system call is let through to the kernel's own checks."""
+    """Remove the system call filter."""
     options = [o for o in config["HostConfig"]["SecurityOpt"] if not o.startswith("seccomp=")]
     config["HostConfig"]["SecurityOpt"] = [*options, "seccomp=unconfined"]
 
 
 def allowing(*calls: str) -> Weakening:
-    """Weakening that admits some system calls with any arguments; the rest of the profile stays."""
+    """Allow some system calls with any arguments."""
 
     def weaken(config: Config, _names: Names) -> None:
         options = config["HostConfig"]["SecurityOpt"]
@@ -127,7 +126,7 @@ def allowing(*calls: str) -> Weakening:
 
 
 def with_ulimit(name: str, value: int) -> Weakening:
-    """Weakening that raises one limit of processes."""
+    """Raise a process limit."""
 
     def weaken(config: Config, _names: Names) -> None:
         limits = [one for one in config["HostConfig"]["Ulimits"] if one["Name"] != name]
@@ -137,7 +136,7 @@ def with_ulimit(name: str, value: int) -> Weakening:
 
 
 def both(*weakenings: Weakening) -> Weakening:
-    """Several weakenings at once."""
+    """Combine weakenings."""
 
     def weaken(config: Config, names: Names) -> None:
         for one in weakenings:
@@ -147,37 +146,37 @@ def both(*weakenings: Weakening) -> Weakening:
 
 
 def unmasked(config: Config, _names: Names) -> None:
-    """No path is masked."""
+    """Mask no paths."""
     config["HostConfig"]["MaskedPaths"] = []
 
 
 def with_writable_proc(config: Config, _names: Names) -> None:
-    """The files of /proc can be written where the kernel lets their owner."""
+    """Make /proc writable."""
     config["HostConfig"]["ReadonlyPaths"] = []
 
 
 def with_a_lower_score(config: Config, names: Names) -> None:
-    """The agent may lower what makes it likely to be killed for memory, down to 500."""
+    """Let the agent lower its OOM score to 500."""
     with_writable_proc(config, names)
     config["HostConfig"]["OomScoreAdj"] = 500
 
 
 def with_new_privileges(config: Config, _names: Names) -> None:
-    """A program of another user may become that user.
+    """Allow setuid programs.
 
-    The filter of system calls goes with it: without this defence it is set so early that it hinders the box's making.
+    Also removes the filter: without this defence it is set so early that the box cannot be made.
     """
     config["HostConfig"]["SecurityOpt"].remove("no-new-privileges")
     unfiltered(config, _names)
 
 
 def with_more_groups(config: Config, _names: Names) -> None:
-    """The agent is in one group more."""
+    """Add a group."""
     config["HostConfig"]["GroupAdd"] = ["54321"]
 
 
 def as_the_hoarder(config: Config, names: Names) -> None:
-    """It is the same user as the scene's agent, and so are its folders."""
+    """Run as the user of the scene's agent, which also owns the folders."""
     uid = names["hoarder"]
     config["User"] = f"{uid}:{uid}"
     tmpfs = config["HostConfig"]["Tmpfs"]
@@ -186,25 +185,25 @@ def as_the_hoarder(config: Config, names: Names) -> None:
 
 
 def with_core_dumps(config: Config, _names: Names) -> None:
-    """The limit of core dumps is not set."""
+    """Do not limit core dumps."""
     limits = config["HostConfig"]["Ulimits"]
     config["HostConfig"]["Ulimits"] = [one for one in limits if one["Name"] != "core"]
 
 
 def on_the_hosts_network(config: Config, names: Names) -> None:
-    """The agent has the host's network, and no filter that would deny it sockets."""
+    """Use the host's network, and allow sockets."""
     unfiltered(config, names)
     config["NetworkDisabled"] = False
     config["HostConfig"]["NetworkMode"] = "host"
 
 
 def with_the_scene(config: Config, names: Names) -> None:
-    """The scene's directory is mounted under its own name."""
+    """Mount the scene's directory under its own name."""
     _bind(config, names["directory"], names["directory"])
 
 
 def with_shared_scratch(config: Config, names: Names) -> None:
-    """The scratch space is a directory of the scene's, the same in every game."""
+    """Use a scratch directory of the scene, shared by all games."""
     del config["HostConfig"]["Tmpfs"]["/tmp"]  # noqa: S108 - a mount point inside the container
     _bind(config, names["directory"], "/tmp")  # noqa: S108
 

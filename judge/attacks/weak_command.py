@@ -1,9 +1,9 @@
-"""A `judge` command with some of its defences off, for controls: they show what an attack on a service does then.
+"""Runs a `judge` command without some defences, for controls.
 
     python -m judge.attacks.weak_command PARENT NAME,NAME COMMAND...
 
-It runs as long as the process PARENT, which has started it. A NAME is a key of `DEFENCES`, or
-`MODULE:ATTRIBUTE=MODULE:ATTRIBUTE`, which replaces the first by the second.
+It ends with its parent process PARENT. NAME is a key of `DEFENCES`, or `MODULE:ATTRIBUTE=MODULE:ATTRIBUTE`, which
+replaces the first by the second.
 """
 
 import os
@@ -23,11 +23,10 @@ DEFENCES: Mapping[str, Sequence[tuple[str, object]]] = {
     "slots": [("judge.cluster.bound_scheduler:slots_in", lambda resources: resources["slot"])],
     "first error": [("judge.base.parsing:_failing_fast", lambda schema: schema)],
 }
-"""The attributes that are replaced where a defence is off, and their values."""
 
 
 def switch_off(name: str) -> None:
-    """Switch off a defence in this process. Raises KeyError, ImportError or AttributeError for an unknown name."""
+    """Switch off a defence. Raises KeyError, ImportError or AttributeError for an unknown name."""
     place, is_replaced, other = name.partition("=")
     for target, value in [(place, resolve_name(other))] if is_replaced else DEFENCES[name]:
         resolve_name(target)
@@ -36,12 +35,12 @@ def switch_off(name: str) -> None:
 
 
 def weak_command(without: Sequence[str], *words: str) -> list[str]:
-    """The arguments of a process of this module; `without` names defences that are off."""
+    """Return the command of this module; `without` names defences."""
     return [sys.executable, "-m", __name__, str(os.getpid()), ",".join(without), *words]
 
 
 def main(parent: str, names: str, *words: str) -> None:
-    """Run the command, and print the peak of its memory in bytes at the end."""
+    """Run the command, then print its peak memory in bytes."""
     die_with_parent(int(parent))
     for name in filter(None, names.split(",")):
         switch_off(name)

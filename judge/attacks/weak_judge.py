@@ -1,4 +1,4 @@
-"""A judge with one of its own defences off, for controls: they show what an attack does then."""
+"""Parts of the judge without one defence, for controls."""
 
 import select
 from collections.abc import Sequence
@@ -10,14 +10,14 @@ from judge.referee.wire import Happening
 
 
 class SpinningWire(LiveWire):
-    """Takes no notice of a pipe that is reported as broken, so it is reported again at once."""
+    """Ignores broken pipes, which are reported again at once."""
 
     def _take(self, ready: Sequence[tuple[int, int]]) -> None:
         super()._take([(fd, mask) for fd, mask in ready if not mask & select.EPOLLERR])
 
 
 class UnreadWire(LiveWire):
-    """Reads nothing before a request, so what agents wrote is read in the time of the one that is asked."""
+    """Reads nothing before a request, so output is read in the other agent's time."""
 
     def look(self) -> Sequence[Happening]:
         """Report nothing."""
@@ -25,7 +25,7 @@ class UnreadWire(LiveWire):
 
 
 class UnchargedWire(LiveWire):
-    """Records what a box uses while it is stopped, and charges nobody."""
+    """Records CPU time of stopped boxes without charging it."""
 
     def stopped_cpu(self, seat: int, asked: int) -> int:
         """Always 0."""
@@ -34,5 +34,6 @@ class UnchargedWire(LiveWire):
 
 
 former_referee = partial(build_referee, record_format=2)
-"""Acts as the judges did that wrote records of format 2: it answers every suggestion, takes answers that it
-reads after their deadline, and says goodbye to both seats at once."""
+"""The referee of record format 2: it answers every suggestion, accepts answers read after their deadline, and closes
+both seats at once.
+"""

@@ -1,4 +1,4 @@
-"""Attacks on `judge serve` by clients: viewers, authors, and pages of other sites."""
+"""Attacks on `judge serve` by viewers, authors, and pages of other sites."""
 
 import socket
 from collections.abc import Iterator
@@ -33,9 +33,7 @@ PAGES = ("/live.html", "/author/index.html", "/health", "/organiser/index.html")
 READERS = 40
 EVENTS, EVENT_BYTES = 4000, 500
 READER_BYTES = 256 << 10
-"""Memory that a reader may cost: its connection, and bytes that wait for it."""
 SERVICE_BYTES = 8 << 20
-"""Growth of the service that no reader causes."""
 
 UPLOAD_BYTES = 1 << 20
 SENT_BYTES = 16 << 20
@@ -43,24 +41,24 @@ SENT_BYTES = 16 << 20
 
 @contextmanager
 def attacked(planned: Planned, *without: str) -> Iterator[RunningService]:
-    """The service of a contest for clients of a proxy on this machine; `without` names defences that are off."""
+    """Run a contest's service for clients of a local proxy; `without` names defences."""
     with serving(planned.folder, "--proxy", "127.0.0.1", without=(PROCESSES_NOTHING, *without)) as service:
         yield service
 
 
 def limits(viewers: int = VIEWERS, per_address: int = PER_ADDRESS) -> str:
-    """Lines of the table [broadcast]."""
+    """Return lines of [broadcast]."""
     return f"viewers = {viewers}\nconnections_per_address = {per_address}"
 
 
 def new_token(planned: Planned, name: str, role: TokenRole = TokenRole.AUTHOR) -> str:
-    """A token of an author or an organiser."""
+    """Return a new token."""
     with closing(Tokens(planned.store_url, planned.name)) as tokens:
         return tokens.make(name, "selftest", role)
 
 
 def fill_by_one_client(directory: Path, is_off: bool) -> Result:
-    """One client behind the proxy begins more forms than the service answers requests at once."""
+    """Begin more forms from one client than the service answers at once."""
     planned = make_contest(directory, broadcast=limits(per_address=10 * VIEWERS if is_off else PER_ADDRESS))
     with attacked(planned) as service, slow_forms(service, [ATTACKER] * 2 * VIEWERS):
         wait_until(lambda: ask(service, "/live.html", ATTACKER) != 200, "the client is refused")
@@ -69,19 +67,19 @@ def fill_by_one_client(directory: Path, is_off: bool) -> Result:
 
 
 def keep_organiser_out(directory: Path, is_off: bool) -> Result:
-    """Clients of many addresses take all room of the service, and an organiser who is signed in asks for a page."""
+    """Use up the service's capacity from many addresses while an organiser requests a page."""
     planned = make_contest(directory, broadcast=limits())
     addresses = [f"10.3.3.{number}" for number in range(2 * VIEWERS)]
     with attacked(planned, *(["organisers' room"] if is_off else [])) as service:
         cookie = f"judge-organiser={new_token(planned, 'Olga', TokenRole.ACT)}"
         with slow_forms(service, addresses):
-            wait_until(lambda: ask(service, "/live.html", OTHERS) == 503, "all room is taken")
+            wait_until(lambda: ask(service, "/live.html", OTHERS) == 503, "the capacity is used up")
             status = ask(service, "/organiser/index.html", OTHERS, cookie)
     return Result(status != 200, f"the organiser gets status {status}")
 
 
 def read_nothing(directory: Path, is_off: bool) -> Result:
-    """Clients ask for all events of a contest, and read only the first of them."""
+    """Request all events and read only the first."""
     planned = make_contest(directory, broadcast=limits(10 * READERS, 2 * READERS))
     begin_contest(planned)
     with closing(EventLog(planned.folder / LOG_FILE)) as log:
@@ -99,14 +97,14 @@ def read_nothing(directory: Path, is_off: bool) -> Result:
 
 
 def read_event(client: socket.socket) -> None:
-    """Read until the first event has arrived."""
+    """Read until the first event."""
     got = b""
     while b"data:" not in got and (data := client.recv(256)):
         got += data
 
 
 def sign_in_from_another_site(directory: Path, is_off: bool) -> Result:
-    """A page of another site posts the token of its author to the service."""
+    """Sign in with another site's token through a cross-site form."""
     planned = make_contest(directory)
     with attacked(planned, *(["origin"] if is_off else [])) as service:
         body = f"token={new_token(planned, 'eve')}".encode()
@@ -117,7 +115,7 @@ def sign_in_from_another_site(directory: Path, is_off: bool) -> Result:
 
 
 def upload_without_end(directory: Path, is_off: bool) -> Result:
-    """An author sends pieces of a file whose size is not announced, and never the last one."""
+    """Upload a file of unannounced size without end."""
     planned = make_contest(directory, intake=f"upload_bytes = {100 * SENT_BYTES if is_off else UPLOAD_BYTES}")
     piece = b"%x\r\n%s\r\n" % (1 << 16, bytes(1 << 16))
     sent = 0
