@@ -1,101 +1,110 @@
-"""The command line: the only room that prints. Each command is a module, or shares one with related commands.
+"""The command line. Only this package prints. Each command is a module or shares one with related commands.
 
 Exit codes: 0 done (whatever the result of a game), 1 the judge or its host failed, 2 the command was wrong.
 """
 
 import platform
+from collections.abc import Mapping
 
 from judge import __version__
 from judge.cli.guard import guarded
-from judge.cli.lazy import lazy_group
+from judge.cli.lazy import Places, lazy_group
 
 
 def about() -> str:
-    """The versions of the judge, Python, this system and the Engine, for a bug report."""
+    """Return the versions of the judge, Python, this system and the Engine, for a bug report."""
     from judge.sandbox.docker.engine import versions
 
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return f"judge {__version__}\n{python}, {platform.platform()}\n{versions()}"
 
 
-app = lazy_group(
-    {
+_PANELS: Mapping[str, Places] = {
+    "Play": {
         "match": ("judge.cli.match:match", "Play games between agents A and B."),
         "show": (
             "judge.cli.show:show",
-            "Show a game: step through it on a terminal (arrow keys, n, p, a number, q), or list it elsewhere.",
+            "Show a game: step through it on a terminal (arrow keys, n, p, a number, q), otherwise list its moves.",
         ),
         "check": (
             "judge.cli.check:check",
-            "Test AGENT in all that a contest will ask of it, and print how to fix what fails.",
+            "Check that AGENT meets all requirements of a contest, and print how to fix each failure.",
         ),
         "verify": (
             "judge.cli.verify:verify_records",
-            "Replay records: same result from the rules, same verdict from the evidence, chain intact.",
+            "Replay records: check the result by the rules, the verdict by the evidence, and the hash chain.",
         ),
-        "convert": ("judge.cli.convert:convert", "Write finished games in another format."),
-        "contest": ("judge.cli.contest:app", "Run a whole contest: init, plan, run; then status, standings, export."),
-        "witness": (
-            "judge.cli.witness:witness",
-            "Sign the checkpoint of a contest's log if it continues the last one, or refuse with the reason.",
-        ),
-        "witness-server": (
-            "judge.cli.witness_server:witness_server",
-            (
-                "Sign the checkpoints of contests' logs that their organiser sends (C2SP tlog-witness), until a signal "
-                "ends it."
-            ),
-        ),
-        "stats": (
-            "judge.cli.stats:stats",
-            "Print what contests say of strength: ratings on one scale, their histories, rings, candidates.",
-        ),
+        "convert": ("judge.cli.convert:convert", "Convert finished games to another format."),
         "evaluate": (
             "judge.cli.evaluate:evaluate",
-            "Play CANDIDATE against a frozen pool until it is known whether it is stronger, and sign the verdict.",
+            "Play CANDIDATE against a fixed pool until a test decides whether it is stronger, and sign the verdict.",
         ),
         "sprt": (
             "judge.cli.sprt:sprt",
             "Compute Elo, normalized Elo and a sequential test from counts of games or of pairs.",
         ),
+    },
+    "Contest": {
+        "contest": ("judge.cli.contest:app", "Run a whole contest: init, plan, run; then status, standings, export."),
+        "serve": (
+            "judge.cli.serve:serve",
+            "Serve the public pages of a contest, also while it runs, and process submissions.",
+        ),
+        "organisers": ("judge.cli.organisers:app", "Manage organisers' tokens for the pages of judge serve."),
+        "stats": (
+            "judge.cli.stats:stats",
+            "Print the strength of agents over contests: ratings on one scale, histories, rings, candidates.",
+        ),
+        "witness": (
+            "judge.cli.witness:witness",
+            "Sign the checkpoint of a contest's log if it continues the last signed one; otherwise print why not.",
+        ),
+        "witness-server": (
+            "judge.cli.witness_server:witness_server",
+            "Sign checkpoints of contests' logs sent by their organiser (C2SP tlog-witness), until a signal ends it.",
+        ),
+    },
+    "Submissions": {
         "submit": (
             "judge.cli.submit:submit",
             "Submit FILE to a contest: unpack it, build it, check it, and register the agent.",
         ),
-        "submissions": (
-            "judge.cli.submissions:app",
-            "Show and decide the submissions of a contest, and give authors tokens.",
-        ),
-        "organisers": ("judge.cli.organisers:app", "Give organisers tokens for the pages of judge serve."),
-        "serve": (
-            "judge.cli.serve:serve",
-            "Show a contest to everybody, also while it is played, and process submissions of its authors.",
-        ),
+        "submissions": ("judge.cli.submissions:app", "List and decide submissions, and manage authors' tokens."),
         "serve-intake": ("judge.cli.serve:serve_intake", "Former name of judge serve --intake-only."),
-        "scheduler": (
-            "judge.cli.cluster:scheduler",
-            "Connect a contest with its workers. It stores nothing and can be stopped and started again at any time.",
+    },
+    "Hosts and cluster": {
+        "doctor": (
+            "judge.cli.doctor:doctor",
+            "List the protections that this host can and cannot enforce, with fixes.",
         ),
-        "worker": ("judge.cli.cluster:worker", "Play games of contests on this machine."),
-        "cluster": ("judge.cli.cluster:app", "Make the keys of a contest on several machines."),
-        "policies": (
-            "judge.cli.reference:policies",
-            "Show policies: the rules and limits of a contest, one file each.",
-        ),
-        "agents": ("judge.cli.reference:agents", "List the house agents: opponents to play against, and examples."),
-        "images": ("judge.cli.images:app", "Build, list and prune the images that agents run in."),
-        "doctor": ("judge.cli.doctor:doctor", "List what this host can and cannot enforce, with the fixes."),
         "selftest": (
             "judge.cli.selftest:selftest",
-            "Attack this host with the judge's own hostile programs, and report which defences hold.",
+            "Attack this host with the judge's own hostile programs, and report which defences worked.",
         ),
+        "images": ("judge.cli.images:app", "Build, list and prune the images that agents run in."),
+        "scheduler": (
+            "judge.cli.cluster:scheduler",
+            "Connect contests with their workers. It stores nothing and can be restarted at any time.",
+        ),
+        "worker": ("judge.cli.cluster:worker", "Play games of contests on this machine."),
+        "cluster": ("judge.cli.cluster:app", "Create the keys for contests on several machines."),
+    },
+    "Reference": {
+        "policies": ("judge.cli.reference:policies", "Show policies: files with the rules and limits of games."),
+        "agents": ("judge.cli.reference:agents", "List the house agents: opponents and examples."),
         "schema": ("judge.cli.reference:schema", "Print the JSON schema of a policy, spec, record or agent manifest."),
         "verdicts": (
             "judge.cli.verdicts:verdicts",
             "Explain every verdict: when it is given, by whom, and what an author can do.",
         ),
     },
+}
+"""The commands, grouped as `judge --help` shows them."""
+
+app = lazy_group(
+    {name: place for panel in _PANELS.values() for name, place in panel.items()},
     about=about,
+    panels={name: panel for panel, places in _PANELS.items() for name in places},
     name="judge",
     help="Judge games between untrusted programs, each in its own container with limited resources.",
     pretty_exceptions_enable=False,
@@ -103,5 +112,5 @@ app = lazy_group(
 
 
 def main() -> None:
-    """The `judge` command."""
+    """Run the `judge` command."""
     guarded(app)

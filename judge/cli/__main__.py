@@ -1,4 +1,4 @@
-"""`python -m judge.cli` is `judge`."""
+"""Run the command line as `python -m judge.cli`."""
 
 from judge.cli import main
 

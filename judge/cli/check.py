@@ -1,4 +1,4 @@
-"""`judge check`: try an agent before a contest; prints a grade, the evidence and the fix for each check."""
+"""`judge check`: test an agent before a contest; print grade, evidence and fix of each check."""
 
 import logging
 from typing import Annotated
@@ -39,8 +39,8 @@ def check(
     set_: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Test AGENT in all that a contest will ask of it, and print how to fix what fails."""
-    set_level(logging.ERROR)  # log lines would be mixed with the report
+    """Check that AGENT meets all requirements of a contest, and print how to fix each failure."""
+    set_level(logging.ERROR)  # keep log lines out of the report
     chosen = load_policy(policy, set_ or [])
     kind = box_kind(box)
     with owned_directory() as staging:

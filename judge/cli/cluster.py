@@ -1,4 +1,4 @@
-"""`judge cluster`, `judge scheduler`, `judge worker`: keys and processes of a contest on several machines."""
+"""`judge cluster`, `judge scheduler`, `judge worker`: keys and processes for contests on several machines."""
 
 import os
 import platform
@@ -20,19 +20,19 @@ docs/organisers.md sets up a contest on three machines.
 Exit codes: 0 it was stopped, 1 the judge or its host failed, 2 the command was wrong.
 """
 
-app = typer.Typer(help="Make the keys of a contest on several machines.", no_args_is_help=True)
+app = typer.Typer(help="Create the keys for contests on several machines.", no_args_is_help=True)
 
 
 @app.command()
 def keys(
     folder: Annotated[Path, typer.Argument(help="The folder of the authority; created if it does not exist.")],
-    hosts: Annotated[list[str], typer.Argument(help="Host names or IP addresses, one for each host.")],
+    hosts: Annotated[list[str], typer.Argument(help="Host name or IP address of each host.")],
     days: Annotated[int, typer.Option(min=1, help="Days for which the certificates are valid.")] = 365,
 ) -> None:
-    """Make a key and a certificate for each host in FOLDER, and the authority that signs them.
+    """Create a key and a certificate for each host in FOLDER, and the authority that signs them.
 
-    They are for the hosts of the scheduler and of contests. Copy FOLDER/HOST to that host, and nothing else. Anyone who
-    has one of these folders can use all workers. Machines that play get a file of judge cluster invite instead.
+    Use these for the scheduler and for hosts that run contests. Copy only FOLDER/HOST to that host. Anyone with one of
+    these folders can use all workers. For machines that play games, use judge cluster invite instead.
     """
     for made in make_keys(folder, hosts, days):
         print(made)
@@ -45,9 +45,9 @@ def invite(
     scheduler: Annotated[str, typer.Option(help="The address of the scheduler: tls://10.0.0.1:8786.")],
     days: Annotated[int, typer.Option(min=1, help="Days for which the certificates are valid.")] = 365,
 ) -> None:
-    """Make a file FOLDER/HOST.join for each machine that plays, which joins with judge worker --join.
+    """Create a file FOLDER/HOST.join for each machine that plays; it is used by judge worker --join.
 
-    Its key is good for a worker of that name only.
+    Its key is valid only for a worker with that name.
     """
     require_dask()
     from judge.cluster.join_file import invite as invite_workers
@@ -61,10 +61,10 @@ def scheduler(
     listen: Annotated[str, typer.Option(help="The address to listen on: tls://10.0.0.1:8786.")],
     tls: TlsOption = None,
     lost_after: Annotated[
-        float, typer.Option(min=5, help="Seconds without a message after which a worker counts as lost.")
+        float, typer.Option(min=5, help="Seconds without a message after which a worker is considered lost.")
     ] = 60,
 ) -> None:
-    """Connect a contest with its workers. It stores nothing and can be stopped and started again at any time."""
+    """Connect contests with their workers. It stores nothing and can be restarted at any time."""
     require_dask()
     from judge.cluster.daemons import run_scheduler
     from judge.cluster.security import parse_address, security_of
@@ -87,7 +87,7 @@ def worker(
         Path | None, typer.Option(help="This machine's file from judge cluster invite; no other option is needed.")
     ] = None,
     allow_processes: Annotated[
-        bool, typer.Option("--allow-processes", hidden=True, help="For tests: run agents without containers, too.")
+        bool, typer.Option("--allow-processes", hidden=True, help="For tests: also run agents without containers.")
     ] = False,
 ) -> None:
     """Play games of contests on this machine."""
@@ -108,9 +108,9 @@ def worker(
     name = name if joined is None else joined.name
     worker_slots = slots_on_host(cores, slots)
     try:
-        clean_up()  # what a killed worker left would use the cores of the slots
+        clean_up()  # leftovers of a killed worker would use the slots' cores
     except HostError as error:
-        note(f"judge: no game in containers can be played here: {error}")
+        note(f"judge: games in containers cannot be played here: {error}")
         clean_up(containers=False)
     report_occupied(worker_slots)
     machine = Machine(name or platform.node(), folder, worker_slots, allows_processes=allow_processes)

@@ -1,4 +1,4 @@
-"""`judge convert`: finished games from a record, or from any format of their game, to another format of it."""
+"""`judge convert`: convert finished games from records or any format of their game to another format."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -23,22 +23,26 @@ judge convert game.psq --to sgf
 
 
 def convert(
-    files: Annotated[list[Path], typer.Argument(help="Records, or files in a format of a game, whatever their names.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="Records, or game files in any known format; file names do not matter.")
+    ],
     to: Annotated[str, typer.Option(help=f"Format: {', '.join(format_names())}.", autocompletion=format_names)],
     output: Annotated[
-        str, typer.Option("-o", "--output", help="File for all games, or directory; else beside the source.")
+        str,
+        typer.Option("-o", "--output", help="File for all games, or directory. Default: the folder of each source."),
     ] = "",
     encoding: Annotated[
-        str, typer.Option(help="Encoding of the files, such as gbk or windows-1251, where they do not name it.")
+        str, typer.Option(help="Encoding of the files, such as gbk or windows-1251, if they do not declare it.")
     ] = "",
     force: ForceOption = False,
 ) -> None:
-    """Write finished games in another format.
+    """Convert finished games to another format.
 
-    What a format has no words for is lost: a .psq has no rule, PGN no times. If anything is wrong, no file is written.
+    Information that a format cannot express is lost: a .psq has no rule, PGN no times. After an error no file is
+    written.
     """
     if to not in format_names():
-        raise InputError(f"--to {printable(to)}: it is one of {', '.join(format_names())}")
+        raise InputError(f"--to {printable(to)}: use one of {', '.join(format_names())}")
     sources = {path: read_games(path, encoding) for path in files}
     for path, content in sources.items():
         if to not in content.formats.by_name:
@@ -53,7 +57,7 @@ def convert(
             raise InputError(f"{target}: {error}") from None
     for target in written:
         if not force and target.exists():
-            raise InputError(f"{target}: exists; --force writes over it, -o writes elsewhere")
+            raise InputError(f"{target}: exists; --force overwrites it, -o writes elsewhere")
     for target, content in planned.items():
         _write(target, written[target], force)
         games = "1 game" if len(content.games) == 1 else f"{len(content.games)} games"
@@ -66,7 +70,7 @@ def convert(
 
 
 def _targets(sources: Mapping[Path, FileContent], to: str, output: str) -> Mapping[Path, FileContent]:
-    """The games of each file that is to be written. Several games of one file get numbers if the format holds one."""
+    """The games of each file to write. Several games of one source get numbers if the format allows one game a file."""
     is_folder = output.endswith("/") or Path(output or ".").is_dir()
     if not is_folder:
         first = next(iter(sources.values()))
@@ -92,7 +96,7 @@ def _targets(sources: Mapping[Path, FileContent], to: str, output: str) -> Mappi
 
 
 def _name_notes(planned: Mapping[Path, FileContent], to: str) -> Iterator[str]:
-    """A sentence for each file in which a name is written with other letters."""
+    """A sentence for each file in which a name is transliterated."""
     for target, content in planned.items():
         changed = {name for game in content.games for name in content.formats.changed_names(game, to)}
         if changed:

@@ -1,4 +1,4 @@
-"""`judge doctor`: what this host can and cannot enforce."""
+"""`judge doctor`: protections that this host can and cannot enforce."""
 
 import dataclasses
 import sys
@@ -25,10 +25,10 @@ EXAMPLES = "Example: judge doctor --json | jq .worst"
 
 
 def doctor(as_json: JsonOption = False) -> None:
-    """List what this host can and cannot enforce, with the fixes.
+    """List the protections that this host can and cannot enforce, with fixes.
 
-    Exit codes: 0 everything is green or yellow; 1 something is red: a promise of the judge does not hold on this host,
-    or no game can be played.
+    Exit codes: 0 all findings are green or yellow; 1 a finding is red: this host cannot enforce a guarantee of the
+    judge, or cannot play games.
     """
     host = read_host(NAMES)
     findings = run_checks(host)
@@ -64,7 +64,7 @@ def _print(host: Host, findings: Sequence[HostFinding]) -> None:
 
 
 def page(finding: HostFinding) -> Iterator[str]:
-    """The lines of a finding, none longer than `WIDTH`."""
+    """Yield the lines of a finding, at most `WIDTH` columns each."""
     head = f"{finding.light:<6} {finding.check:<{NAME_WIDTH}} "
     yield from _wrapped(finding.says, head)
     if finding.fix:

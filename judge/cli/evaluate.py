@@ -1,4 +1,4 @@
-"""`judge evaluate`: is a candidate stronger than its parent, or than a pool of opponents?"""
+"""`judge evaluate`: test whether a candidate is stronger than its parent or than a pool of opponents."""
 
 import secrets
 from pathlib import Path
@@ -56,7 +56,7 @@ judge evaluate ./mine --against pool --width 0.05 --key author.key
 judge verify pool/evaluations/*.json
 
 Exit codes: 0 the evaluation is over; 1 no verdict, because all pairs ended alike, or the judge or its host failed; 2
-something in the command was wrong.
+the command was wrong.
 """
 
 
@@ -65,25 +65,23 @@ def evaluate(
         str, typer.Argument(help="House agent, executable, or directory.", autocompletion=complete_agent)
     ],
     against: Annotated[Path, typer.Option(metavar="POOL", help="The pool.toml, or the folder that contains it.")],
-    key: Annotated[Path, typer.Option(help="Your private key; make one with judge contest key.")],
-    parent: Annotated[
-        str, typer.Option(help="The agent that it is compared with.", autocompletion=complete_agent)
-    ] = "",
-    elo0: Annotated[float, typer.Option(help="H0: the candidate is so much stronger.")] = 0,
-    elo1: Annotated[float, typer.Option(help="H1: the candidate is so much stronger.")] = 50,
+    key: Annotated[Path, typer.Option(help="Your private key; create one with judge contest key.")],
+    parent: Annotated[str, typer.Option(help="The agent to compare with.", autocompletion=complete_agent)] = "",
+    elo0: Annotated[float, typer.Option(help="Elo difference under H0.")] = 0,
+    elo1: Annotated[float, typer.Option(help="Elo difference under H1.")] = 50,
     alpha: Annotated[float, typer.Option(help="The probability that H1 is accepted if H0 is true.")] = 0.05,
     beta: Annotated[float, typer.Option(help="The probability that H0 is accepted if H1 is true.")] = 0.05,
     width: Annotated[
         float | None,
-        typer.Option(help="No test: stop when the 95 % interval of the score is so narrow, such as 0.05."),
+        typer.Option(help="Instead of a test: stop when the 95 % interval of the score has this width, such as 0.05."),
     ] = None,
-    games: Annotated[int, typer.Option(min=2, help="Stop after so many games of the candidate.")] = 2000,
+    games: Annotated[int, typer.Option(min=2, help="Maximum number of games of the candidate.")] = 2000,
     as_json: JsonOption = False,
 ) -> None:
-    """Play CANDIDATE against a frozen pool until it is known whether it is stronger, and sign the verdict.
+    """Play CANDIDATE against a fixed pool until a test decides whether it is stronger, and sign the verdict.
 
-    All candidates play the same games. With --parent both play them, and are compared pair by pair; without, the
-    candidate is compared with the pool. The same command continues after any interruption.
+    All candidates play the same games. With --parent both agents play them and are compared pair by pair. Otherwise the
+    candidate is compared with the pool. After an interruption the same command continues.
     """
     signing = load_key(key)
     test = None if width is not None else {"elo0": elo0, "elo1": elo1, "alpha": alpha, "beta": beta}
@@ -97,14 +95,14 @@ def evaluate(
             (_version(parent, staging, pool.policy, programs) if parent else None),
         )
         if parent and seats[1] is not None and seats[1].digest == seats[0].digest:
-            raise InputError(f"--parent {parent}: the same files as {candidate}; give the version before")
+            raise InputError(f"--parent {parent}: the same files as {candidate}; give an earlier version")
         for seat in filter(None, seats):
             check_playable(pool.pair(0, seat)[0])
         make_ready(kind, pool.policy, [seat.runtime for seat in (*filter(None, seats), *pool.agents)])
         if rule.pairs > pool.different_pairs:
             note(
-                f"judge: after {2 * pool.different_pairs} games of an agent openings come again: agents without chance "
-                "of their own then repeat games, which prove nothing; give the pool more openings"
+                f"judge: after {2 * pool.different_pairs} games of an agent the openings repeat: deterministic agents "
+                "then repeat games, which prove nothing; add openings to the pool"
             )
         player = _Player(path.parent / RECORDS, programs, make_venue(kind))
         scores, played = PairedScores(()), list[str]()
@@ -126,11 +124,12 @@ def evaluate(
     print(f"  {_so_far(scores, rule)}")
     print(f"  {len(played)} games, pool {found.pool[:16]}, signed in {file}")
     if not rule.is_reached(scores):
-        note(f"judge: it stopped after {games} games of the candidate: the same command with more --games goes on")
+        note(
+            f"judge: it stopped after {games} games of the candidate; to continue, repeat the command with more --games"
+        )
 
 
 def _no_verdict(scores: PairedScores, pool: Pool) -> str:
-    """Why nothing is signed."""
     if scores.are_differences:
         alike = "the candidate and its parent scored the same in every pair"
         advice = "add agents of a strength in between, such as the parent itself"
@@ -139,7 +138,7 @@ def _no_verdict(scores: PairedScores, pool: Pool) -> str:
         advice = "add other agents or openings"
     names = ", ".join(printable(seat.name, 40) for seat in pool.agents[:8])
     return (
-        f"no verdict: all {scores.pairs} pairs ended alike: {alike}, so this pool ({names}) cannot tell them apart; "
+        f"no verdict: all {scores.pairs} pairs ended alike: {alike}, so this pool ({names}) cannot rank them; "
         f"{advice}, in a new pool"
     )
 
@@ -162,7 +161,7 @@ def _file_name(seats: tuple[SeatSpec, SeatSpec | None]) -> str:
 
 
 def _pool(path: Path, staging: Path) -> tuple[Pool, dict[str, Path]]:
-    """The pool of a pool.toml, frozen now if it was not before, and the staged files of its agents by digest."""
+    """The pool of a pool.toml, locked in now if necessary, and its agents' staged files by digest."""
     text = read_text(path, "a pool file, such as docs/authors.md has one")
     plan = validated(PoolPlan, parse(path, text), path, text)
     policy = policy_of(path, plan.policy, plan.change)
@@ -172,7 +171,7 @@ def _pool(path: Path, staging: Path) -> tuple[Pool, dict[str, Path]]:
         for each, agent in zip(plan.agents, agents, strict=True)
     )
     if len({seat.name for seat in seats}) < len(seats):
-        raise InputError(f"{path}: two agents have one name; give one of them a `name`")
+        raise InputError(f"{path}: two agents have the same name; give one of them a `name`")
     pool = Pool(
         policy=policy,
         box=plan.box,
@@ -186,15 +185,14 @@ def _pool(path: Path, staging: Path) -> tuple[Pool, dict[str, Path]]:
 
 
 def _frozen(path: Path, pool: Pool) -> Pool:
-    """The pool as it was frozen; now, if it was not."""
     try:
         with locked(path.with_suffix(".lock")):
             if not path.exists():
                 write_durably(path, pool.encoded())
-                note(f"judge: {path}: the pool is frozen")
+                note(f"judge: {path}: the pool is locked in")
             frozen = read_pool(path)
     except OSError as error:
-        raise HostError(f"{path}: {error.strerror}: the pool is not frozen") from None
+        raise HostError(f"{path}: {error.strerror}: the pool could not be locked in") from None
     changed = [
         *(
             f"agent {seat.name}"
@@ -210,8 +208,8 @@ def _frozen(path: Path, pool: Pool) -> Pool:
     if changed or [seat.name for seat in frozen.agents] != [seat.name for seat in pool.agents]:
         what = ", ".join(changed) or "the order of its agents"
         raise InputError(
-            f"{path.with_name(POOL_FILE)}: not as it was frozen ({printable(what, 300)}): bring that back, "
-            "or begin another pool in another folder"
+            f"{path.with_name(POOL_FILE)}: differs from the locked-in pool ({printable(what, 300)}): restore it, "
+            "or start a new pool in another folder"
         )
     return frozen
 
@@ -223,8 +221,6 @@ def _version(named: str, staging: Path, policy: Policy, programs: dict[str, Path
 
 
 class _Player:
-    """Plays the games that have no record yet."""
-
     def __init__(self, records: Path, programs: dict[str, Path], venue: Venue) -> None:
         self._records = records
         self._programs = programs
@@ -235,12 +231,13 @@ class _Player:
             raise InputError(f"{records}: {error.strerror}: the pool's folder must be writable") from None
 
     def game(self, spec: GameSpec) -> PlayedGame:
-        """The game of a spec; HostError if it stays void."""
         path = record_path(self._records, spec)
         if not path.exists():
             file = play_until_scored(spec, self._programs, self._venue)
             if file.record.verdict is Verdict.VOID:
-                raise HostError(f"a game stayed void: {printable(file.record.reason, 300)}; the same command goes on")
+                raise HostError(
+                    f"a game stayed void: {printable(file.record.reason, 300)}; repeat the command to continue"
+                )
             try:
                 write_record(path, file)
             except OSError as error:

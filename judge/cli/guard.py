@@ -1,4 +1,4 @@
-"""How a command ends where its output, the disk or the judge itself fails: one sentence and an exit code."""
+"""Error handling of all commands: a failed output, a full disk or a bug ends in one sentence and an exit code."""
 
 import errno
 import io
@@ -18,12 +18,12 @@ from judge.base.text import printable
 from judge.terminal.output import fail, note, safe_event
 
 TRACEBACK_VARIABLE = "JUDGE_TRACEBACK"
-"""If it is set in the environment, the traceback of an unexpected error is printed."""
+"""Environment variable that makes an unexpected error print its traceback."""
 
 MAX_WHY = 400
-"""Characters of an unexpected error that are shown."""
+"""Maximum number of characters shown of an unexpected error."""
 
-AGAIN = "make room there, and run the same command again"
+AGAIN = "free some space, and run the command again"
 
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -33,17 +33,15 @@ class OutputLostError(Exception):
 
 
 class _Output(io.TextIOWrapper):
-    """Standard output. An error while it is written says so, whoever writes."""
+    """Standard output. Every failed write raises OutputLostError."""
 
     def write(self, text: str, /) -> int:
-        """See `io.TextIOWrapper`. Raises OutputLostError."""
         try:
             return super().write(text)
         except OSError as error:
             raise _lost(error) from None
 
     def flush(self) -> None:
-        """See `io.TextIOWrapper`. Raises OutputLostError."""
         try:
             super().flush()
         except OSError as error:
@@ -51,26 +49,23 @@ class _Output(io.TextIOWrapper):
 
 
 class _Messages(io.TextIOWrapper):
-    """Standard error. What cannot be written is dropped: nobody could be told."""
+    """Standard error. Failed writes are dropped, because they cannot be reported."""
 
     def write(self, text: str, /) -> int:
-        """See `io.TextIOWrapper`."""
         with suppress(OSError):
             return super().write(text)
         return len(text)
 
     def flush(self) -> None:
-        """See `io.TextIOWrapper`."""
         with suppress(OSError):
             super().flush()
 
 
 def guarded(command: Callable[[], None]) -> None:
-    """Run a command. Errors of the person or the host, lost output and unexpected errors are one sentence each, without
-    a traceback."""
-    # SystemExit removes the containers, which a signal alone would not.
+    """Run a command. Errors of input, host and output, and unexpected errors, print one sentence and no traceback."""
+    # SystemExit removes the containers; the default signal handler would leave them.
     signal.signal(signal.SIGTERM, _terminate)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup has it
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup ignores it
         signal.signal(signal.SIGHUP, _hang_up)
     _guard_streams()
     to_console(safe_event)
@@ -92,7 +87,7 @@ def guarded(command: Callable[[], None]) -> None:
 
 
 def unexpected(error: Exception) -> str:
-    """The sentence for an error that no module expects. Its traceback is in a file, or printed if asked for."""
+    """Return the sentence for an unexpected error. Its traceback is written to a file, or printed on request."""
     text = printable(str(error) or "no message", MAX_WHY)
     if isinstance(error, OSError) and error.errno in FULL_DISK:
         where = f"{printable(str(error.filename), MAX_WHY)}: " if error.filename else ""
@@ -100,7 +95,7 @@ def unexpected(error: Exception) -> str:
     if "database or disk is full" in text:
         return f"the disk of the store is full: {AGAIN}"
     if "readonly database" in text:
-        return "the contest's store can only be read here: run the command where its folder can be written"
+        return "the contest's store is read-only here: run the command where its folder is writable"
     if isinstance(error, OSError) and error.strerror:
         where = f"{printable(str(error.filename), MAX_WHY)}: " if error.filename else ""
         text = f"{where}{error.strerror}"
@@ -113,17 +108,17 @@ def unexpected(error: Exception) -> str:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             traceback.print_exception(error, file=file)
     except OSError:
-        return f"{said}; {TRACEBACK_VARIABLE}=1 prints where"
-    return f"{said}; {path} has the details for a report"
+        return f"{said}; set {TRACEBACK_VARIABLE}=1 for the traceback"
+    return f"{said}; the details for a bug report are in {path}"
 
 
 def _guard_streams() -> None:
-    """Have errors of standard output raised as OutputLostError, and no file opened in the place of a closed stream."""
+    """Wrap the standard streams, and open the null device for closed ones, so that no other file gets their number."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            # Not writable: what is printed is lost, and a command that prints something says so.
+            # Opened in the wrong direction, so that output to a closed stream fails and is reported.
             place = os.open(os.devnull, os.O_RDONLY if number < 2 else os.O_WRONLY)
             if place != number:
                 os.dup2(place, number)
@@ -137,7 +132,7 @@ def _over(kind: type[io.TextIOWrapper], stream: Any, number: int) -> io.TextIOWr
     if isinstance(stream, kind):
         return stream
     if not isinstance(stream, io.TextIOWrapper):
-        if stream is not None:  # somebody captures it
+        if stream is not None:  # captured by a caller
             return stream  # type: ignore[no-any-return]
         return kind(open(number, "wb", closefd=False), encoding="utf-8", errors="replace")
     encoding, errors, is_lines = stream.encoding, stream.errors, stream.line_buffering
@@ -145,7 +140,7 @@ def _over(kind: type[io.TextIOWrapper], stream: Any, number: int) -> io.TextIOWr
 
 
 def _fail(text: str, code: int) -> None:
-    """End with a sentence. What standard output has not taken is dropped: Python would complain at its end."""
+    """Print an error and exit. Unwritten output is dropped; otherwise Python would complain at exit."""
     try:
         sys.stdout.flush()
     except (OutputLostError, OSError, ValueError):
@@ -167,6 +162,6 @@ def _terminate(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _hang_up(_signal: int, _frame: FrameType | None) -> None:
-    """The terminal was closed: the command ends as by SIGTERM, whatever handles that."""
+    """The terminal was closed: end the command as SIGTERM does."""
     note("judge: the terminal was closed; the command ends")
     signal.raise_signal(signal.SIGTERM)

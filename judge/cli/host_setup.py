@@ -1,4 +1,4 @@
-"""Prepare this host for games: remove what an earlier judge left, build images, and take a slot of cores."""
+"""Prepare this host for games: remove leftovers of earlier judges, build images, and take a slot of cores."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,11 +18,11 @@ from judge.sandbox.machine.cores import CorePlacement, place_slots, whole_cores
 from judge.terminal.output import note
 
 KEEPER = "keeper"
-"""The image whose containers hold the agents' folders."""
+"""The image whose containers store the agents' folders."""
 
 
 def box_kind(text: str) -> BoxKind:
-    """The kind of box that `--box` names. Raises InputError for any other word."""
+    """Parse the value of `--box`. Raises InputError if it is unknown."""
     if text == "docker":
         return "docker"
     if text == "process":
@@ -35,7 +35,7 @@ def box_kind(text: str) -> BoxKind:
 
 
 def clean_up(*, containers: bool = True) -> None:
-    """Remove what killed judges left on this host. Raises HostError if that fails or no Engine answers."""
+    """Remove the leftovers of killed judges on this host. Raises HostError if that fails or no Engine answers."""
     for line in reap(containers=containers):
         note(f"judge: removed what an earlier judge left: {line}")
 
@@ -53,24 +53,24 @@ def make_ready(kind: BoxKind, policy: Policy, runtimes: Sequence[str]) -> None:
 
 
 def build_missing_images(names: Iterable[str]) -> None:
-    """Build those of the judge's images that are missing or out of date; ignores other names. Raises HostError."""
+    """Build missing or outdated images of the judge; other names are ignored. Raises HostError."""
     for name in images.missing_images(names):
         note(f"judge: building the image {name}, once; this may take some minutes")
         build_images([name], note)
 
 
 def build_missing_image(name: str) -> None:
-    """Build one that a submission needs; its policy admits the runtime. Raises HostError."""
+    """Build the image of a submission's runtime, which its policy allows. Raises HostError."""
     build_missing_images([name])
 
 
 def tell_person(text: str) -> None:
-    """Say which process this judge waits for."""
+    """Print a notice about the process that this judge waits for."""
     note(f"judge: {printable(text, 400)}")
 
 
 def place_on_host() -> CorePlacement:
-    """One slot for each core except the judge's, to which this process moves."""
+    """Return one slot for each core except the judge's, and move this process to the judge's core."""
     cores = whole_cores()
     placement = place_slots(cores, max(1, len(cores) - 1))
     os.sched_setaffinity(0, placement.judge)
@@ -78,7 +78,7 @@ def place_on_host() -> CorePlacement:
 
 
 def make_venue(kind: BoxKind) -> Venue:
-    """A slot whose core locks are held until its first game is over; each further game waits for its turn again."""
+    """Return a venue whose slot holds its core locks until its first game is over; each further game waits again."""
     if kind == "process":
         return Venue()
     slot, locks = _take_slot(place_on_host(), tell_person)
@@ -87,10 +87,10 @@ def make_venue(kind: BoxKind) -> Venue:
 
 @contextmanager
 def slot_alone(kind: BoxKind, placement: CorePlacement | None = None, tell: Tell | None = None) -> Iterator[Slot]:
-    """Hold a slot in which no other judge of this host plays. Process boxes have no cores of their own.
+    """Hold a slot in which no other judge of this host plays. Process boxes have no reserved cores.
 
-    Waits for a free one; `tell` is called with the process that has it. Raises HostError if what a killed judge left
-    cannot be removed.
+    Waits for a free slot, and passes the process that holds it to the callback. Raises HostError if the leftovers of a
+    killed judge cannot be removed.
     """
     if kind == "process":
         yield Slot()
@@ -102,7 +102,7 @@ def slot_alone(kind: BoxKind, placement: CorePlacement | None = None, tell: Tell
 
 @contextmanager
 def free_slot(placement: CorePlacement, tell: Tell) -> Iterator[Slot | None]:
-    """Hold a slot in which no other judge of this host plays; None if there is none now. Raises as `slot_alone`."""
+    """Like `slot_alone`, but yields None if no slot is free now."""
     for cores in placement.slots:
         locks = CoreLocks(cores, tell)
         if locks.take_if_free():
@@ -113,14 +113,14 @@ def free_slot(placement: CorePlacement, tell: Tell) -> Iterator[Slot | None]:
 
 
 def _take_slot(placement: CorePlacement, tell: Tell) -> tuple[Slot, CoreLocks]:
-    """A slot and its locks, which are taken: a free slot, or the first that becomes free."""
+    """Lock a free slot, or the first that becomes free."""
     once = cache(tell)
     locks = take_one([CoreLocks(cores, once) for cores in placement.slots])
     return Slot(locks.processors, placement.judge), locks
 
 
 def report_occupied(slots: Sequence[Slot]) -> None:
-    """Say which processes have the cores of these slots, and where the judge cannot find out."""
+    """Print which processes hold the cores of these slots, and for which cores this is unknown."""
     tell = cache(tell_person)
     for cores in {slot.cores for slot in slots}:
         locks = CoreLocks(cores, tell)

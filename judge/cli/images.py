@@ -29,9 +29,7 @@ def build(
         typer.Argument(help="Default: base, keeper, native, python. `judge images list` lists the others."),
     ] = None,
     *,
-    file: Annotated[
-        Path | None, typer.Option("--from", help="Build a runtime of your own from this file, and call it NAME.")
-    ] = None,
+    file: Annotated[Path | None, typer.Option("--from", help="Build your own runtime NAME from this file.")] = None,
 ) -> None:
     """Build the images from distribution packages, and compile the house agents."""
     if file is None:
@@ -50,16 +48,16 @@ def prune(
         typer.Argument(help="Policies, contests, records, or folders with them; default: this folder."),
     ] = None,
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the copies, and remove nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the copies without removing them.")] = False,
 ) -> None:
-    """Remove the judge's copies of local images that nothing uses any more.
+    """Remove the judge's copies of local images that are no longer used.
 
-    A copy is in use if one of the judge's policies, or a document in PLACES, names it or its image. Your own images are
-    never removed, only the copies that the judge made of them. The judge makes a copy again when a game needs it, but a
-    contest that has begun treats the new copy as a different image.
+    A copy is used if one of the judge's policies or a document in PLACES names it or its image. Your own images are
+    never removed. The judge makes a removed copy again when a game needs it, but a contest that has begun treats the
+    new copy as a different image.
     """
     named = _references(places or [Path()])
-    from judge.host.prune import remove_unnamed  # it and what it looks through are many, and needed here alone
+    from judge.host.prune import remove_unnamed  # many dependencies that only this command needs
 
     copies = remove_unnamed(named.words, is_trial=dry_run)
     note(f"judge: searched {named}")
@@ -83,14 +81,14 @@ QUOTED = re.compile(r'"([^"\n]{1,300})"|\'([^\'\n]{1,300})\'')
 IN_JSON = re.compile(r'"runtimes?": ?(?:"([^"]{1,300})"|(\{[^}]{1,20000}\}))|(sha256:[0-9a-f]{64})')
 """Runtimes and images in a record or an export."""
 KINDS = ('"judge-record-2"', '"judge-record-3"', '"judge-contest-1"')
-"""How a record or an export begins."""
+"""Format names that identify a record or an export."""
 HEAD_CHARACTERS = 1 << 20
-"""The first part of a record, which contains its spec."""
+"""Length of the first part of a record, which contains its spec."""
 
 
 @dataclass(slots=True)
 class References:
-    """The image names in use, each with the document that has it, and the number of documents of each kind."""
+    """Image names in use, each with the document that names it, and the number of documents of each kind."""
 
     words: dict[str, str] = field(default_factory=dict)
     policies: int = 0
@@ -107,9 +105,9 @@ class References:
 
 
 def _references(places: Sequence[Path]) -> References:
-    """The names in the judge's own policies and in the documents in some places; folders are searched recursively.
+    """The image names in the judge's policies and in documents at `places`, searched recursively.
 
-    Raises InputError for a place that does not exist, and for a contest that cannot be read.
+    Raises InputError for a missing place or an unreadable contest.
     """
     named = References()
     for name in policy_names():

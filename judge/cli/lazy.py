@@ -14,21 +14,22 @@ from judge.base.text import nearest
 Places = Mapping[str, tuple[str, str]]
 """For each command `module:attribute` and the first paragraph of its help.
 
-The attribute is an app, or a function whose examples are its module's EXAMPLES.
+The attribute is an app or a function. The examples of a function are in its module's EXAMPLES.
 """
 
 
 _HAD_CONTEST_OPTION = ("serve-intake", "submissions", "submit")
-"""Commands that took CONTEST as an option in version 0.1.0; it still works, but help has the argument."""
+"""Commands that accept CONTEST also as the option `--contest`, as in version 0.1.0. Help shows only the argument."""
 
 
 class LazyGroup(TyperGroup):
-    """Commands that are imported when they are run; the list of them is made from the table alone."""
+    """Commands that are imported when they run. Lists of commands need no import."""
 
     places: Mapping[str, tuple[str, str]] = {}
+    panels: Mapping[str, str] = {}
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 what typer calls it with
-        """The names in the order of the table."""
+        """Return the names in the order of the table."""
         return list(self.places)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -41,8 +42,10 @@ class LazyGroup(TyperGroup):
         return args[0], self.load(args[0]), _contest_last(rest) if args[0] in _HAD_CONTEST_OPTION else rest
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 what typer calls it with
-        """The command's name and help, for a list; None for an unknown name."""
-        return TyperCommand(cmd_name, help=self.places[cmd_name][1]) if cmd_name in self.places else None
+        """Return the command's name and help, for a list; None for an unknown name."""
+        if cmd_name not in self.places:
+            return None
+        return TyperCommand(cmd_name, help=self.places[cmd_name][1], rich_help_panel=self.panels.get(cmd_name))
 
     def load(self, name: str) -> Any:
         """Import the command."""
@@ -61,7 +64,7 @@ class LazyGroup(TyperGroup):
 
 
 def _contest_last(args: Sequence[str]) -> list[str]:
-    """The arguments with the value of `--contest` as the last one."""
+    """Move the value of `--contest` to the end of the arguments."""
     others: list[str] = []
     contests: list[str] = []
     rest = iter(args)
@@ -75,9 +78,14 @@ def _contest_last(args: Sequence[str]) -> list[str]:
     return others + contests
 
 
-def lazy_group(places: Places, about: Callable[[], str] | None = None, **options: Any) -> typer.Typer:
-    """An app of such commands. If `about` is given, the app has `--version`, which prints its text."""
-    cls = type("Commands", (LazyGroup,), {"places": places})
+def lazy_group(
+    places: Places, about: Callable[[], str] | None = None, panels: Mapping[str, str] | None = None, **options: Any
+) -> typer.Typer:
+    """Return an app of such commands. If `about` is given, `--version` prints its text.
+
+    `panels` has the heading under which help lists each command.
+    """
+    cls = type("Commands", (LazyGroup,), {"places": places, "panels": panels or {}})
     app = typer.Typer(cls=cls, no_args_is_help=True, **options)
 
     def show(asked: bool) -> None:

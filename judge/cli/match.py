@@ -1,4 +1,4 @@
-"""`judge match`: play games between two agents, show them move by move, and leave a record of each."""
+"""`judge match`: play games between two agents, show each move, and write a record of each game."""
 
 import sys
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ judge match a.py b.py --policy gomocup-freestyle --opening h8i9j7 --set clock.tu
 
 judge match mine house-agi --policy renju-15 --opening openings.txt --shuffle --seed 7 --games 24
 
-Exit codes: 0 the games were judged, 2 something in the command was wrong, 1 the judge or its host failed.
+Exit codes: 0 the games were judged, 1 the judge or its host failed, 2 the command was wrong.
 """
 
 
@@ -51,7 +51,7 @@ def match(
         str,
         typer.Argument(
             metavar="A",
-            help="House agent, executable, or directory; me: you play yourself.",
+            help="House agent, executable, or directory; me: a person at this terminal.",
             autocompletion=complete_agent,
         ),
     ],
@@ -61,30 +61,30 @@ def match(
     policy: PolicyOption,
     games: Annotated[int, typer.Option(min=1, help="Games to play; colours alternate.")] = 1,
     opening: Annotated[
-        str, typer.Option(help="File of openings, or one such as h8i9; each is played with both colours.")
+        str, typer.Option(help="File of openings, or one opening such as h8i9; each is played with both colours.")
     ] = "",
-    shuffle: Annotated[bool, typer.Option("--shuffle", help="Openings in an order that the seed decides.")] = False,
-    transform: Annotated[
-        bool, typer.Option("--transform", help="Turn and mirror the openings when they come again.")
-    ] = False,
+    shuffle: Annotated[bool, typer.Option("--shuffle", help="Shuffle the openings by the seed.")] = False,
+    transform: Annotated[bool, typer.Option("--transform", help="Rotate and mirror repeated openings.")] = False,
     box: BoxOption = "docker",
     set_: SetOption = None,
     seed: Annotated[
         int,
-        typer.Option(help="All chance comes from it. It is fixed, so that games can be repeated, and can be foretold."),
+        typer.Option(help="Random seed. The default is fixed, so results are repeatable and predictable."),
     ] = 0,
     out: Annotated[Path, typer.Option(help="Directory for the records.")] = Path("records"),
     folders: Annotated[
         Path | None, typer.Option(help="Directory that keeps the agents' persistent folders between runs.")
     ] = None,
-    clock: Annotated[bool, typer.Option("--clock", help="A person too has the policy's times.")] = False,
+    clock: Annotated[
+        bool, typer.Option("--clock", help="Also apply the policy's time limits to a human player.")
+    ] = False,
     as_json: JsonOption = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No live view and no moves: results and score only.")] = False,
 ) -> None:
     """Play games between agents A and B.
 
-    On a terminal the games are shown while they are played; elsewhere a line is printed for each move. Where A or B is
-    `me`, a person plays: type squares, or choose them by arrow keys and Enter; `?` helps.
+    On a terminal the games are shown live; otherwise each move is printed on a line. If A or B is `me`, a person plays:
+    type squares, or choose them with arrow keys and Enter; `?` prints help.
     """
     chosen = load_policy(policy, set_ or [])
     openings, turns = _openings(opening, chosen, transform)
@@ -98,7 +98,7 @@ def match(
         if has_person:
             seats = seated(seats, clock)
         programs = {agent.digest: agent.program for agent in agents}
-        check_playable(GameSpec(seats=seats, policy=chosen, box=kind))  # before anybody is waited for
+        check_playable(GameSpec(seats=seats, policy=chosen, box=kind))  # before waiting for a slot or a person
         _make_directory(out)
         make_ready(kind, chosen, [seat.runtime for seat in seats if not is_person(seat)])
         names = [agent.calls_itself(chosen) for agent in agents]
@@ -122,13 +122,13 @@ def match(
         print_json({"games": [_summary(record, path) for record, path in played]})
     presenter.score([record for record, _ in played])
     if any(record.verdict is Verdict.VOID for record, _ in played):
-        raise HostError("a game stayed void; its record says why")
+        raise HostError("a game stayed void; its record has the reason")
 
 
 def _play(
     spec: GameSpec, programs: dict[str, Path], venue: Venue, out: Path, presenter: Presenter, kept: KeptThroughRun
 ) -> tuple[GameRecord, Path]:
-    """One game, played again while it is void, as often as the policy says."""
+    """Play a game; repeat it while it is void, as often as the policy allows."""
     check_playable(spec)
     here = replace(
         venue,
@@ -156,7 +156,7 @@ def _play(
 
 
 def _presenter(seats: tuple[SeatSpec, SeatSpec], games: int, *, as_json: bool, quiet: bool) -> Presenter:
-    """JSON speaks alone; a person at a terminal sees the games, anybody else reads lines."""
+    """JSON output alone, a live view on a terminal, or lines."""
     names = (seats[0].name, seats[1].name)
     if any(map(is_person, seats)):
         return AtTheSeat(names, games, Presenter() if as_json else None)
@@ -168,13 +168,13 @@ def _presenter(seats: tuple[SeatSpec, SeatSpec], games: int, *, as_json: bool, q
 
 
 def _openings(text: str, policy: Policy, transform: bool) -> tuple[Sequence[Opening], Sequence[Turn]]:
-    """The openings to play, and the symmetries in which they come again."""
+    """The openings to play, and the symmetries for their repeats."""
     if not text:
         return [()], NOT_TURNED
     game = policy.game
     written = game_entry(game.name).openings(game.options)
     if written is None:
-        raise InputError(f"--opening: {game.name} has no openings of stones")
+        raise InputError(f"--opening: {game.name} does not support openings")
     turns = written.turns if transform else NOT_TURNED
     if Path(text).is_file():
         return read_openings(Path(text), written), turns
@@ -185,7 +185,7 @@ def _openings(text: str, policy: Policy, transform: bool) -> tuple[Sequence[Open
 
 
 def _seats(agents: Sequence[Agent], policy: Policy) -> tuple[SeatSpec, SeatSpec]:
-    """Two agents of one name are told apart."""
+    """The two seats; agents with equal names get distinct ones."""
     first, second = (agent.seat(policy) for agent in agents)
     if first.name == second.name:
         first = first.model_copy(update={"name": f"{first.name}-1"})
@@ -197,7 +197,7 @@ def _make_directory(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"--out {out}: {error.strerror}: name a directory that is there or can be made") from None
+        raise InputError(f"--out {out}: {error.strerror}: name a directory that exists or can be created") from None
 
 
 def _summary(record: GameRecord, path: Path) -> dict[str, Any]:

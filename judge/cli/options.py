@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share, each with one help text, and what the shell offers for a Tab."""
+"""Options and arguments that several commands share, each with one help text, and their shell completion."""
 
 import getpass
 import importlib.util
@@ -13,7 +13,7 @@ from judge.base.errors import InputError
 
 
 def complete_policy(incomplete: str) -> Iterator[str]:
-    """Policies, their variants after a colon, and files ending in .toml."""
+    """Complete names of policies and `policy:variant`, and paths that end in .toml."""
     from judge.referee.policy import policy_names, variants_of
 
     for name in policy_names():
@@ -26,7 +26,7 @@ def complete_policy(incomplete: str) -> Iterator[str]:
 
 
 def complete_agent(incomplete: str) -> Iterator[str]:
-    """House agents, and paths."""
+    """Complete names of house agents, and paths."""
     from judge.host.house_agents import house_agent_names
 
     yield from (name for name in house_agent_names() if name.startswith(incomplete))
@@ -58,7 +58,7 @@ BoxOption = Annotated[str, typer.Option("--box", help="docker, or process (isola
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 EvidenceOption = Annotated[bool, typer.Option("--evidence", help="Explain on one page why a seat lost.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite what exists.")]
-WhyOption = Annotated[str, typer.Option("--why", help="The reason; it is stored in the log.")]
+WhyOption = Annotated[str, typer.Option("--why", help="The reason, stored in the journal.")]
 ListenOption = Annotated[
     str,
     typer.Option("--listen", metavar="ADDRESS:PORT", help="The address to listen on; port 0 means any free port."),
@@ -68,7 +68,7 @@ BeyondLoopbackOption = Annotated[
 ]
 ProxyOption = Annotated[
     str,
-    typer.Option("--proxy", help="The address of the server in front, whose X-Forwarded-For header is trusted."),
+    typer.Option("--proxy", help="Address of the reverse proxy, to trust its X-Forwarded-For header."),
 ]
 TlsOption = Annotated[
     Path | None, typer.Option("--tls", help="This host's folder from judge cluster keys; not needed on loopback.")
@@ -82,14 +82,14 @@ ContestArgument = Annotated[Path, typer.Argument(metavar="CONTEST", help=CONTEST
 
 
 def required_reason(why: str) -> str:
-    """The text of `--why`; raises InputError if it is empty."""
+    """Return the text of `--why`; raise InputError if it is empty."""
     if not why.strip():
-        raise InputError("--why is missing: give the reason, which is stored in the log")
+        raise InputError("--why is missing: give a reason; it is stored in the journal")
     return why.strip()
 
 
 def operator() -> str:
-    """The person at this terminal, for the log: `organiser (ada)`."""
+    """Return the user at this terminal for the journal, such as `organiser (ada)`."""
     try:
         return f"organiser ({getpass.getuser()})"
     except (KeyError, OSError):
@@ -98,7 +98,7 @@ def operator() -> str:
 
 @contextmanager
 def of_web_extra() -> Iterator[None]:
-    """Raise InputError if what is imported here is not installed: it comes with the extra of everything over HTTP."""
+    """Raise InputError if an import in this block fails: the `web` extra is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -106,6 +106,6 @@ def of_web_extra() -> Iterator[None]:
 
 
 def require_dask() -> None:
-    """Raise InputError unless the extra is installed that a contest on several machines needs."""
+    """Raise InputError unless the `cluster` extra is installed."""
     if importlib.util.find_spec("distributed") is None:
         raise InputError("a contest on several machines needs dask: pip install 'judge[cluster]'")

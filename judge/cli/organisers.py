@@ -1,4 +1,4 @@
-"""`judge organisers`: tokens with which organisers look after a contest on the pages of `judge serve`."""
+"""`judge organisers`: tokens with which organisers manage a contest on the pages of `judge serve`."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from judge.cli.submit import open_intake
 from judge.store.tokens import ORGANISER_ROLES, TokenRole, Tokens
 from judge.terminal.output import note
 
-app = typer.Typer(help="Give organisers tokens for the pages of judge serve.", no_args_is_help=True)
+app = typer.Typer(help="Manage organisers' tokens for the pages of judge serve.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The organiser's name, as the journal shows it.")]
 
@@ -30,11 +30,11 @@ def _tokens(contest: Path) -> Iterator[Tokens]:
 @app.command(epilog='Example: judge organisers token "Ada L." --role act cup --url https://example.org/cup')
 def token(
     name: Name,
-    role: Annotated[str, typer.Option(help="watch: see everything; act: give orders, too.")] = TokenRole.WATCH.value,
+    role: Annotated[str, typer.Option(help="watch: see everything; act: also give orders.")] = TokenRole.WATCH.value,
     contest: ContestArgument = HERE,
-    url: Annotated[str, typer.Option(help="The address of judge serve: print the link that signs in, too.")] = "",
+    url: Annotated[str, typer.Option(help="The address of judge serve: also print a sign-in link.")] = "",
 ) -> None:
-    """Make a token with which NAME sees the organisers' pages, and with --role act gives orders there."""
+    """Create a token that gives NAME access to the organisers' pages; with --role act also to give orders there."""
     if role not in ORGANISER_ROLES:
         raise InputError(f"--role {printable(role, 20)}: {suggest(role, ORGANISER_ROLES)}")
     if url and not re.fullmatch(r"https?://[!-~]{1,200}", url):
@@ -43,7 +43,7 @@ def token(
         made = tokens.make(name, operator(), TokenRole(role))
     print(made)
     if url:
-        # What stands behind the # is sent to no server by any browser.
+        # Browsers never send the fragment after # to a server.
         print(f"{url.rstrip('/')}/organiser/index.html#{made}")
     note("the token is shown only once: send it by a private channel; judge organisers revoke ends it")
 
@@ -57,7 +57,7 @@ def revoke(name: Name, contest: ContestArgument = HERE) -> None:
 
 @app.command("list", epilog="Example: judge organisers list cup")
 def list_organisers(contest: ContestArgument = HERE) -> None:
-    """List the tokens that hold: whose they are, and what they are good for."""
+    """List the valid tokens with their holders and roles."""
     with _tokens(contest) as tokens:
         for holder in tokens.organisers():
             made = f"made {holder.made_at[:16].replace('T', ' ')} by {printable(holder.made_by)}"

@@ -19,8 +19,8 @@ from judge.referee.spec import GameRecord, GameSpec, RecordFile
 from judge.terminal.output import print_json
 from judge.terminal.tables import make_table
 
-policies = typer.Typer(help="Show policies: the rules and limits of a contest, one file each.", no_args_is_help=True)
-agents = typer.Typer(help="List the house agents: opponents to play against, and examples.", no_args_is_help=True)
+policies = typer.Typer(help="Show policies: files with the rules and limits of games.", no_args_is_help=True)
+agents = typer.Typer(help="List the house agents: opponents and examples.", no_args_is_help=True)
 
 PolicyArgument = Annotated[str, typer.Argument(help=POLICY_HELP, autocompletion=complete_policy)]
 
@@ -29,7 +29,7 @@ PolicyArgument = Annotated[str, typer.Argument(help=POLICY_HELP, autocompletion=
 def list_policies() -> None:
     """List the judge's policies and their variants."""
     rows = [(name, load_policy(name).about, ", ".join(variants_of(name))) for name in policy_names()]
-    Console(soft_wrap=True).print(make_table(("policy", "what it is", "variants"), rows))
+    Console(soft_wrap=True).print(make_table(("policy", "description", "variants"), rows))
     print(f"The files are in {POLICIES}; copy one to make your own.")
 
 
@@ -52,7 +52,7 @@ def diff_policies(first: PolicyArgument, second: PolicyArgument) -> None:
 
 
 def _flat(value: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    """Keys such as `clock.turn_ms` with their values, in the order of the file."""
+    """Keys such as `clock.turn_ms` with their values, in file order."""
     pairs: list[tuple[str, Any]] = []
     for key, inner in value.items():
         if isinstance(inner, dict):
@@ -65,7 +65,7 @@ def _flat(value: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
 @agents.command("list")
 def list_agents() -> None:
     """List the house agents. Every command accepts their names in place of an agent's path."""
-    table = make_table(("agent", "protocol", "language", "what it is"))
+    table = make_table(("agent", "protocol", "language", "description"))
     for name in house_agent_names():
         manifest = read_manifest(IMAGES / name / MANIFEST)
         built = "" if (BUILD_DIRECTORY / name).is_dir() else " (not built; run judge images build)"
@@ -85,7 +85,7 @@ SCHEMAS: Mapping[str, type[BaseModel]] = {
     "record-file": RecordFile,
     "agent": AgentManifest,
 }
-"""By name: a policy file, the spec of a game, its record, the file with record and transcript, an agent.toml."""
+"""By name: a policy file, a game's spec, a game's record, the file with record and transcript, an agent.toml."""
 
 EXAMPLES = {"schema": "Example: judge schema record > record.schema.json"}
 

@@ -1,4 +1,4 @@
-"""`judge selftest`: attack this host and its services, and report which defences hold."""
+"""`judge selftest`: attack this host and its services, and report which defences worked."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
@@ -26,12 +26,12 @@ from judge.terminal.tables import make_table
 AnyAttack = Attack | ServiceAttack
 
 PLAIN_WIDTH = 160
-"""Columns of the table if the output is no terminal."""
+"""Columns of the table if the output is not a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialLine:
-    """The result of one attack or its control; `trial` is None if it could not be played, and `why_not` says why."""
+    """The result of one attack or its control. `trial` is None if it could not be played; `why_not` has the reason."""
 
     attack: AnyAttack
     control: Control | ServiceControl | None
@@ -63,26 +63,24 @@ class TrialLine:
 
 def selftest(
     policy: PolicyOption = "gomocup-fastgame",
-    quick: Annotated[bool, typer.Option("--quick", help="Skip attacks that take long.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Skip slow attacks.")] = False,
     only: Annotated[
         str,
-        typer.Option(help="Attacks to play: A1, all of B, a list such as A1,B,D16, agents, or services."),
+        typer.Option(help="Attacks to run: an id or group (A1, B), a list such as A1,B,D16, agents, or services."),
     ] = "",
     controls: Annotated[
-        bool, typer.Option("--controls", help="Also play each attack with its defence off, which must succeed.")
+        bool, typer.Option("--controls", help="Also run each attack with its defence off; it must then succeed.")
     ] = False,
-    slower: Annotated[
-        float, typer.Option(min=1, help="Play with clocks this many times as long, on a host that is slow.")
-    ] = 1,
+    slower: Annotated[float, typer.Option(min=1, help="Multiply all time limits by this factor, for a slow host.")] = 1,
     set_: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Attack this host with the judge's own hostile programs, and report which defences hold.
+    """Attack this host with the judge's own hostile programs, and report which defences worked.
 
-    Programs attack in games; clients and workers attack judge serve and judge scheduler, which are started for it on
-    free ports of this machine.
+    Programs attack in games. Clients and workers attack a judge serve and a judge scheduler that are started on free
+    ports of this machine.
 
-    Exit codes: 0 every defence held, 1 one did not or the host failed, 2 the command was wrong.
+    Exit codes: 0 every defence worked, 1 a defence or the host failed, 2 the command was wrong.
     """
     chosen = load_policy(policy, set_ or [])
     attacks = _chosen(only, quick)
@@ -134,7 +132,7 @@ def _is_meant(attack: AnyAttack, word: str) -> bool:
 
 
 def _lacks(attack: ServiceAttack) -> bool:
-    """Whether a package is missing, without which an attack cannot be played. Such a service cannot run here either."""
+    """Whether the attack's service cannot run here because a package is missing."""
     if attack.lacks:
         note(f"skipped: {attack.id}: {attack.lacks} is not installed")
     return bool(attack.lacks)
@@ -154,7 +152,6 @@ def _tried(suite: Suite, attacks: Sequence[Attack], controls: bool) -> Iterator[
 
 
 def _line(attack: Attack, control: Control | None, play: Callable[[Attack], Trial]) -> TrialLine:
-    """The result of a trial, or why it could not be played."""
     try:
         return TrialLine(attack, control, play(attack))
     except BusyHostError as busy:
@@ -193,7 +190,7 @@ def _document(policy: str, lines: Sequence[TrialLine]) -> dict[str, Any]:
 
 
 def _latest(lines: Sequence[TrialLine]) -> float:
-    """How late the judge was at most in a game."""
+    """The judge's maximum delay in a game, in milliseconds."""
     return max((line.trial.late_ms for line in lines if isinstance(line.trial, Trial)), default=0.0)
 
 

@@ -1,4 +1,4 @@
-"""`judge serve`: everybody watches a contest by HTTP, and its authors submit to it."""
+"""`judge serve`: serve a contest's pages by HTTP, and receive its authors' submissions."""
 
 from contextlib import ExitStack
 from typing import Annotated
@@ -25,9 +25,9 @@ judge serve cup --read-only
 
 judge serve cup --intake-only
 
-It runs before, beside and after judge contest run, and can be stopped and started again at any time. It listens on this
-machine only: put a server with TLS in front of it. /openapi.json describes the feed of events and the submissions. The
-log is JSON on stderr, an event a line.
+It can run before, during and after judge contest run, and can be restarted at any time. It listens on this machine
+only: put a reverse proxy with TLS in front of it. /openapi.json describes the feed of events and the submissions. The
+log is JSON on stderr, one event per line.
 """,
     "serve-intake": """
 Example:
@@ -42,21 +42,21 @@ def serve(
     listen: ListenOption = "127.0.0.1:8000",
     beyond_loopback: BeyondLoopbackOption = False,
     proxy: ProxyOption = "",
-    root_path: Annotated[str, typer.Option(help="The path under which the server in front has the pages.")] = "",
+    root_path: Annotated[str, typer.Option(help="The path prefix of the pages at the reverse proxy.")] = "",
     metrics: Annotated[
         str,
-        typer.Option(metavar="ADDRESS:PORT", help="Serve /metrics for Prometheus at an address of its own, too."),
+        typer.Option(metavar="ADDRESS:PORT", help="Also serve /metrics for Prometheus at this separate address."),
     ] = "",
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="Only the public pages: receive no submissions, and need no Engine.")
+        bool, typer.Option("--read-only", help="Serve only the public pages: no submissions, no Engine needed.")
     ] = False,
     intake_only: Annotated[
-        bool, typer.Option("--intake-only", help="Only receive and process submissions: show no pages.")
+        bool, typer.Option("--intake-only", help="Only receive and process submissions; serve no pages.")
     ] = False,
 ) -> None:
-    """Show a contest to everybody, also while it is played, and process submissions of its authors.
+    """Serve the public pages of a contest, also while it runs, and process submissions.
 
-    It serves until a signal ends it.
+    It runs until a signal ends it.
     """
     with of_web_extra():
         from judge.web.intake.serve import running_intake
@@ -86,7 +86,7 @@ def serve(
             try:
                 process, practice = hosting(directory, log_wait)
             except HostError as error:
-                raise HostError(f"{error}; --read-only shows the pages alone") from None
+                raise HostError(f"{error}; --read-only serves only the pages") from None
             if intake_only:
                 serve_intake_alone(directory, process, listener, proxy, ready, practice)
                 return
@@ -119,9 +119,9 @@ def log_wait(text: str) -> None:
 
 
 def say_where(what: str, *, is_loopback: bool) -> None:
-    """Print what is served at which address, and who can reach it."""
+    """Print `what`, a service with its address, and who can reach it."""
     note(f"judge: {what}")
     if is_loopback:
-        note("judge: only this machine can reach it; put a server with TLS in front of it")
+        note("judge: only this machine can reach it; put a reverse proxy with TLS in front of it")
     else:
-        note("judge: other machines can reach it WITHOUT ENCRYPTION; put a server with TLS in front of it")
+        note("judge: other machines can reach it WITHOUT ENCRYPTION; put a reverse proxy with TLS in front of it")

@@ -1,4 +1,4 @@
-"""`judge show`: a finished game, position by position, as a picture, or as the reason why somebody lost."""
+"""`judge show`: show a finished game position by position, draw it, or explain a loss."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,10 +25,10 @@ from judge.terminal.browse import browse, can_browse, step_words
 from judge.terminal.output import note
 
 GIF_PIXELS = 480
-"""About how wide the board of an animation is."""
+"""Approximate width of an animation's board."""
 
 MOST_FRAMES = 600
-"""A longer game is animated with every second, third, ... position."""
+"""Maximum number of frames. A longer game is animated with every second, third, ... position."""
 
 EXAMPLES = """
 Examples:
@@ -53,18 +53,18 @@ def show(
             metavar="RECORD", help="A record (.json), a .psq, .rec, .sgf or .pgn, or a log of the UCC contests."
         ),
     ],
-    ply: Annotated[int | None, typer.Option(min=0, help="Only the position after this many answers.")] = None,
-    svg: Annotated[Path | None, typer.Option(help="Draw that position, or the last one, into a file.")] = None,
+    ply: Annotated[int | None, typer.Option(min=0, help="Show only the position after this many moves.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Draw that position, or the last one, to a file.")] = None,
     gif: Annotated[Path | None, typer.Option(help="Draw the game as an animation.")] = None,
     evidence: EvidenceOption = False,
 ) -> None:
-    """Show a game: step through it on a terminal (arrow keys, n, p, a number, q), or list it elsewhere."""
+    """Show a game: step through it on a terminal (arrow keys, n, p, a number, q), otherwise list its moves."""
     if evidence:
         print_evidence(read_record(path), str(path))
         return
     game = read_steps(path)
     if game.problem:
-        note(f"judge: {path}: shown as far as it goes: {printable(game.problem, 300)}")
+        note(f"judge: {path}: shown only up to an error: {printable(game.problem, 300)}")
     at = _index(game, ply)
     if svg is not None:
         title = f"{game.names[0]} - {game.names[1]}, {game.title}"
@@ -80,12 +80,12 @@ def _index(game: Stepped, ply: int | None) -> int:
     if ply is None:
         return last
     if ply > last:
-        raise InputError(f"--ply {ply}: the game has {last} answers; give 0 to {last}")
+        raise InputError(f"--ply {ply}: the game has {last} moves; give 0 to {last}")
     return ply
 
 
 def show_game(game: Stepped, ply: int | None = None) -> None:
-    """Step through a game on a terminal, list it elsewhere, or show the position after `ply` answers alone."""
+    """Step through a game on a terminal, otherwise list it; with `ply`, show only that position."""
     at, listed = _index(game, ply), ply is None
     console = Console(highlight=False, soft_wrap=True)
     if listed and can_browse():
@@ -94,7 +94,7 @@ def show_game(game: Stepped, ply: int | None = None) -> None:
     console.print(Text(printable(f"{game.title}: {game.names[0]} - {game.names[1]}", 300), "bold"))
     if listed:
         for number in range(1, len(game.steps)):
-            # The columns of `judge match`, then the figures of the search.
+            # The columns of `judge match`, then the search figures.
             step = game.steps[number]
             name = "" if step.seat is None else printable(game.names[step.seat], 60)
             ms = "" if step.ms is None else f"{step.ms:10.1f} ms"
@@ -119,13 +119,13 @@ def _scene(game: Stepped, at: int, pixels: int | None = None) -> Scene:
 
 
 def _animation(game: Stepped) -> bytes:
-    # Pillow is an extra: whoever draws no animation does not need it.
+    # Pillow is an optional extra.
     from judge.render.gif import write_gif
 
     last = len(game.steps) - 1
     every = -(-len(game.steps) // MOST_FRAMES)
     if every > 1:
-        note(f"judge: a long game: the animation has every {every}. position")
+        note(f"judge: a long game: the animation shows one of every {every} positions")
     shown = [at for at in range(last) if at % every == 0] + [last]
     return write_gif([_scene(game, at, GIF_PIXELS) for at in shown])
 
@@ -143,7 +143,7 @@ def _write(path: Path, make: Callable[[], bytes]) -> None:
 
 
 def print_evidence(file: RecordFile, path: str) -> None:
-    """Why a seat lost; `path` is where its reader finds the record."""
+    """Print why a seat lost. `path` is the record's path in the printed commands."""
     record = file.record
     names = f"{record.seats[0].name} - {record.seats[1].name}"
     print(printable(f"{names}, {record.spec.policy.name}, game {record.id}, attempt {record.attempt}", 300))

@@ -1,4 +1,4 @@
-"""`judge sprt`: a calculator for counts of results, wherever they were played."""
+"""`judge sprt`: compute Elo and a sequential test from counts of results."""
 
 import dataclasses
 from typing import Annotated
@@ -32,8 +32,8 @@ def sprt(
             help="Lost, drawn and won games; or pairs LL LD WL+DD WD WW; or LL LD DD WL WD WW.",
         ),
     ],
-    elo0: Annotated[float, typer.Option(help="H0: the first side is so much stronger.")] = 0,
-    elo1: Annotated[float, typer.Option(help="H1: the first side is so much stronger.")] = 10,
+    elo0: Annotated[float, typer.Option(help="Elo difference under H0.")] = 0,
+    elo1: Annotated[float, typer.Option(help="Elo difference under H1.")] = 10,
     alpha: Annotated[float, typer.Option(help="The probability that H1 is accepted if H0 is true.")] = 0.05,
     beta: Annotated[float, typer.Option(help="The probability that H0 is accepted if H1 is true.")] = 0.05,
     model: Annotated[SprtModel, typer.Option(help="The scale of --elo0 and --elo1.")] = "logistic",

@@ -1,4 +1,4 @@
-"""`judge stats`: what contests, or exports of contests, say of their agents' strength."""
+"""`judge stats`: strength of agents over several contests or exports."""
 
 import dataclasses
 from pathlib import Path
@@ -38,30 +38,28 @@ def stats(
         list[Path], typer.Argument(metavar="CONTEST", help="A contest.toml, its folder, or an export. Repeatable.")
     ],
     anchor: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=ELO", help="Give an agent this rating. Repeatable.")
+        list[str] | None, typer.Option(metavar="NAME=ELO", help="Fix the rating of an agent. Repeatable.")
     ] = None,
     against: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Compare the agents that met this one with it.")
+        str | None, typer.Option(metavar="NAME", help="Compare this agent with all its opponents.")
     ] = None,
-    draws: Annotated[
-        Literal["rao-kupper", "davidson"], typer.Option(help="What makes a draw, in the model of ratings.")
-    ] = "rao-kupper",
+    draws: Annotated[Literal["rao-kupper", "davidson"], typer.Option(help="Draw model of the ratings.")] = "rao-kupper",
     as_json: JsonOption = False,
 ) -> None:
-    """Print what contests say of strength: ratings on one scale, their histories, rings, candidates.
+    """Print the strength of agents over contests: ratings on one scale, histories, rings, candidates.
 
-    Agents with the same files are one agent in all contests, which joins their ratings. The tables of an export are
-    taken as they are: verify it first.
+    Agents with the same files count as one agent in all contests, which joins their ratings. The tables of an export
+    are not verified: run judge contest verify first.
     """
     loaded = [load_any(path) for path in contests]
     games = {contest.snapshot.policy.game.name for contest in loaded}
     if len(games) > 1:
-        raise InputError(f"these contests are of {' and '.join(sorted(games))}: strength at one is none at the other")
+        raise InputError(f"these contests are of {' and '.join(sorted(games))}: their ratings cannot be compared")
     for path, contest in zip(contests[1:], loaded[1:], strict=True):
         if what := policy_difference(loaded[0].snapshot.policy, contest.snapshot.policy):
             raise InputError(
-                f"{contests[0]} and {path} have different rules or clocks ({what}), so strength in one "
-                "is another in the other: rate them apart"
+                f"{contests[0]} and {path} have different rules or clocks ({what}), so their "
+                "ratings are not comparable: rate them separately"
             )
     rated = [contest.as_rated for contest in loaded]
     joined = join_contests(rated, _anchors(anchor or []), RatingModel(draws=draws))
@@ -69,7 +67,7 @@ def stats(
     rings = check_ratings(results) if len(rated) == 1 else None
     candidates = None if against is None else compare_candidates(results, against)
     if against is not None and not candidates:
-        raise InputError(f"--against {against}: nobody has a result against an agent of that name")
+        raise InputError(f"--against {against}: no agent has a result against it")
     if as_json:
         print_json(_document(joined, rings, candidates))
         return
@@ -158,10 +156,10 @@ def _show_histories(joined: JoinedRatings) -> None:
 def _show_rings(check: RatingsCheck) -> None:
     if not check.degrees:
         return
-    print(f"ratings tell the results: chi-square {check.chi_square:.1f} of {check.degrees}, p = {check.p:.3g}")
+    print(f"ratings fit results: chi-square {check.chi_square:.1f} of {check.degrees}, p = {check.p:.3g}")
     for ring in check.rings:
         names = " beats ".join(printable(name, 32) for name in (*ring.agents, ring.agents[0]))
-        print(f"ring            {names}: {ring.elo:.0f} Elo more than ratings tell, p = {ring.p:.2g}")
+        print(f"ring            {names}: {ring.elo:.0f} Elo more than the ratings predict, p = {ring.p:.2g}")
 
 
 def _show_candidates(base: str, candidates: list[Candidate]) -> None:
@@ -181,7 +179,7 @@ def _show_candidates(base: str, candidates: list[Candidate]) -> None:
             f"{each.adjusted:.3g}",
             "stronger" if each.is_stronger else "",
         )
-    print(f"\nagainst {printable(base, 32)}; whoever is called stronger is so with 95 %, all of them together (Holm)")
+    print(f"\nagainst {printable(base, 32)}; all rows marked stronger are so with a joint confidence of 95 % (Holm)")
     Console(highlight=False).print(table)
 
 

@@ -31,13 +31,13 @@ from judge.store.tokens import Tokens, checked_author
 from judge.submissions.service import IntakeDirectory, decide, process_taken, state_line, working
 from judge.terminal.output import SENTENCE_CHARACTERS, note, print_json
 
-app = typer.Typer(help="Show and decide the submissions of a contest, and give authors tokens.", no_args_is_help=True)
+app = typer.Typer(help="List and decide submissions, and manage authors' tokens.", no_args_is_help=True)
 
 Id = Annotated[int, typer.Argument(metavar="ID", help="The number of a submission.")]
 Author = Annotated[str, typer.Argument(metavar="AUTHOR", help="The author's name, as the tables show it.")]
 
 _WIDTH = 80
-"""The cells of the narrowest table."""
+"""Minimum width of the table, in cells."""
 _INDENT = " " * 5
 
 
@@ -67,7 +67,7 @@ def list_submissions(
 
 
 def _table(submissions: Sequence[Submission], width: int) -> Iterator[str]:
-    """A line for each submission, at most `width` cells wide, and below it the reason of its state."""
+    """A line for each submission, at most `width` cells wide, followed by the reason of its state."""
     room = max(0, width - _WIDTH) // 3
     widths = (4, 10, 16 + room, 12 + room, 16 + room, 16)
     rows = [
@@ -122,7 +122,7 @@ def show(number: Id, contest: ContestArgument = HERE, as_json: JsonOption = Fals
 
 @app.command("log", epilog="Example: judge submissions log 3 cup")
 def show_log(number: Id, contest: ContestArgument = HERE) -> None:
-    """Print the log of processing a submission. It quotes its programs, so control characters are escaped."""
+    """Print the processing log of a submission. Control characters in it are escaped."""
     with _opened(contest) as (directory, register):
         submission = register.get(number)
         if submission.log is None:
@@ -134,22 +134,22 @@ def show_log(number: Id, contest: ContestArgument = HERE) -> None:
 @app.command(epilog='Example: judge submissions email "Ada L." ada@example.org cup')
 def email(
     author: Author,
-    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="Where notices go; '' for nowhere.")],
+    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="Address for notices; '' for none.")],
     contest: ContestArgument = HERE,
 ) -> None:
-    """Tell an author by e-mail of results, failures, disqualification and refusals."""
+    """Set the e-mail address for an author's notices: results, failures, disqualification and refusals."""
     if address and not re.fullmatch(r"[^\s@<>,;:\"]{1,64}@[^\s@<>,;:\"]{1,190}", address):
         raise InputError(f"address {address[:80]!r}: one address, such as ada@example.org")
     directory = open_intake(contest)
     with closing(directory.notices()) as notices:
         notices.set_email(checked_author(author), address)
     if address and not directory.intake.notices.smtp:
-        note("no mail server is named yet: [intake.notices] smtp in the contest's file")
+        note("no mail server is configured: set smtp in [intake.notices] of the contest's file")
 
 
 @app.command(epilog='Example: judge submissions withdraw 3 --why "the author asked" cup')
 def withdraw(number: Id, why: WhyOption, contest: ContestArgument = HERE) -> None:
-    """Withdraw a submission: it will not be an entry. Games that were played stay in the records."""
+    """Withdraw a submission: it will not be an entry. Games already played stay in the records."""
     _decide(contest, "withdraw", number, why)
 
 
@@ -166,9 +166,9 @@ def refuse(number: Id, why: WhyOption, contest: ContestArgument = HERE) -> None:
 
 
 @app.command(epilog='Example: judge submissions retry 3 --why "the Engine is back" cup')
-def retry(number: Id, contest: ContestArgument = HERE, why: WhyOption = "tried again by the organiser") -> None:
-    """Process a submission again that failed, was refused or waits."""
-    set_level(logging.ERROR)  # log lines would be mixed with the output
+def retry(number: Id, contest: ContestArgument = HERE, why: WhyOption = "retried by the organiser") -> None:
+    """Process a failed, refused or waiting submission again."""
+    set_level(logging.ERROR)  # keep log lines out of the output
     with _opened(contest) as (directory, register), working(directory) as worker:
         decide(register, OrganiserOrder(operator(), "retry", str(number), required_reason(why)))
         taken = register.take(worker, number)
@@ -188,10 +188,10 @@ def token(
     author: Author,
     contest: ContestArgument = HERE,
     url: Annotated[
-        str, typer.Option(help="The address of judge serve: print the link of the author's page, too.")
+        str, typer.Option(help="The address of judge serve: also print the link to the author's page.")
     ] = "",
 ) -> None:
-    """Make a token with which AUTHOR can submit by HTTP and sees the author's page. Earlier tokens stay valid."""
+    """Create a token with which AUTHOR can submit by HTTP and see the author's page. Earlier tokens stay valid."""
     if url and not re.fullmatch(r"https?://[!-~]{1,200}", url):
         raise InputError(f"--url {printable(url, 60)}: not an address; write it as https://example.org/cup")
     directory = open_intake(contest)
@@ -199,10 +199,10 @@ def token(
         made = tokens.make(author, operator())
     print(made)
     if url:
-        # What stands behind the # is sent to no server by any browser.
+        # Browsers never send the fragment after # to a server.
         print(f"{url.rstrip('/')}/author/index.html#{made}")
     else:
-        note("its page is author/index.html of judge serve; with --url the link is printed that signs in")
+        note("its page is author/index.html of judge serve; use --url to print a sign-in link")
     note("the token is shown only once: send it to the author by a private channel")
 
 

@@ -1,5 +1,6 @@
-"""`judge submit`: receive an agent for a contest, build it and check it, here or by a service; and what the commands of
-the intake share."""
+"""`judge submit`: receive, build and check an agent for a contest, here or by a service; and helpers that other
+commands share.
+"""
 
 import logging
 from collections.abc import Iterator
@@ -65,12 +66,12 @@ def submit(
     wait: Annotated[bool, typer.Option("--wait", help="With --url: print the steps and the result.")] = False,
     receipt: Annotated[
         Path | None,
-        typer.Option(help="With --url: write the receipt for the file, which proves later that it was sent."),
+        typer.Option(help="With --url: write the receipt for the file, a proof of the upload."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Submit FILE to a contest: unpack it, build it, check it, and register the agent."""
-    set_level(logging.ERROR)  # log lines would be mixed with the output
+    set_level(logging.ERROR)  # keep log lines out of the output
     if url:
         if contest is not None or author:
             raise InputError("--url: the service knows contest and author; leave out CONTEST and --author")
@@ -107,8 +108,9 @@ def submit(
 
 
 def open_intake(contest: Path) -> IntakeDirectory:
-    """The intake of the contest in a file, whose log begins now, so every upload is in it. Raises InputError as
-    `load_plan` and `announce` do."""
+    """Return the intake directory of a contest file, after starting its log, so that the log has every upload. Raises
+    InputError as `load_plan` and `announce` do.
+    """
     planned = load_plan(contest)
     with closing(open_store(planned)) as store:
         announce(store, planned)
@@ -118,9 +120,10 @@ def open_intake(contest: Path) -> IntakeDirectory:
 def processor(
     directory: IntakeDirectory, tell: Tell = tell_person, placement: CorePlacement | None = None
 ) -> Processor:
-    """A function that processes uploads on this host, after what a killed judge left is removed.
+    """Return a function that processes uploads on this host, after removing leftovers of killed judges.
 
-    `tell` hears which process has a core; it must be importable by name. Raises HostError if no Engine answers.
+    The callback gets the process that holds a core; it must be importable by name. Raises HostError if no Engine
+    answers.
     """
     clean_up()
     workplace = UploadHost(placement or place_on_host(), tell)
@@ -128,7 +131,7 @@ def processor(
 
 
 def hosting(directory: IntakeDirectory, tell: Tell) -> tuple[Processor, PracticeHost]:
-    """As `processor`, and where practice games are played."""
+    """Like `processor`, with the host for practice games."""
     placement = place_on_host()
     host = PracticeHost(partial(free_slot, placement, tell), build_missing_image)
     return processor(directory, tell, placement), host
@@ -158,33 +161,33 @@ def print_result(directory: IntakeDirectory, register: Register, ended: Submissi
     print_state(ended.state, ended.name, ended.version, ended.why)
     if ended.state is State.PASSED:
         if register.has_begun():
-            note("the contest has begun: its entries are frozen, so this agent does not play in it")
+            note("the contest has begun: its entries are locked in, so this agent does not take part")
         return
     of = f"{ended.id} {contest}"
     if ended.state is State.REFUSED:
         note(f"next: fix it and submit it again; the log is in: judge submissions log {of}")
         if ended.agent is not None:
-            note(f"or accept it as it is: judge submissions approve {of} --why REASON")
+            note(f"or accept it unchanged: judge submissions approve {of} --why REASON")
     elif ended.state is State.RECEIVED:
-        note(f"it is not refused and waits; next: judge submissions retry {of}")
+        note(f"it waits, and is not refused; next: judge submissions retry {of}")
     elif ended.state is State.FAILED:
         note(f"next: fix the host (judge doctor), then: judge submissions retry {of}")
 
 
 def print_problems(directory: IntakeDirectory, submission: Submission) -> None:
-    """Print the findings of the check that did not pass, failures first."""
+    """Print the check's findings that did not pass, failures first."""
     print_findings(_report(directory, submission))
 
 
 def _report(directory: IntakeDirectory, submission: Submission) -> CheckReport | None:
-    """The report of the check; None if there was no check. Raises InputError if the file is damaged."""
+    """The report of the check; None without a check. Raises InputError if the file is damaged."""
     if submission.report is None:
         return None
     return CheckReport.model_validate_json(directory.files.get(submission.report))
 
 
 def submission_json(directory: IntakeDirectory, register: Register, submission: Submission) -> dict[str, Any]:
-    """A submission as JSON."""
+    """Return a submission as JSON."""
     report = _report(directory, submission)
     return {
         "id": submission.id,

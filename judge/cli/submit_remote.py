@@ -1,4 +1,4 @@
-"""`judge submit --url`: the same over HTTP, to a `judge serve` that runs elsewhere."""
+"""`judge submit --url`: submit over HTTP to a remote `judge serve`."""
 
 import hashlib
 import re
@@ -24,25 +24,25 @@ from judge.terminal.output import note, print_json
 from judge.web.schemas import ContestInfo, Detail, Problem, Received, StepInfo
 
 LOOK_S = 1.0
-"""How often it asks for the state."""
+"""Polling interval for the state."""
 
 TRIES = 60
-"""How often in a row the service may fail to answer, `AGAIN_S` apart, until it is given up."""
+"""Maximum number of failed requests in a row, `AGAIN_S` apart."""
 AGAIN_S = 5.0
 
 LONGEST_PAUSE_S = 300.0
-"""However long a service asks to wait."""
+"""Upper bound of a service's Retry-After."""
 
 TIMEOUT_S = 60.0
 MOST_BYTES = 32 << 20
-"""Of an answer."""
+"""Maximum size of a response."""
 
 NOT_ACCEPTED = range(400, 500)
 TOO_MUCH = 429
 
 
 class _NoAnswerError(HostError):
-    """The service did not answer, or asks to come back later; `wait_s` says when."""
+    """The service did not answer, or asks to retry after `wait_s`."""
 
     def __init__(self, text: str, wait_s: float) -> None:
         super().__init__(text)
@@ -50,23 +50,23 @@ class _NoAnswerError(HostError):
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """A redirect would get the token, too."""
+    """Refuses redirects: they would also receive the token."""
 
     def redirect_request(self, *_arguments: Any) -> None:
-        """Let it be an error."""
+        """Treat it as an error."""
 
 
 class RemoteIntake:
-    """The intake of a service, as the author of a token sees it."""
+    """Client of a service's intake, for the author of a token."""
 
     def __init__(self, url: str, token_file: Path) -> None:
-        """Raises InputError for what is no address, or a file without a token."""
+        """Raises InputError for an invalid address or a file without a token."""
         self.url = _checked_url(url)
         self._headers = {"authorization": f"Bearer {_read_token(token_file)}", "accept": "application/json"}
         self._opener = build_opener(_NoRedirects())
 
     def submit(self, path: Path, name: str) -> Received:
-        """Send a file. Raises InputError if it is none, or too large."""
+        """Upload a file. Raises InputError if it is not a file or too large."""
         if path.is_dir():
             raise InputError(f"{path}: a directory; pack it: tar czf {path.name}.tar.gz -C {path} .")
         query = urlencode({"filename": path.name, **({"name": name} if name else {})}, quote_via=quote)
@@ -75,7 +75,7 @@ class RemoteIntake:
                 size = path.stat().st_size
                 most = self.contest().uploads.bytes
                 if size > most:
-                    # A service that refuses it on the way ends the connection without a word that can be read.
+                    # A service that refuses an upload midway closes the connection without a readable reason.
                     raise InputError(f"{path}: {size} bytes; an upload has at most {most}")
                 length = {"content-length": str(size), "content-type": "application/octet-stream"}
                 answer = self.ask(f"/submissions?{query}", file, length)
@@ -84,11 +84,11 @@ class RemoteIntake:
         return parse_json(Received, answer, f"{self.url}/submissions: not an answer of judge serve")
 
     def contest(self) -> ContestInfo:
-        """The contest."""
+        """Return the contest."""
         return parse_json(ContestInfo, self.ask("/contest"), f"{self.url}/contest: not an answer of judge serve")
 
     def ask(self, path: str, body: IO[bytes] | None = None, more: Mapping[str, str] | None = None) -> bytes:
-        """The answer of a path; a `body` is sent with `more` headers. Raises InputError, HostError."""
+        """Return the response of a path; a `body` is sent with `more` headers. Raises InputError, HostError."""
         request = Request(f"{self.url}{path}", body, {**self._headers, **(more or {})})  # noqa: S310 checked in __init__
         try:
             with self._opener.open(request, timeout=TIMEOUT_S) as answer:
@@ -118,13 +118,13 @@ class RemoteIntake:
 def submit_remote(
     file: Path, url: str, token_file: Path, name: str, *, is_waiting: bool, as_json: bool, receipt: Path | None = None
 ) -> bool:
-    """Submit a file, and print what becomes of it if `is_waiting`; whether it is an entry, or was received.
+    """Submit a file, and print its progress if `is_waiting`. Return whether it is an entry (or was received).
 
-    `receipt` is a new file for the receipt. Raises InputError if the service refuses it, HostError if there is no
-    service.
+    `receipt` is a new file for the receipt. Raises InputError if the service refuses the file, HostError if the service
+    does not answer.
     """
     if receipt is not None and receipt.exists():
-        raise InputError(f"{receipt} is there already: give the receipt another name")
+        raise InputError(f"{receipt} exists: give the receipt another name")
     service = RemoteIntake(url, token_file)
     sent = service.submit(file, name)
     if receipt is not None:
@@ -150,31 +150,31 @@ def submit_remote(
         print_findings(report)
         print_state(ended.state, ended.name, ended.version, ended.why)
         if ended.state in ENTERS and service.contest().has_begun:
-            note("the contest has begun: its entries are frozen, so this agent does not play in it")
+            note("the contest has begun: its entries are locked in, so this agent does not take part")
         elif ended.state is State.REFUSED:
             note(f"next: fix it and submit it again; report and log: {page}")
         elif ended.state is State.FAILED:
-            note("next: ask the organiser to try it again")
+            note("next: ask the organiser to retry it")
     return ended.state in ENTERS
 
 
 def _keep_receipt(sent: Received, file: Path, path: Path) -> None:
-    """Write the receipt if it is one for this file; who signed it is for `judge contest verify` to say."""
+    """Write the receipt if its digest is the file's. `judge contest verify` checks its signature."""
     if sent.receipt is None:
-        note("judge: there is no receipt: the organiser signs none yet; GET /submissions/ID has it when he does")
+        note("judge: no receipt yet: the organiser has not signed the log; later GET /submissions/ID returns it")
         return
     try:
         with file.open("rb") as sent_file:
             digest = hashlib.file_digest(sent_file, "sha256").hexdigest()
         if sent.receipt.digest != digest:
-            note(f"judge: the receipt is of other bytes than {file} has; ask the organiser why")
+            note(f"judge: the receipt does not match {file}; ask the organiser why")
         write_durably(path, sent.receipt.model_dump_json(indent=2).encode())
     except OSError as error:
         raise HostError(f"{error.filename or path}: {error.strerror}; the file was received") from None
 
 
 def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dict[str, Any], Detail]:
-    """The submission when nothing more comes; until then its steps are printed."""
+    """Print the steps until processing ends; return the submission."""
     told: list[StepInfo] = []
     failures = 0
     waits_for = ""
@@ -184,7 +184,7 @@ def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dic
         except _NoAnswerError as error:
             failures += 1
             if failures > TRIES:
-                raise HostError(f"{error}; submission {number} was received: look again later") from None
+                raise HostError(f"{error}; submission {number} was received: check its state later") from None
             time.sleep(error.wait_s)
             continue
         failures = 0
@@ -215,17 +215,17 @@ def _checked_url(url: str) -> str:
     except ValueError:  # a name
         is_here = False
     if url.startswith("http:") and not is_here:
-        note("judge: --url without https: whoever is on the way can read the token")
+        note("judge: --url without https: the token can be read in transit")
     return url.rstrip("/")
 
 
 def _read_token(path: Path) -> str:
-    """The token in a file, or behind the `#` of the link in it."""
+    """The token in a file, or after the `#` of the link in it."""
     try:
         with path.open() as file:
             token = file.read(2000).strip().rpartition("#")[2]
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: {getattr(error, 'strerror', None) or 'not a text file'}") from None
     if not re.fullmatch(r"[!-~]{1,500}", token):
-        raise InputError(f"{path}: must have the organiser's token and nothing else")
+        raise InputError(f"{path}: must contain only the organiser's token")
     return token

@@ -1,4 +1,4 @@
-"""`judge verdicts`: the meaning of each verdict, from the blame table. docs/verdicts.md is its output."""
+"""`judge verdicts`: the meaning of each verdict, from the blame table. Generates docs/verdicts.md."""
 
 from collections.abc import Iterator
 
@@ -12,11 +12,11 @@ def verdicts() -> None:
 
 
 def reference() -> Iterator[str]:
-    """The lines of docs/verdicts.md."""
+    """Yield the lines of docs/verdicts.md."""
     yield "# Verdicts"
     yield ""
     yield (
-        "The verdict says in one word how a game ended. This page is generated from the table that decides: "
+        "The verdict states in one word how a game ended. This page is generated from the table that decides: "
         "`judge verdicts > docs/verdicts.md`."
     )
     yield ""

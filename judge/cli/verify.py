@@ -1,4 +1,4 @@
-"""`judge verify`: is a record what it says it is?"""
+"""`judge verify`: verify records and evaluations."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,10 +22,10 @@ def verify_records(
         list[Path], typer.Argument(help="Records (.json), logs of the UCC contests, or files of judge evaluate.")
     ],
 ) -> None:
-    """Replay records: same result from the rules, same verdict from the evidence, chain intact.
+    """Replay records: check the result by the rules, the verdict by the evidence, and the hash chain.
 
-    A log of the UCC contests' own managers is replayed by the rules, chance answered from the log. Of an evaluation the
-    signature, every record, and the verdict that follows from them are checked.
+    A log of the UCC contests' own managers is replayed by the rules, with random events from the log. For an evaluation
+    the signature, every record and the verdict are checked.
     """
     failed = 0
     for path in records:
@@ -45,7 +45,7 @@ def verify_records(
 
 
 def _checked(path: Path) -> tuple[Sequence[str], str]:
-    """The problems of a file, and what to say of it if there are none."""
+    """The problems of a file, and its summary if there are no problems."""
     if is_evaluation(path):
         from judge.export.evaluation_file import verify_evaluation
 

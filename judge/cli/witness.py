@@ -23,9 +23,9 @@ judge contest key witness.key
 
 judge witness https://example.org/cup/ cup.checkpoint --organiser organiser.pem --key witness.key --name example.net/ada
 
-Run it as often as you like, for example every ten minutes. judge contest verify --since takes FILE, and so does the
-organiser, by judge contest cosign --from. An organiser asks a judge witness-server by himself. FILE.lock keeps two runs
-from signing at the same time.
+Run it regularly, for example every ten minutes. FILE is the input of judge contest verify --since, and of the
+organiser's judge contest cosign --from. With judge witness-server the organiser requests signatures automatically.
+FILE.lock prevents two runs from signing at the same time.
 
 Exit codes: 0 signed, 1 refused or the site does not answer, 2 the command was wrong.
 """
@@ -33,13 +33,17 @@ Exit codes: 0 signed, 1 refused or the site does not answer, 2 the command was w
 
 def witness(
     site: Annotated[str, typer.Argument(help="The address of a contest's pages, or the directory of an export.")],
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The last checkpoint that you signed; it is replaced.")],
-    organiser: Annotated[Path, typer.Option(help="The organiser's public key, from another source than the site.")],
-    key: Annotated[Path, typer.Option(help="Your private key; make one with judge contest key.")],
-    name: Annotated[str, typer.Option(help="Your name, such as example.net/ada; no blank and no plus.")] = "witness",
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds for reading everything from the site.")] = DEADLINE_S,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The last checkpoint that you signed; the new one replaces it.")
+    ],
+    organiser: Annotated[
+        Path, typer.Option(help="The organiser's public key; obtain it from another source than the site.")
+    ],
+    key: Annotated[Path, typer.Option(help="Your private key; create one with judge contest key.")],
+    name: Annotated[str, typer.Option(help="Your name, such as example.net/ada, without blank and plus.")] = "witness",
+    timeout: Annotated[float, typer.Option(min=1, help="Timeout in seconds for reading from the site.")] = DEADLINE_S,
 ) -> None:
-    """Sign the checkpoint of a contest's log if it continues the last one, or refuse with the reason."""
+    """Sign the checkpoint of a contest's log if it continues the last signed one; otherwise print why not."""
     checked_name(name)
     signing, public = load_key(key), load_public_key(organiser)
     read = reader_of(site)
@@ -60,7 +64,7 @@ def witness(
             raise HostError(f"{file}: it has changed during this run; nothing was signed, try again")
         _write(file, new.cosigned(name, signing, int(time.time())))
     if old is None:
-        note("judge: this is the first checkpoint that you sign: nothing before it is proved")
+        note("judge: this is the first checkpoint that you sign: it proves nothing about earlier states")
     print(f"{file}: {printable(new.origin)}, {new.size} leaves, signed by {printable(name)}")
     print_key(name, signing)
 
@@ -79,13 +83,13 @@ def _refuse(file: Path, new: Checkpoint, refused: WitnessRefusal) -> NoReturn:
 
 
 def checked_name(name: str) -> None:
-    """Raises InputError if a witness cannot be called so."""
+    """Raise InputError if the name of a witness is invalid."""
     if not re.fullmatch(r"[^\s+]{1,256}", name) or not is_printable(name):
         raise InputError(f"--name {printable(name, 60)}: a name has no blank and no plus")
 
 
 def print_key(name: str, key: Ed25519PrivateKey) -> None:
-    """Print the line of a witness's public key, as contest files and judge contest verify --witness take it."""
+    """Print a witness's public key as contest files and `judge contest verify --witness` expect it."""
     print(f"key      {verifier_key(name, COSIGNATURE, key.public_key())}", flush=True)
 
 

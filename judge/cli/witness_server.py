@@ -1,4 +1,4 @@
-"""`judge witness-server`: a witness that organisers ask, also for their draw."""
+"""`judge witness-server`: a witness that organisers request signatures from, also for their draw."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,22 +15,23 @@ from judge.transparency.keys import load_key, load_public_key
 EXAMPLES = """
 Example: judge witness-server signed cup --organiser organiser.pem --key witness.key --name example.net/ada
 
-Put a server with TLS in front of it, and give the organiser its address and the line of your key for [[witnesses]].
-It signs what goes on from what it signed before. Keep the folder: without it, it would sign another history.
+Put a reverse proxy with TLS in front of it, and give the organiser its address and the line of your key for
+[[witnesses]]. It signs only logs that continue the last signed one. Keep the folder: without it the server would sign a
+rewritten log.
 """
 
 
 def witness_server(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where what you have signed is kept.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder for the signed checkpoints.")],
     contests: Annotated[list[str], typer.Argument(metavar="NAME...", help="The contests that you sign for.")],
     organiser: Annotated[Path, typer.Option(help="The organiser's public key.")],
-    key: Annotated[Path, typer.Option(help="Your private key; make one with judge contest key.")],
-    name: Annotated[str, typer.Option(help="Your name, such as example.net/ada; no blank and no plus.")] = "witness",
+    key: Annotated[Path, typer.Option(help="Your private key; create one with judge contest key.")],
+    name: Annotated[str, typer.Option(help="Your name, such as example.net/ada, without blank and plus.")] = "witness",
     listen: ListenOption = "127.0.0.1:8090",
     beyond_loopback: BeyondLoopbackOption = False,
     proxy: ProxyOption = "",
 ) -> None:
-    """Sign the checkpoints of contests' logs that their organiser sends (C2SP tlog-witness), until a signal ends it."""
+    """Sign checkpoints of contests' logs sent by their organiser (C2SP tlog-witness), until a signal ends it."""
     with of_web_extra():
         from judge.web.intake.witness import Witness, serve
         from judge.web.kit.connections import checked_proxy, listening_at
@@ -45,7 +46,7 @@ def witness_server(
     except OSError as error:
         raise HostError(f"{folder}: {error.strerror}") from None
     if lock is None:
-        raise InputError(f"{folder}: another witness server uses this folder; end it, or give another folder and key")
+        raise InputError(f"{folder}: another witness server uses this folder; stop it, or give another folder and key")
     with lock, listening_at(listen, beyond_loopback=beyond_loopback) as (listener, place):
         configure()
         print_key(name, signing)

@@ -33,7 +33,7 @@ def test_status_and_log_work_before_anything_happened(judge: Judge, tmp_path: Pa
     assert "agent         left" in status.out
     assert "not begun" == json.loads(judge("contest", "status", "cup", "--json").out)["state"]
     log = judge("contest", "log", "cup")
-    assert (0, "cup: not begun, and its log is empty\n") == (log.code, log.out)
+    assert (0, "cup: not begun, and its journal is empty\n") == (log.code, log.out)
     assert "[]\n" == judge("contest", "log", "cup", "--json").out
     assert ["contest.toml"] == [path.name for path in (tmp_path / "cup").iterdir()]
 
@@ -55,7 +55,7 @@ def test_standings_say_when_the_contest_begins(judge: Judge, tmp_path: Path) -> 
 def test_standings_without_a_moment_say_what_begins_the_contest(judge: Judge, tmp_path: Path) -> None:
     make_cup(tmp_path)
 
-    assert "its file names no moment: judge contest run begins it" in judge("contest", "standings", "cup").out
+    assert "not scheduled: judge contest run begins it" in judge("contest", "standings", "cup").out
 
 
 def test_status_names_entries_submissions_and_the_time_until_each_moment(judge: Judge, tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_status_names_entries_submissions_and_the_time_until_each_moment(judge: 
     (line,) = [line for line in status.out.splitlines() if "submissions   " in line]
     assert {"1 received", "1 passed", "1 refused"} == set(line.removeprefix("  submissions   ").split(", "))
     assert "closes        in 2 d " in status.out
-    assert "judge serve starts it at that moment" in status.out
+    assert "judge serve starts it then" in status.out
     document = json.loads(judge("contest", "status", "cup", "--json").out)
     assert {"closes", "starts"} == document["moments"].keys()
     assert [{"name": "five", "author": "ada"}] == document["entries"]

@@ -63,7 +63,7 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     assert "judge contest plan cup/contest.toml" in made.out
     before = judge("contest", "status", "cup")
     assert (0, "cup: not begun") == (before.code, before.out.splitlines()[0])
-    assert "cup: not begun, and its log is empty\n" == judge("contest", "log", "cup").out
+    assert "cup: not begun, and its journal is empty\n" == judge("contest", "log", "cup").out
     assert before.out == judge("contest", "standings", "cup").out
     assert ["contest.toml"] == [path.name for path in (tmp_path / "cup").iterdir()]
     planned = judge("contest", "plan", "cup", "--json")
@@ -167,12 +167,12 @@ def test_ctrl_c_once_finishes_what_runs(judge: Judge, tmp_path: Path) -> None:
         playing(client, process, runs_python)
         mine = [process.pid, *workers(process.pid)]
         os.killpg(process.pid, signal.SIGINT)
-        assert "the running games are finished" in line(process)["note"]
+        assert "finishing the running games" in line(process)["note"]
         out, err = process.communicate()
 
     ended = [json.loads(one) for one in out.splitlines()]
     assert (0, {"accepted"}) == (process.returncode, {each["state"] for each in ended})
-    assert f"judge: to go on: {GO_ON}/contest.toml" in err
+    assert f"judge: to continue: {GO_ON}/contest.toml" in err
     assert "Traceback" not in err
     assert [] == left(mine)
     assert {"done": len(ended), "pending": 8 - len(ended)} == _counts(judge)
@@ -187,11 +187,11 @@ def test_ctrl_c_twice_abandons_what_runs(judge: Judge, tmp_path: Path) -> None:
         os.killpg(process.pid, signal.SIGINT)
         line(process)
         os.killpg(process.pid, signal.SIGINT)
-        assert "abandoned and will be played again" in line(process)["note"]
+        assert "abandoning the running games; they will be played again" in line(process)["note"]
         out, err = process.communicate()
 
     assert (0, "") == (process.returncode, out)
-    assert f"judge: to go on: {GO_ON}/contest.toml" in err
+    assert f"judge: to continue: {GO_ON}/contest.toml" in err
     assert [] == left(mine)
     assert {"pending": 2} == _counts(judge)
 
@@ -269,10 +269,10 @@ def test_what_was_changed_since_the_start_is_said_or_refused(judge: Judge, tmp_p
     _began_with_another_image(cup / "contest.db")
     ran = judge("contest", "run", "cup")
     assert (2, "") == (ran.code, ran.out)
-    assert "the runtimes native were built anew since cup was frozen; go on with them by" in ran.err
+    assert "the runtimes native were rebuilt since cup was locked in; accept them with" in ran.err
     accepted = judge("contest", "run", "cup", "--accept-images")
     assert (0, 1) == (accepted.code, len(lines(accepted))), accepted.err
-    assert "was changed since the contest was frozen; it is played as it was frozen" in accepted.err
+    assert "was changed since the contest was locked in; the changes have no effect" in accepted.err
     assert "images: built anew since the start: native" in judge("contest", "log", "cup").out
 
     judge("contest", "void", "1", "cup", "--why", "once more")
@@ -356,8 +356,8 @@ def test_an_agent_with_a_hostile_name_is_refused_and_shown_escaped(judge: Judge,
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("init", "a b"), "a b: a contest's name has only"),
-        (("init", "cup", "--format", "chess"), "--format chess: it is one of"),
+        (("init", "a b"), "a b: a contest's name has 1 to 64 letters"),
+        (("init", "cup", "--format", "chess"), "--format chess: use one of"),
         (("init", "cup", "--agent", "b\udcff/x"), "is not UTF-8"),
         (("init", "cup", "--agent", "house-renjo"), "or a house agent such as house-renju"),
     ],
@@ -381,8 +381,8 @@ def test_chance_is_drawn_unless_a_seed_is_asked_for(judge: Judge, tmp_path: Path
     drawn, fixed = (judge("contest", "plan", name).out for name in ("drawn", "fixed"))
 
     assert [None, 7] == seeds
-    assert "chance   drawn when the contest is announced or begins" in drawn
-    assert "chance   fixed by seed = 7: anybody who knows it can predict all chance" in fixed
+    assert "chance   secret, drawn and committed to when the contest is announced or begins" in drawn
+    assert "chance   fixed by seed = 7: all random choices are predictable" in fixed
 
 
 def test_init_writes_what_it_was_given(judge: Judge, tmp_path: Path) -> None:
@@ -398,5 +398,5 @@ def test_init_writes_what_it_was_given(judge: Judge, tmp_path: Path) -> None:
     assert ["mine", "____", "house-strong"][0::2] == planned["agents"][0::2]
     assert not [each for each in planned["missing"] if "there is no agent" in each]
     again = judge("contest", "init", "cup", "--policy", "gomocup-fastgame")
-    assert (2, True) == (again.code, "is there already" in again.err)
+    assert (2, True) == (again.code, "exists: edit it" in again.err)
     assert [tmp_path / "cup" / "contest.toml"] == list((tmp_path / "cup").iterdir())

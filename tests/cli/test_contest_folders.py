@@ -84,7 +84,7 @@ def test_what_an_agent_learned_goes_from_contest_to_contest(judge: Judge, tmp_pa
     start = json.loads(judge("contest", "folders", "list", "one", "--json").out)["folders"][0]
     assert start["state"] in log.out
     late = judge("contest", "folders", "import", "learned", "two")
-    assert (2, True) == (late.code, "has begun with what was frozen" in late.err)
+    assert (2, True) == (late.code, "has begun and is locked in" in late.err)
 
     # What was published verifies, and says it when a game began with something else.
     assert 0 == judge("contest", "key", "two/organiser.key").code

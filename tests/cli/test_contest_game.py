@@ -55,7 +55,7 @@ def test_its_record_goes_into_a_file_without_what_is_private(running: Cup, tmp_p
     assert ("bert", 1) == (file.record.seats[0].name, file.record.spec.number)
     assert [] == list(verify(file).problems)
     assert SECRET not in path.read_text()
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="exists; give another name"):
         game("1", running.folder, record=str(path))
     game("1", running.folder, record=f"{path}.whole", private=True)
     assert SECRET in Path(f"{path}.whole").read_text()
@@ -100,7 +100,7 @@ def test_an_attempt_that_does_not_count_is_shown_when_it_is_asked_for(running: C
         ("13", {}, "'13' is no game of spring-cup: .* judge contest status --games lists them"),
         ("-1", {}, "is no game of spring-cup"),
         ("first", {}, "is no game of spring-cup"),
-        ("1", {"private": True}, "--private is for --record"),
+        ("1", {"private": True}, "--private needs --record"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_shown_is_said(running: Cup, word: str, options: dict[str, int], why: str) -> None:

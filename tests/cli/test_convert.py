@@ -125,7 +125,7 @@ def test_nothing_is_overwritten_unless_it_is_said(game: Path) -> None:
     target = game.with_suffix(".sgf")
     target.write_text("mine")
 
-    with pytest.raises(InputError, match="exists; --force writes over it"):
+    with pytest.raises(InputError, match="exists; --force overwrites it"):
         convert(game, "--to", "sgf")
     assert "mine" == target.read_text()
     convert(game, "--to", "sgf", "--force")
@@ -147,7 +147,7 @@ def test_nothing_is_written_where_anything_is_wrong(game: Path, cup: Path, tmp_p
         ([game, small, "--to", "rec"], "small.rec: a .rec is always of a 20x20 board"),
         ([game, twin, "--to", "sgf"], "two of the files would be written here"),
         ([game, cup, "--to", "psq", "-o", tmp_path / "one.psq"], "holds one game, not 4"),
-        ([game, "--to", "p\x1bgn"], r"--to p\x1bgn: it is one of psq, psq-gomocupjudge, sgf"),
+        ([game, "--to", "p\x1bgn"], r"--to p\x1bgn: use one of psq, psq-gomocupjudge, sgf"),
         ([tmp_path / "nowhere", "--to", "sgf"], "nowhere: No such file"),
     ):
         with pytest.raises(InputError) as refused:

@@ -87,7 +87,7 @@ def _forge(judge: Judge, pool: Path, file: Path) -> None:
     write_brain(pool, "leaver", "sys.exit(5)")
     refused = judge(*EVALUATE)
     assert 2 == refused.code
-    assert "not as it was frozen (agent leaver" in refused.err
+    assert "differs from the locked-in pool (agent leaver" in refused.err
     frozen = (pool / "pool.json").read_text()
     (pool / "pool.json").write_text(frozen.replace('"seed": "', '"seed": "0', 1))
     assert "not a frozen pool" in judge("verify", str(file)).out

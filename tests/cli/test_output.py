@@ -174,7 +174,7 @@ guarded(command)
             "PermissionError(13, 'Permission denied', 'x')",
             "judge: unexpected error: PermissionError: x: Permission denied",
         ),
-        ("OSError(28, 'No space left on device', 'x')", "judge: x: No space left on device: make room there, and run"),
+        ("OSError(28, 'No space left on device', 'x')", "judge: x: No space left on device: free some space, and run"),
         ("RuntimeError('(sqlite3.OperationalError) database or disk is full')", "judge: the disk of the store is full"),
     ],
 )

@@ -55,7 +55,7 @@ def test_one_position(judge: Judge, game: str) -> None:
 def test_a_position_that_is_not_there_is_a_mistake(judge: Judge, game: str) -> None:
     ran = judge("show", game, "--ply", "10")
 
-    assert (2, "judge: --ply 10: the game has 9 answers; give 0 to 9\n") == (ran.code, ran.err)
+    assert (2, "judge: --ply 10: the game has 9 moves; give 0 to 9\n") == (ran.code, ran.err)
 
 
 @pytest.mark.parametrize("family", [recorded.gomoku, recorded.stratego_game, recorded.chess, recorded.quantum])
@@ -101,7 +101,7 @@ def test_a_changed_record_is_shown_as_far_as_it_goes(judge: Judge, tmp_path: Pat
     ran = judge("show", game)
 
     assert 0 == ran.code
-    assert "shown as far as it goes: the record departs from the rules" in ran.err
+    assert "shown only up to an error: the record departs from the rules" in ran.err
 
 
 def test_what_is_no_game_is_one_sentence(judge: Judge, tmp_path: Path) -> None:

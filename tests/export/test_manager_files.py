@@ -220,7 +220,7 @@ def test_the_command_prints_each_kind_and_takes_a_contest_that_has_not_begun(
 ) -> None:
     done = CliRunner().invoke(app, ["contest", "compare", "gomocup", str(written), str(opened_cup.folder)])
     assert 0 == done.exit_code, done.output
-    assert "12 of the same agents, colours and opening, of which 12 went and ended alike" in done.stdout
+    assert "12 of the same agents, colours and opening, 12 of these with the same moves and result" in done.stdout
 
     (tmp_path / "contest.toml").write_text((opened_cup.folder / "contest.toml").read_text())
     done = CliRunner().invoke(app, ["contest", "compare", "gomocup", str(written), str(tmp_path), "--json"])

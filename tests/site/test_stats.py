@@ -125,7 +125,7 @@ def as_draw(result: GameResult) -> GameResult:
 
 def test_what_is_wrong_is_said(cup: Cup) -> None:
     for words, said in (
-        (("--against", "nobody"), "nobody has a result against"),
+        (("--against", "nobody"), "no agent has a result against it"),
         (("--anchor", "bert"), "write NAME=ELO"),
         (("--anchor", "zoe=1"), "anchor zoe: did not play"),
     ):

@@ -121,7 +121,7 @@ def test_histories_are_computed_again_and_what_they_rest_on_is_said(
 ) -> None:
     verify(joined.directory, joined.public_key)
 
-    assert "joined   cup-2012: 6 games, not replayed here, as they were in its store" in capsys.readouterr().out
+    assert "joined   cup-2012: 6 games, not replayed here, taken from its unpublished store" in capsys.readouterr().out
     assert [] == problems_by_node(joined.directory, joined.public_key)
 
 

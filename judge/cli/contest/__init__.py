@@ -1,4 +1,4 @@
-"""`judge contest`: one file, one command, final standings; after any interruption the same command continues."""
+"""`judge contest`: from one contest file to the final standings; after an interruption the same command continues."""
 
 from judge.cli.lazy import lazy_group
 
@@ -7,7 +7,7 @@ app = lazy_group(
         "init": ("judge.cli.contest.init:init", "Create a folder NAME with a commented contest.toml."),
         "import": (
             "judge.cli.contest.exchange:import_contest",
-            "Make a contest's folder of a tournament that was planned for another manager.",
+            "Create a contest's folder from a tournament planned for another manager.",
         ),
         "plan": (
             "judge.cli.contest.plan:plan",
@@ -15,16 +15,22 @@ app = lazy_group(
         ),
         "announce": (
             "judge.cli.contest.admin:announce",
-            "Begin the log of a contest with the commitment to its chance; print both. Twice is once.",
+            (
+                "Start a contest's transparency log with the commitment to its random secret; print both. "
+                "Can be repeated."
+            ),
         ),
         "cosign": (
             "judge.cli.contest.cosign:cosign",
-            "Have the witnesses of a contest sign its log as it is now, or take what one has signed by itself.",
+            "Ask the witnesses of a contest to sign its current log, or import a signature with --from.",
         ),
-        "run": ("judge.cli.contest.run:run", "Play a contest to its end, or continue it. The first run freezes it."),
+        "run": (
+            "judge.cli.contest.run:run",
+            "Play a contest to its end, or continue it. The first run locks in its entries and terms.",
+        ),
         "watch": (
             "judge.cli.contest.watch:watch",
-            "Show the running games of a contest, its standings and its last results, by the events of the live page.",
+            "Show the running games of a contest, its standings and its last results, from the live page's events.",
         ),
         "status": (
             "judge.cli.contest.tables:status",
@@ -32,10 +38,7 @@ app = lazy_group(
         ),
         "standings": (
             "judge.cli.contest.tables:standings",
-            (
-                "Print the standings, with ratings and their 95 % intervals. "
-                "Before the start: the entries, and when it begins."
-            ),
+            ("Print the standings, with ratings and their 95 % intervals. Before the start: entries and start time."),
         ),
         "crosstable": (
             "judge.cli.contest.tables:crosstable",
@@ -47,11 +50,11 @@ app = lazy_group(
         ),
         "log": (
             "judge.cli.contest.tables:log",
-            "Print the contest's log: time, actor, event, and the reason of every void.",
+            "Print the contest's journal: time, actor, event, and the reason of every void.",
         ),
         "pause": (
             "judge.cli.contest.admin:pause",
-            "Pause a contest: no game is started any more, and `run` ends when its running games are finished.",
+            "Pause a contest: no more games are started, and `run` ends after the running games.",
         ),
         "resume": (
             "judge.cli.contest.admin:resume",
@@ -67,16 +70,16 @@ app = lazy_group(
         ),
         "folders": (
             "judge.cli.contest.folders:app",
-            "The agents' persistent folders: list them, take them out of a contest, bring them into the next.",
+            "List, export and import the agents' persistent folders.",
         ),
-        "key": ("judge.cli.contest.publish:key", "Make a key pair to sign exports with."),
+        "key": ("judge.cli.contest.publish:key", "Create a key pair to sign exports with."),
         "export": (
             "judge.cli.contest.publish:export",
-            "Write the tables, records, pages and signed manifest of a contest for everybody to read and to check.",
+            "Write the tables, records, pages and signed manifest of a contest, for publication and verification.",
         ),
         "compare": (
             "judge.cli.contest.exchange:compare",
-            "Compare a tournament of another manager with a contest: each difference, and of which kind it is.",
+            "Compare a tournament of another manager with a contest: list each difference and its kind.",
         ),
         "publish": (
             "judge.cli.contest.follow:publish",
@@ -84,7 +87,7 @@ app = lazy_group(
         ),
         "verify": (
             "judge.cli.contest.publish:verify",
-            "Check an export: compare files and signature, replay every game, compute schedule and tables again.",
+            "Verify an export: check files and signature, replay every game, recompute schedule and tables.",
         ),
     },
     help="Run a whole contest: init, plan, run; then status, standings, export.",

@@ -1,4 +1,4 @@
-"""What an organiser may order: announce a contest; and while it runs or rests pause, resume, void, disqualify."""
+"""Organiser commands: announce a contest; pause, resume, void and disqualify while it runs or is paused."""
 
 from contextlib import closing
 from functools import partial
@@ -23,8 +23,8 @@ EXAMPLES = {
     "announce": """
 Example: judge contest announce cup
 
-Publish what it prints before entries close, where only you can write: the draw follows from a secret that is fixed now,
-and from entries that are not known yet. With organiser.key in the folder it prints a signed checkpoint of the log.
+Publish its output before entries close, in a place where only you can write. The draw follows from the secret, which is
+fixed now, and from entries that are not known yet. With organiser.key in the folder it prints a signed checkpoint.
 """,
     "void": "Example: judge contest void 17 cup --why 'the wrong opening file'",
     "disqualify": "Example: judge contest disqualify mybrain cup --why 'two entries of one author'",
@@ -32,25 +32,30 @@ and from entries that are not known yet. With organiser.key in the folder it pri
 
 
 def announce(contest: ContestArgument = HERE) -> None:
-    """Begin the log of a contest with the commitment to its chance; print both. Twice is once."""
+    """Start a contest's transparency log with the commitment to its random secret; print both. Can be repeated."""
     planned = load_plan(contest)
     with closing(open_store(planned)) as store:
         announce_contest(store, planned)
         log = ContestLog(planned.name, partial(store.leaves, planned.name))
         if not log.size:
-            raise InputError(f"the contest {planned.name!r} was begun by an earlier judge, and has no log")
+            raise InputError(
+                f"the contest {planned.name!r} was started by an older version of judge, which kept no log"
+            )
         first = log.line(0)
     commitment = first.digest if first.event == ANNOUNCED else None
     print(f"commitment {commitment or 'none: the file fixes a seed'}")
     key = organiser_key(planned.folder)
     if key is None:
-        note(f"judge: no signed checkpoint: there is no {KEY_FILE} beside the file; judge contest key makes one")
+        note(
+            f"judge: no signed checkpoint: {KEY_FILE} is missing in the contest's folder; "
+            "create it with judge contest key"
+        )
         return
     print(log.checkpoint().signed(key).note.decode(), end="")
 
 
 def pause(contest: ContestArgument = HERE, why: WhyOption = "the organiser paused it") -> None:
-    """Pause a contest: no game is started any more, and `run` ends when its running games are finished."""
+    """Pause a contest: no more games are started, and `run` ends after the running games."""
     with opened(contest) as found:
         print(orders.pause(found, _order("pause", "", why)).done)
 
@@ -58,9 +63,7 @@ def pause(contest: ContestArgument = HERE, why: WhyOption = "the organiser pause
 def resume(
     contest: ContestArgument = HERE,
     why: WhyOption = "the organiser resumed it",
-    game: Annotated[
-        str, typer.Option(help="Only this one of the games that were stopped; the others stay so.", metavar="NUMBER")
-    ] = "",
+    game: Annotated[str, typer.Option(help="Resume only this stopped game.", metavar="NUMBER")] = "",
 ) -> None:
     """Resume a paused or stopped contest. Games that were stopped after too many voids are played again."""
     with opened(contest) as found:
@@ -70,7 +73,7 @@ def resume(
             else orders.resume(found, _order("resume", "", why))
         )
         print(f"{done.done};")
-    print(f"  judge contest run {found.planned.path}       goes on")
+    print(f"  judge contest run {found.planned.path}       continues it")
 
 
 def void(

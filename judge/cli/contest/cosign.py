@@ -1,4 +1,4 @@
-"""`judge contest cosign`: have the witnesses of a contest sign its log, or take what a witness signed by itself."""
+"""`judge contest cosign`: ask a contest's witnesses to sign its log, or import a witness's signature."""
 
 from contextlib import closing
 from functools import partial
@@ -22,21 +22,23 @@ judge contest cosign cup
 
 judge contest cosign cup --from cup.checkpoint
 
-judge contest run asks every ten minutes, and judge contest export once more. Exit code 1: a witness did not sign.
+judge contest run requests signatures every ten minutes, and judge contest export once more.
+
+Exit codes: 0 all witnesses signed, 1 a witness did not sign.
 """
 
 
 def cosign(
     contest: ContestArgument = HERE,
     from_: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="A checkpoint that judge witness has signed.")
+        Path | None, typer.Option("--from", metavar="FILE", help="A checkpoint signed by judge witness.")
     ] = None,
 ) -> None:
-    """Have the witnesses of a contest sign its log as it is now, or take what one has signed by itself."""
+    """Ask the witnesses of a contest to sign its current log, or import a signature with --from."""
     planned = load_plan(contest)
     witnesses = Witnesses(planned)
     if not witnesses.all:
-        raise InputError(f"{planned.path}: it names no [[witnesses]]")
+        raise InputError(f"{planned.path}: there are no [[witnesses]]; add them to the file")
     if planned.has_no_store:
         raise InputError(f"{planned.name} has no log yet: judge contest announce {planned.path} begins it")
     with closing(open_store(planned)) as store:
@@ -51,6 +53,8 @@ def cosign(
             print(f"{printable(witness.name)}: {printable(why, 300) or f'signed {log.size} leaves'}")
     for witness in witnesses.all:
         if not witness.url:
-            print(f"{printable(witness.name)}: has no url; take what it signs with --from")
+            print(f"{printable(witness.name)}: has no url; import its signed checkpoint with --from")
     if refused:
-        raise HostError(f"{refused} of the witnesses did not sign; the contest can go on, and they are asked again")
+        raise HostError(
+            f"{refused} of the witnesses did not sign; the contest can continue, and the request is repeated"
+        )

@@ -1,4 +1,4 @@
-"""`judge contest import` and `compare`: contests of another manager of the field, planned or played."""
+"""`judge contest import` and `compare`: planned and played tournaments of other contest managers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,26 +43,28 @@ judge contest compare gomocup server/result/cup cup --all --json
 }
 
 SHOWN = 50
-"""Differences that are printed without --all."""
+"""Maximum number of differences printed without --all."""
 
 
 ManagerArgument = Annotated[
     str,
-    typer.Argument(metavar="MANAGER", help="The manager that the file is of: gomocup.", autocompletion=manager_names),
+    typer.Argument(metavar="MANAGER", help="The manager that wrote the files: gomocup.", autocompletion=manager_names),
 ]
 
 
 def import_contest(
     manager: ManagerArgument,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Its file of a tournament, in its own directories.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The manager's tournament file, inside its directories.")
+    ],
     directory: Annotated[
         Path | None, typer.Argument(metavar="DIR", help="The new folder. Default: the tournament's name.")
     ] = None,
 ) -> None:
-    """Make a contest's folder of a tournament that was planned for another manager.
+    """Create a contest's folder from a tournament planned for another manager.
 
-    The folder gets a contest.toml, the openings and the programs, unpacked. What has no equal here is printed, with the
-    field and what to do, and is in the contest.toml as comments.
+    The folder gets a contest.toml, the openings and the unpacked programs. Settings without an equivalent are printed
+    with field and advice, and kept as comments in contest.toml.
     """
     known = contest_manager(manager)
     if known.read is None:
@@ -75,13 +77,13 @@ def import_contest(
         note(f"judge: {file}, {printable(remark, 600)}")
     size = f"{len(contest.agents)} agents, {max(1, len(contest.openings))} openings"
     print(f"{folder / PLAN_FILE}: {size}; look at it, then")
-    print(f"  judge contest plan {folder}       games, hours, and what is missing")
-    print(f"  judge contest run {folder}        play it")
+    print(f"  judge contest plan {folder}       checks it: games, duration, missing items")
+    print(f"  judge contest run {folder}        plays it")
 
 
 @contextmanager
 def _host(contest: ImportedContest) -> Iterator[TaskHost]:
-    """Where archives are unpacked; nothing is prepared where there are none."""
+    """Yield the host that unpacks archives. It is prepared only if there are archives."""
     with owned_directory() as room:
         policy = BoxPolicy(freeze="none")
         if not needs_boxes(contest):
@@ -99,15 +101,15 @@ def _tell(agent: ImportedAgent, text: str, is_good: bool) -> None:
 
 def compare(
     manager: ManagerArgument,
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Its files of a tournament that was played.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Result files of a finished tournament.")],
     contest: ContestArgument = HERE,
-    everything: Annotated[bool, typer.Option("--all", help="List the differences that change no result, too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also list the differences that change no result.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare a tournament of another manager with a contest: each difference, and of which kind it is.
+    """Compare a tournament of another manager with a contest: list each difference and its kind.
 
-    Its games are judged by the contest's rules and clocks, and compared with the contest's own games of the same
-    agents, colours and opening, as far as those are played.
+    Its games are judged under the contest's rules and clocks. They are compared with the contest's finished games of
+    the same agents, colours and opening.
     """
     known = contest_manager(manager)
     if known.compare is None:
@@ -120,7 +122,10 @@ def compare(
         print_json(asdict(compared))
         return
     print(f"{directory}: {compared.theirs} games; {planned.name}: {compared.ours}")
-    print(f"{compared.aligned} of the same agents, colours and opening, of which {compared.same} went and ended alike")
+    print(
+        f"{compared.aligned} of the same agents, colours and opening, "
+        f"{compared.same} of these with the same moves and result"
+    )
     for kind in DifferenceKind:
         of_kind = [each for each in compared.differences if each.kind is kind]
         changing = sum(each.changes_result for each in of_kind)

@@ -1,4 +1,4 @@
-"""`judge contest folders`: what agents have learned, brought into a contest and taken out of it."""
+"""`judge contest folders`: list, export and import the agents' persistent folders."""
 
 import json
 from collections.abc import Sequence
@@ -31,23 +31,23 @@ app = lazy_group(
     {
         "list": (
             f"{__name__}:list_",
-            "List the agents' persistent folders as they are now, or as the contest will begin with them.",
+            "List the agents' current persistent folders, or those with which the contest will begin.",
         ),
         "export": (
             f"{__name__}:export",
-            "Write the agents' folders as their last games left them to a new DIRECTORY, all or nothing.",
+            "Write the agents' folders, in the state after their last games, to a new DIRECTORY, all or nothing.",
         ),
         "import": (
             f"{__name__}:import_",
             "Import folders from a directory or another contest, before the first `run`.",
         ),
     },
-    help="The agents' persistent folders: list them, take them out of a contest, bring them into the next.",
+    help="List, export and import the agents' persistent folders.",
 )
 
 
 def list_(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
-    """List the agents' persistent folders as they are now, or as the contest will begin with them."""
+    """List the agents' current persistent folders, or those with which the contest will begin."""
     planned = load_plan(contest)
     if _has_begun(planned):
         with opened(contest) as found:
@@ -64,7 +64,7 @@ def list_(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
 
 
 def export(directory: Directory, contest: ContestArgument = HERE, force: ForceOption = False) -> None:
-    """Write the agents' folders as their last games left them to a new DIRECTORY, all or nothing."""
+    """Write the agents' folders, in the state after their last games, to a new DIRECTORY, all or nothing."""
     with alone(load_plan(contest)), opened(contest) as found:
         refuse_while_running(found.store, found.planned)
         folders = left_by(found.store, found.snapshot, found.files)
@@ -81,12 +81,12 @@ def import_(source: Source, contest: ContestArgument = HERE, force: ForceOption 
     with alone(planned):
         if _has_begun(planned):
             raise InputError(
-                f"the contest {planned.name!r} has begun with what was frozen; import folders before its first run"
+                f"the contest {planned.name!r} has begun and is locked in; import folders before its first run"
             )
         found = bring(planned, source, force)
     _print(found.folders)
     print(f"{planned.name} begins with {len(found.folders)} folders of {printable(found.source)};")
-    print(f"  judge contest plan {planned.path}       says whose they are")
+    print(f"  judge contest plan {planned.path}       lists their agents")
 
 
 def _has_begun(planned: Planned) -> bool:

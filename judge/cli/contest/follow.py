@@ -1,4 +1,4 @@
-"""`judge contest publish`: the live pages of a contest as files, which any file server can carry."""
+"""`judge contest publish`: the live pages of a contest as static files for any file server."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,13 +15,15 @@ judge contest publish public cup
 
 judge contest publish public cup --follow
 
-Copy the directory to a file server as often as you like, or let the server have it: the pages ask it every few seconds
-for what is new. They are not signed: judge contest export writes what can be verified.
+Copy the directory to a file server repeatedly, or let the server read it: the pages poll it every few seconds. They
+are not signed; for verification use judge contest export.
 """
 
 
 def publish(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new directory, or one that this command made.")],
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A new directory, or one that this command created.")
+    ],
     contest: ContestArgument = HERE,
     follow: Annotated[bool, typer.Option("--follow", help="Keep it current until the contest is over.")] = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""`judge contest game`: one game of a contest, also while the contest runs: its moves, its record, its evidence."""
+"""`judge contest game`: moves, record and evidence of one game, also while the contest runs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -38,13 +38,13 @@ def game(
     ] = None,
     record: Annotated[str, typer.Option(metavar="FILE", help="Write the record to a new file; - means stdout.")] = "",
     private: Annotated[
-        bool, typer.Option("--private", help="With --record: include what only the authors of its agents may see.")
+        bool, typer.Option("--private", help="With --record: include the private data of the agents' authors.")
     ] = False,
     evidence: EvidenceOption = False,
 ) -> None:
     """Show a finished game as judge show does, write its record, or print its evidence."""
     if private and not record:
-        raise InputError("--private is for --record: a game that is shown holds nothing back")
+        raise InputError("--private needs --record; without --record the whole game is shown")
     with opened(contest) as found:
         found_game = find_game(found, game)
         played = _attempt(found, found_game, attempt)
@@ -58,7 +58,7 @@ def game(
         return
     steps = steps_of(file)
     if steps.problem:
-        note(f"judge: game {found_game.number}: shown as far as it goes: {printable(steps.problem, 300)}")
+        note(f"judge: game {found_game.number}: shown only up to an error: {printable(steps.problem, 300)}")
     show_game(steps)
 
 
@@ -78,7 +78,7 @@ def _attempt(contest: Contest, game: ScheduledGame, wanted: int | None) -> Attem
         f"game {game.number}, {game.first} - {game.second}, "
         + ("has no result yet" if wanted is None else f"has no record of an attempt {wanted}")
         + f": it is {game.state}"
-        + (f"; --attempt shows one that has ended: {told}" if told else "")
+        + (f"; --attempt shows a finished one: {told}" if told else "")
     )
 
 
@@ -90,7 +90,7 @@ def _write(name: str, data: bytes) -> None:
         with Path(name).open("xb") as file:
             file.write(data)
     except FileExistsError:
-        raise InputError(f"--record {name}: is there already; give another name") from None
+        raise InputError(f"--record {name}: exists; give another name") from None
     except OSError as error:
         raise HostError(f"--record {name}: {error.strerror}") from None
     note(f"judge: wrote {name}")

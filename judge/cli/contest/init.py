@@ -1,4 +1,4 @@
-"""`judge contest init`: a folder with a contest.toml that shows everything an organiser may want to change."""
+"""`judge contest init`: create a folder with a commented contest.toml."""
 
 import os
 import re
@@ -27,80 +27,78 @@ judge contest init friday --policy renju-15 --agent house-renju --agent ./my-bra
 """
 
 _FORMATS = {
-    "round-robin": "cycles = 1       # how often everybody meets everybody\n",
+    "round-robin": "cycles = 1       # meetings of each two agents\n",
     "double-round-robin": "",
-    "gauntlet": "challengers = 1  # so many first seeds meet all the others\n",
+    "gauntlet": "challengers = 1  # number of top seeds that meet all other agents\n",
     "swiss": "rounds = 7\n",
-    "knockout": "replays = 1      # how often a pairing that ends equal is played again\n",
-    "groups": "groups = 2\npromoted = 2     # how many of a group go on to the final\n",
-    "sprt": "rounds = 100     # after so many it ends undecided\n"
+    "knockout": "replays = 1      # number of replays of a tied pairing\n",
+    "groups": "groups = 2\npromoted = 2     # number from each group that reach the final\n",
+    "sprt": "rounds = 100     # maximum; after it the test is undecided\n"
     'test = { elo0 = 0, elo1 = 10, alpha = 0.05, beta = 0.05, model = "logistic" }   # or "normalized", "bayesian"\n',
-    "leagues": "sizes = [6, 6, 6]\npromoted = 3     # how many of a league join the one above\n",
+    "leagues": "sizes = [6, 6, 6]\npromoted = 3     # number from each league that are promoted\n",
 }
-"""For each format the lines of its own options."""
+"""The lines of each format's options."""
 
 _TEMPLATE = Template("""\
-# A contest. Paths are from this file's folder. When it is run for the first time, all that stands here is frozen
-# together with the agents' files; what is changed later has no effect on it.
+# A contest. Paths are relative to this file's folder. The first run locks in this file and the agents' files; later
+# changes have no effect.
 name = $name
 about = ""
-policy = $policy   # every number that is enforced: judge policies show
-change = $changes   # single numbers of the policy, such as "clock.turn_ms=1000"
+policy = $policy   # all enforced limits: judge policies show
+change = $changes   # changed values of the policy, such as "clock.turn_ms=1000"
 $seed
-seeding = "listed"   # the agents below, best first, then submitted ones by name; or "drawn" by lot
-# seeds = ["strong", "less-strong"]   # names of agents, listed or submitted, best first; all others come behind them
+seeding = "listed"   # the agents below, best first, then submitted ones by name; or "drawn" (random)
+# seeds = ["strong", "less-strong"]   # names of listed or submitted agents, best first; all others follow
 store = "sqlite:///contest.db"   # or postgresql+psycopg://...
 
 [format]
 name = $format   # $formats
-games = $games        # of a pairing; two that follow each other share an opening, with colours changed
+games = $games        # of a pairing; each two in a row share an opening, with colours swapped
 $options# ranking = ["points", "direct", "sonneborn-berger", "wins"]
 
-# [duel]         # a pairing's games score together, as at Gomocup until 2016
+# [duel]         # scores a pairing's games as one result, as Gomocup until 2016
 # win = 3
 # draw = 1
 # loss = 0
 
-# [openings]     # one a line, such as h8i9j7 or 0,0, 1,1
+# [openings]     # one per line, such as h8i9j7 or 0,0, 1,1
 # file = "openings.txt"
-# shuffle = true     # in an order that chance decides
-# transform = true   # turned and mirrored when they come again
+# shuffle = true     # in random order
+# transform = true   # repeats are rotated and mirrored
 
-# [folders]      # where the agents' persistent folders begin: empty, or as these are
+# [folders]      # initial content of the agents' persistent folders; default: empty
 # from = "../last-cup"   # another contest, or a directory of folders: judge contest folders export
 
-# [ratings]      # pages show how each agent's rating went through these contests and this one
+# [ratings]      # pages show the agents' rating histories over these contests and this one
 # with = ["../last-cup"]           # other contests or exports, of the same game, rules and times
-# anchors = { house-renju = 1600 }   # agents whose rating is given, which holds the scale
+# anchors = { house-renju = 1600 }   # agents with fixed ratings, which anchor the scale
 
-[failures]       # who fails by itself in more than this share of its games is disqualified
-limit = 0.1      # 1: nobody is
-after = 20       # games that it must have played before the share means something
+[failures]       # an agent that fails in a larger share of its games is disqualified
+limit = 0.1      # 1: never
+after = 20       # minimum number of its games before the limit applies
 
-# Moments at which a running judge serve opens and closes submissions and starts the contest. Times without an offset
-# (+01:00) are in the zone that a line zone = "Europe/Prague" before the first table names.
+# Schedule: a running judge serve opens and closes submissions and starts the contest. For times without an offset
+# (+01:00) set the time zone before the first table: zone = "Europe/Prague".
 # [submissions]
 # opens = 2027-03-01T08:00:00+01:00
 # closes = 2027-03-31T18:00:00+02:00
 # [contest]
 # starts = 2027-03-31T18:30:00+02:00
 
-# Who signs the contest's log on other machines, and what its draw follows from too; see judge witness-server.
+# Witnesses on other machines sign the contest's log and contribute to its draw; see judge witness-server.
 # [[witnesses]]
 # key = "example.net/ada+1f2e3d4c+BPh4..."
 # url = "https://witness.example.net/"
 
 [slots]
-cores = 1        # processors that a game has to itself; both agents share them, for one runs at a time
+cores = 1        # processors reserved for a game; both agents share them, because only one runs at a time
 
-# Who takes part, best first: a house agent, an executable, a directory with an agent.toml, or an unpacked Gomocup
-# archive. name = is what the tables call it, where its own name will not do.
+# Agents, best first: a house agent, an executable, a directory with an agent.toml, or an unpacked Gomocup archive.
+# name = sets the name in the tables; default: the agent's own name.
 $agents""")
 
-_FIXED = "   # fixes all chance: anybody who knows it can predict the games; without this line it is drawn"
-_NO_SEED = (
-    "# seed = 1     # would fix all chance, which anybody could then predict; it is drawn when the contest begins"
-)
+_FIXED = "   # makes all random choices predictable; without this line a secret seed is drawn"
+_NO_SEED = "# seed = 1     # makes all random choices predictable; by default a secret seed is drawn at the start"
 
 _NOBODY = """\
 # [[agents]]
@@ -113,28 +111,32 @@ def init(
     name: Annotated[str, typer.Argument(help="The name of the contest and of its new folder.")],
     policy: PolicyOption,
     agent: Annotated[
-        list[str] | None, typer.Option(help="An agent that takes part: a house agent or a path. Repeatable.")
+        list[str] | None, typer.Option(help="A participating agent: a house agent or a path. Repeatable.")
     ] = None,
     format_: Annotated[str, typer.Option("--format", help=", ".join(_FORMATS))] = "round-robin",
     games: Annotated[int, typer.Option(min=1, help="Games of each pairing.")] = 2,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="A fixed seed, which makes chance predictable. Default: chance is drawn.")
+        int | None,
+        typer.Option(
+            min=0, help="Fixed random seed, which makes the contest predictable. Default: a secret seed is drawn."
+        ),
     ] = None,
     set_: SetOption = None,
 ) -> None:
     """Create a folder NAME with a commented contest.toml."""
     if format_ not in _FORMATS:
-        raise InputError(f"--format {format_}: it is one of {', '.join(_FORMATS)}")
+        raise InputError(f"--format {format_}: use one of {', '.join(_FORMATS)}")
     load_policy(policy, set_ or [])
     folder = Path(name)
     own_name = folder.resolve().name
     if not re.fullmatch(NAME, own_name):
         raise InputError(
-            f"{name}: a contest's name has only A-Z, a-z, 0-9, dash, underscore and dot, 1 to 64 of them, no dot first"
+            f"{name}: a contest's name has 1 to 64 letters A-Z and a-z, digits, dashes, "
+            "underscores and dots, and does not begin with a dot"
         )
     path = folder / PLAN_FILE
     if path.exists():
-        raise InputError(f"{path} is there already: edit it, or take another name")
+        raise InputError(f"{path} exists: edit it, or use another name")
     for each in agent or []:
         refuse_person(each)
     agents = [_agent_from_folder(each, folder) for each in agent or []]
@@ -156,12 +158,12 @@ def init(
             folder.rmdir()
         raise
     print(f"{path}: edit it, then")
-    print(f"  judge contest plan {path}       games, hours, and what is missing")
-    print(f"  judge contest run {path}        play it; the same command goes on after a stop")
+    print(f"  judge contest plan {path}       checks it: games, duration, missing items")
+    print(f"  judge contest run {path}        plays it; after a stop the same command continues")
 
 
 def _agent_from_folder(named: str, folder: Path) -> str:
-    """An agent's path as it reads from the contest's folder, or a house agent's name as it is."""
+    """An agent's path relative to the contest's folder; the name of a house agent is returned unchanged."""
     if named in house_agent_names():
         return named
     path = _from_folder(named, folder)
@@ -175,7 +177,7 @@ def _from_folder(path: str, folder: Path) -> str:
     try:
         found.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{path}: its path is not UTF-8, which a contest file is: rename it") from None
+        raise InputError(f"{path}: its path is not UTF-8, but a contest file must be: rename it") from None
     return found
 
 

@@ -1,4 +1,4 @@
-"""What every command of a contest begins with: its file, its store, and the contest if it has begun."""
+"""Opening of a contest's file and store, for all commands of `judge contest`."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -10,7 +10,7 @@ from judge.contest.plan import Planned, load_plan
 
 @contextmanager
 def opened(path: Path) -> Iterator[Contest]:
-    """The contest of a file. Raises InputError if it has not begun."""
+    """Yield the contest of a file. Raises InputError if it has not begun."""
     planned = load_plan(path)
     with opened_if_begun(planned) as contest:
         if contest is None:
@@ -20,7 +20,7 @@ def opened(path: Path) -> Iterator[Contest]:
 
 @contextmanager
 def opened_if_begun(planned: Planned) -> Iterator[Contest | None]:
-    """The contest that is planned; None if it has not begun."""
+    """Yield the planned contest; None if it has not begun."""
     if planned.has_no_store:
         yield None
         return
@@ -29,7 +29,7 @@ def opened_if_begun(planned: Planned) -> Iterator[Contest | None]:
 
 
 def manager_names() -> list[str]:
-    """The names of the managers, for the shell and for help."""
+    """Return the names of the managers, for shell completion and help."""
     from judge.catalog.files import contest_managers
 
     return sorted(contest_managers())

@@ -1,4 +1,4 @@
-"""`judge contest plan`: games, hours and what is missing, before anything runs."""
+"""`judge contest plan`: number of games, duration and missing items, before a contest runs."""
 
 import dataclasses
 import json
@@ -47,16 +47,16 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     print(f"  clocks   {turn}, {game}, {policy.limits.memory_bytes >> 20} MiB")
     hours = found.hours(slots)
     longest = (
-        "nothing bounds a game: the policy's clock.match_ms is 0"
+        "unbounded: the policy's clock.match_ms is 0"
         if hours is None
-        else f"at most {duration(hours * 3_600_000)} if everybody uses all time, on {slots} slot{'s' * (slots != 1)}"
+        else f"at most {duration(hours * 3_600_000)} if agents use all their time, on {slots} slot{'s' * (slots != 1)}"
     )
     print(f"  time     {longest}")
     seed = planned.plan.seed
     chance = (
-        "drawn when the contest is announced or begins, committed to from then on, revealed at its end"
+        "secret, drawn and committed to when the contest is announced or begins, revealed at its end"
         if seed is None
-        else f"fixed by seed = {seed}: anybody who knows it can predict all chance; without this line it is drawn"
+        else f"fixed by seed = {seed}: all random choices are predictable; without this line a secret seed is drawn"
     )
     print(f"  chance   {chance}")
     if words := planned.plan.windows.words:
@@ -66,7 +66,7 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     for sentence in found.missing:
         print(f"  missing  {printable(sentence, 2000)}")
     if found.unchecked:
-        print(f"  checks   no passed check is known of: {printable(', '.join(found.unchecked), 2000)}")
-        print(f"           judge check AGENT --policy {planned.plan.policy} tries all that the contest will ask of it")
+        print(f"  checks   no passed check on record: {printable(', '.join(found.unchecked), 2000)}")
+        print(f"           judge check AGENT --policy {planned.plan.policy} checks all requirements of the contest")
     if not found.missing:
         print(f"nothing is missing; {planned.waits_for() or f'judge contest run {planned.path}'}")

@@ -1,4 +1,4 @@
-"""`judge contest key`, `export` and `verify`: publish a contest, and check what was published."""
+"""`judge contest key`, `export` and `verify`: publish a contest, and verify an export."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -49,32 +49,32 @@ judge contest verify public --key organiser.pem --receipt answer.json
 
 judge contest verify public --key organiser.pem --witness witnesses.keys
 
-The log of a contest is in log/checkpoint of its live site and of its export. Keep a checkpoint now and then.
+The live site and the export of a contest have its log's checkpoint in log/checkpoint. Save a copy now and then.
 """,
 }
 
 SHOWN = 50
-"""Problems that are printed."""
+"""Maximum number of problems printed."""
 
 KeyFile = Annotated[
-    Path | None, typer.Option("--key", help=f"Your private key. Default: {KEY_FILE} beside the contest.toml.")
+    Path | None, typer.Option("--key", help=f"Your private key. Default: {KEY_FILE} in the contest's folder.")
 ]
 
 
 def key(path: Annotated[Path, typer.Argument(metavar="FILE", help="The new file for the private key.")]) -> None:
-    """Make a key pair to sign exports with.
+    """Create a key pair to sign exports with.
 
-    FILE gets the private key; the public key goes to a .pem file beside it. Announce the public key where only you can
-    write.
+    FILE gets the private key, and a .pem file in the same folder the public key. Announce the public key in a place
+    where only you can write.
     """
     pem = path.with_suffix(".pem")
     if pem.exists() or pem == path:
         raise InputError(f"{pem} exists, or is FILE itself; give another name")
     public = make_key(path).public_key()
     pem.write_bytes(public_pem(public))
-    print(f"{pem}: the public key; announce it where only you can write")
+    print(f"{pem}: the public key; announce it in a place where only you can write")
     print(f"fingerprint {fingerprint(public)}")
-    note(f"judge: {path} is the private key: keep it secret, anybody who has it can sign in your name")
+    note(f"judge: {path} is the private key: keep it secret, it allows signing in your name")
 
 
 def export(
@@ -82,10 +82,11 @@ def export(
     contest: ContestArgument = HERE,
     key: KeyFile = None,
     private: Annotated[
-        Path | None, typer.Option(help="A new directory for what only authors may see. Default: DIR-private.")
+        Path | None, typer.Option(help="A new directory for the authors' private files. Default: DIR-private.")
     ] = None,
     address: Annotated[
-        str, typer.Option(metavar="URL", help="Where the site will be, for links that show a picture of the game.")
+        str,
+        typer.Option(metavar="URL", help="The future address of the site; links to games then show a preview picture."),
     ] = "",
     language: Annotated[
         list[str] | None,
@@ -98,12 +99,12 @@ def export(
         typer.Option(
             "--as",
             metavar="MANAGER",
-            help="Write the result files of another manager in place of all that: gomocup. Nothing is signed.",
+            help="Instead write only the result files of another manager: gomocup. Nothing is signed.",
             autocompletion=manager_names,
         ),
     ] = "",
 ) -> None:
-    """Write the tables, records, pages and signed manifest of a contest for everybody to read and to check.
+    """Write the tables, records, pages and signed manifest of a contest, for publication and verification.
 
     DEBUG lines and stderr are not published: they go to a separate directory for each agent, for its author.
     """
@@ -116,7 +117,7 @@ def export(
             count = write_for_manager(found, contest_manager(as_), directory)
             unfinished = len(found.store.games(found.name)) - len(found.results())
         if unfinished:
-            note(f"judge: {unfinished} games have no result; the files say nothing of them")
+            note(f"judge: {unfinished} games have no result; the files omit them")
         print(f"{directory}: {count} files")
         return
     authors = private or directory.with_name(f"{directory.name}-private")
@@ -126,15 +127,15 @@ def export(
             log = ContestLog(found.name, partial(found.store.leaves, found.name))
             for witness, why in Witnesses(found.planned).ask(log):
                 if why:
-                    note(f"judge: the witness {printable(witness.name)} has not signed the log as it is: {why[:300]}")
+                    note(f"judge: the witness {printable(witness.name)} has not signed the current log: {why[:300]}")
         exported = publish(found, directory, authors, signing, _page_options(address, language or CODES))
     if exported.unfinished:
-        note(f"judge: {exported.unfinished} games have no result yet; the pages say so")
+        note(f"judge: {exported.unfinished} games have no result yet; the pages show them as unfinished")
     print(f"{directory}: {exported.played} games; open {directory}/index.html")
-    print(f"{authors}: for each author what only he may see")
+    print(f"{authors}: private files per author")
     print(f"manifest {exported.digest}")
     print(f"key      {exported.fingerprint}")
-    print("Announce both where only you can write.")
+    print("Announce both in a place where only you can write.")
 
 
 def _page_options(address: str, languages: Sequence[str]) -> PageOptions:
@@ -151,21 +152,23 @@ def _page_options(address: str, languages: Sequence[str]) -> PageOptions:
 def verify(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The export.")],
     key: Annotated[
-        Path | None, typer.Option(help="The organiser's public key; get it from another source than the export.")
+        Path | None, typer.Option(help="The organiser's public key; obtain it from another source than the export.")
     ] = None,
     since: Annotated[
         Path | None,
-        typer.Option(metavar="CHECKPOINT", help="An old checkpoint of the log: prove that nothing before it changed."),
+        typer.Option(metavar="CHECKPOINT", help="An old checkpoint of the log: verify that nothing before it changed."),
     ] = None,
     witness: Annotated[
         Path | None,
-        typer.Option(metavar="KEYFILE", help="Lines of witnesses' keys, NAME+ID+KEY: each must have signed the log."),
+        typer.Option(
+            metavar="KEYFILE", help="File of witnesses' keys, one NAME+ID+KEY per line: each must have signed the log."
+        ),
     ] = None,
     receipt: Annotated[
-        Path | None, typer.Option(help="The answer to an upload: prove that the log still has what was received.")
+        Path | None, typer.Option(help="The receipt of an upload: verify that the log has the upload.")
     ] = None,
 ) -> None:
-    """Check an export: compare files and signature, replay every game, compute schedule and tables again."""
+    """Verify an export: check files and signature, replay every game, recompute schedule and tables."""
     if not directory.is_dir():
         raise InputError(f"{directory}: not a directory; give one that judge contest export wrote")
     report = verify_export(directory, key, since, receipt, witness)
@@ -179,11 +182,11 @@ def verify(
     if report.chance:
         print(f"chance   {report.chance}")
     if report.freeze is not None:
-        print(f"draw     follows from the entries and the first {report.freeze.leaves} leaves of the log too")
+        print(f"draw     also follows from the entries and the first {report.freeze.leaves} leaves of the log")
     for former in report.joined:
         print(f"joined   {_former_words(former)}")
     for decision in report.decisions:
-        # What the organiser decided or the host caused: no verifier can tell whether it was right.
+        # Decisions of the organiser and events of the host: no verifier can check whether they were right.
         print(f"note     {printable(decision, 500)}")
     for line in _fairness_lines(report):
         print(f"fairness {line}")
@@ -202,7 +205,6 @@ def verify(
 
 
 def _fairness_lines(report: VerificationReport) -> Iterator[str]:
-    """What the tests of the machines found, computed again."""
     if report.fairness is None:
         if report.contest:
             yield "the export has no certificate"
@@ -221,16 +223,14 @@ def _fairness_lines(report: VerificationReport) -> Iterator[str]:
 
 
 def _former_words(former: FormerContest) -> str:
-    """What the histories of ratings rest on, and where that can be checked."""
-    source = "its store, which nobody sees" if former.manifest is None else f"its export, manifest {former.manifest}"
-    return f"{printable(former.name, 60)}: {former.games} games, not replayed here, as they were in {source}"
+    source = "its unpublished store" if former.manifest is None else f"its export, manifest {former.manifest}"
+    return f"{printable(former.name, 60)}: {former.games} games, not replayed here, taken from {source}"
 
 
 def _log_words(report: VerificationReport, since: Path | None) -> str:
-    """What the log proves."""
     if report.log is None:
-        return "the export has none" if report.contest else "not read"
-    proved = "no old checkpoint was given" if since is None else f"goes on from {since}"
+        return "missing in the export" if report.contest else "not read"
+    proved = "no old checkpoint was given" if since is None else f"continues {since}"
     return f"{report.log.size} leaves, {'see the problems' if report.problems else proved}"
 
 
@@ -243,7 +243,7 @@ def _witness_words(witness: Witnessed) -> str:
 
 
 def _warn(report: VerificationReport) -> None:
-    """Say what a good result does not prove."""
+    """Print what a passed verification does not prove."""
     if report.manifest.is_own_key:
         note(
             "judge: WARNING: this key is from the directory itself. It proves that the files belong together, "

@@ -1,4 +1,4 @@
-"""`judge contest run`: play a contest to its end; after any interruption the same command continues."""
+"""`judge contest run`: play a contest to its end; after an interruption the same command continues."""
 
 import os
 import platform
@@ -54,15 +54,13 @@ def run(
     contest: ContestArgument = HERE,
     workers: Annotated[int, typer.Option(min=0, help=SLOTS_HELP)] = 0,
     accept_images: Annotated[
-        bool, typer.Option("--accept-images", help="Continue with runtimes that were rebuilt since the contest began.")
+        bool, typer.Option("--accept-images", help="Continue although runtimes were rebuilt since the contest began.")
     ] = False,
     cluster: Annotated[str, typer.Option(help="Play on the workers of this scheduler: tls://10.0.0.1:8786.")] = "",
     tls: TlsOption = None,
-    now: Annotated[
-        bool, typer.Option("--now", help="Begin before the announced end of submissions or start, which is final.")
-    ] = False,
+    now: Annotated[bool, typer.Option("--now", help="Begin before the announced deadline or start; final.")] = False,
 ) -> None:
-    """Play a contest to its end, or continue it. The first run freezes it."""
+    """Play a contest to its end, or continue it. The first run locks in its entries and terms."""
     planned = load_plan(contest)
     if cluster and workers:
         raise InputError("--workers is for games on this machine, --cluster for those on others")
@@ -84,15 +82,15 @@ def run(
             note(f"judge: the chance of {found.name}: {chance_words(found.snapshot, None)}")
             for line in store.journal(found.name):
                 if line.event == UNWITNESSED:
-                    note(f"judge: drawn without a witness, which everybody will see: {printable(line.text, 300)}")
+                    note(f"judge: drawn without a witness, as the public log will show: {printable(line.text, 300)}")
         make_ready(planned.plan.box, found.snapshot.policy, sorted(found.snapshot.images))
         found.check_agents()
         _check_images(found, accept_images)
         if found.has_new_plan:
-            note(f"judge: {planned.path} was changed since the contest was frozen; it is played as it was frozen")
+            note(f"judge: {planned.path} was changed since the contest was locked in; the changes have no effect")
         if found.folders_said:
             note(f"judge: {printable(found.folders_said, 2000)}")
-        # What is over needs no cluster.
+        # A finished contest needs no cluster.
         is_elsewhere = bool(cluster) and not found.is_over()
         executor = _elsewhere(found, cluster, tls) if is_elsewhere else _here(found, slots)
         recorder.start()
@@ -113,20 +111,20 @@ def run(
                 executor.close()
                 recorder.finish()
             finally:
-                # What an abandoned game leaves is nobody's any more.
+                # Leftovers of abandoned games have no owner any more.
                 reap(containers=planned.plan.box == "docker")
                 progress.close()
         _say_end(found, stop)
 
 
 def _begins_early(waits: str, now: bool) -> bool:
-    """Whether a contest begins before its announced moments. A person at a terminal is asked. Raises InputError."""
+    """Whether a contest begins ahead of its schedule. Asks for confirmation on a terminal. Raises InputError."""
     if not waits or not now:
         return False
     if sys.stdin.isatty():
         note(f"judge: {waits}.")
-        if not typer.confirm("Begin now? Entries are final then, and nothing undoes it.", err=True):
-            raise InputError("nothing was begun")
+        if not typer.confirm("Begin now? This makes the entries final and cannot be undone.", err=True):
+            raise InputError("the contest was not started")
     return True
 
 
@@ -142,12 +140,12 @@ def _elsewhere(contest: Contest, scheduler: str, keys: Path | None) -> Executor:
     from judge.cluster.cluster import open_cluster
     from judge.cluster.unpickling import VALUES, refuse_pickles
 
-    refuse_pickles(VALUES, except_here=True)  # dask reads in threads of its own
+    refuse_pickles(VALUES, except_here=True)  # dask reads in its own threads
     images = set(contest.snapshot.images) | ({KEEPER} if contest.snapshot.policy.folders.kept else set())
     try:
         return open_cluster(scheduler, keys, contest.store, contest.name, contest.planned.folder, sorted(images))
     except KeyboardInterrupt:
-        note(f"judge: stopped before {scheduler} answered; no game was begun")
+        note(f"judge: stopped before {scheduler} answered; no game was started")
         raise
 
 
@@ -162,7 +160,7 @@ def _host() -> Mapping[str, Any]:
 
 @contextmanager
 def _logged(folder: Path) -> Iterator[None]:
-    """Events go to a file of the contest while it runs, each a line of JSON; the screen is for progress."""
+    """Log events to a file of the contest, one JSON object a line; the screen shows progress."""
     path = folder / LOG_FILE
     try:
         file = path.open("a", encoding="utf-8")
@@ -175,7 +173,7 @@ def _logged(folder: Path) -> Iterator[None]:
 def _check_images(contest: Contest, accept: bool) -> None:
     """Refuse runtimes other than those that the contest began with."""
     then, now = contest.snapshot.images, images_of(contest.snapshot.images)
-    # The same image has other ids where it was built by two Engines; an organiser's own has only an id.
+    # The same image has different ids if two Engines built it; an organiser's own image has only an id.
     changed = sorted(
         name
         for name in then
@@ -185,23 +183,23 @@ def _check_images(contest: Contest, accept: bool) -> None:
         return
     if not accept:
         raise InputError(
-            f"the runtimes {', '.join(changed)} were built anew since {contest.name} was frozen; go on with them by "
-            "--accept-images, which is noted in the contest's log"
+            f"the runtimes {', '.join(changed)} were rebuilt since {contest.name} was locked in; accept them with "
+            "--accept-images, which is recorded in the journal"
         )
     contest.store.remark(contest.name, "images", f"built anew since the start: {', '.join(changed)}")
 
 
 @contextmanager
 def _interrupts(runner: ContestRunner, progress: Progress) -> Iterator[None]:
-    """Ctrl-C once finishes the running games, twice abandons them."""
+    """The first Ctrl-C finishes the running games, the second abandons them."""
 
     def interrupted(_signal: int, _frame: FrameType | None) -> None:
         if runner.drain.is_set():
             runner.abandon.set()
-            progress.say("the running games are abandoned and will be played again")
+            progress.say("abandoning the running games; they will be played again")
         else:
             runner.drain.set()
-            progress.say("the running games are finished, no more are started; Ctrl-C again abandons them")
+            progress.say("finishing the running games; Ctrl-C again abandons them")
 
     before = signal.signal(signal.SIGINT, interrupted)
     try:
@@ -218,11 +216,11 @@ def _say_end(contest: Contest, stop: StopReason) -> None:
     state = contest.store.state(contest.name)
     if stop is StopReason.HELD or state == "stopped":
         last = [line.text for line in contest.store.journal(contest.name) if line.event == "stopped"]
-        why = last[-1] if last else "games are held after too many voids"
+        why = last[-1] if last else "games are stopped after too many voids"
         raise HostError(
             f"{contest.name} is stopped: {why}; fix it, then judge contest resume {path} and judge contest run {path}"
         )
     if stop is StopReason.PAUSED:
-        note(f"judge: {contest.name} is paused; judge contest resume {path} opens it")
+        note(f"judge: {contest.name} is paused; judge contest resume {path} resumes it")
         return
-    note(f"judge: to go on: judge contest run {path}")
+    note(f"judge: to continue: judge contest run {path}")

@@ -1,4 +1,4 @@
-"""What a contest looks like from outside, while it runs or afterwards: status, standings, crosstable, log."""
+"""`judge contest status`, `standings`, `crosstable` and `log`."""
 
 import dataclasses
 import json
@@ -32,7 +32,7 @@ def status(
     contest: ContestArgument = HERE,
     games: Annotated[bool, typer.Option("--games", help="List every game.")] = False,
     hosts: Annotated[
-        bool, typer.Option("--hosts", help="Test whether times or results of a host stand out: reads every record.")
+        bool, typer.Option("--hosts", help="Test whether times or results of a host are unusual; reads every record.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -60,7 +60,7 @@ def status(
     for host in document["hosts"]:
         print(f"  host          {printable(host['name'], 80)}: {_host_words(host)}")
         for what in host["stands_out"]:
-            print(f"  stands out    {printable(host['name'], 80)}: {printable(what)}")
+            print(f"  unusual       {printable(host['name'], 80)}: {printable(what)}")
     for core, holder in document["cores"].items():
         print(f"  core {core:<8} {printable(holder, 200)} has it")
     for agent, why in document["disqualified"].items():
@@ -68,7 +68,7 @@ def status(
     for agent, count in document["failures"].items():
         print(f"  failures      {printable(agent)}: {count}")
     if document["again_at"]:
-        print(f"  set aside     tried once more when nothing else can be played, not before {document['again_at']}")
+        print(f"  set aside     retried when nothing else can be played, not before {document['again_at']}")
     for game in document.get("list", []):
         print(
             f"  {game['number']:>5}  {game['id'][:8]}  round {game['round']:<3} {printable(game['first'], 24)} - "
@@ -96,7 +96,7 @@ def _fairness(contest: Contest) -> Sequence[FairnessTest]:
 
 
 def status_before(planned: Planned) -> dict[str, Any]:
-    """The state of a contest that has not begun; it makes no store."""
+    """Return the state of a contest that has not begun, without creating a store."""
     windows = planned.plan.windows
     document: dict[str, Any] = {
         "contest": planned.name,
@@ -118,18 +118,18 @@ def status_before(planned: Planned) -> dict[str, Any]:
 
 
 def print_status_before(document: Mapping[str, Any]) -> None:
-    """Print `status_before` as lines, with the time until each moment."""
+    """Print `status_before` as lines, with the time until each deadline."""
     print(f"{document['contest']}: not begun")
     if document["words"]:
         print(f"  {document['words']}")
     elif not document["moments"]:
-        print("  its file names no moment: judge contest run begins it")
+        print("  not scheduled: judge contest run begins it")
     for key, at in document["moments"].items():
         left = datetime.fromisoformat(at) - datetime.now(UTC)
         if left > timedelta():
             print(f"  {key:<13} in {_time_left(left)}")
     if document["starts_by_itself"]:
-        print("  judge serve starts it at that moment, if it runs then")
+        print("  judge serve starts it then, if it is running")
     for name in document["agents"]:
         print(f"  agent         {printable(name, 80)}")
     for entry in document["entries"]:
@@ -184,7 +184,7 @@ def _status(contest: Contest, games: bool, tested: bool) -> dict[str, Any]:
 
 
 def _chance(contest: Contest) -> dict[str, Any]:
-    """The source of chance, with the secret only after the contest is over."""
+    """The source of randomness. The secret is included only after the contest is over."""
     snapshot = contest.snapshot
     secret = contest.secret if contest.is_over() else None
     return {
@@ -196,7 +196,7 @@ def _chance(contest: Contest) -> dict[str, Any]:
 
 
 def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
-    """Print the standings, with ratings and their 95 % intervals. Before the start: the entries, and when it begins."""
+    """Print the standings, with ratings and their 95 % intervals. Before the start: entries and start time."""
     planned = load_plan(contest)
     with opened_if_begun(planned) as found:
         if found is None:
@@ -227,7 +227,7 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
 
 
 def sequential(contest: Contest, standing: Standing) -> SprtState | None:
-    """The state of the sequential test, in a contest of that format."""
+    """Return the state of the sequential test; None for other formats."""
     chosen = contest.snapshot.format
     if not isinstance(chosen, Sequential):
         return None
@@ -249,16 +249,16 @@ def crosstable(contest: ContestArgument = HERE, as_json: JsonOption = False) -> 
 
 
 def log(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
-    """Print the contest's log: time, actor, event, and the reason of every void."""
+    """Print the contest's journal: time, actor, event, and the reason of every void."""
     planned = load_plan(contest)
     if planned.has_no_store:
-        print("[]" if as_json else f"{planned.name}: not begun, and its log is empty")
+        print("[]" if as_json else f"{planned.name}: not begun, and its journal is empty")
         return
     with closing(open_store(planned)) as store:
         lines = store.journal(planned.name)
         number = {each.id: each.number for each in store.games(planned.name)}
     if not lines and not as_json:
-        print(f"{planned.name}: not begun, and its log is empty")
+        print(f"{planned.name}: not begun, and its journal is empty")
         return
     if as_json:
         print(json.dumps([dataclasses.asdict(line) for line in lines]))

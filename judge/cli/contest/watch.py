@@ -1,7 +1,6 @@
-"""`judge contest watch`: a contest in the terminal while it is played, by the events that the live page has.
+"""`judge contest watch`: show a running contest in the terminal.
 
-It reads `events.ndjson` in the contest's folder and asks nobody for anything, so a game costs the same with it and
-without.
+It only reads `events.ndjson` in the contest's folder, so watching does not affect the games.
 """
 
 import sys
@@ -28,14 +27,15 @@ from judge.submissions.windows import Windows
 from judge.terminal.contest_screen import game_screen, line_of, overview
 
 LOOK_S = 0.1
-"""How often the log is read, and the screen is drawn."""
+"""Interval between reads of the log and redraws."""
 
 BEGIN_LOOK_S = 1.0
-"""How often it is looked whether the contest has begun."""
+"""Interval between checks whether the contest has begun."""
 
 LATE_S = 10.0
-"""How long the log of a contest that is over may say nothing before what it lacks is not waited for: a judge that was
-killed leaves it incomplete, and `judge contest run` completes it."""
+"""Maximum wait for missing events after a contest is over. A killed judge leaves the log incomplete; `judge contest
+run` completes it.
+"""
 
 EXAMPLES = """
 Examples:
@@ -46,10 +46,9 @@ judge contest watch cup --game 3
 
 judge contest watch cup | grep table
 
-On a terminal it shows all running games, or the board of one; elsewhere it prints a line for each event from the first
-one on. Before the contest begins it prints when that is, and waits. It ends when the contest is over, or the game;
-Ctrl-C ends it at any time. What agents may not know of a running game it does not show: judge match shows everything of
-the games that it plays.
+On a terminal it shows all running games, or the board of one; otherwise it prints one line per event, from the first
+event. Before the start it prints the start time and waits. It ends when the contest or the game is over; Ctrl-C ends
+it at any time. Data that agents may not know during a game is hidden; judge match shows everything.
 """
 
 
@@ -57,7 +56,7 @@ def watch(
     contest: ContestArgument = HERE,
     game: Annotated[int, typer.Option(min=0, help="Show the board of this game; 0: all running games.")] = 0,
 ) -> None:
-    """Show the running games of a contest, its standings and its last results, by the events of the live page."""
+    """Show the running games of a contest, its standings and its last results, from the live page's events."""
     with suppress(KeyboardInterrupt):
         _await_begin(contest)
         with opened(contest) as found, closing(Followed(found, game)) as followed:
@@ -71,7 +70,7 @@ def watch(
 
 
 def _await_begin(path: Path) -> None:
-    """Return when the contest of a file has begun; print when it begins, and again after a change of the moments."""
+    """Wait until the contest has begun. Print its start time, and again after each change of its schedule."""
     shown: Windows | None = None
     while True:
         planned = load_plan(path)
@@ -86,12 +85,12 @@ def _await_begin(path: Path) -> None:
 
 
 class Followed:
-    """The log of a contest from its first event until the contest is over, or one of its games."""
+    """The events of a contest from the first until the contest, or one of its games, is over."""
 
     def __init__(self, contest: Contest, game: int = 0) -> None:
         self.contest, self.game = contest, game
         self.live = Live()
-        """What the log says so far."""
+        """State after the events read so far."""
         self._path = contest.planned.folder / LOG_FILE
         self._reader = LogReader(self._path)
         self._asked: int | None = None
@@ -100,7 +99,7 @@ class Followed:
         self._grown_at = time.monotonic()
 
     def news(self) -> Iterator[AnyEvent]:
-        """What is new; from the first event again if the log was made again. Raises InputError for what is no log."""
+        """Yield new events; all from the first if the log was recreated. Raises InputError for an invalid log."""
         if self._reader.is_replaced():
             self._reader.close()
             self._reader, self.live = LogReader(self._path), Live()
@@ -121,7 +120,7 @@ class Followed:
                     yield event
 
     def events(self) -> Iterator[AnyEvent]:
-        """All events, as they come, until it is over."""
+        """Yield all events as they arrive, until the end."""
         while True:
             is_over = self.is_over()
             yield from self.news()
@@ -130,9 +129,8 @@ class Followed:
             time.sleep(LOOK_S)
 
     def is_over(self) -> bool:
-        """Whether nothing more will come; asked before the last events are read.
-
-        The store knows of a result before the log does.
+        """Whether no more events will come. Call it before reading the last events: the store has a result before the
+        log.
         """
         live = self.live
         if self._has_ended:

@@ -53,7 +53,7 @@ def port_of(process: subprocess.Popen[str], log: Path) -> int:
         assert process.poll() is None, lines
         time.sleep(LOOK_S)
     assert "cup on http://127.0.0.1:" in lines[0]
-    assert "a server with TLS in front" in lines[1]
+    assert "a reverse proxy with TLS in front" in lines[1]
     return int(lines[0].rpartition(":")[2])
 
 
