@@ -40,7 +40,7 @@ def check(
     as_json: JsonOption = False,
 ) -> None:
     """Check that AGENT meets all requirements of a contest, and print how to fix each failure."""
-    set_level(logging.ERROR)  # keep log lines out of the report
+    set_level(logging.ERROR)
     chosen = load_policy(policy, set_ or [])
     kind = box_kind(box)
     with owned_directory() as staging:

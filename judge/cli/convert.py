@@ -70,7 +70,6 @@ def convert(
 
 
 def _targets(sources: Mapping[Path, FileContent], to: str, output: str) -> Mapping[Path, FileContent]:
-    """The games of each file to write. Several games of one source get numbers if the format allows one game a file."""
     is_folder = output.endswith("/") or Path(output or ".").is_dir()
     if not is_folder:
         first = next(iter(sources.values()))
@@ -96,7 +95,6 @@ def _targets(sources: Mapping[Path, FileContent], to: str, output: str) -> Mappi
 
 
 def _name_notes(planned: Mapping[Path, FileContent], to: str) -> Iterator[str]:
-    """A sentence for each file in which a name is transliterated."""
     for target, content in planned.items():
         changed = {name for game in content.games for name in content.formats.changed_names(game, to)}
         if changed:

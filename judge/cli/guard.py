@@ -132,7 +132,7 @@ def _over(kind: type[io.TextIOWrapper], stream: Any, number: int) -> io.TextIOWr
     if isinstance(stream, kind):
         return stream
     if not isinstance(stream, io.TextIOWrapper):
-        if stream is not None:  # captured by a caller
+        if stream is not None:
             return stream  # type: ignore[no-any-return]
         return kind(open(number, "wb", closefd=False), encoding="utf-8", errors="replace")
     encoding, errors, is_lines = stream.encoding, stream.errors, stream.line_buffering
@@ -162,6 +162,5 @@ def _terminate(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _hang_up(_signal: int, _frame: FrameType | None) -> None:
-    """The terminal was closed: end the command as SIGTERM does."""
     note("judge: the terminal was closed; the command ends")
     signal.raise_signal(signal.SIGTERM)

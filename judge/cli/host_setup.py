@@ -113,7 +113,6 @@ def free_slot(placement: CorePlacement, tell: Tell) -> Iterator[Slot | None]:
 
 
 def _take_slot(placement: CorePlacement, tell: Tell) -> tuple[Slot, CoreLocks]:
-    """Lock a free slot, or the first that becomes free."""
     once = cache(tell)
     locks = take_one([CoreLocks(cores, once) for cores in placement.slots])
     return Slot(locks.processors, placement.judge), locks

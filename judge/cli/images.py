@@ -77,7 +77,6 @@ def list_images() -> None:
 
 
 QUOTED = re.compile(r'"([^"\n]{1,300})"|\'([^\'\n]{1,300})\'')
-"""Strings of a TOML file."""
 IN_JSON = re.compile(r'"runtimes?": ?(?:"([^"]{1,300})"|(\{[^}]{1,20000}\}))|(sha256:[0-9a-f]{64})')
 """Runtimes and images in a record or an export."""
 KINDS = ('"judge-record-2"', '"judge-record-3"', '"judge-contest-1"')
@@ -105,10 +104,6 @@ class References:
 
 
 def _references(places: Sequence[Path]) -> References:
-    """The image names in the judge's policies and in documents at `places`, searched recursively.
-
-    Raises InputError for a missing place or an unreadable contest.
-    """
     named = References()
     for name in policy_names():
         named.policies += 1

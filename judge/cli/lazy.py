@@ -64,7 +64,6 @@ class LazyGroup(TyperGroup):
 
 
 def _contest_last(args: Sequence[str]) -> list[str]:
-    """Move the value of `--contest` to the end of the arguments."""
     others: list[str] = []
     contests: list[str] = []
     rest = iter(args)

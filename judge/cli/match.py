@@ -128,7 +128,6 @@ def match(
 def _play(
     spec: GameSpec, programs: dict[str, Path], venue: Venue, out: Path, presenter: Presenter, kept: KeptThroughRun
 ) -> tuple[GameRecord, Path]:
-    """Play a game; repeat it while it is void, as often as the policy allows."""
     check_playable(spec)
     here = replace(
         venue,
@@ -156,7 +155,6 @@ def _play(
 
 
 def _presenter(seats: tuple[SeatSpec, SeatSpec], games: int, *, as_json: bool, quiet: bool) -> Presenter:
-    """JSON output alone, a live view on a terminal, or lines."""
     names = (seats[0].name, seats[1].name)
     if any(map(is_person, seats)):
         return AtTheSeat(names, games, Presenter() if as_json else None)
@@ -185,7 +183,6 @@ def _openings(text: str, policy: Policy, transform: bool) -> tuple[Sequence[Open
 
 
 def _seats(agents: Sequence[Agent], policy: Policy) -> tuple[SeatSpec, SeatSpec]:
-    """The two seats; agents with equal names get distinct ones."""
     first, second = (agent.seat(policy) for agent in agents)
     if first.name == second.name:
         first = first.model_copy(update={"name": f"{first.name}-1"})

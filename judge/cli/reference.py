@@ -52,7 +52,6 @@ def diff_policies(first: PolicyArgument, second: PolicyArgument) -> None:
 
 
 def _flat(value: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    """Keys such as `clock.turn_ms` with their values, in file order."""
     pairs: list[tuple[str, Any]] = []
     for key, inner in value.items():
         if isinstance(inner, dict):
@@ -85,7 +84,6 @@ SCHEMAS: Mapping[str, type[BaseModel]] = {
     "record-file": RecordFile,
     "agent": AgentManifest,
 }
-"""By name: a policy file, a game's spec, a game's record, the file with record and transcript, an agent.toml."""
 
 EXAMPLES = {"schema": "Example: judge schema record > record.schema.json"}
 

@@ -111,7 +111,6 @@ def selftest(
 
 
 def _chosen(only: str, quick: bool) -> Sequence[AnyAttack]:
-    """The attacks that `--only` and `--quick` select: by id, by number with all variants, by letter, or by kind."""
     attacks: Sequence[AnyAttack] = (*ATTACKS, *SERVICE_ATTACKS)
     wanted = [word.strip() for word in only.split(",") if word.strip()]
     for word in wanted:
@@ -132,7 +131,6 @@ def _is_meant(attack: AnyAttack, word: str) -> bool:
 
 
 def _lacks(attack: ServiceAttack) -> bool:
-    """Whether the attack's service cannot run here because a package is missing."""
     if attack.lacks:
         note(f"skipped: {attack.id}: {attack.lacks} is not installed")
     return bool(attack.lacks)

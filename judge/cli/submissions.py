@@ -37,7 +37,6 @@ Id = Annotated[int, typer.Argument(metavar="ID", help="The number of a submissio
 Author = Annotated[str, typer.Argument(metavar="AUTHOR", help="The author's name, as the tables show it.")]
 
 _WIDTH = 80
-"""Minimum width of the table, in cells."""
 _INDENT = " " * 5
 
 
@@ -67,7 +66,6 @@ def list_submissions(
 
 
 def _table(submissions: Sequence[Submission], width: int) -> Iterator[str]:
-    """A line for each submission, at most `width` cells wide, followed by the reason of its state."""
     room = max(0, width - _WIDTH) // 3
     widths = (4, 10, 16 + room, 12 + room, 16 + room, 16)
     rows = [
@@ -90,7 +88,6 @@ def _table(submissions: Sequence[Submission], width: int) -> Iterator[str]:
 
 
 def _in_cells(row: Sequence[str], widths: Sequence[int]) -> str:
-    """A row of columns of these widths; longer texts are cut."""
     cells = [
         set_cell_size(text, wide) if cell_len(text) <= wide else f"{set_cell_size(text, wide - 1)}…"
         for text, wide in zip(row, widths, strict=True)
@@ -168,7 +165,7 @@ def refuse(number: Id, why: WhyOption, contest: ContestArgument = HERE) -> None:
 @app.command(epilog='Example: judge submissions retry 3 --why "the Engine is back" cup')
 def retry(number: Id, contest: ContestArgument = HERE, why: WhyOption = "retried by the organiser") -> None:
     """Process a failed, refused or waiting submission again."""
-    set_level(logging.ERROR)  # keep log lines out of the output
+    set_level(logging.ERROR)
     with _opened(contest) as (directory, register), working(directory) as worker:
         decide(register, OrganiserOrder(operator(), "retry", str(number), required_reason(why)))
         taken = register.take(worker, number)

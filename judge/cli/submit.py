@@ -71,7 +71,7 @@ def submit(
     as_json: JsonOption = False,
 ) -> None:
     """Submit FILE to a contest: unpack it, build it, check it, and register the agent."""
-    set_level(logging.ERROR)  # keep log lines out of the output
+    set_level(logging.ERROR)
     if url:
         if contest is not None or author:
             raise InputError("--url: the service knows contest and author; leave out CONTEST and --author")
@@ -180,7 +180,6 @@ def print_problems(directory: IntakeDirectory, submission: Submission) -> None:
 
 
 def _report(directory: IntakeDirectory, submission: Submission) -> CheckReport | None:
-    """The report of the check; None without a check. Raises InputError if the file is damaged."""
     if submission.report is None:
         return None
     return CheckReport.model_validate_json(directory.files.get(submission.report))

@@ -143,7 +143,7 @@ def submit_remote(
     try:
         report = parse_json(CheckReport, service.ask(f"/submissions/{sent.id}/report"), f"{service.url}: not a report")
     except InputError:
-        report = None  # there was no check
+        report = None
     if as_json:
         print_json({**answer, "report": None if report is None else report.model_dump(mode="json")})
     else:
@@ -174,7 +174,6 @@ def _keep_receipt(sent: Received, file: Path, path: Path) -> None:
 
 
 def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dict[str, Any], Detail]:
-    """Print the steps until processing ends; return the submission."""
     told: list[StepInfo] = []
     failures = 0
     waits_for = ""
@@ -220,7 +219,6 @@ def _checked_url(url: str) -> str:
 
 
 def _read_token(path: Path) -> str:
-    """The token in a file, or after the `#` of the link in it."""
     try:
         with path.open() as file:
             token = file.read(2000).strip().rpartition("#")[2]

@@ -45,7 +45,6 @@ def verify_records(
 
 
 def _checked(path: Path) -> tuple[Sequence[str], str]:
-    """The problems of a file, and its summary if there are no problems."""
     if is_evaluation(path):
         from judge.export.evaluation_file import verify_evaluation
 

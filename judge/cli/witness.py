@@ -70,7 +70,6 @@ def witness(
 
 
 def _refuse(file: Path, new: Checkpoint, refused: WitnessRefusal) -> NoReturn:
-    """Print why a checkpoint is not signed, keep it if it is proof, and exit."""
     if refused.is_proof:
         kept = file.with_name(f"{file.name}.refused")
         _write(kept, new)
@@ -94,7 +93,6 @@ def print_key(name: str, key: Ed25519PrivateKey) -> None:
 
 
 def _last(file: Path, organiser: Ed25519PublicKey) -> Checkpoint | None:
-    """The last checkpoint that was signed; None if the file is missing. Raises InputError for another organiser's."""
     if not file.is_symlink() and not file.exists():
         return None
     last = read_checkpoint(read_bounded(file, LARGEST_CHECKPOINT), str(file))

@@ -43,7 +43,6 @@ judge contest compare gomocup server/result/cup cup --all --json
 }
 
 SHOWN = 50
-"""Maximum number of differences printed without --all."""
 
 
 ManagerArgument = Annotated[
@@ -83,7 +82,6 @@ def import_contest(
 
 @contextmanager
 def _host(contest: ImportedContest) -> Iterator[TaskHost]:
-    """Yield the host that unpacks archives. It is prepared only if there are archives."""
     with owned_directory() as room:
         policy = BoxPolicy(freeze="none")
         if not needs_boxes(contest):

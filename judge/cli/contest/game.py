@@ -63,7 +63,6 @@ def game(
 
 
 def _attempt(contest: Contest, game: ScheduledGame, wanted: int | None) -> Attempt:
-    """The attempt that counts, or the chosen one. Raises InputError if it has no record."""
     counted = game.attempt if game.state == GameState.DONE else None
     played = {
         each.number: each

@@ -37,7 +37,6 @@ _FORMATS = {
     'test = { elo0 = 0, elo1 = 10, alpha = 0.05, beta = 0.05, model = "logistic" }   # or "normalized", "bayesian"\n',
     "leagues": "sizes = [6, 6, 6]\npromoted = 3     # number from each league that are promoted\n",
 }
-"""The lines of each format's options."""
 
 _TEMPLATE = Template("""\
 # A contest. Paths are relative to this file's folder. The first run locks in this file and the agents' files; later
@@ -163,7 +162,6 @@ def init(
 
 
 def _agent_from_folder(named: str, folder: Path) -> str:
-    """An agent's path relative to the contest's folder; the name of a house agent is returned unchanged."""
     if named in house_agent_names():
         return named
     path = _from_folder(named, folder)

@@ -54,7 +54,6 @@ The live site and the export of a contest have its log's checkpoint in log/check
 }
 
 SHOWN = 50
-"""Maximum number of problems printed."""
 
 KeyFile = Annotated[
     Path | None, typer.Option("--key", help=f"Your private key. Default: {KEY_FILE} in the contest's folder.")

@@ -90,7 +90,6 @@ def run(
             note(f"judge: {planned.path} was changed since the contest was locked in; the changes have no effect")
         if found.folders_said:
             note(f"judge: {printable(found.folders_said, 2000)}")
-        # A finished contest needs no cluster.
         is_elsewhere = bool(cluster) and not found.is_over()
         executor = _elsewhere(found, cluster, tls) if is_elsewhere else _here(found, slots)
         recorder.start()
@@ -171,7 +170,6 @@ def _logged(folder: Path) -> Iterator[None]:
 
 
 def _check_images(contest: Contest, accept: bool) -> None:
-    """Refuse runtimes other than those that the contest began with."""
     then, now = contest.snapshot.images, images_of(contest.snapshot.images)
     # The same image has different ids if two Engines built it; an organiser's own image has only an id.
     changed = sorted(

@@ -184,7 +184,6 @@ def _status(contest: Contest, games: bool, tested: bool) -> dict[str, Any]:
 
 
 def _chance(contest: Contest) -> dict[str, Any]:
-    """The source of randomness. The secret is included only after the contest is over."""
     snapshot = contest.snapshot
     secret = contest.secret if contest.is_over() else None
     return {

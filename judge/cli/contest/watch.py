@@ -70,7 +70,6 @@ def watch(
 
 
 def _await_begin(path: Path) -> None:
-    """Wait until the contest has begun. Print its start time, and again after each change of its schedule."""
     shown: Windows | None = None
     while True:
         planned = load_plan(path)
