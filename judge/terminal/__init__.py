@@ -1,1 +1,1 @@
-"""The display of games and contests in a terminal, and a person who plays there."""
+"""Display of games and contests in a terminal, and games against a person."""

@@ -1,7 +1,7 @@
-"""A `BoardView` as lines of text: readable without colour, in ASCII where the terminal has no more.
+"""Renders a `BoardView` as text. It is readable without colour and in ASCII.
 
-Every square takes the same width, and one column between two squares belongs to both: there a marked square has its
-brackets. So nothing is said by colour alone.
+Every square has the same width. The column between two squares belongs to both and shows the brackets of a marked
+square.
 
     stones          black and white                  ● ○   (X O)      ? a fifth stone is offered here
     Stratego        side and rank                    r9 bB            ~~ lake
@@ -18,12 +18,11 @@ from rich.text import Text
 from judge.records.views import BoardView, Mark, Square, Surface, Token
 
 _FACE_LETTERS = {"pawn": "P", "rook": "R", "knight": "N", "bishop": "B", "queen": "Q", "king": "K", "unknown": ""}
-"""Letters of chess; other faces are short enough as they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """How a surface is written: the width of a square, and the styles of the two sides and of the ground."""
+    """Square width, and the styles of the two sides and the board."""
 
     width: int
     sides: tuple[Style, Style]
@@ -53,12 +52,12 @@ _BRACKET = Style(color="#ff5f5f", bold=True)
 
 
 def board_width(view: BoardView) -> int:
-    """How many columns of the terminal the whole board takes."""
+    """Return the width of the whole board in columns."""
     return _label_width(view) + (_LOOKS[view.surface].width + 1) * len(view.columns) + 1
 
 
 def board_lines(view: BoardView, width: int, height: int, ascii_only: bool = False) -> list[Text]:
-    """The board in at most `width` x `height` characters; of one that is larger the part around the last move."""
+    """Return the board in at most `width` x `height` characters; a larger board is cropped around the last move."""
     look = _LOOKS[view.surface]
     columns = _window(
         len(view.columns), (width - _label_width(view) - 1) // (look.width + 1), [x for x, _ in view.marks]
@@ -69,7 +68,7 @@ def board_lines(view: BoardView, width: int, height: int, ascii_only: bool = Fal
 
 
 def token_text(token: Token, ascii_only: bool = False) -> str:
-    """A stone or a piece in a few characters."""
+    """Return a stone or a piece as a few characters."""
     if not token.faces:
         return _stone(token, ascii_only)
     if token.shows is not None and len(token.faces) == 1 and token.faces[0].name not in _FACE_LETTERS:
@@ -85,7 +84,7 @@ def token_text(token: Token, ascii_only: bool = False) -> str:
 
 
 def side_sign(view: BoardView, side: int, ascii_only: bool = False) -> str:
-    """What marks the pieces of a side on this board."""
+    """Return the sign of a side's pieces."""
     match view.surface:
         case Surface.LINES:
             return _stone(Token(side), ascii_only)
@@ -96,7 +95,7 @@ def side_sign(view: BoardView, side: int, ascii_only: bool = False) -> str:
 
 
 def side_style(view: BoardView, side: int) -> Style:
-    """The style of the pieces of a side."""
+    """Return the style of a side's pieces."""
     return _LOOKS[view.surface].sides[side]
 
 
@@ -110,7 +109,7 @@ def _label_width(view: BoardView) -> int:
 
 
 def _window(count: int, room: int, wanted: Sequence[int]) -> range:
-    """Which of `count` rows or columns are shown if only `room` fit: those around the middle of `wanted`."""
+    """The rows or columns to show if only `room` of `count` fit: those around the middle of `wanted`."""
     room = max(1, min(count, room))
     middle = sum(wanted) // len(wanted) if wanted else count // 2
     first = max(0, min(count - room, middle - room // 2))
@@ -124,7 +123,7 @@ def _label_line(view: BoardView, look: _Look, columns: range) -> Text:
         if len(name) <= look.width:
             line.append(" " + name.center(look.width), _LABEL)
         else:
-            # Two letters over squares of one: every other column has its name.
+            # Two letters do not fit above one square, so every other column is labelled.
             line.append((name if x % 2 == 0 else "").ljust(look.width + 1), _LABEL)
     return line
 
@@ -141,7 +140,6 @@ def _row(view: BoardView, look: _Look, y: int, columns: range, ascii_only: bool)
 
 
 def _put_gap(line: Text, view: BoardView, look: _Look, left: Square, right: Square, is_inner: bool) -> None:
-    """The column between two squares: brackets of those that are marked, an offer apart."""
     before, behind = view.marks.get(left, Mark.OFFER), view.marks.get(right, Mark.OFFER)
     closing, opening = _SIGNS.get(before), _SIGNS.get(behind)
     style = look.ground + _BRACKET if view.surface is Surface.LINES else _BRACKET

@@ -1,4 +1,4 @@
-"""Stepping through a game on a terminal: keys in, position out, and the terminal left as it was found."""
+"""Step through a game on a terminal."""
 
 import os
 import select
@@ -18,7 +18,7 @@ from judge.terminal.screen import MoveShown, Screen, SeatShown
 HINT = "right/n on  left/p back  pgdn/pgup 10  home/end  NUMBER enter  q quit"
 
 LOOK_S = 0.25
-"""How often the size of the terminal is checked while nothing is typed."""
+"""Interval between checks of the terminal's size."""
 
 KEPT_MESSAGES = 50
 
@@ -40,11 +40,11 @@ _SEQUENCES = {
     b"\x1b[6~": "d",
     b"\x1b[5~": "u",
 }
-"""What terminals send for arrows, Home, End, Page Down and Page Up, as the letters that do the same."""
+"""Escape sequences of arrows, Home, End, Page Down and Page Up, with the letters of the same effect."""
 
 
 def keys_of(data: bytes, sequences: Mapping[bytes, str] = _SEQUENCES, escape: str = "q") -> Iterator[str]:
-    """What was typed, a key each; a lone Escape is `escape`, a sequence that means nothing here is left out."""
+    """Yield the typed keys. A single Escape is `escape`; unknown sequences are skipped."""
     at = 0
     while at < len(data):
         if data[at : at + 1] != b"\x1b":
@@ -66,7 +66,7 @@ def keys_of(data: bytes, sequences: Mapping[bytes, str] = _SEQUENCES, escape: st
 
 
 class Place:
-    """Where in a game one is, and the number that is being typed."""
+    """The current position in a game, and the number being typed."""
 
     def __init__(self, last: int) -> None:
         self.at = 0
@@ -75,7 +75,7 @@ class Place:
         self._last = last
 
     def press(self, key: str) -> None:
-        """A key, as `keys_of` names it; one that means nothing does nothing."""
+        """Apply a key from `keys_of`; unknown keys have no effect."""
         typed, self.typed = self.typed, ""
         if key.isdecimal() and key.isascii():
             self.typed = (typed + key)[-6:]
@@ -101,7 +101,7 @@ class Place:
 
 
 def browse(game: Stepped, console: Console, keyboard: int) -> None:
-    """Show a game, position by position, until the person has seen enough."""
+    """Show a game position by position until the user quits."""
     place = Place(len(game.steps) - 1)
     shown: tuple[object, ...] = ()
     with key_by_key(keyboard), Live(console=console, screen=True, auto_refresh=False) as live:
@@ -117,7 +117,7 @@ def browse(game: Stepped, console: Console, keyboard: int) -> None:
 
 
 def step_screen(game: Stepped, at: int, typed: str = "") -> Screen:
-    """The screen of a position."""
+    """Return the screen of a position."""
     step = game.steps[at]
     played = game.steps[1 : at + 1]
     moves = [
@@ -135,7 +135,7 @@ def step_screen(game: Stepped, at: int, typed: str = "") -> Screen:
 
 
 def step_words(step: ReplayStep) -> str:
-    """What was played, as the game says it; it may hold an agent's own words."""
+    """Return the move in the game's notation. It may contain text from an agent."""
     if step.seat is None:
         return "before the first answer"
     return step.view.caption or f"{step.view.sides[step.view.seats.index(step.seat)]}: {step.said}"
@@ -163,7 +163,7 @@ def _seat(game: Stepped, seat: int, played: Sequence[ReplayStep], now: ReplaySte
 
 @contextmanager
 def key_by_key(keyboard: int) -> Iterator[None]:
-    """Each key at once and unechoed; as it was before when done."""
+    """Read single keys without echo; restores the terminal at the end."""
     before = termios.tcgetattr(keyboard)
     tty.setcbreak(keyboard)
     try:
@@ -173,5 +173,5 @@ def key_by_key(keyboard: int) -> Iterator[None]:
 
 
 def can_browse() -> bool:
-    """Whether a person sits at both ends."""
+    """Whether stdin and stdout are terminals."""
     return sys.stdin.isatty() and sys.stdout.isatty()

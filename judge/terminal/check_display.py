@@ -1,4 +1,4 @@
-"""The display of `judge check`: each finding when it is made, and on a terminal the check that runs."""
+"""Output of `judge check`: each new finding; on a terminal also the running check."""
 
 from rich.console import Console
 from rich.table import Table
@@ -12,7 +12,7 @@ _COLOURS = {Grade.PASS: "green", Grade.WARNING: "yellow", Grade.FAIL: "red"}
 
 
 class CheckDisplay:
-    """A context manager; `is_silent` prints nothing."""
+    """Context manager that prints findings; with `is_silent` it prints nothing."""
 
     def __init__(self, is_silent: bool) -> None:
         self._console = Console(highlight=False, quiet=is_silent)
@@ -28,12 +28,12 @@ class CheckDisplay:
             self._status.stop()
 
     def trying(self, what: str) -> None:
-        """Show what is tried next."""
+        """Show the running check."""
         if self._status is not None:
             self._status.update(_plain(f"trying: {what}"))
 
     def progress(self, report: CheckReport) -> None:
-        """Print the findings that were not printed yet; one that became worse is printed again."""
+        """Print new findings, and again those that became worse."""
         if not self._printed:
             self._line(_plain(f"{report.agent}, {report.policy}, {report.protocol}, {report.box}"))
         for finding in report.findings:
@@ -46,7 +46,7 @@ class CheckDisplay:
                         self._line(_plain(line))
 
     def end(self, report: CheckReport) -> None:
-        """Print what was not tried, and the grade."""
+        """Print skipped checks and the grade."""
         if report.untried:
             self._line(_plain(f"not tried: {', '.join(report.untried)}"))
         self._line(Text(report.grade.value, style=f"bold {_COLOURS[report.grade]}"))
@@ -56,7 +56,6 @@ class CheckDisplay:
 
 
 def _row(finding: Finding) -> Table:
-    """A finding in columns that have the same widths for all."""
     seen = _plain(finding.evidence)
     if finding.fix:
         seen.append(f"\n{printable(finding.fix, SENTENCE_CHARACTERS)}", style="bold")
@@ -70,5 +69,4 @@ def _row(finding: Finding) -> Table:
 
 
 def _plain(text: str) -> Text:
-    """Text in which markup has no effect."""
     return Text(printable(text, SENTENCE_CHARACTERS))

@@ -1,4 +1,4 @@
-"""How far a contest is while it runs: a panel on a terminal, a JSON line for each game elsewhere."""
+"""Progress of a running contest: a panel on a terminal, otherwise a JSON line per game."""
 
 import json
 import os
@@ -23,11 +23,11 @@ from judge.records.outcome import score_text
 from judge.tournament.results import FAILURES
 
 SHOWN = 8
-"""How many of the last games a panel shows."""
+"""Number of recent games in the panel."""
 
 
 class RunTally:
-    """The progress since this judge began: rate, time left, voids and failures."""
+    """The progress since this judge started: rate, time left, voids and failures."""
 
     def __init__(self, contest: Contest, clock: Callable[[], float] = time.monotonic) -> None:
         self._contest = contest
@@ -40,7 +40,7 @@ class RunTally:
         self._to_come = contest.to_come()
 
     def add(self, event: AttemptEvent) -> None:
-        """Count a game that ended."""
+        """Count a finished attempt."""
         before, self.counts = self.counts, self._contest.store.counts(self._contest.name)
         if _scheduled(before) != _scheduled(self.counts):
             self._to_come = self._contest.to_come()
@@ -55,32 +55,32 @@ class RunTally:
 
     @property
     def done(self) -> int:
-        """Games that have their result."""
+        """Number of games with a result."""
         return self.counts[GameState.DONE]
 
     @property
     def left(self) -> int:
-        """Games without a result, also those that are scheduled later; at least so many unless it `is_exact`."""
+        """Number of games without a result, including later rounds; a lower bound unless `is_exact`."""
         return _scheduled(self.counts) - self.done + self._to_come.games
 
     @property
     def is_exact(self) -> bool:
-        """Whether no game more can be scheduled than is known."""
+        """Whether the total number of games is known."""
         return self._to_come.is_exact
 
     @property
     def per_minute(self) -> float:
-        """The rate since this judge began."""
+        """Games per minute since this judge started."""
         return 60 * self.finished / max(self._clock() - self._began, 1e-3)
 
     @property
     def minutes_left(self) -> float | None:
-        """For what is left, at this rate; None before the first game."""
+        """Estimated minutes left; None before the first game."""
         return self.left / self.per_minute if self.finished else None
 
 
 def _scheduled(counts: Mapping[GameState, int]) -> int:
-    """The games that are scheduled, without those that are cancelled."""
+    """Number of scheduled games without cancelled ones."""
     return sum(counts.values()) - counts[GameState.CANCELLED]
 
 
@@ -88,33 +88,33 @@ class Progress(Protocol):
     """Shows a running contest."""
 
     def tell(self, event: AttemptEvent) -> None:
-        """A game has ended."""
+        """Report a finished attempt."""
 
     def say(self, sentence: str) -> None:
-        """Something that the organiser should know."""
+        """Report a notice for the organiser."""
 
     def close(self) -> None:
-        """Nothing more will come."""
+        """End the display."""
 
 
 class JsonLines:
-    """JSON lines: one for each game that ended."""
+    """Prints one JSON line per finished game."""
 
     def __init__(self, contest: Contest) -> None:
         self._tally = RunTally(contest)
 
     def tell(self, event: AttemptEvent) -> None:
-        """A line."""
+        """Print a line."""
         self._tally.add(event)
         print(json.dumps(_line(event, self._tally)), flush=True)
 
     def say(self, sentence: str) -> None:
-        """A line with nothing but the sentence; written past the buffer, for a signal's handler may say it."""
-        with suppress(OSError):  # the next line says that it cannot be written
+        """Print a line with a notice, unbuffered because a signal handler may call it."""
+        with suppress(OSError):  # the next line raises the error
             os.write(sys.stdout.fileno(), f"{json.dumps({'note': sentence})}\n".encode())
 
     def close(self) -> None:
-        """Nothing is held back."""
+        """Do nothing."""
 
 
 def _line(event: AttemptEvent, tally: RunTally) -> dict[str, Any]:
@@ -141,10 +141,10 @@ def _line(event: AttemptEvent, tally: RunTally) -> dict[str, Any]:
 
 
 class Panel:
-    """A panel that stays in place on the terminal."""
+    """Shows a panel at a fixed place on the terminal."""
 
     def __init__(self, contest: Contest, running: Callable[[], int]) -> None:
-        """`running` says how many games are being played now; a tally knows it of the last game's end only."""
+        """`running` returns the current number of running games. The tally has it only as of the last result."""
         self._contest = contest
         self._running = running
         self._tally = RunTally(contest)
@@ -154,16 +154,16 @@ class Panel:
         self._live.start()
 
     def tell(self, event: AttemptEvent) -> None:
-        """Show a game among the last ones."""
+        """Add a game to the recent games."""
         self._tally.add(event)
         self._last = [*self._last[-(SHOWN - 1) :], event]
 
     def say(self, sentence: str) -> None:
-        """Show a sentence below the games."""
+        """Show a notice below the games."""
         self._sentence = sentence
 
     def close(self) -> None:
-        """Leave the panel as it is."""
+        """Stop updating, and leave the panel on the terminal."""
         self._live.stop()
 
     def _panel(self) -> RenderableType:

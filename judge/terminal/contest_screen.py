@@ -1,4 +1,4 @@
-"""What `judge contest watch` shows: all running games and the standings, the board of one, or an event as a line."""
+"""Views of `judge contest watch`: all running games with the standings, one board, or a line per event."""
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -20,14 +20,14 @@ from judge.games.types import SEATS
 from judge.terminal.screen import MoveShown, Screen, SeatShown
 
 KEPT_MOVES = 200
-"""How many of the last moves are given to the screen."""
+"""Maximum number of moves passed to the screen."""
 
 MOST_AGENTS = 20
-"""Lines of the standings; a terminal has no more room."""
+"""Maximum number of lines of the standings."""
 
 
 def line_of(event: AnyEvent, live: Live) -> str:
-    """An event as a line of plain text, empty for those that say nothing by themselves. `live` has taken it already."""
+    """Return an event as a line of plain text, or "" for events without a text. Apply the event to `live` first."""
     match event:
         case GameStarted():
             again = f", attempt {event.attempt}" if event.attempt > 1 else ""
@@ -52,7 +52,7 @@ def line_of(event: AnyEvent, live: Live) -> str:
 
 
 def overview(live: Live, now_ms: float) -> RenderableType:
-    """All running games, the standings, and the last results."""
+    """Return all running games, the standings, and the last results."""
     name = printable(live.opened.contest, 60) if live.opened else "the log has not begun"
     heading = Text.assemble((name, "bold"), f"  {len(live.games)} running, {live.waiting} to come")
     if live.state != "open":
@@ -87,7 +87,7 @@ def overview(live: Live, now_ms: float) -> RenderableType:
 
 
 def game_screen(live: Live, number: int, now_ms: float) -> RenderableType:
-    """The board of one game, or what there is to say of it."""
+    """Return the board of a game, or its state if there is no board."""
     game = live.games.get(number)
     if game is None:
         end = next((end for end, _ in live.ended if end.game == number), None)
@@ -95,7 +95,7 @@ def game_screen(live: Live, number: int, now_ms: float) -> RenderableType:
         return Text(f"game {number} {said}")
     view = game.view()
     if view is None:
-        why = "the board is shown when the game is over" if game.is_playing else "the game is made ready"
+        why = "the board is shown when the game is over" if game.is_playing else "the game is being prepared"
         return Text(f"game {number}: {why}. {_last(game)}")
     contest = live.opened.contest if live.opened else ""
     moves = [
@@ -125,13 +125,12 @@ def _seat(live: Live, game: LiveGame, seat: int, now_ms: float) -> SeatShown:
 
 
 def _ran(game: LiveGame, now_ms: float) -> float:
-    """How long the clock that runs has run."""
     return 0.0 if game.clock is None else max(0.0, now_ms - game.clock.since_ms)
 
 
 def _last(game: LiveGame) -> str:
     if not game.moves:
-        return "is being made ready" if not game.is_playing else "begins"
+        return "is being prepared" if not game.is_playing else "begins"
     move = game.moves[-1]
     return f"{move.ply}. {printable(move.notation, 40)} {_name(game.names[move.seat], 24)} {move.charged_ms:.1f} ms"
 

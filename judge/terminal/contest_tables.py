@@ -17,7 +17,7 @@ from judge.tournament.standings import TableLine
 
 
 def standings_table(standing: Standing) -> Table:
-    """The standings; groups and leagues one after another."""
+    """Return the standings; groups and leagues follow each other."""
     counted = (each for each in standing.played if not each.pairing.agents & standing.out.keys())
     ratings = {each.agent: each for each in rate([game for each in counted for game in each.games]).ratings}
     columns = ("", "agent", "points", "games", "won", "drawn", "lost", "failed", "rating (95 %)")
@@ -41,8 +41,7 @@ def standings_table(standing: Standing) -> Table:
 
 
 def print_crosstable(console: Console, names: Sequence[str], rows: Sequence[Sequence[Cell | None]]) -> None:
-    """Print the crosstable of agents; on a terminal that is too narrow for it without wins, draws and losses, and if
-    that is not enough, in parts, one below the other."""
+    """Print the crosstable. If the terminal is too narrow, leave out wins, draws and losses, or split it into parts."""
     every = range(len(names))
     table = _crosstable(names, rows, every, _results)
     if not console.is_terminal:
@@ -54,7 +53,7 @@ def print_crosstable(console: Console, names: Sequence[str], rows: Sequence[Sequ
     widths = [_width(console, _crosstable(names, rows, every[at : at + 1], _points)) - of_names for at in every]
     begin = 0
     while begin < len(names):
-        # One column at least, whatever is cut off then.
+        # At least one column, even if it is cut off.
         end, left = begin + 1, console.width - of_names - widths[begin]
         while end < len(names) and widths[end] <= left:
             left -= widths[end]
@@ -66,7 +65,6 @@ def print_crosstable(console: Console, names: Sequence[str], rows: Sequence[Sequ
 def _crosstable(
     names: Sequence[str], rows: Sequence[Sequence[Cell | None]], columns: range, words: Callable[[Cell], str]
 ) -> Table:
-    """Every agent against those of some columns."""
     table = make_table(
         ["", "agent", *(str(column + 1) for column in columns)], numbers=(0, *range(2, 2 + len(columns)))
     )
@@ -78,7 +76,6 @@ def _crosstable(
 
 
 def _width(console: Console, table: Table) -> int:
-    """How many columns of a terminal it needs."""
     return Measurement.get(console, console.options.update(max_width=10_000), table).maximum
 
 

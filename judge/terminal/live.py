@@ -1,7 +1,7 @@
-"""The live view of `judge match`: a process of its own, fed by the judge through a pipe, that draws ten times a second.
+"""The live view of `judge match`: a separate process that reads a feed from a pipe and draws ten times a second.
 
-It is a process and not a thread because a thread would hold the interpreter's lock for milliseconds at a time, and
-each of them would be charged to an agent. It runs only while its core has nothing else to do.
+A thread would hold the interpreter lock for milliseconds, which would be charged to an agent. The process runs only
+while its core is idle.
 """
 
 import json
@@ -26,14 +26,14 @@ from judge.terminal.live_games import Follower, GameViews
 from judge.terminal.screen import Screen
 
 INTERVAL_S = 0.1
-"""How often the screen is drawn, at most."""
+"""Minimum interval between redraws."""
 
 LAST_WAIT_S = 10.0
-"""How long the judge waits, after its last game, for the view to have shown everything."""
+"""Maximum time the judge waits, after its last game, for the view to finish."""
 
 
 class LiveView:
-    """The judge's end: starts the view and tells it what happens."""
+    """The judge's side: starts the view and sends it the feed."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class LiveView:
         given: Sequence[int] = (),
         stdout: IO[str] | None = None,
     ) -> None:
-        """The view is what `module` shows; it may use the file descriptors `given`, whose numbers are its arguments."""
+        """`module` is the view's module. It inherits the file descriptors `given`; their numbers are its arguments."""
         command = [sys.executable, "-m", module, *map(str, given)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=stdout, pass_fds=given)
         if self._process.stdin is None:
@@ -54,21 +54,21 @@ class LiveView:
         self._first = names[0]
 
     def begin(self, spec: GameSpec) -> None:
-        """A game, or another attempt at it, begins."""
+        """Send the start of a game or of another attempt."""
         self._feed.send(pipe.BEGIN, spec.model_dump_json().encode())
 
     def follow(self, packed: bytes) -> None:
-        """What is new of its transcript."""
+        """Send the new part of the transcript."""
         self._feed.send(pipe.TRANSCRIPT, packed)
 
     def end(self, record: GameRecord, is_last_attempt: bool) -> None:
-        """It is over."""
+        """Send the result."""
         points = points_of(record, self._first)
         said = {"result": result_words(record), "points": points}
         self._send(pipe.END, {**said, "is_last_attempt": is_last_attempt})
 
     def close(self) -> None:
-        """Let the view show the end, and wait until the terminal is as it was."""
+        """Let the view show the end, and wait until it has restored the terminal."""
         set_scheduling(self._process.pid, os.SCHED_OTHER)
         self._feed.close()
         try:
@@ -78,7 +78,7 @@ class LiveView:
             self._process.wait()
 
     def has_failed(self) -> bool:
-        """Whether the view, which is about to end, ends with a failure."""
+        """Wait for the view to end; whether it failed."""
         try:
             return self._process.wait(LAST_WAIT_S) != 0
         except subprocess.TimeoutExpired:
@@ -89,13 +89,13 @@ class LiveView:
 
 
 def points_of(record: GameRecord, name: str) -> float | None:
-    """1, 0.5 or 0 for the agent `name`; None if neither agent scores: a void, or both are at fault."""
+    """Return 1, 0.5 or 0 for the agent `name`; None if neither agent scores: a void, or both are at fault."""
     scores = game_scores(record.verdict, record.winner)
     return scores[record.seats[0].name != name] if any(scores) else None
 
 
 def view(console: Console, source: int) -> None:
-    """Show what comes from the file descriptor `source` until it ends; the last position then stays on the terminal."""
+    """Show the feed from the file descriptor `source` until it ends; the last position then stays on the terminal."""
     os.set_blocking(source, False)
     views, read = GameViews(Follower), bytearray()
     goes_on = True
@@ -108,7 +108,7 @@ def view(console: Console, source: int) -> None:
             if screen is not None:
                 live.update(screen, refresh=True)
             if goes_on:
-                # Not a wait for the pipe: a write must not wake this process.
+                # Do not wait on the pipe: writes must not wake this process.
                 time.sleep(INTERVAL_S)
     leave_last(console, views.screen())
 
@@ -120,7 +120,7 @@ def leave_last(console: Console, last: Screen | None) -> None:
 
 
 def take(source: int, read: bytearray) -> bool:
-    """Add what is there; False at the end."""
+    """Append available bytes to `read`; False at the end of the feed."""
     while True:
         try:
             data = os.read(source, 1 << 16)
@@ -132,16 +132,16 @@ def take(source: int, read: bytearray) -> bool:
 
 
 def end_politely(_signal: int, _frame: FrameType | None) -> None:
-    """Leave by way of all that puts the terminal in order."""
+    """Exit through the handlers that restore the terminal."""
     raise SystemExit(1)
 
 
 def main() -> None:
-    """The process of the view; its stdin is the feed, its stdout the terminal."""
-    # Ctrl-C is for the judge; the view ends when its feed does, with the terminal put in order.
+    """Run the view: stdin is the feed, stdout the terminal."""
+    # Ctrl-C is for the judge. The view ends with its feed.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, end_politely)
-    # It shares a core with a judge that must not wait: it runs only while the core is idle.
+    # It shares a core with the judge, so it runs only while the core is idle.
     set_scheduling(os.getpid(), os.SCHED_IDLE)
     view(Console(file=sys.stdout), sys.stdin.fileno())
 

@@ -1,7 +1,7 @@
-"""The games of the live view: a feed goes in, a screen comes out.
+"""The games of the live view: takes a feed, returns screens.
 
-The transcript of each game is refereed again as it grows (`judge.referee.spectator`), in a thread that holds a lock
-while it plays and releases it while it waits. So the game does not change while another thread has the lock.
+The growing transcript is replayed (`judge.referee.spectator`) in a thread. The thread holds a lock except while it
+waits for data, so a game does not change while another thread has the lock.
 """
 
 import json
@@ -29,7 +29,7 @@ from judge.terminal.series_score import SeriesScore
 MS = 1_000_000
 
 KEPT_MOVES = 200
-"""How many of the last moves are stored for the screen."""
+"""Maximum number of moves stored for the screen."""
 
 
 class OverError(Exception):
@@ -37,12 +37,12 @@ class OverError(Exception):
 
 
 class Follower:
-    """Follows one game while it is played."""
+    """Follows one running game."""
 
     def __init__(self, spec: GameSpec, judge_pid: int) -> None:
         self.spec = spec
         self.result = ""
-        """How the game ended; empty before that."""
+        """How the game ended; empty while it runs."""
         self._lock = threading.Lock()
         self._news: queue.SimpleQueue[Sequence[Entry] | None] = queue.SimpleQueue()
         self._entry = game_entry(spec.policy.game.name)
@@ -53,29 +53,29 @@ class Follower:
         self._before: BoardView | None = None
         self._count = len(spec.opening)
         self._origin_ns: int | None = None
-        """When the transcript began, in this host's monotonic time, which the judge uses too."""
+        """Start of the transcript on the host's monotonic clock, which the judge also uses."""
         self._thread = threading.Thread(target=self._referee, daemon=True)
         self._thread.start()
 
     def hear(self, packed: bytes) -> None:
-        """Take the new part of the transcript."""
+        """Append to the transcript."""
         entries = list(unpack_entries(packed))
         arrived = time.monotonic_ns()
         if entries:
             began = arrived - entries[-1].ns
-            # It was written a moment before it arrived, so the earliest estimate is the best.
+            # Data arrives shortly after it was written, so the earliest estimate is the best.
             self._origin_ns = began if self._origin_ns is None else min(self._origin_ns, began)
         self._news.put(entries)
 
     def end(self, result: str) -> None:
-        """Take the result: the judge has ended the game."""
+        """Set the result."""
         self._news.put(None)
         self._thread.join(timeout=pipe.LAST_WAIT_S)
         self._memory.close()
         self.result = result
 
     def screen(self, title: str, series: SeriesScore | None) -> Screen:
-        """The game in its present position."""
+        """Return the current position."""
         with self._lock:
             view = self._entry.view(self._spectator.game).since(self._before)
             seats = (self._seat(0), self._seat(1))
@@ -120,7 +120,7 @@ class Follower:
             try:
                 self._spectator.referee.play()
             except (OverError, InputError):
-                # A void breaks off. What does not follow from the rules is for `judge verify` to say.
+                # A void ends early. Deviations from the rules are left to `judge verify`.
                 return
 
     def _more(self) -> Sequence[Entry]:
@@ -138,7 +138,7 @@ FollowerT = TypeVar("FollowerT", bound=Follower)
 
 
 class GameViews(Generic[FollowerT]):
-    """All games of a feed, one after the other; each is followed by a `follower`."""
+    """All games of a feed in turn; `follower` follows each game."""
 
     def __init__(self, follower: type[FollowerT], judge_pid: int | None = None) -> None:
         self._judge_pid = os.getppid() if judge_pid is None else judge_pid
@@ -147,10 +147,10 @@ class GameViews(Generic[FollowerT]):
         self._began = time.monotonic()
         self._number = 0
         self.follower: FollowerT | None = None
-        """The game that is played, or was played last."""
+        """The current or last game."""
 
     def hear(self, kind: bytes, data: bytes) -> None:
-        """A frame of the feed."""
+        """Take a frame of the feed."""
         match kind:
             case pipe.SERIES:
                 series = json.loads(data)
@@ -166,7 +166,7 @@ class GameViews(Generic[FollowerT]):
                 self._end(self.follower, json.loads(data))
 
     def screen(self) -> Screen | None:
-        """What is to be shown now; nothing before the first game."""
+        """Return the current screen; None before the first game."""
         if self.follower is None:
             return None
         spec = self.follower.spec

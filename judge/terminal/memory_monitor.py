@@ -1,7 +1,7 @@
-"""How much memory the agents of a running game use, read by the live view and not by the judge.
+"""Reads the memory usage of a running game's agents for the live view.
 
-The containers of a judge are found by their labels. Without containers the agents are the processes that the judge
-started; the older one is seat 0's. Unknown values are None.
+Containers are found by the judge's labels. Process agents are the judge's children; the older one has seat 0. Unknown
+values are None.
 """
 
 import threading
@@ -25,13 +25,13 @@ INTERVAL_S = 0.5
 ENGINE_TIMEOUT_S = 5.0
 
 Memory = tuple[int | None, int | None]
-"""The peak so far, and the cap, in bytes."""
+"""Peak and limit, in bytes."""
 
 NOTHING: tuple[Memory, Memory] = ((None, None), (None, None))
 
 
 class MemoryMonitor:
-    """Reads the memory of a game's two agents in a thread, because an Engine may answer slowly."""
+    """Reads in a thread, because an Engine may answer slowly."""
 
     def __init__(self, game_id: str, kind: BoxKind, judge_pid: int, seats: Sequence[int] = SEATS) -> None:
         """`seats` are those of agents."""
@@ -40,7 +40,7 @@ class MemoryMonitor:
         is_process = kind == "process"
         find = partial(_processes, judge_pid, seats) if is_process else partial(_containers, game_id, judge_pid)
         self._over = threading.Event()
-        # A container is read until the end of the game, a process may be replaced at any time.
+        # A container lasts until the end of the game; a process may be replaced at any time.
         most = 0 if is_process else len(seats)
         threading.Thread(target=self._watch, args=(find, most), daemon=True).start()
 
@@ -73,7 +73,7 @@ def _containers(game_id: str, judge_pid: int) -> Mapping[int, Meter]:
         for container in engine.labelled(f"judge.game={game_id}"):
             labels, name = container["Labels"], container["Id"]
             if Owner.decode(labels["judge.owner"]).pid != judge_pid or SEAT not in labels:
-                # Another judge's, or the keeper of the folders, which sits at no seat.
+                # another judge's container, or the folder keeper, which has no seat
                 continue
             groups = cgroup.find_cgroups(int(engine.state(name)["Pid"]), name)
             if groups:
@@ -84,7 +84,7 @@ def _containers(game_id: str, judge_pid: int) -> Mapping[int, Meter]:
 
 
 def _processes(judge_pid: int, seats: Sequence[int]) -> Mapping[int, Meter]:
-    """The children of the judge that are agents, the oldest first."""
+    """The judge's child processes that are agents, oldest first."""
     mark = f"{MARK}=".encode()
     agents = [pid for pid in children_of(judge_pid) if mark in environment_of(pid)]
     agents.sort(key=lambda pid: int(stat_fields(pid)[19]))

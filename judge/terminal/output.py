@@ -1,4 +1,4 @@
-"""What commands print: notes and errors on stderr, JSON documents and findings on stdout, and the log."""
+"""Output of commands: notes, errors and log lines on stderr, JSON documents and findings on stdout."""
 
 import json
 import sys
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from judge.submissions.check import Finding
 
 LOG_CHARACTERS = 2000
-"""The longest text in a log entry."""
+"""Maximum length of a text in a log entry."""
 SENTENCE_CHARACTERS = 600
-"""The longest text from an agent or an upload that is shown."""
+"""Maximum length of a displayed text from an agent or an upload."""
 
 
 def safe_event(_logger: Any, _level: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    """For structlog: an event whose texts are on one line each, without control characters."""
+    """Processor for structlog that puts each text on one line without control characters."""
     return {key: printable(value, LOG_CHARACTERS) if isinstance(value, str) else value for key, value in event.items()}
 
 
 def note(text: str) -> None:
-    """Print a line for the person on stderr, so that it is not part of the output."""
+    """Print a line on stderr."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -38,7 +38,7 @@ def print_json(document: object) -> None:
 
 
 def finding_lines(findings: "Iterable[Finding]") -> Iterator[str]:
-    """The findings of a check, and below each its fix."""
+    """Yield the findings of a check, each followed by its fix."""
     for finding in findings:
         evidence = printable(finding.evidence, SENTENCE_CHARACTERS)
         yield f"{finding.grade.value:<7} {finding.check}: {finding.tried}: {evidence}"
@@ -47,8 +47,8 @@ def finding_lines(findings: "Iterable[Finding]") -> Iterator[str]:
 
 
 def interval(value: float | None, low: float | None, high: float | None, decimals: int = 0) -> str:
-    """A value with its interval, `…` for what the games do not determine."""
-    # Adding 0.0 makes a negative zero a zero.
+    """Return a value with its interval; undetermined numbers are `…`."""
+    # Adding 0.0 turns a negative zero into zero.
     rounded = (None if each is None else round(each, decimals) + 0.0 for each in (value, low, high))
     middle, below, above = ("…" if each is None else f"{each:+.{decimals}f}" for each in rounded)
     return f"{middle} ({below} to {above})"

@@ -1,7 +1,7 @@
-"""A person at a seat of `judge match`: the seat, and the process that asks the person and shows the game.
+"""A person at a seat of `judge match`.
 
-A separate process (`judge.terminal.player`) asks the person. It follows the game as the live view does, and writes
-what is typed into a pipe; `judge.sandbox.process.person_box` is the judge's end of it.
+A separate process (`judge.terminal.player`) shows the game, asks the person, and writes the answers to a pipe that
+`judge.sandbox.process.person_box` reads.
 """
 
 import hashlib
@@ -23,26 +23,26 @@ from judge.terminal.output import note
 from judge.terminal.presenters import Presenter, Shown
 
 LEFT = 130
-"""The exit code of a game that a person has left: that of Ctrl-C."""
+"""Exit code when a person leaves a game; the same as for Ctrl-C."""
 
 _NO_FILES = hashlib.sha256().hexdigest()
 
 
 class LeftError(KeyboardInterrupt):
-    """The person left during a game: the same as Ctrl-C."""
+    """The person left during a game. Handled like Ctrl-C."""
 
 
 class PersonAgent(Agent):
-    """Takes the place of an agent, and has no files."""
+    """A person in place of an agent; it has no files."""
 
     def seat(self, policy: Policy) -> SeatSpec:  # noqa: ARG002 a person plays under every policy
-        """The seat as a game names it."""
+        """Return the seat for a game's spec."""
         manifest = self.manifest
         return SeatSpec(name=manifest.name, digest=self.digest, command=(), runtime=manifest.runtime, protocol=PERSON)
 
 
 def stage(named: str, staging: Path) -> Agent:
-    """The person, or the agent that `named` means; InputError as `stage_agent`."""
+    """Return the person, or stage the agent `named`. Raises InputError as `stage_agent` does."""
     if named != ME:
         return stage_agent(named, staging)
     manifest = AgentManifest(name=ME, command=(ME,), runtime=PERSON, protocol=PERSON)
@@ -55,7 +55,7 @@ def is_person(seat: SeatSpec) -> bool:
 
 
 def seated(seats: Sequence[SeatSpec], has_clock: bool) -> tuple[SeatSpec, SeatSpec]:
-    """The seats of a game with one person; the agent is told so if its protocol has words for it."""
+    """Return the seats of a game with one person. The agent is informed of the person if its protocol allows it."""
     if all(map(is_person, seats)):
         raise InputError("a person plays an agent: give an agent for one of the seats")
     first, second = (
@@ -70,7 +70,7 @@ def _with(seat: SeatSpec, **options: int) -> SeatSpec:
 
 
 class AtTheSeat(Shown):
-    """Asks the person and shows the games to it; their results as lines when the terminal is free again."""
+    """Asks the person and shows the games; prints the results when the terminal is free again."""
 
     def __init__(self, names: tuple[str, str], games: int, lines: Presenter | None) -> None:
         """`lines` prints the results; if it is given, only it writes to stdout."""
@@ -86,7 +86,7 @@ class AtTheSeat(Shown):
         super().__init__(names, player, lines)
 
     def build(self, kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
-        """The box of a seat: the person's, or an agent's."""
+        """Return the box of a seat: the person's, or an agent's."""
         if tenant.runtime == PERSON:
             return PersonBox(self._answers, self._leave)
         return open_box(kind, tenant, limits, policy)
@@ -100,15 +100,15 @@ class AtTheSeat(Shown):
 
     def _leave(self) -> None:
         if self._player.has_failed():
-            raise HostError("what asks the person has failed; its words stand above")
+            raise HostError("the process that shows the game failed; see the error above")
         raise LeftError
 
 
 @contextmanager
 def may_leave() -> Iterator[None]:
-    """Around a game with a person: a person who leaves it is told that there is no record."""
+    """Context manager around a game with a person: if the person leaves, print that there is no record."""
     try:
         yield
     except KeyboardInterrupt:
-        note("judge: the game was left: it counts for nobody, and there is no record of it")
+        note("judge: you left the game; it has no result and no record")
         raise SystemExit(LEFT) from None

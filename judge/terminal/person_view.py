@@ -1,7 +1,6 @@
-"""What a person at a seat sees of a running game, and which answers the person may give.
+"""A running game as a person at a seat sees it, and the answers that the person may give.
 
-The game is followed as in the live view, but only what the seat knows is shown: the board as the seat sees it, the
-events that it was told, and the opponent's clock and memory.
+Only the seat's knowledge is shown: its view of the board, its events, and the opponent's clock and memory.
 """
 
 from collections.abc import Sequence
@@ -23,22 +22,22 @@ from judge.terminal.series_score import SeriesScore
 
 
 def seat_of(spec: GameSpec) -> int:
-    """Which seat is a person's."""
+    """Return the seat of the person."""
     return next(seat for seat in SEATS if spec.seats[seat].protocol == PERSON)
 
 
 class Seated(Follower):
-    """A game that a person plays. Answers that are given are sent by `send`, a line each."""
+    """A game that a person plays. `send` sends each line of an answer."""
 
     def __init__(self, spec: GameSpec, judge_pid: int) -> None:
         self.seat = seat_of(spec)
         self._seen_before: BoardView | None = None
         self._answered = 0
-        """How many answers of the person's were given."""
+        """Number of answers that the person gave."""
         self._typed: list[Reply] = []
-        """Answers that are typed and wait for those that are judged together with them."""
+        """Typed answers that will be judged together with later ones."""
         self._prepared: list[str] = []
-        """Answers of those that are accepted and not yet asked for."""
+        """Accepted answers to future requests."""
         words = game_entry(spec.policy.game.name).person()
         if words is None:
             raise InputError(f"a person cannot play {spec.policy.game.name}")
@@ -52,21 +51,21 @@ class Seated(Follower):
         """The names of both players, by seat."""
         return self.spec.seats[0].name, self.spec.seats[1].name
 
-    # --- what is seen ------------------------------------------------------------------------------------------------
+    # --- display -----------------------------------------------------------------------------------------------------
 
     def view(self) -> BoardView:
-        """The board as the seat sees it."""
+        """Return the board as the seat sees it."""
         with self._lock:
             return self._view()
 
     def told(self) -> list[tuple[int | None, str]]:
-        """The events that the seat was told, each with the seat that caused it. The caller escapes the texts."""
+        """The events that the seat received, each with the seat that caused it. The caller must escape the texts."""
         with self._lock:
             events = list(self._spectator.seats[self.seat].told)
         return [(getattr(event, "seat", None), self.words.tell(event, self.names)) for event in events]
 
     def screen(self, title: str, series: SeriesScore | None) -> Screen:
-        """The game as this seat sees it now."""
+        """Return the current game as this seat sees it."""
         moves = [
             MoveShown(number, self.seat if seat is None else seat, said, None)
             for number, (seat, said) in enumerate(self.told(), 1)
@@ -89,10 +88,10 @@ class Seated(Follower):
         self._seen_before = self._entry.view(self._spectator.game, self.seat)
         super()._on_ply(ply)
 
-    # --- what is answered --------------------------------------------------------------------------------------------
+    # --- answers -----------------------------------------------------------------------------------------------------
 
     def asked(self) -> Request | None:
-        """What the person must decide now; None if there is nothing."""
+        """The current request to the person, or None."""
         with self._lock:
             seen = self._spectator.seats[self.seat]
             given = sum(ply.seat == self.seat for ply in self._spectator.referee.plies)
@@ -100,7 +99,7 @@ class Seated(Follower):
             return self._spectator.game.pending() if is_open else None
 
     def prepared(self) -> str | None:
-        """The answer to the present request, if it was typed in advance."""
+        """Return the answer to the current request if it was typed in advance."""
         request = self.asked() if self._prepared else None
         if request is None or self.words.together(request) != len(self._prepared):
             return None
@@ -108,18 +107,18 @@ class Seated(Follower):
         return self._prepared.pop(0)
 
     def question(self, request: Request) -> str:
-        """What is asked, or what is to be typed next."""
+        """Return the question, or what to type next."""
         return self.words.question(request, len(self._typed))
 
     def tips(self, request: Request) -> Sequence[str]:
-        """How a request is answered, in short lines."""
+        """Return short help lines for a request."""
         return (*self.words.tips(request), f"{RESIGN} gives the game up")
 
     def answer(self, request: Request, typed: str) -> str | None:
-        """The line to send, or None if more is to be typed first.
+        """Return the line to send, or None if more input is needed.
 
-        Raises UnclearError if `typed` is not an answer, or one that the rules hold against the person: nobody loses by
-        a typing error. Answers that the rules judge together are tried when the last of them is typed.
+        Raises UnclearError if `typed` is not an answer, or if the rules would punish it: a typing error never loses a
+        game. Answers that are judged together are tried when the last one is typed.
         """
         words = self.words
         replies = [words.answer(request, line) for line in words.lines(request, typed)]
@@ -135,7 +134,7 @@ class Seated(Follower):
         return replies[0].said
 
     def _try(self, replies: Sequence[Reply]) -> None:
-        """Give answers to a copy of the game; UnclearError where the rules hold one against the seat."""
+        """Try answers on a copy of the game; UnclearError if the rules would punish one."""
         with self._lock:
             game = self.words.strict(deepcopy(self._spectator.game))
         for reply in replies:

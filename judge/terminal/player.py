@@ -1,7 +1,7 @@
-"""The process that asks a person: on a terminal with board and cursor, elsewhere line by line.
+"""The process that asks a person: with board and cursor on a terminal, otherwise line by line.
 
-Its arguments are the numbers of two file descriptors: the keyboard, and the pipe that answers are written into; its
-stdin is the feed of the games. It ends with its feed, or when the person leaves.
+Its arguments are two file descriptors: the keyboard, and the pipe for answers. Its stdin is the feed of the games. It
+ends with the feed, or when the person leaves.
 """
 
 import os
@@ -27,18 +27,18 @@ from judge.terminal.prompt import ARROWS, ESCAPE, Prompt
 from judge.terminal.screen import Screen
 
 LOOK_S = 0.1
-"""How often it is looked at what is new, at least."""
+"""Maximum interval between checks for news."""
 
 END_OF_INPUT = "\x04"
 NICENESS = 19
-"""An agent that thinks goes before a board that is drawn."""
+"""Agents have priority over drawing."""
 
 WHOLE = 10_000
 """More characters than any board takes."""
 
 
 class Player:
-    """What both ways of asking share: the games, the keyboard, and the pipe for answers."""
+    """Common part of both kinds of input: games, keyboard, and the pipe for answers."""
 
     def __init__(self, keyboard: int, answers: int) -> None:
         self.views = GameViews(Seated)
@@ -50,11 +50,13 @@ class Player:
 
     @property
     def game(self) -> Seated | None:
-        """The game that is played."""
+        """The current game."""
         return self.views.follower
 
     def look(self, *, types: bool = True) -> tuple[bool, bytes | None]:
-        """Wait a moment for news; whether the feed goes on, and what was typed: empty at the end, None for nothing."""
+        """Wait briefly for news. Return whether the feed is open, and the typed bytes: b"" at the end, None for no
+        input.
+        """
         watched = [self._feed, self._keyboard] if types else [self._feed]
         ready = select.select(watched, [], [], LOOK_S)[0]
         goes_on = take(self._feed, self._read)
@@ -64,13 +66,13 @@ class Player:
         return goes_on, typed
 
     def send(self, line: str) -> None:
-        """Answer what is asked."""
+        """Send an answer."""
         os.write(self._answers, f"{line}\n".encode())
 
     def _typed(self) -> bytes:
         try:
             return os.read(self._keyboard, 1 << 14)
-        except OSError:  # a terminal that is gone
+        except OSError:  # the terminal was closed
             return b""
 
 
@@ -87,7 +89,7 @@ class InLines:
         self._is_asking = False
 
     def run(self) -> None:
-        """Until the feed ends, or the person leaves."""
+        """Run until the feed ends or the person leaves."""
         goes_on = True
         while goes_on:
             goes_on, typed = self._player.look(types=not self._has_ended)
@@ -110,7 +112,7 @@ class InLines:
         self._told = len(told)
 
     def _ask(self, game: Seated) -> bool:
-        """Ask what is to be asked, and answer it by what was typed; False where the person has left."""
+        """Ask, and answer with the typed text; False if the person has left."""
         prepared = game.prepared()
         if prepared is not None:
             self._player.send(prepared)
@@ -163,7 +165,7 @@ class OnScreen:
         self._note = ""
 
     def run(self) -> None:
-        """Until the feed ends, or the person leaves; the last position then stays on the terminal."""
+        """Run until the feed ends or the person leaves; the last position then stays on the terminal."""
         goes_on = True
         with key_by_key(self._keyboard), Live(console=self._console, screen=True, auto_refresh=False) as live:
             while goes_on:
@@ -181,7 +183,6 @@ class OnScreen:
         leave_last(self._console, self._player.views.screen())
 
     def _type(self, typed: bytes) -> bool:
-        """Take what was typed; False where the person has left."""
         if not typed:
             return False
         for key in keys_of(typed, ARROWS, ESCAPE):
@@ -239,7 +240,7 @@ class OnScreen:
 
 
 def main() -> None:
-    """The process."""
+    """Run the process."""
     # Ctrl-C is for the judge, which ends the feed.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, end_politely)

@@ -1,6 +1,6 @@
-"""What `judge match` prints: nothing, a line for each move, or the games on the whole terminal.
+"""Output of `judge match`: nothing, a line for each move, or a live view of the games.
 
-`watch` and `follow` are for `judge.referee.play.Venue`; a presenter without them costs a game nothing.
+`watch` and `follow` are passed to `judge.referee.play.Venue`; a presenter without them adds no cost to a game.
 """
 
 import sys
@@ -26,23 +26,23 @@ class Presenter:
     watch: Callable[[Ply], None] | None = None
     follow: Callable[[bytes], None] | None = None
     build: BoxBuilder = staticmethod(open_box)
-    """Makes the boxes of the seats."""
+    """Opens the boxes of the seats."""
 
     def begin(self, spec: GameSpec, attempt: int) -> None:
-        """An attempt at a game begins."""
+        """Report the start of an attempt."""
 
     def end(self, record: GameRecord, path: Path, *, is_last: bool) -> None:
-        """An attempt is over and its record is written; `is_last`: there is no other attempt."""
+        """Report the end of an attempt, after its record is written; `is_last`: the game has no further attempt."""
 
     def score(self, records: Sequence[GameRecord]) -> None:
-        """All games are over."""
+        """Report the end of all games."""
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
+        """Restore the terminal."""
 
 
 class LinePresenter(Presenter):
-    """Line by line: coloured on a terminal, plain in a pipe; with or without a line for each move."""
+    """Prints lines: coloured on a terminal, plain in a pipe; with or without a line for each move."""
 
     def __init__(self, names: tuple[str, str], *, moves: bool = True) -> None:
         self._console = Console(highlight=False, soft_wrap=True, file=sys.stdout)
@@ -53,7 +53,7 @@ class LinePresenter(Presenter):
             self.watch = self._ply
 
     def begin(self, spec: GameSpec, attempt: int) -> None:
-        """The head of a game; another attempt goes on below it."""
+        """Print the heading of a game; not repeated for further attempts."""
         self._names = (spec.seats[0].name, spec.seats[1].name)
         self._count = len(spec.opening)
         if attempt == 1:
@@ -66,8 +66,8 @@ class LinePresenter(Presenter):
         name = escape(self._names[ply.seat])
         self._print(f"{self._count:4}. {name:<20} {said:<12} {ply.charged_ns / 1e6:10.1f} ms")
 
-    def end(self, record: GameRecord, path: Path, *, is_last: bool) -> None:  # noqa: ARG002 a void is said too
-        """Result, the line that the field's own manager would print of it where it has one, and record."""
+    def end(self, record: GameRecord, path: Path, *, is_last: bool) -> None:  # noqa: ARG002 a void is also printed
+        """Print the result, the line of the game's usual manager (if any), and the record's path."""
         without_winner = "yellow" if record.verdict is Verdict.VOID else "cyan"
         colour = without_winner if record.winner is None else "green"
         text = escape(outcome_text(record.verdict, record.winner, self._names))
@@ -78,7 +78,7 @@ class LinePresenter(Presenter):
         self._print(f"record {escape(str(path))}")
 
     def score(self, records: Sequence[GameRecord]) -> None:
-        """The wins of each agent and the draws, if there was more than one game."""
+        """Print wins and draws if there was more than one game."""
         if len(records) < 2:
             return
         winners = [record.seats[record.winner].name for record in records if record.winner is not None]
@@ -92,7 +92,7 @@ class LinePresenter(Presenter):
 
 
 class Shown(Presenter):
-    """The games on the whole terminal while they are played; their results as lines when it is free again."""
+    """Shows running games on the whole terminal, and prints the results at the end."""
 
     def __init__(self, names: tuple[str, str], view: LiveView, lines: Presenter | None = None) -> None:
         self._lines = lines or LinePresenter(names, moves=False)
@@ -101,19 +101,19 @@ class Shown(Presenter):
         self.follow = view.follow
 
     def begin(self, spec: GameSpec, attempt: int) -> None:
-        """Show it."""
+        """Show the game."""
         if self._view is not None:
             self._view.begin(spec)
         self._said.append(lambda: self._lines.begin(spec, attempt))
 
     def end(self, record: GameRecord, path: Path, *, is_last: bool) -> None:
-        """Show how it ended."""
+        """Show the result."""
         if self._view is not None:
             self._view.end(record, is_last)
         self._said.append(lambda: self._lines.end(record, path, is_last=is_last))
 
     def score(self, records: Sequence[GameRecord]) -> None:
-        """The last line."""
+        """Print the score."""
         self.close()
         self._lines.score(records)
 

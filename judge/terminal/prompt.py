@@ -1,4 +1,4 @@
-"""A line that a person types, by letters or by a cursor on the board."""
+"""Line editor for a person: letters, or a cursor on the board."""
 
 from dataclasses import dataclass, field
 
@@ -14,7 +14,7 @@ ARROWS = {
     for between in "[O"
     for letter, name in zip("ABCD", (UP, DOWN, RIGHT, LEFT), strict=True)
 }
-"""What terminals send for the arrow keys."""
+"""Escape sequences of the arrow keys."""
 
 ESCAPE = "\x1b"
 MOST_CHARACTERS = 200
@@ -24,7 +24,7 @@ _STEPS = {UP: (0, -1), DOWN: (0, 1), LEFT: (-1, 0), RIGHT: (1, 0)}
 
 @dataclass(slots=True)
 class Prompt:
-    """The text that is typed so far. `width` and `height` are those of the board, `words` those of the game."""
+    """The typed text. `width` and `height` are the board's, `words` the game's."""
 
     width: int
     height: int
@@ -34,12 +34,12 @@ class Prompt:
     helps: bool = False
     """Whether help is shown."""
     _picked: int = 0
-    """How many squares the cursor has put into the text."""
+    """Number of squares that the cursor added to the text."""
     _is_pointing: bool = field(default=False)
-    """Whether the cursor was moved since a square was taken or something was typed."""
+    """Whether the cursor moved since the last square or character."""
 
     def press(self, key: str, request: Request | None) -> str | None:
-        """A key, as `judge.terminal.browse.keys_of` names it; the line, once it is whole."""
+        """Apply a key from `judge.terminal.browse.keys_of`; return the line when it is complete."""
         if key in _STEPS:
             if self.cursor is None:
                 self.cursor = (self.width // 2, self.height // 2)
@@ -64,7 +64,7 @@ class Prompt:
         return None
 
     def _enter(self, request: Request | None) -> str | None:
-        """Take the square under the cursor, or the line as typed; None if empty, or if more squares are needed."""
+        """Take the square under the cursor, or the typed line; None if empty, or if more squares are needed."""
         if request is None:
             return None
         squares = self.words.squares(request)

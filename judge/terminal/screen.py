@@ -1,7 +1,6 @@
 """One screen of a running game or a record: board, both seats, moves, and the score of the series.
 
-It is composed for the size at hand and is right from 80x24 on. Everything that an agent said passes `printable`, and
-nothing is read as rich's markup.
+It fits any terminal from 80x24. All text from agents passes through `printable`, and is never parsed as rich markup.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ from judge.terminal.board_text import board_lines, board_width, side_sign, side_
 from judge.terminal.series_score import SeriesScore, clock_words, score_words
 
 WIDE = 120
-"""From this width on there is room for a list of the moves."""
+"""Minimum width for a list of moves."""
 
 _DIM, _BOLD = Style(dim=True), Style(bold=True)
 _GOOD, _WARN, _BAD = Style(color="green"), Style(color="yellow"), Style(color="red", bold=True)
@@ -28,15 +27,15 @@ _GOOD, _WARN, _BAD = Style(color="green"), Style(color="yellow"), Style(color="r
 
 @dataclass(frozen=True, slots=True)
 class SeatShown:
-    """One seat. Times in milliseconds; None if there is no limit or the value is unknown."""
+    """One seat. Times are in milliseconds; None means no limit or an unknown value."""
 
     name: str
     is_asked: bool = False
     turn_ms: float | None = None
-    """What its present turn, or its last one, has taken."""
+    """Time taken by the current or last turn."""
     turn_limit_ms: int | None = None
     left_ms: float | None = None
-    """What is left of its game time."""
+    """Remaining game time."""
     match_ms: int | None = None
     memory_bytes: int | None = None
     memory_cap_bytes: int | None = None
@@ -59,17 +58,17 @@ class MoveShown:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What is shown. It renders to the whole height that it is given."""
+    """The content of a screen. It renders to the full height."""
 
     title: str
     view: BoardView
     seats: tuple[SeatShown, SeatShown]
     moves: Sequence[MoveShown] = ()
     status: str = ""
-    """What happened last, or how the game ended."""
+    """The last event, or how the game ended."""
     series: SeriesScore | None = None
     hint: str = ""
-    """What can be typed."""
+    """The available keys."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         height = options.height or options.size.height
@@ -112,7 +111,6 @@ def _line(text: str, style: Style | None = None) -> Text:
 
 
 def _series_line(series: SeriesScore, width: int, ascii_only: bool) -> Text:
-    """Progress, score, error bar, time to the end."""
     done, room = len(series.results), 12 if width < WIDE else 40
     filled = room * done // max(1, series.games)
     full, empty = ("#", ".") if ascii_only else ("█", "░")
@@ -136,7 +134,6 @@ def _series_line(series: SeriesScore, width: int, ascii_only: bool) -> Text:
 
 
 def _seats(screen: Screen, height: int, ascii_only: bool) -> Layout:
-    """Side 0 above side 1, each in half of the height."""
     upper = (height + 1) // 2
     layout = Layout()
     layout.split_column(
@@ -191,7 +188,7 @@ def _time(ms: float | None) -> str:
 
 
 def _over(used: float | None, limit: float | None) -> Style:
-    """Green while there is time, yellow in the last fifth, red beyond."""
+    """Normal while there is time, yellow in the last fifth, red beyond."""
     if used is None or not limit or used < limit * 0.8:
         return _BOLD
     return _WARN if used <= limit else _BAD
@@ -204,7 +201,7 @@ def _memory_line(seat: SeatShown) -> Text:
         line.append(f"/{_mib(seat.memory_cap_bytes)}", _DIM)
     line.append(" MiB", _DIM)
     if seat.said:
-        line.append("  said ", _DIM)
+        line.append("  last ", _DIM)
         line.append(printable(seat.said, 40), _BOLD)
     return line
 
@@ -214,7 +211,6 @@ def _mib(count: int | None) -> str:
 
 
 def _search_lines(seat: SeatShown) -> list[Text]:
-    """Short values in one line, the principal variation in one of its own."""
     short = Text(no_wrap=True, overflow="crop")
     for key, value in seat.search.items():
         if key != "pv":

@@ -1,11 +1,11 @@
-"""The score of a series of games: the first agent's points with their confidence interval, and the time to its end."""
+"""Score of a series of games: the first agent's points with confidence interval, and the remaining time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
 Z95 = 1.96
-"""How many standard deviations hold 95 % of a normal distribution."""
+"""Standard deviations of a two-sided 95 % interval of the normal distribution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class SeriesScore:
     games: int
     results: tuple[float | None, ...] = ()
     seconds: float = 0.0
-    """Since the first game began."""
+    """Seconds since the first game began."""
 
     @property
     def counted(self) -> Sequence[float]:
@@ -35,21 +35,21 @@ class SeriesScore:
 
     @property
     def seconds_left(self) -> float | None:
-        """The rest at the pace so far; None before the first game is over."""
+        """The remaining time at the current pace; None before the first result."""
         done = len(self.results)
         return self.seconds / done * (self.games - done) if done else None
 
     def share(self) -> tuple[float, float, float] | None:
-        """The first agent's share of the points and its 95 % interval; None before the first game that counts."""
+        """The first agent's share of the points and its 95 % interval; None before the first result that counts."""
         if not self.counted:
             return None
         return wilson_interval(sum(self.counted), len(self.counted))
 
 
 def wilson_interval(points: float, games: int) -> tuple[float, float, float]:
-    """Share of the points, and Wilson's interval of it at 95 %: sound for few games and for scores of 0 and 100 % too.
+    """Return the share of the points and its Wilson interval at 95 %, which suits few games and scores of 0 and 100 %.
 
-    A draw counts as half a win; that makes the interval wider than it need be, never narrower.
+    A draw counts as half a win, so the interval may be too wide, never too narrow.
     """
     share, square = points / games, Z95**2
     middle = (share + square / (2 * games)) / (1 + square / games)
@@ -58,7 +58,7 @@ def wilson_interval(points: float, games: int) -> tuple[float, float, float]:
 
 
 def score_words(series: SeriesScore) -> str:
-    """`67 % (30-90)  a 3 - 1 b, 2 drawn`: the first one's share with its 95 % interval, and the wins of each."""
+    """Return the score as `67 % (30-90)  a 3 - 1 b, 2 drawn`: the first agent's share, its 95 % interval, and wins."""
     wins = series.wins
     text = f"{series.names[0]} {wins[0]} - {wins[1]} {series.names[1]}, {series.draws} drawn"
     share = series.share()
@@ -69,7 +69,7 @@ def score_words(series: SeriesScore) -> str:
 
 
 def clock_words(seconds: float) -> str:
-    """`0:07`, `12:30`, `1:02:03`."""
+    """Return a duration as `0:07`, `12:30` or `1:02:03`."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,4 +1,4 @@
-"""The form of all tables that commands print."""
+"""The style of all tables that commands print."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +12,7 @@ def make_table(
     *,
     numbers: Iterable[int] = (),
 ) -> Table:
-    """A table without a frame. The columns with these `numbers`, from 0, are aligned to the right."""
+    """Return a table without a frame. The columns with these 0-based `numbers` are right-aligned."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     right = set(numbers)
     for number, column in enumerate(columns):

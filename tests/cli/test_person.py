@@ -96,7 +96,7 @@ def test_who_leaves_leaves_no_record(tmp_path: Path, typed: str) -> None:
     ran = play(tmp_path, typed, "me", "house-instant", *FREESTYLE)
 
     assert 130 == ran.code
-    assert "the game was left: it counts for nobody" in ran.err
+    assert "you left the game; it has no result" in ran.err
     assert "Traceback" not in ran.err
     assert [] == list((tmp_path / "records").iterdir())
 
@@ -306,7 +306,7 @@ def test_ctrl_c_leaves_the_game_and_the_terminal_in_order(tmp_path: Path) -> Non
     end = terminal.to_the_end()
 
     assert 130 == terminal.code
-    assert "the game was left: it counts for nobody" in end
+    assert "you left the game; it has no result" in end
     assert is_in_order(terminal)
     assert [] == list((tmp_path / "records").iterdir())
 
@@ -319,7 +319,7 @@ def test_ctrl_d_leaves_too(tmp_path: Path) -> None:
     end = terminal.to_the_end()
 
     assert 130 == terminal.code
-    assert "the game was left: it counts for nobody" in end
+    assert "you left the game; it has no result" in end
     assert is_in_order(terminal)
 
 
