@@ -76,7 +76,7 @@ def test_every_command_of_a_page_works(page: str, tmp_path: Path) -> None:
         assert done.returncode == 0 or line in MAY_FAIL, f"{line}\n{done.stdout}\n{done.stderr}"
 
 
-def test_the_page_on_new_games_shows_the_package_as_it_is() -> None:
+def test_page_on_new_games_shows_the_actual_package() -> None:
     """Every piece of code stands in one of its files."""
     package = ROOT / "tests/plugins/connect_four"
     files = [path.read_text() for path in package.rglob("*") if path.suffix in (".py", ".toml")]
@@ -88,7 +88,7 @@ def test_the_page_on_new_games_shows_the_package_as_it_is() -> None:
         assert any(piece in file for file in files), piece
 
 
-def test_authors_are_told_the_limits_that_are_enforced() -> None:
+def test_authors_page_states_the_enforced_limits() -> None:
     text = (ROOT / "docs/authors.md").read_text()
     policy = load_policy("gomocup-standard")
     limits, folders = policy.limits, policy.folders
@@ -110,7 +110,7 @@ def test_authors_are_told_the_limits_that_are_enforced() -> None:
     assert f"{load_policy('qchess-2013').clock.turn_ms // 1000} s an" in text
 
 
-def test_authors_are_told_what_each_verdict_means() -> None:
+def test_authors_page_explains_each_verdict() -> None:
     section = (
         (ROOT / "docs/authors.md").read_text().partition("\n## 4. What each verdict means\n")[2].partition("\n## ")[0]
     )

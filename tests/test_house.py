@@ -120,7 +120,7 @@ def test_a_package_imports_every_package_that_it_may(package: str) -> None:
     assert imported - {package} == MAY_IMPORT[package]
 
 
-def test_nothing_imports_what_is_there_for_tests() -> None:
+def test_product_imports_nothing_from_tests() -> None:
     assert [] == [package for package, packages in MAY_IMPORT.items() if "testing" in packages]
 
 
@@ -318,14 +318,14 @@ def test_the_registered_names_are_those_of_pyproject() -> None:
 
 
 @pytest.mark.parametrize("name", GAMES.names())
-def test_an_entry_is_called_as_it_is_registered(name: str) -> None:
+def test_entry_has_its_registered_name(name: str) -> None:
     entry = game_entry(name)
 
     assert name == entry.name
     assert entry.protocol in PROTOCOLS.names()
 
 
-def test_every_module_says_its_rule_in_its_first_line() -> None:
+def test_every_module_has_a_first_line_of_purpose() -> None:
     for path in modules():
         first = (ast.get_docstring(module_tree(path)) or "").split("\n")[0]
 

@@ -36,7 +36,7 @@ def parts(section: str) -> Iterator[str]:
         yield from getattr(seccomp.load_profile(name), section)
 
 
-def test_the_page_is_what_the_script_makes(script: ModuleType) -> None:
+def test_page_equals_the_script_output(script: ModuleType) -> None:
     assert script.page() == script.PAGE.read_text(encoding="utf-8"), "run .venv/bin/python scripts/system_calls.py"
 
 
@@ -48,7 +48,7 @@ def test_each_part_of_a_profile_has_a_reason_and_each_reason_a_part(section: str
         assert entry.get("bound") or section == "skip"
 
 
-def test_each_call_with_a_bound_of_its_own_is_admitted(reasons: dict[str, Any]) -> None:
+def test_each_individually_limited_call_is_admitted(reasons: dict[str, Any]) -> None:
     profiles = [seccomp.load_profile(name) for name in seccomp.profile_names()]
     for part, entry in reasons["allow"].items():
         admitted = {call for profile in profiles for call in profile.allow.get(part, ())}

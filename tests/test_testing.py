@@ -25,7 +25,7 @@ def test_the_example_is_true() -> None:
         ("> START 15\n> BEGIN", "expected '> BEGIN', and nothing came"),
     ],
 )
-def test_a_conversation_that_goes_otherwise_says_how(script: str, why: str) -> None:
+def test_unexpected_conversation_reports_the_difference(script: str, why: str) -> None:
     conversation = Conversation(new_protocol("gomocup", {}))
     terms = {"rule": "freestyle", "width": 15, "height": 15}
     conversation.feed(Open(0, terms, ("one", "two"), ToldLimits(1000, 60_000, 0)))

@@ -152,7 +152,7 @@ def test_a_file_that_cannot_run_here_is_refused(tmp_path: Path, staging: Path, h
     assert words in str(error.value)
 
 
-def test_whoever_names_an_archive_is_told_to_unpack_or_submit_it(tmp_path: Path, staging: Path) -> None:
+def test_archive_given_as_an_agent_gets_a_hint_to_unpack_or_submit_it(tmp_path: Path, staging: Path) -> None:
     path = tmp_path / "pbrain-mine.ZIP"
     path.write_bytes(b"PK\x03\x04")
 
@@ -198,7 +198,7 @@ def test_an_info_file_without_a_program_names_its_line(tmp_path: Path, staging: 
         stage_agent(str(source), staging)
 
 
-def test_a_runtime_is_what_the_policy_says_and_nothing_else(tmp_path: Path, staging: Path) -> None:
+def test_runtime_is_exactly_that_of_the_policy(tmp_path: Path, staging: Path) -> None:
     """An agent cannot choose an image; an organiser can give one a name."""
     script = tmp_path / "old.py"
     script.write_text("#!/usr/bin/python2.7\n")

@@ -46,7 +46,7 @@ def test_the_program_made_for_rule_and_size_goes_before_the_wider_one(
         ("pbrain-pisq5", "pisq5"),
     ],
 )
-def test_a_brain_is_called_by_what_its_programs_share(executable: str, name: str) -> None:
+def test_brain_is_named_after_the_common_part_of_its_programs(executable: str, name: str) -> None:
     """Whichever of them plays, the record says the same name."""
     assert name == brain_name(executable)
 

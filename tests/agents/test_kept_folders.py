@@ -199,7 +199,7 @@ def test_spoiled_heads_are_refused_with_a_sentence(store: FolderStore, tmp_path:
 
 
 @pytest.mark.parametrize("digest", ["", "../../etc/passwd", "A" * 64, "0" * 63])
-def test_a_digest_that_is_none_names_no_file(store: FolderStore, digest: str) -> None:
+def test_invalid_digest_names_no_file(store: FolderStore, digest: str) -> None:
     with pytest.raises(InputError, match="is not the digest"):
         store.get(OWNERS[0], digest)
 

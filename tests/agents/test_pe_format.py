@@ -41,7 +41,7 @@ def archive(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("machine", "bits"), [(0x014C, 32), (0x8664, 64)])
-def test_the_header_says_the_width(tmp_path: Path, machine: int, bits: int) -> None:
+def test_header_contains_the_width(tmp_path: Path, machine: int, bits: int) -> None:
     path = tmp_path / "brain.exe"
     path.write_bytes(program(machine))
 
@@ -62,7 +62,7 @@ def test_the_header_says_the_width(tmp_path: Path, machine: int, bits: int) -> N
         (program(subsystem=10), "for subsystem 10"),
     ],
 )
-def test_what_the_runtime_cannot_run_is_refused_with_the_reason(
+def test_program_unsupported_by_the_runtime_is_refused_with_the_reason(
     tmp_path: Path, staging: Path, content: bytes, words: str
 ) -> None:
     path = tmp_path / "brain.exe"
@@ -138,7 +138,7 @@ def test_a_program_for_dotnet_is_not_one_for_another_runtime(
 
 
 @pytest.mark.parametrize("command", ['["brain.exe", "-v"]', '["wine", "brain.exe", "-v"]'])
-def test_a_manifest_names_the_program_or_what_starts_it(archive: Path, staging: Path, command: str) -> None:
+def test_manifest_names_the_program_or_its_launcher(archive: Path, staging: Path, command: str) -> None:
     (archive / "brain.exe").write_bytes(program())
     (archive / "agent.toml").write_text(f'name = "b"\nruntime = "wine"\ncommand = {command}\n')
 

@@ -33,7 +33,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_first_bytes_tell_the_kind(tmp_path: Path, name: str) -> None:
+def test_first_bytes_determine_the_kind(tmp_path: Path, name: str) -> None:
     content, kind = FILES[name]
     (tmp_path / name).write_bytes(content)
 
@@ -68,7 +68,7 @@ def test_a_program_for_linux_goes_before_one_for_windows(tmp_path: Path, names: 
         ({"pbrain-x.txt": b"", "x": b""}, "no program called pbrain-"),
     ],
 )
-def test_what_does_not_play_is_refused_by_what_it_is(tmp_path: Path, files: dict[str, bytes], why: str) -> None:
+def test_unplayable_file_is_refused_by_its_kind(tmp_path: Path, files: dict[str, bytes], why: str) -> None:
     source, staging = tmp_path / "source", tmp_path / "staging"
     staging.mkdir()
     for name, content in files.items():
@@ -95,7 +95,9 @@ def test_what_does_not_play_is_refused_by_what_it_is(tmp_path: Path, files: dict
         (b"", ("python3",)),
     ],
 )
-def test_the_first_line_and_the_statements_tell_the_python(tmp_path: Path, text: bytes, words: tuple[str, ...]) -> None:
+def test_shebang_and_statements_determine_the_python_version(
+    tmp_path: Path, text: bytes, words: tuple[str, ...]
+) -> None:
     path = tmp_path / "agent.py"
     path.write_bytes(text)
 

@@ -70,14 +70,14 @@ def words(found: BuildRecipe | None) -> tuple[str, ...]:
         ({"src/a.c": "", ".git/hooks/x.rs": ""}, "c"),
     ],
 )
-def test_the_tree_tells_the_build(tmp_path: Path, files: dict[str, str], kind: str) -> None:
+def test_source_tree_determines_the_build(tmp_path: Path, files: dict[str, str], kind: str) -> None:
     found = recipe(tmp_path, files)
 
     assert found
     assert kind == found.kind
 
 
-def test_a_table_without_kind_adds_to_what_the_tree_tells(tmp_path: Path) -> None:
+def test_table_without_kind_adds_to_the_detected_build(tmp_path: Path) -> None:
     found = recipe(tmp_path, {"Main.java": MAIN.format("Main")}, flags=["-encoding", "ISO-8859-1"])
 
     assert found
@@ -85,12 +85,12 @@ def test_a_table_without_kind_adds_to_what_the_tree_tells(tmp_path: Path) -> Non
     assert "ISO-8859-1" in words(found)
 
 
-def test_a_table_where_nothing_is_built_says_so(tmp_path: Path) -> None:
+def test_table_without_a_build_reports_it(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"\[build\] of agent.toml: there is no source that is built here"):
         recipe(tmp_path, {"notes.txt": ""}, flags=["-O3"])
 
 
-def test_the_tree_s_manifest_gets_what_it_does_not_say(tmp_path: Path) -> None:
+def test_detected_manifest_fills_missing_keys(tmp_path: Path) -> None:
     files = {"Main.java": MAIN.format("Main")}
     sources = Sources(laid(tmp_path, files), "mine", said=frozenset({"name", "author"}))
 
@@ -116,14 +116,14 @@ def test_a_tree_without_manifest_gets_one(tmp_path: Path) -> None:
     assert 'name = "mine"\ncommand = ["java", "-cp", ".", "p.q.Main"]\nruntime = "java"\n' == found.manifest
 
 
-def test_what_can_be_played_is_not_built(tmp_path: Path) -> None:
+def test_playable_folder_is_not_built(tmp_path: Path) -> None:
     assert recipe(tmp_path, {"run": "", "run.c": ""}, "./run") is None
     assert recipe(tmp_path, {"bot.py": ""}, "python3", "bot.py") is None
     assert recipe(tmp_path, {"Bot.class": "", "Bot.java": ""}, "java", "Bot") is None
     assert recipe(tmp_path / "empty", {"notes.txt": ""}) is None
 
 
-def test_what_the_command_names_is_what_is_built(tmp_path: Path) -> None:
+def test_named_target_is_built(tmp_path: Path) -> None:
     found = recipe(tmp_path, {"a.c": ""}, "./bin/run", "--fast")
 
     assert "./bin/run" in words(found)
@@ -182,7 +182,7 @@ def test_the_table_decides_where_there_is_one(tmp_path: Path) -> None:
         ({"src/main.rs": "", "Cargo.toml": "x = " + "[" * 5000}, {}, "Cargo.toml"),
     ],
 )
-def test_what_is_unclear_is_refused_with_the_fix(
+def test_ambiguous_input_is_refused_with_the_fix(
     tmp_path: Path, files: dict[str, str], table: dict[str, object], why: str
 ) -> None:
     with pytest.raises(InputError, match=why):
@@ -218,7 +218,7 @@ def test_crates_that_were_sent_are_used(tmp_path: Path) -> None:
     assert ("cp", f"/tmp/target/{target}/release/x", "./bin/run") == copy
 
 
-def test_crates_beside_a_package_need_no_vendor_folder(tmp_path: Path) -> None:
+def test_crates_next_to_a_package_need_no_vendor_folder(tmp_path: Path) -> None:
     cargo = "[package]\nname = 'x'\n[dependencies]\nboard = {path = 'board'}\n[build-dependencies.tool]\npath = 'tool'"
 
     assert recipe(tmp_path, {"Cargo.toml": cargo, "src/main.rs": "", "build.rs": ""})
@@ -249,7 +249,7 @@ def test_of_the_usual_layout_tests_are_not_built_and_resources_are_found(tmp_pat
     assert '["java", "-cp", ".:src/main/resources", "Main"]' in found.manifest
 
 
-def test_sources_beside_libraries_are_built_for_the_class_that_is_to_run(tmp_path: Path) -> None:
+def test_sources_next_to_libraries_are_built_for_the_main_class(tmp_path: Path) -> None:
     files = {"p/Bot.java": "", "lib/a.jar": ""}
 
     assert recipe(tmp_path, files, "java", "-cp", ".:lib/a.jar", "p.Bot")
@@ -278,7 +278,7 @@ def test_a_language_has_its_runtime(tmp_path: Path, files: dict[str, str], runti
     assert f'name = "mine"\ncommand = {command}\nruntime = "{runtime}"\n' == found.manifest
 
 
-def test_what_mono_is_to_run_is_built_where_it_is_missing(tmp_path: Path) -> None:
+def test_missing_mono_image_is_built(tmp_path: Path) -> None:
     found = recipe(tmp_path, {"Brain.cs": ""}, "mono", "bin/brain.exe")
 
     assert "-out:./bin/brain.exe" in words(found)

@@ -41,7 +41,7 @@ def test_an_agent_is_stored_by_its_digest_and_read_only(program: Path, tmp_path:
     assert {digest} == store.digests()
 
 
-def test_what_a_killed_judge_left_goes_away(program: Path, tmp_path: Path) -> None:
+def test_resources_of_a_killed_judge_are_removed(program: Path, tmp_path: Path) -> None:
     store = AgentStore(tmp_path / "agents")
     store.put(program)
     half = tmp_path / "agents" / ".new-half"

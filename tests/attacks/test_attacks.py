@@ -41,7 +41,7 @@ CONTROLS = [
 @pytest.mark.docker
 @again_where_busy
 @pytest.mark.parametrize("attack", DEFENCES)
-def test_the_defence_holds_and_nobody_else_is_harmed(suite: Suite, attack: Attack) -> None:
+def test_defence_holds_and_harms_no_other(suite: Suite, attack: Attack) -> None:
     trial = suite.attack(attack)
 
     assert () == trial.problems

@@ -117,7 +117,7 @@ def test_in_a_box_that_is_reused_they_carry_nothing_to_the_next_game(slot: Slot,
     assert ["nothing)"] * 6 == found(files)
 
 
-def test_in_a_box_whose_program_stays_they_carry_numbers(slot: Slot, program: Path) -> None:
+def test_boxes_with_a_persistent_program_are_numbered(slot: Slot, program: Path) -> None:
     files = games(slot, program, "pages", 3, "box.reuse=agent", is_shared=True, renewal=ProgramStays)
 
     assert REUSED == files[2].record.placement.box

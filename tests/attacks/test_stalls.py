@@ -324,7 +324,7 @@ class OnSlowDisk(DockerBox):
         limit_reads(THROTTLE / memory.name / self._container.id, self.disk)
 
 
-def test_a_game_on_a_slow_disk_is_void_and_says_why(slot: Slot, correct: Path, tmp_path: Path) -> None:
+def test_game_on_a_slow_disk_is_void_with_a_reason(slot: Slot, correct: Path, tmp_path: Path) -> None:
     """The agent's program comes from the disk page by page: it is not ready in time."""
     with slow_disk(tmp_path, correct) as (disk, number), ExitStack() as stack:
         seats = [

@@ -57,14 +57,14 @@ def test_two_burners_on_its_core_make_an_overrun_void(once: Suite, slot: Slot, a
     assert " % of its cores during its time" in trial.reason
 
 
-def test_one_that_sleeps_over_its_turn_loses_whoever_uses_its_core(once: Suite, slot: Slot) -> None:
+def test_seat_that_sleeps_over_its_turn_loses_even_on_a_busy_core(once: Suite, slot: Slot) -> None:
     """It wanted no core: a lost game would be played again whenever the host is busy."""
     trial = once.attack(replace(SLEEPS, scene=burners(slot)))
 
     assert (Verdict.TURN_TIME, ()) == (trial.verdict, trial.problems)
 
 
-def test_where_nobody_asks_whether_it_wanted_one_it_is_void(once: Suite, slot: Slot) -> None:
+def test_late_game_without_a_core_wait_measurement_is_void(once: Suite, slot: Slot) -> None:
     policy = {"clock": {**SLEEPS.policy["clock"], "waited_share": 0.0}}
     starved = Expected(verdict=Verdict.VOID, because="the agent was starved")
 

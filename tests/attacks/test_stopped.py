@@ -66,7 +66,7 @@ def stopped_ms(file: RecordFile, seat: int) -> float:
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_a_seat_whose_helpers_end_in_its_opponents_time_loses(played: Play, seat: int) -> None:
+def test_seat_whose_helpers_exit_in_the_opponents_time_loses(played: Play, seat: int) -> None:
     file = played(HELPERS, seat)
 
     assert (Verdict.TURN_TIME, 1 - seat) == (file.record.verdict, file.record.winner)

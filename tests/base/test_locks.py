@@ -18,7 +18,7 @@ def test_a_file_is_locked_once_at_a_time(tmp_path: Path) -> None:
     assert "whose it is" == path.read_text()
 
 
-def test_a_directory_is_shared_by_those_who_say_so(tmp_path: Path) -> None:
+def test_directory_is_shared_only_where_declared(tmp_path: Path) -> None:
     files = [os.open(tmp_path, os.O_RDONLY) for _ in range(3)]
     assert [True, True, False] == [
         try_lock(file, shared=shared) for file, shared in zip(files, (True, True, False), strict=True)

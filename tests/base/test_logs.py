@@ -53,7 +53,7 @@ def test_events_go_elsewhere_for_a_while() -> None:
 
 
 @pytest.mark.parametrize("tracebacks", [False, True])
-def test_what_a_library_logs_is_an_event(library: logging.Logger, tracebacks: bool) -> None:
+def test_library_log_records_are_events(library: logging.Logger, tracebacks: bool) -> None:
     file = io.StringIO()
     logs.adopt("judge-test-library", level=logging.WARNING, tracebacks=tracebacks)
     logs.to_json(file)  # afterwards: events go wherever they go at the moment

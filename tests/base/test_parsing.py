@@ -49,14 +49,14 @@ class Table(BaseModel):
         ({"name": "x", "clock": 5}, "clock: it should have keys of its own: turn_ms"),
     ],
 )
-def test_the_first_thing_that_is_wrong_is_said(data: object, said: str) -> None:
+def test_first_error_is_reported(data: object, said: str) -> None:
     with pytest.raises(InputError) as refused:
         parse(Table, data, "table.toml")
 
     assert f"table.toml: {said}" == str(refused.value)
 
 
-def test_every_field_of_a_value_that_is_wrong_is_said_once() -> None:
+def test_every_invalid_field_is_reported_once() -> None:
     with pytest.raises(InputError) as refused:
         parse(Table, {"colour": "red", "clock": {"turn_ms": "x", "turn": 1}, "size": 15}, "table")
 
@@ -72,7 +72,7 @@ def test_a_key_in_a_list_is_named_with_its_place() -> None:
     assert "tables: unknown key '1.colr'; did you mean 'colour'?" == str(refused.value)
 
 
-def test_what_fits_is_read() -> None:
+def test_fitting_input_is_read() -> None:
     assert "x" == parse(Table, {"name": "x"}, "table").name
     assert ["x"] == [table.name for table in parse_json(list[Table], '[{"name": "x"}]', "tables")]
 

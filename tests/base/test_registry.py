@@ -149,7 +149,7 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
         protocol_entry("gomocap")
 
 
-def test_an_installation_that_is_older_than_the_registry_says_what_to_do(
+def test_installation_older_than_the_registry_names_the_fix(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(registry, "entry_points", lambda: SimpleNamespace(select=lambda group: ()))

@@ -57,7 +57,7 @@ def test_a_thread_with_another_policy_keeps_it() -> None:
     assert [os.SCHED_BATCH] == seen
 
 
-def test_only_the_thread_that_asks_and_those_that_it_starts_go_behind_games() -> None:
+def test_only_the_calling_thread_and_its_children_get_low_priority() -> None:
     before, looks = nice(), list[int]()
     thread = threading.Thread(target=in_a_thread, args=(looks, True))
     thread.start()

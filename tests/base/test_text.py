@@ -46,7 +46,7 @@ def test_printable_text_is_harmless_and_bounded(text: str, limit: int | None, ma
 
 
 @given(HOSTILE)
-def test_is_printable_says_what_is_harmless(text: str) -> None:
+def test_is_printable_accepts_harmless_characters_only(text: str) -> None:
     assert is_printable(text) == is_harmless(text)
 
 
@@ -89,7 +89,7 @@ def test_any_bytes_become_text_that_can_be_shown(data: bytes) -> None:
         ("\x00" * 6, "\\x00\\x00\\x00\\x00\\..."),
     ],
 )
-def test_what_is_not_printable_is_escaped(text: str, shown: str) -> None:
+def test_unprintable_characters_are_escaped(text: str, shown: str) -> None:
     assert shown == printable(text, 20)
 
 
@@ -100,7 +100,7 @@ def test_a_mark_and_another_ending_can_be_chosen() -> None:
     assert ".." == printable("abcdef", 2)
 
 
-def test_a_text_is_cut_after_200_characters_unless_told_otherwise() -> None:
+def test_text_is_cut_after_200_characters_by_default() -> None:
     assert "a" * 197 + "..." == printable("a" * 201)
     assert "a" * 201 == printable("a" * 201, None)
 

@@ -111,7 +111,7 @@ def outcome(read: object, path: Path) -> str:
         ("a = " + "[" * 5000, "nested too deeply"),
     ],
 )
-def test_an_error_says_the_fix(text: str, fix: str) -> None:
+def test_error_names_the_fix(text: str, fix: str) -> None:
     said = refusal(text)
     assert said.startswith("a.toml")
     assert fix in said

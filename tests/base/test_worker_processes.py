@@ -139,12 +139,12 @@ def be_stubborn() -> None:
     raise StubbornError("this", "that")
 
 
-def test_an_error_that_does_not_pickle_is_told_by_its_text(worker: Worker[Any]) -> None:
+def test_unpicklable_error_is_reported_by_its_text(worker: Worker[Any]) -> None:
     worker.start(be_stubborn)
     assert "RuntimeError('StubbornError: this and that')" == repr(worker.exception())
 
 
-def test_what_a_task_raises_is_raised_and_says_where(worker: Worker[Any]) -> None:
+def test_task_error_is_raised_with_its_place(worker: Worker[Any]) -> None:
     worker.start(fail, "of the task")
     with pytest.raises(ValueError) as raised:
         worker.result()
@@ -155,7 +155,7 @@ def test_what_a_task_raises_is_raised_and_says_where(worker: Worker[Any]) -> Non
     assert "of another" == str(worker.exception())
 
 
-def test_what_does_not_pickle_is_refused_at_once_or_raised(worker: Worker[Any]) -> None:
+def test_unpicklable_values_are_refused_at_once_or_raised(worker: Worker[Any]) -> None:
     with pytest.raises(AttributeError):
         worker.start(lambda: None)
     assert worker.pid is None
@@ -261,7 +261,7 @@ def test_a_task_that_fails_leaves_the_others_of_a_crew_alone(crew: tuple[Worker[
     assert one.result() == two.result()
 
 
-def test_a_crew_that_is_killed_loses_all_its_tasks_and_goes_on_in_a_new_process(
+def test_killed_crew_loses_its_tasks_and_resumes_in_a_new_process(
     crew: tuple[Worker[Any], Worker[Any]],
 ) -> None:
     for worker in crew:
@@ -298,7 +298,7 @@ def test_a_process_that_exits_is_lost_with_its_status(worker: Worker[Any]) -> No
         worker.result()
 
 
-def test_a_process_that_is_killed_before_it_has_read_its_task_blocks_nobody(
+def test_process_killed_before_reading_its_task_blocks_no_caller(
     worker: Worker[Any],
 ) -> None:
     worker.start(len, bytes(8 * MIB))

@@ -57,7 +57,7 @@ def test_a_reader_that_is_gone_is_forgotten() -> None:
         os.fstat(writer)
 
 
-def test_a_reader_that_is_hopelessly_behind_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hopelessly_slow_reader_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipe, "MOST_BEHIND_BYTES", 1 << 20)
     reader, writer = os.pipe()
     to = Feed(writer)

@@ -73,7 +73,7 @@ def tell(
         connection.running.close()
 
 
-def test_a_contest_is_told_from_its_entries_to_its_table(cup: Cup) -> None:
+def test_contest_log_runs_from_entries_to_standings(cup: Cup) -> None:
     with recorder(cup) as log:
         log.read_store()
         for _ in range(2):
@@ -97,7 +97,7 @@ def test_a_contest_is_told_from_its_entries_to_its_table(cup: Cup) -> None:
     assert sorted(set(games)) == games
 
 
-def test_games_and_standings_are_told_with_their_leagues(tmp_path: Path) -> None:
+def test_games_and_standings_include_their_leagues(tmp_path: Path) -> None:
     leagues = 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1'
     with Cup(tmp_path, STRONG_TO_WEAK, leagues) as cup:
         with recorder(cup) as log:
@@ -111,7 +111,7 @@ def test_games_and_standings_are_told_with_their_leagues(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
-def test_moves_that_did_not_come_are_told_from_the_record(cup: Cup, share: float) -> None:
+def test_missing_moves_are_taken_from_the_record(cup: Cup, share: float) -> None:
     with recorder(cup) as log:
         game, file = play_next(cup)
         tell(log, game, file, share=share)
@@ -162,7 +162,7 @@ def since_it_began_again(words: Sequence[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("is_new", [False, True], ids=["the same recorder", "the next one"])
-def test_an_attempt_that_another_machine_plays_again_is_told_again_from_its_beginning(cup: Cup, is_new: bool) -> None:
+def test_attempt_replayed_by_another_machine_is_broadcast_from_its_beginning(cup: Cup, is_new: bool) -> None:
     game, file = play_next(cup)
     with recorder(cup) as log:
         tell(log, game, file, share=0.6)
@@ -191,7 +191,7 @@ def test_an_attempt_that_another_machine_plays_again_is_told_again_from_its_begi
     assert 2 == sum(moves == 0 for (begun, moves) in dict.fromkeys(states) if begun)
 
 
-def test_moves_that_are_not_those_of_the_record_are_told_again_when_the_game_is_over(cup: Cup) -> None:
+def test_moves_that_differ_from_the_record_are_sent_again_at_the_end(cup: Cup) -> None:
     """Only another machine tells them: its record is checked, and what it told before then is not."""
     game, file = play_next(cup)
     other = RecordFile(record=file.record, transcript=seal(_with_other_move(rejoined(unseal(file.transcript)))))
@@ -242,7 +242,7 @@ def test_nothing_that_a_worker_sends_ends_the_recorder(cup: Cup, packed: bytes) 
     assert whole(len(file.record.plies)) == since_it_began_again(of_games(events(cup))[1, 1])
 
 
-def test_an_attempt_that_does_not_count_is_told_as_such_and_the_next_one_from_its_beginning(cup: Cup) -> None:
+def test_uncounted_attempt_is_marked_and_the_next_is_broadcast_from_its_beginning(cup: Cup) -> None:
     with recorder(cup) as log:
         game, file = play_next(cup)
         tell(log, game, file, share=0.5)
@@ -261,7 +261,7 @@ def test_an_attempt_that_does_not_count_is_told_as_such_and_the_next_one_from_it
     assert ["abandoned", "annulled"] == states
 
 
-def test_what_organisers_decide_is_told(cup: Cup) -> None:
+def test_organiser_decisions_are_published(cup: Cup) -> None:
     with recorder(cup) as log:
         cup.store.set_state(cup.contest.name, "paused", "lunch")
         cup.store.disqualify(cup.contest.name, "bert", "<b>it</b>\n cheats")
@@ -290,7 +290,7 @@ def test_a_log_that_was_removed_is_made_again_from_store_and_records(cup: Cup) -
     assert name != events(cup)[0]["log"]
 
 
-def test_with_a_delay_a_move_is_told_after_so_many_more_and_the_end_at_once(cup: Cup) -> None:
+def test_with_a_delay_a_move_is_sent_after_later_moves_and_the_end_at_once(cup: Cup) -> None:
     with recorder(cup, BroadcastPlan(delay_plies=3)) as log:
         game, file = play_next(cup)
         moves = len(file.record.plies)
@@ -309,7 +309,7 @@ def test_with_a_delay_a_move_is_told_after_so_many_more_and_the_end_at_once(cup:
     assert not any("clock" in event for event in events(cup))
 
 
-def test_with_a_delay_in_seconds_nothing_is_told_before(cup: Cup) -> None:
+def test_with_a_delay_in_seconds_no_event_is_sent_early(cup: Cup) -> None:
     with recorder(cup, BroadcastPlan(delay_s=3600)) as log:
         game, file = play_next(cup)
         tell(log, game, file)
@@ -428,7 +428,7 @@ def test_recorder_that_dies_is_started_again_and_its_log_is_complete(tmp_path: P
     assert whole(len(file.record.plies)) == found[2, 1]
 
 
-def test_a_change_of_the_store_wakes_who_waits_for_it(cup: Cup) -> None:
+def test_store_change_wakes_waiting_processes(cup: Cup) -> None:
     with closing(StoreChanges(cup.planned)) as changes:
         assert ([], [], []) == select.select([changes], [], [], 0)
         cup.store.set_state(cup.contest.name, "paused", "lunch")

@@ -78,7 +78,7 @@ def test_clocks_run_from_the_moment_of_the_transcript() -> None:
     assert all(clock.since_ms >= 1_700_000_000_000 for clock in clocks)
 
 
-def test_what_an_agent_says_is_told_while_it_thinks_and_with_its_move() -> None:
+def test_agent_messages_are_broadcast_while_it_thinks_and_with_its_move() -> None:
     file = recorded.gomoku()
     running = RunningGame(file.record.spec, 1, 1)
     events = []
@@ -93,7 +93,7 @@ def test_what_an_agent_says_is_told_while_it_thinks_and_with_its_move() -> None:
     assert all(text.isprintable() for event in said for text in event.messages)
 
 
-def test_nothing_of_a_hidden_piece_is_told() -> None:
+def test_hidden_pieces_are_not_revealed() -> None:
     """Which pieces stand where, in the set-up and on the board, and what an agent says of it."""
     file = recorded.stratego_game()
     events = heard(file, 50)
@@ -109,7 +109,7 @@ def test_nothing_of_a_hidden_piece_is_told() -> None:
     assert any(event.said for event in moves(events))
 
 
-def test_types_that_nobody_knows_are_not_told() -> None:
+def test_unknown_types_are_not_revealed() -> None:
     file = recorded.quantum()
     told = [piece for event in heard(file, 20) if isinstance(event, MoveMade) for piece in event.pieces]
     first = next(event for event in heard(file, 20) if isinstance(event, Playing))

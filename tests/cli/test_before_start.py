@@ -38,7 +38,7 @@ def test_status_and_log_work_before_anything_happened(judge: Judge, tmp_path: Pa
     assert ["contest.toml"] == [path.name for path in (tmp_path / "cup").iterdir()]
 
 
-def test_standings_say_when_the_contest_begins(judge: Judge, tmp_path: Path) -> None:
+def test_standings_show_the_start_time(judge: Judge, tmp_path: Path) -> None:
     starts = datetime.now(UTC).replace(microsecond=0) + timedelta(days=3)
     make_cup(tmp_path, f"[contest]\nstarts = {starts.isoformat()}\n")
 
@@ -52,7 +52,7 @@ def test_standings_say_when_the_contest_begins(judge: Judge, tmp_path: Path) -> 
     assert ["contest.toml"] == [path.name for path in (tmp_path / "cup").iterdir()]
 
 
-def test_standings_without_a_moment_say_what_begins_the_contest(judge: Judge, tmp_path: Path) -> None:
+def test_standings_without_a_start_time_explain_how_to_begin(judge: Judge, tmp_path: Path) -> None:
     make_cup(tmp_path)
 
     assert "not scheduled: judge contest run begins it" in judge("contest", "standings", "cup").out

@@ -15,7 +15,7 @@ from tests.patience import PATIENCE_S
 pytestmark = pytest.mark.docker
 
 
-def test_an_author_reads_what_was_tried_and_what_came_of_it(judge: Judge, nothing_left: None) -> None:
+def test_author_reads_tried_checks_and_results(judge: Judge, nothing_left: None) -> None:
     checked = judge("check", "house-python", "--policy", "gomocup-freestyle")
 
     lines = checked.out.splitlines()
@@ -37,7 +37,7 @@ def test_a_script_gets_the_report_and_an_exit_code(judge: Judge, tmp_path: Path)
     assert "I have no board" in report.findings[0].evidence
 
 
-def test_nothing_that_an_agent_says_reaches_the_terminal_as_it_is(judge: Judge, tmp_path: Path) -> None:
+def test_agent_output_reaches_the_terminal_escaped(judge: Judge, tmp_path: Path) -> None:
     brain = write_brain(tmp_path, "painter", "raise SystemExit('\\x1b[31m[bold]red\\u202e')")
 
     checked = judge("check", brain, "--policy", "gomocup-freestyle", *SHORT)

@@ -161,7 +161,7 @@ def test_one_folder_has_one_judge_and_pause_ends_it_politely(judge: Judge, tmp_p
 
 
 @pytest.mark.docker
-def test_ctrl_c_once_finishes_what_runs(judge: Judge, tmp_path: Path) -> None:
+def test_ctrl_c_once_finishes_running_games(judge: Judge, tmp_path: Path) -> None:
     slow_contest(tmp_path / "cup", games=8)
     with closing(docker.from_env()) as client, running(tmp_path, "cup", *ONE) as process:
         playing(client, process, runs_python)
@@ -179,7 +179,7 @@ def test_ctrl_c_once_finishes_what_runs(judge: Judge, tmp_path: Path) -> None:
 
 
 @pytest.mark.docker
-def test_ctrl_c_twice_abandons_what_runs(judge: Judge, tmp_path: Path) -> None:
+def test_ctrl_c_twice_abandons_running_games(judge: Judge, tmp_path: Path) -> None:
     slow_contest(tmp_path / "cup")
     with closing(docker.from_env()) as client, running(tmp_path, "cup") as process:
         playing(client, process, runs_python)
@@ -258,7 +258,7 @@ def test_voids_in_a_row_stop_the_contest_until_the_organiser_has_fixed_it(judge:
 
 
 @pytest.mark.docker
-def test_what_was_changed_since_the_start_is_said_or_refused(judge: Judge, tmp_path: Path) -> None:
+def test_files_changed_since_the_start_are_reported_or_refused(judge: Judge, tmp_path: Path) -> None:
     """The plan is said, the images are asked about, an agent's files are refused; nothing is played meanwhile."""
     cup = write_contest(tmp_path / "cup", ["house-instant", "house-instant"], games=1)
     assert 0 == judge("contest", "run", "cup").code
@@ -297,7 +297,7 @@ def _began_with_another_image(database: Path) -> None:
     engine.dispose()
 
 
-def test_a_plan_that_lacks_something_says_all_of_it_and_fails(judge: Judge, tmp_path: Path) -> None:
+def test_incomplete_plan_lists_all_missing_parts_and_fails(judge: Judge, tmp_path: Path) -> None:
     write_contest(tmp_path / "cup", ["gone", "house-instant", "a\\u001b[31mb"])
 
     planned = judge("contest", "plan", "cup")
@@ -362,7 +362,7 @@ def test_an_agent_with_a_hostile_name_is_refused_and_shown_escaped(judge: Judge,
         (("init", "cup", "--agent", "house-renjo"), "or a house agent such as house-renju"),
     ],
 )
-def test_init_refuses_what_could_not_be_run(
+def test_init_refuses_an_unrunnable_contest(
     judge: Judge, tmp_path: Path, words: tuple[str, ...], sentence: str
 ) -> None:
     ran = judge("contest", *words, "--policy", "gomocup-fastgame")
@@ -385,7 +385,7 @@ def test_chance_is_drawn_unless_a_seed_is_asked_for(judge: Judge, tmp_path: Path
     assert "chance   fixed by seed = 7: all random choices are predictable" in fixed
 
 
-def test_init_writes_what_it_was_given(judge: Judge, tmp_path: Path) -> None:
+def test_init_writes_the_given_options(judge: Judge, tmp_path: Path) -> None:
     """An agent beside it, one with a name beyond 16 bits, in the current directory itself, and not a second time."""
     for name in ("mine.py", "🤖 \x7f.py"):
         (tmp_path / name).write_text("#!/usr/bin/env python3\n")

@@ -16,7 +16,7 @@ PAUSES = (*SHORT_CLOCK, *SMALL, "clock.starved_share=1")
 
 
 @pytest.mark.docker
-def test_each_game_finds_what_the_agent_s_game_before_it_left(judge: Judge, tmp_path: Path) -> None:
+def test_each_game_sees_the_state_left_by_the_agents_previous_game(judge: Judge, tmp_path: Path) -> None:
     """Three agents that count their games; then a game is void, and its replay starts from the game before it."""
     build_images(["native", "python", "keeper"])
     cup = tmp_path / "cup"
@@ -58,7 +58,7 @@ def write_cup(folder: Path, more: str = "", other: str = "house-instant") -> Non
 
 @pytest.mark.long
 @pytest.mark.docker
-def test_what_an_agent_learned_goes_from_contest_to_contest(judge: Judge, tmp_path: Path) -> None:
+def test_learned_state_carries_over_between_contests(judge: Judge, tmp_path: Path) -> None:
     """By the file's word, by export and import, and to `judge match` and back; every step verified."""
     build_images(["native", "python", "keeper"])
     write_cup(tmp_path / "one")

@@ -47,7 +47,7 @@ def test_a_game_is_shown_as_judge_show_shows_it(running: Cup, capsys: Told) -> N
     assert rest[-1].startswith("bert wins (crash): ")
 
 
-def test_its_record_goes_into_a_file_without_what_is_private(running: Cup, tmp_path: Path) -> None:
+def test_record_file_omits_private_data(running: Cup, tmp_path: Path) -> None:
     path = tmp_path / "game.json"
     game("1", running.folder, record=str(path))
     file = read_record(path)
@@ -71,7 +71,7 @@ def test_its_record_goes_to_the_output(running: Cup, monkeypatch: pytest.MonkeyP
     assert [] == list(verify(file).problems)
 
 
-def test_its_evidence_says_why_a_seat_lost_and_how_to_check_it(running: Cup, capsys: Told) -> None:
+def test_evidence_states_why_a_seat_lost_and_how_to_check_it(running: Cup, capsys: Told) -> None:
     """The page names the record in the contest's own files, which verifies."""
     game("1", running.folder, evidence=True)
 
@@ -103,12 +103,12 @@ def test_an_attempt_that_does_not_count_is_shown_when_it_is_asked_for(running: C
         ("1", {"private": True}, "--private needs --record"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_shown_is_said(running: Cup, word: str, options: dict[str, int], why: str) -> None:
+def test_undisplayable_characters_are_described(running: Cup, word: str, options: dict[str, int], why: str) -> None:
     with pytest.raises(InputError, match=why):
         game(word, running.folder, **options)  # type: ignore[arg-type]
 
 
-def test_a_contest_that_has_not_begun_says_so(tmp_path: Path) -> None:
+def test_contest_that_has_not_begun_reports_it(tmp_path: Path) -> None:
     (tmp_path / "contest.toml").write_text(
         'name = "cup"\npolicy = "gomocup-standard"\n[format]\nname = "round-robin"\n'
     )

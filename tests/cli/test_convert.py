@@ -53,7 +53,7 @@ def cup(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("to", FORMATS)
-def test_a_game_is_written_beside_its_source(game: Path, to: str) -> None:
+def test_converted_game_is_written_next_to_its_source(game: Path, to: str) -> None:
     target = game.with_suffix(FORMATS[to].ending)
     words = ["--force"] if target == game else []
 
@@ -90,7 +90,7 @@ def test_a_directory_takes_them_all(game: Path, cup: Path, tmp_path: Path) -> No
     assert ["cup.pgn", "game.pgn", "game.sgf"] == sorted(path.name for path in (tmp_path / "new").iterdir())
 
 
-def test_a_game_is_written_in_the_formats_of_its_own_kind(game: Path, tmp_path: Path) -> None:
+def test_game_is_written_in_the_formats_of_its_family(game: Path, tmp_path: Path) -> None:
     """Of every game, by what its entry says; no format takes two kinds."""
     path = tmp_path / "chess.json"
     write_record(path, recorded.chess())
@@ -121,7 +121,7 @@ def test_name_that_a_format_cannot_hold_is_reported(tmp_path: Path) -> None:
     assert f"{tmp_path / 'game.psq'}: psq has no letters for the name 中文: written with other letters\n" == done.stderr
 
 
-def test_nothing_is_overwritten_unless_it_is_said(game: Path) -> None:
+def test_files_are_overwritten_only_on_request(game: Path) -> None:
     target = game.with_suffix(".sgf")
     target.write_text("mine")
 

@@ -47,7 +47,7 @@ def test_a_game_ends_by_its_rules_and_verifies(
     assert 0 == judge("verify", played["record"]).code
 
 
-def test_search_information_of_an_agi_engine_stands_with_its_moves(judge: Judge, tmp_path: Path) -> None:
+def test_search_information_of_an_agi_engine_is_stored_with_its_moves(judge: Judge, tmp_path: Path) -> None:
     """INFO DEPTH, SCORE, PV and NPS reach the record."""
     ran = judge("match", "house-agi", "house-renju", "--policy", "renju-15", "--json", *CLOCKS)
     record = json.loads((tmp_path / ran.games[0]["record"]).read_text())["record"]
@@ -78,7 +78,7 @@ def test_agents_that_share_no_dialect_are_refused_before_anything_starts(judge: 
     assert "choose another policy or agent" in ran.err
 
 
-def test_a_row_of_the_opening_of_a_continuous_game_is_told_as_field_3(judge: Judge, tmp_path: Path) -> None:
+def test_opening_row_of_a_continuous_game_is_sent_as_field_3(judge: Judge, tmp_path: Path) -> None:
     """Gomoku AI protocol, BOARD: 3, only if continuous game is enabled, where a stone is part of a winning line."""
     game = ("--policy", "gomocup-standard", "--set", "game.options.continuous=true")
     opening = ("--set", "game.options.draw_at=20", "--opening", "a1a3b1c3c1e3d1g3e1")

@@ -210,7 +210,9 @@ for line in sys.stdin:
 
 
 @everywhere
-def test_what_a_replaced_process_saves_at_its_end_is_there_for_the_next(judge: Judge, tmp_path: Path, box: str) -> None:
+def test_state_saved_by_a_replaced_process_at_its_end_is_there_for_the_next(
+    judge: Judge, tmp_path: Path, box: str
+) -> None:
     """Gomoku AI protocol: whoever does not know RESTART is ended by END, has its time for that, and is executed
     again."""
     if box == "docker":

@@ -55,7 +55,7 @@ def packed(tmp_path: Path, manifest: str = "") -> str:
 
 
 @pytest.mark.alone
-def test_an_image_that_is_missing_is_built_and_said(
+def test_missing_image_is_built_and_reported(
     judge: Judge, cup: Path, client: docker.DockerClient, tmp_path: Path
 ) -> None:
     build_images(["native", "python", "keeper", "unpacker"])
@@ -70,7 +70,7 @@ def test_an_image_that_is_missing_is_built_and_said(
     assert "judge: building the image unpacker, once" in done.err
 
 
-def test_a_submission_waits_for_what_the_host_lacks(
+def test_submission_waits_for_missing_host_features(
     judge: Judge, cup: Path, client: docker.DockerClient, tmp_path: Path
 ) -> None:
     build_images(["native", "python", "unpacker", "keeper"])

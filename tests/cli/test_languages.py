@@ -93,7 +93,7 @@ def add_library(jar: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", SOURCES)
-def test_sources_are_built_and_what_is_made_of_them_plays(judge: Judge, tmp_path: Path, folder: str) -> None:
+def test_sources_are_built_and_the_result_plays(judge: Judge, tmp_path: Path, folder: str) -> None:
     tree = tmp_path / folder
     copytree(HERE / folder, tree)
     complete(tree, folder)
@@ -109,7 +109,7 @@ def test_sources_are_built_and_what_is_made_of_them_plays(judge: Judge, tmp_path
         match(judge, room / "built", agent.runtime)
 
 
-def test_a_dotnet_program_that_needs_a_library_of_windows_is_told_so(judge: Judge, tmp_path: Path) -> None:
+def test_dotnet_program_with_a_windows_library_gets_a_hint(judge: Judge, tmp_path: Path) -> None:
     """Its own words say only that the library is not found, and it lies beside the program."""
     tree = tmp_path / "tree"
     copytree(HERE / "mono", tree)
@@ -160,7 +160,7 @@ def test_a_file_is_for_one_runtime(judge: Judge, tmp_path: Path) -> None:
         assert (2, True) == (refused.code, why in refused.err), refused.err
 
 
-def test_a_contest_says_before_it_begins_which_runtime_is_not_admitted(judge: Judge) -> None:
+def test_contest_reports_a_missing_runtime_before_it_begins(judge: Judge) -> None:
     made = judge("contest", "init", "cup", "--policy", "gomocup-freestyle", "--agent", str(PLAYERS["numpy"]))
     planned = judge("contest", "plan", "cup")
 

@@ -141,7 +141,7 @@ def test_a_view_that_is_killed_does_not_disturb_the_games(tmp_path: Path) -> Non
     assert "record records" in end
 
 
-def test_a_mistake_is_said_without_a_view(tmp_path: Path) -> None:
+def test_mistake_is_reported_without_a_view(tmp_path: Path) -> None:
     terminal = game(tmp_path, "house-pyton", "house-instant", *FORMAT)
 
     end = terminal.to_the_end()

@@ -53,7 +53,7 @@ BAD = [
 @pytest.mark.docker
 @pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize(("name", "trick", "verdict", "words"), BAD, ids=[row[0] for row in BAD])
-def test_what_an_agent_does_wrong_is_its_own_fault(
+def test_agent_errors_are_agent_faults(
     judge: Judge, tmp_path: Path, name: str, trick: str, verdict: str, words: str
 ) -> None:
     """The other wins, the evidence is in the record, and the record verifies."""
@@ -78,7 +78,7 @@ def test_what_an_agent_does_wrong_is_its_own_fault(
 @pytest.mark.docker
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has a mount namespace of its own")
 @pytest.mark.usefixtures("nothing_left")
-def test_who_thinks_too_long_is_late_where_the_cgroups_are_hidden(tmp_path: Path) -> None:
+def test_slow_thinker_is_late_where_cgroups_are_hidden(tmp_path: Path) -> None:
     """As `ip netns exec` hides them: what it used itself is not taken for what others took of its core."""
     bad = write_brain(tmp_path, "burns", "while True: pass")
     hide = ["unshare", "--mount", "sh", "-c", 'umount --lazy --recursive /sys/fs/cgroup && exec "$@"', "sh"]
@@ -110,7 +110,7 @@ def test_who_thinks_too_long_is_late_where_the_cgroups_are_hidden(tmp_path: Path
     ],
     ids=["sleeps", "exits", "refuses", "slow"],
 )
-def test_a_start_and_a_match_have_limits_of_their_own(
+def test_start_and_game_have_separate_limits(
     judge: Judge, tmp_path: Path, brain: dict[str, str], limit: str, verdict: str
 ) -> None:
     bad = write_brain(tmp_path, "bad", **brain)
@@ -122,7 +122,7 @@ def test_a_start_and_a_match_have_limits_of_their_own(
 
 @pytest.mark.docker
 @pytest.mark.usefixtures("nothing_left")
-def test_a_program_that_cannot_be_run_is_told_so(judge: Judge, tmp_path: Path) -> None:
+def test_unstartable_program_gets_a_hint(judge: Judge, tmp_path: Path) -> None:
     (tmp_path / "agent.toml").write_text('name = "gone"\ncommand = ["./gone"]\n')
 
     game = judge("match", str(tmp_path), "house-instant", *FAST).games[0]
@@ -160,7 +160,7 @@ def say(text):
 
 @pytest.mark.docker
 @pytest.mark.usefixtures("nothing_left")
-def test_who_reads_what_is_there_when_its_search_ends_is_stopped_after_that(judge: Judge, tmp_path: Path) -> None:
+def test_agent_reading_pending_input_after_its_search_is_stopped_late(judge: Judge, tmp_path: Path) -> None:
     brain = write_brain(tmp_path, "searches", at_once=ENDS_ITS_SEARCH)
 
     game = judge("match", brain, "house-instant", *FAST).games[0]
@@ -271,7 +271,7 @@ def test_a_judge_that_is_killed_leaves_nothing_after_the_next_start(judge: Judge
 
 @pytest.mark.docker
 @pytest.mark.usefixtures("nothing_left")
-def test_a_judge_that_is_told_to_end_removes_its_containers(tmp_path: Path) -> None:
+def test_terminated_judge_removes_its_containers(tmp_path: Path) -> None:
     slow = write_brain(tmp_path, "slow", "time.sleep(60)")
     command = [sys.executable, "-m", "judge.cli", "match", slow, "house-instant", *FAST]
     command += ["--set", "clock.turn_ms=60000"]
@@ -284,7 +284,7 @@ def test_a_judge_that_is_told_to_end_removes_its_containers(tmp_path: Path) -> N
     assert 143 == process.returncode
 
 
-def test_a_process_box_plays_and_says_loudly_that_it_isolates_nothing(judge: Judge) -> None:
+def test_process_box_plays_and_warns_that_it_isolates_nothing(judge: Judge) -> None:
     ran = judge("match", "house-instant", "house-instant", *FAST, "--box", "process")
 
     assert "WARNING: --box process isolates nothing" in ran.err

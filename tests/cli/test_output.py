@@ -204,7 +204,7 @@ def test_an_unexpected_error_is_one_sentence_that_names_its_details(error: str, 
 
 
 @pytest.mark.docker
-def test_a_contest_whose_output_is_lost_ends_and_goes_on_later(tmp_path: Path, judge: Judge) -> None:
+def test_contest_that_lost_its_output_ends_and_resumes_later(tmp_path: Path, judge: Judge) -> None:
     slow_contest(tmp_path / "cup", games=2)
     command = f"exec {sys.executable} -m judge.cli contest run cup > /dev/full"
     ended = subprocess.run(
@@ -221,7 +221,7 @@ def test_a_contest_whose_output_is_lost_ends_and_goes_on_later(tmp_path: Path, j
 
 
 @pytest.mark.docker
-def test_a_contest_whose_terminal_is_closed_leaves_nothing(tmp_path: Path) -> None:
+def test_contest_leaves_nothing_after_its_terminal_closes(tmp_path: Path) -> None:
     slow_contest(tmp_path / "cup", games=4, pause=1)
     with running(tmp_path, "cup") as process:
         line(process)
@@ -236,7 +236,7 @@ def test_a_contest_whose_terminal_is_closed_leaves_nothing(tmp_path: Path) -> No
 
 
 @pytest.mark.docker
-def test_a_match_whose_terminal_is_closed_leaves_no_container(tmp_path: Path) -> None:
+def test_match_leaves_no_container_after_its_terminal_closes(tmp_path: Path) -> None:
     write_brain(tmp_path, "slow", "time.sleep(0.3)")
     words = ["match", "./slow.py", "house-instant", "--policy", "gomocup-fastgame", *SHORT]
     with subprocess.Popen(

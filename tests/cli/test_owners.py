@@ -118,7 +118,7 @@ def owned(record: GameRecord) -> dict[str, int]:
         ("cannot", "takes-black"),
     ],
 )
-def test_a_brain_without_swap2board_knows_whose_each_stone_is(
+def test_brain_without_swap2board_knows_the_colour_of_each_stone(
     judge: Judge, tmp_path: Path, brains: dict[str, str], first: str, second: str
 ) -> None:
     """It lays stones one by one, and a swap makes others of them its own; each said once that it cannot."""

@@ -56,7 +56,7 @@ def test_a_person_wins_in_a_pipe_and_no_slip_loses(tmp_path: Path) -> None:
     assert 0 == record.spec.seats[1].protocol_options["game_type"]
 
 
-def test_the_agent_stands_still_while_the_person_thinks(tmp_path: Path) -> None:
+def test_agent_is_frozen_while_the_person_thinks(tmp_path: Path) -> None:
     play(tmp_path, "h8\nh9\nresign\n", "me", "house-instant", *FREESTYLE)
 
     file = the_record(tmp_path)
@@ -91,7 +91,7 @@ def test_a_person_may_have_a_clock(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("typed", ["", "h8\n", "h8"])
-def test_who_leaves_leaves_no_record(tmp_path: Path, typed: str) -> None:
+def test_leaving_early_leaves_no_record(tmp_path: Path, typed: str) -> None:
     """The end of what is typed is the person's leaving; the game counts for nobody."""
     ran = play(tmp_path, typed, "me", "house-instant", *FREESTYLE)
 
@@ -237,7 +237,7 @@ def test_quantum_chess_shows_no_hidden_type(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [("me", "me"), ("human", "house-instant"), ("@human", "house-instant")])
-def test_who_may_not_sit_there(judge: Judge, arguments: tuple[str, str]) -> None:
+def test_invalid_seats_are_refused(judge: Judge, arguments: tuple[str, str]) -> None:
     ran = judge("match", *arguments, "--policy", "gomocup-freestyle")
 
     assert 2 == ran.code
@@ -311,7 +311,7 @@ def test_ctrl_c_leaves_the_game_and_the_terminal_in_order(tmp_path: Path) -> Non
     assert [] == list((tmp_path / "records").iterdir())
 
 
-def test_ctrl_d_leaves_too(tmp_path: Path) -> None:
+def test_ctrl_d_also_leaves(tmp_path: Path) -> None:
     terminal = seat(tmp_path, "me", "house-instant", *FREESTYLE)
     terminal.until(lambda text: "you: place a black stone" in text)
 

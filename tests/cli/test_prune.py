@@ -98,7 +98,7 @@ def write_agent(folder: Path) -> Path:
 
 @pytest.mark.alone
 @pytest.mark.docker
-def test_what_nothing_names_goes_and_all_else_stays(
+def test_unreferenced_files_are_removed_and_others_stay(
     judge: Judge, engine: docker.DockerClient, copied: Copied, tmp_path: Path
 ) -> None:
     by_policy, by_record, by_contest, by_nobody = (copied() for _ in range(4))
@@ -155,7 +155,7 @@ def test_a_copy_that_runs_or_is_built_upon_stays(engine: docker.DockerClient, co
 
 @pytest.mark.alone
 @pytest.mark.docker
-def test_the_steps_of_its_build_go_with_a_copy_and_its_source_stays_without_a_tag_too(
+def test_build_steps_are_copied_and_the_untagged_source_stays(
     engine: docker.DockerClient, copied: Copied, others: Path
 ) -> None:
     named = dict.fromkeys(others.read_text().replace('"', " ").split(), "the test")

@@ -29,7 +29,7 @@ def run(*words: str) -> str:
     return done.stdout
 
 
-def test_the_page_of_verdicts_is_what_the_table_says() -> None:
+def test_page_of_verdicts_equals_the_table() -> None:
     """Made by `judge verdicts > docs/verdicts.md`: it cannot go stale."""
     assert (DOCS / "verdicts.md").read_text() == "\n".join(reference()) + "\n" == run("verdicts")
 
@@ -66,7 +66,7 @@ def test_two_policies_are_compared_key_by_key() -> None:
     assert "clock.match_ms\n  - 180000\n  + 120000\nclock.turn_ms\n  - 30000\n  + 5000\n" == shown
 
 
-def test_house_agents_are_listed_with_what_they_are() -> None:
+def test_house_agents_are_listed_with_descriptions() -> None:
     listed = run("agents", "list")
     for name in house_agent_names():
         (line,) = (line for line in listed.splitlines() if line.split()[:1] == [name])
@@ -114,9 +114,7 @@ def test_help_teaches_by_an_example(command: list[str]) -> None:
     assert "judge " + command[0] in run(*command, "--help").partition("Example")[2]
 
 
-def test_the_version_is_told_with_what_a_bug_report_needs(
-    judge: Judge, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_version_output_has_bug_report_facts(judge: Judge, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Where no Engine answers, the reason stands in its line, in the system's own words."""
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody")
 

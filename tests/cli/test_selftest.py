@@ -24,7 +24,7 @@ from tests.forked import ForkedProcess
 
 @pytest.mark.docker
 @pytest.mark.usefixtures("nothing_left")
-def test_what_holds_is_told_with_its_figures(judge: Judge) -> None:
+def test_passed_checks_are_reported_with_figures(judge: Judge) -> None:
     ran = judge("selftest", "--only", "C7,E13", "--controls", "--json")
 
     assert 0 == ran.code, ran.err
@@ -74,7 +74,7 @@ def connect_to_nothing(_directory: Path, _is_off: bool) -> Result:
         ("connect_to_nothing", "the service does not answer: Connection refused"),
     ],
 )
-def test_attack_whose_service_does_not_run_is_reported_as_not_tried(
+def test_attack_without_its_service_is_reported_as_not_tried(
     play: str, why: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     attack = replace(SERVICE_ATTACKS[0], play=f"{__name__}:{play}")

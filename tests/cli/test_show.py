@@ -82,7 +82,7 @@ def test_a_picture_that_cannot_be_written_names_its_file(judge: Judge, game: str
 
 
 @pytest.mark.parametrize("ending", [".psq", ".log"])
-def test_files_of_the_field_are_shown_too(judge: Judge, tmp_path: Path, ending: str) -> None:
+def test_files_of_gomocup_are_shown(judge: Judge, tmp_path: Path, ending: str) -> None:
     family = recorded.gomoku if ending == ".psq" else recorded.chess
     path = Path(written(tmp_path, family())).with_suffix(ending)
 
@@ -104,7 +104,7 @@ def test_a_changed_record_is_shown_as_far_as_it_goes(judge: Judge, tmp_path: Pat
     assert "shown only up to an error: the record departs from the rules" in ran.err
 
 
-def test_what_is_no_game_is_one_sentence(judge: Judge, tmp_path: Path) -> None:
+def test_invalid_game_gives_one_sentence(judge: Judge, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"{}\x1b[2J")
 
     for path in ("x", "gone"):
@@ -157,7 +157,7 @@ def test_stepping_through_a_game_by_keys(tmp_path: Path, game: str) -> None:
         (b"\xff", ["\xff"]),
     ],
 )
-def test_what_a_terminal_sends_as_keys(data: bytes, keys: list[str]) -> None:
+def test_terminal_input_as_keys(data: bytes, keys: list[str]) -> None:
     assert keys == list(keys_of(data))
 
 

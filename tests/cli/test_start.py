@@ -42,7 +42,7 @@ def groups() -> list[LazyGroup]:
 
 
 @pytest.mark.parametrize("group", groups(), ids=lambda group: group.help[:30])
-def test_a_command_s_help_in_the_list_is_the_beginning_of_its_own(group: LazyGroup) -> None:
+def test_command_list_shows_the_first_line_of_each_help(group: LazyGroup) -> None:
     assert dict(group.places) == {
         name: (place, " ".join(group.load(name).help.split("\n\n")[0].split()))
         for name, (place, _) in group.places.items()
@@ -67,5 +67,5 @@ def test_a_process_that_replays_published_games_imports_no_database() -> None:
     assert imported_by("import judge.verify.records") <= {"pydantic", "cryptography"}
 
 
-def test_images_are_built_and_listed_without_what_plays_contests() -> None:
+def test_images_are_built_and_listed_without_contest_dependencies() -> None:
     assert imported_by(run("images", "--help")) <= TYPER_S

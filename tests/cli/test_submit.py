@@ -51,7 +51,7 @@ def upload(tmp_path: Path) -> Callable[[str], str]:
     return make
 
 
-def test_a_line_is_told_of_every_step_and_then_what_came_of_it(run: Run, upload: Callable[[str], str]) -> None:
+def test_line_gets_every_step_and_then_the_result(run: Run, upload: Callable[[str], str]) -> None:
     done = run("submit", upload("good five"), "--author", "ada")
     assert 0 == done.exit_code
     lines = done.stdout.splitlines()
@@ -63,9 +63,7 @@ def test_a_line_is_told_of_every_step_and_then_what_came_of_it(run: Run, upload:
     ] == lines[1:]
 
 
-def test_who_sends_a_second_archive_of_one_name_is_told_what_it_replaces(
-    run: Run, upload: Callable[[str], str]
-) -> None:
+def test_second_archive_of_a_name_reports_the_replaced_one(run: Run, upload: Callable[[str], str]) -> None:
     run("submit", upload("good five"), "--author", "ada")
     second = upload("good more five")
     assert "replaces" not in run("submit", upload("good six"), "--author", "ada").stdout
@@ -77,7 +75,7 @@ def test_who_sends_a_second_archive_of_one_name_is_told_what_it_replaces(
     assert "--name" in done.stdout
 
 
-def test_a_refusal_says_what_failed_how_to_fix_it_and_what_to_do_next(run: Run, upload: Callable[[str], str]) -> None:
+def test_refusal_reports_cause_fix_and_next_step(run: Run, upload: Callable[[str], str]) -> None:
     done = run("submit", upload("bad slow"))
     assert 1 == done.exit_code
     lines = done.stdout.splitlines()
@@ -151,7 +149,7 @@ def test_a_listing_fits_into_80_columns(run: Run, upload: Callable[[str], str], 
     assert listed[1].startswith("3    refused    a-snail-of-a-na… organiser")
 
 
-def test_no_log_line_stands_between_what_is_said(
+def test_no_log_line_interrupts_output(
     run: Run,
     upload: Callable[[str], str],
     monkeypatch: pytest.MonkeyPatch,
@@ -192,7 +190,7 @@ def test_a_token_is_printed_as_a_link_that_sends_it_to_no_server(run: Run) -> No
     assert f"https://example.org/cup/author/index.html#{token}" == link
 
 
-def test_what_is_wrong_is_said(run: Run, upload: Callable[[str], str], tmp_path: Path) -> None:
+def test_errors_are_reported(run: Run, upload: Callable[[str], str], tmp_path: Path) -> None:
     empty = tmp_path / "empty.zip"
     empty.touch()
     run("submit", upload("good five"), "--author", "ada")
@@ -225,7 +223,7 @@ def test_the_former_name_of_a_command_names_the_new_one(cup: Path) -> None:
     assert isinstance(result.exception, InputError)
 
 
-def test_an_upload_may_have_so_many_bytes(run: Run, upload: Callable[[str], str], cup: Path) -> None:
+def test_upload_size_is_limited(run: Run, upload: Callable[[str], str], cup: Path) -> None:
     make_contest(cup, "upload_bytes = 8")
     with pytest.raises(InputError, match=r"more than 8 bytes; .* upload_bytes"):
         run("submit", upload("good five"))

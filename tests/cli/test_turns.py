@@ -71,7 +71,7 @@ def waits_for(said: str, core: Sequence[int], command: str, pid: int) -> bool:
 
 
 @pytest.mark.alone
-def test_of_two_matches_the_second_waits_and_plays_when_the_first_is_killed(
+def test_second_of_two_matches_waits_and_plays_when_the_first_is_killed(
     two_cores: tuple[int, ...], tmp_path: Path
 ) -> None:
     """What the dead one left on the core is gone before the second plays there."""
@@ -92,7 +92,7 @@ def test_of_two_matches_the_second_waits_and_plays_when_the_first_is_killed(
     assert not orphans()
 
 
-def test_two_matches_take_turns_game_by_game(tmp_path: Path) -> None:
+def test_two_matches_alternate_game_by_game(tmp_path: Path) -> None:
     """Neither has to wait for the last game of the other."""
     words = ("match", "house-instant", "house-instant", *GAME, "--quiet", "--games", "3", "--out")
     with begun(tmp_path, *words, "one") as one, begun(tmp_path, *words, "two") as two:
@@ -142,7 +142,7 @@ def test_an_upload_is_built_at_once_and_examined_when_a_core_is_free(
     assert "passed: mine version 1" in out, err
 
 
-def test_a_contest_says_for_whom_its_first_game_waits(two_cores: tuple[int, ...], tmp_path: Path) -> None:
+def test_contest_reports_which_agents_its_first_game_waits_for(two_cores: tuple[int, ...], tmp_path: Path) -> None:
     """And not before it has said what is wrong with it."""
     slow_contest(tmp_path / "cup", games=1, pause=0)
     core = CoreLocks(two_cores, lambda _: None)

@@ -38,7 +38,7 @@ def now(followed: Followed) -> Live:
     return followed.live
 
 
-def test_a_running_game_is_shown_as_its_record_says_and_its_result_when_it_is_over(cup: Cup) -> None:
+def test_running_game_agrees_with_its_record_and_gets_its_result_at_the_end(cup: Cup) -> None:
     with recorder(cup) as log, closing(Followed(cup.contest, game=1)) as followed:
         game, file, told = told_by(cup, log)
         for _ in range(10):
@@ -89,7 +89,7 @@ def test_elsewhere_than_on_a_terminal_it_prints_every_event_of_the_contest_and_e
         assert [f"{ply}." for ply in range(1, len(file.record.plies) + 1)] == [move.split(" ")[0] for move in moves]
 
 
-def test_before_the_contest_begins_it_says_when_and_waits(tmp_path: Path) -> None:
+def test_contest_waits_for_its_start_and_reports_it(tmp_path: Path) -> None:
     folder, form = tmp_path / "cup", 'name = "round-robin"\ngames = 2'
     moment = "[contest]\nstarts = 2036-01-01T12:00:00Z\n"
     folder.mkdir()
@@ -111,7 +111,7 @@ def test_before_the_contest_begins_it_says_when_and_waits(tmp_path: Path) -> Non
     assert lines[-1].startswith("table: 1. ")
 
 
-def test_a_contest_whose_log_is_behind_its_store_is_not_over_yet(cup: Cup) -> None:
+def test_contest_is_not_over_while_its_log_lags_behind_the_store(cup: Cup) -> None:
     with recorder(cup) as log, closing(Followed(cup.contest)) as followed:
         log.read_store()
         for game, file in [play_next(cup), play_next(cup)]:

@@ -74,7 +74,7 @@ def test_a_program_for_another_machine_is_refused_in_words(tmp_path: Path, name:
 
 @needs_wine
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_real_program_that_ends_says_why(judge: Judge, wine: None, width: int) -> None:
+def test_real_program_that_ends_reports_why(judge: Judge, wine: None, width: int) -> None:
     """Nothing is missing but the file that it looks for."""
     checked = judge("check", str(launcher(f"setuptools/cli-{width}.exe")), "--policy", "gomocup-freestyle", *QUICK)
 

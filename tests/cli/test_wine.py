@@ -69,7 +69,7 @@ def test_the_dlls_that_are_missing_are_named(judge: Judge, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("how", "verdict"), [("null", "crash"), ("memory", "memory")])
-def test_a_program_that_fails_loses_for_what_it_did(judge: Judge, tmp_path: Path, how: str, verdict: str) -> None:
+def test_failing_program_loses_by_its_failure(judge: Judge, tmp_path: Path, how: str, verdict: str) -> None:
     brain = tmp_path / "brain"
     brain.mkdir()
     compile_windows([HERE / "faulty.c"], brain / "faulty.exe", 64)

@@ -181,7 +181,7 @@ def test_the_game_of_a_frozen_worker_is_played_elsewhere_and_counted_once(
     cup.assert_played_once_without("w1")
 
 
-def test_what_a_killed_scheduler_had_is_played_again(cup: Cup, machines: Machines, cluster: Cluster) -> None:
+def test_games_of_a_killed_scheduler_are_replayed(cup: Cup, machines: Machines, cluster: Cluster) -> None:
     """The workers end its games, find the new one, and are given the same attempts."""
     cup.store.schedule("cup", cup.games(1, 4))
     killed: list[int] = []
@@ -202,7 +202,7 @@ def test_what_a_killed_scheduler_had_is_played_again(cup: Cup, machines: Machine
     assert {AttemptState.ACCEPTED} == set(cup.states())
 
 
-def test_what_a_lost_contest_host_began_is_played_again_by_the_next(
+def test_games_begun_by_a_lost_contest_host_are_replayed_by_the_next(
     cup: Cup, machines: Machines, cluster: Cluster
 ) -> None:
     cup.store.schedule("cup", cup.games(1, 3))

@@ -111,7 +111,7 @@ def test_a_contest_is_played_by_a_worker_that_had_no_image(
 
 
 @pytest.mark.docker
-def test_a_worker_whose_images_are_others_is_given_no_games(
+def test_worker_with_different_images_gets_no_games(
     machines: Machines, engine: PrivateEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As if this host's image had been built of other packages."""

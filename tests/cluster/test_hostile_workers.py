@@ -52,7 +52,7 @@ def bound(tmp_path: Path) -> Iterator[Scheduler]:
     ],
     ids=["pickle", "enum", "plain data", "no frame", "no frames", "lists", "maps", "long list", "no code", "nothing"],
 )
-def test_what_is_not_plain_in_a_message_of_a_worker_is_not_read(frames: list[bytes]) -> None:
+def test_non_plain_values_in_a_worker_message_are_not_read(frames: list[bytes]) -> None:
     with pytest.raises(Exception, match=r".|^$"):
         plain_message(frames)
 
@@ -123,7 +123,7 @@ SLOTS = [math.inf, -math.inf, math.nan, 0, -1, 0.5, 1.5, MAX_SLOTS + 1, 1e300, T
 
 
 @pytest.mark.parametrize("slots", SLOTS, ids=repr)
-def test_a_worker_whose_slots_are_no_number_in_range_gets_no_games(slots: object) -> None:
+def test_worker_with_an_invalid_slot_count_gets_no_games(slots: object) -> None:
     """A scheduler of another kind passes on what a worker says of itself."""
     said: list[str] = []
     roster = Roster(said.append)
@@ -139,7 +139,7 @@ def test_slots_are_a_whole_number(slots: float) -> None:
     assert slots == slots_in({"slot": slots})
 
 
-def test_a_scheduler_refuses_a_worker_whose_registration_has_a_wrong_value(bound: Scheduler) -> None:
+def test_scheduler_refuses_a_worker_with_an_invalid_registration(bound: Scheduler) -> None:
     """Each with its reason, and no traceback."""
     good: dict[str, Any] = {**REGISTER, "name": "evil", "address": ADDRESS, "resources": {"slot": 1}}
     slots: list[Any] = SLOTS
@@ -252,7 +252,7 @@ def test_an_answer_that_is_too_long_is_refused_before_it_is_fetched(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_given_again", [True, False], ids=["a longest time", "none"])
-def test_a_game_whose_worker_never_answers_is_given_to_another(
+def test_game_of_a_silent_worker_goes_to_another_worker(
     machines: Machines, cup: Cup, monkeypatch: pytest.MonkeyPatch, is_given_again: bool
 ) -> None:
     """After the longest time that its clocks allow. Without one it stays there for as long as the worker lives."""

@@ -160,7 +160,7 @@ def test_a_state_that_the_record_does_not_name_is_refused() -> None:
         checked(asked, played(record(asked), {"a" * 64: b"state"}), ELAPSED_S)
 
 
-def test_nobody_waits_for_the_check_of_an_answer() -> None:
+def test_checking_an_answer_delays_no_game() -> None:
     """It is fetched and checked elsewhere, and the process that does it may be killed when it has nothing to do."""
     asked = job()
     answer = played(record(asked)).model_dump_json().encode()

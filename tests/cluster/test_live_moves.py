@@ -112,7 +112,7 @@ def machines(tmp_path: Path) -> Iterator[Machines]:
 
 
 @pytest.mark.docker
-def test_a_game_is_told_while_it_is_played_and_from_its_beginning_where_its_worker_is_lost(
+def test_game_is_broadcast_live_and_restarts_when_its_worker_is_lost(
     cup: FollowedCup, machines: Machines, listener: Listener
 ) -> None:
     machines.fix("w1", "w2")
@@ -240,7 +240,7 @@ def test_a_worker_that_begins_without_an_end_is_not_heard_for_ever(cup: Followed
         {"task": "t-1", "begin": 0, "data": TRANSCRIPT + struct.pack("<I", 1 << 31), "worker": "w1"},
     ],
 )
-def test_what_is_no_piece_is_dropped(cup: FollowedCup, listener: Listener, said: Any) -> None:
+def test_invalid_piece_is_dropped(cup: FollowedCup, listener: Listener, said: Any) -> None:
     moves = LiveMoves()
     moves.follow("t-1", followed(cup, listener))
 
@@ -250,7 +250,7 @@ def test_what_is_no_piece_is_dropped(cup: FollowedCup, listener: Listener, said:
     assert [] == listener.told
 
 
-def test_a_game_that_ends_without_a_word_or_in_the_middle_of_one_keeps_nobody_waiting(tmp_path: Path) -> None:
+def test_game_that_ends_early_or_abruptly_keeps_no_caller_waiting(tmp_path: Path) -> None:
     sent: list[tuple[int, bytes]] = []
     for number, words in enumerate([b"", b"half a fra"]):
         folder = tmp_path / str(number)
@@ -266,7 +266,7 @@ def test_a_game_that_ends_without_a_word_or_in_the_middle_of_one_keeps_nobody_wa
     connection.close()
 
 
-def test_a_worker_tells_of_the_games_that_it_plays_and_only_to_their_contest(tmp_path: Path) -> None:
+def test_worker_reports_its_games_only_to_their_contest(tmp_path: Path) -> None:
     """By the real messages of dask's, over TLS: one of two workers tells of what the other one plays."""
     (contest,) = make_keys(tmp_path / "keys", ["contest"], 1)
     files = invite(tmp_path / "keys", ["n1", "n2"], parse_address("tls://127.0.0.1:8786"), 1)

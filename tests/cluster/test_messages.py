@@ -94,7 +94,7 @@ def test_an_agent_comes_in_pieces_when_it_is_missing_or_was_changed(
     assert Arrived(bytes=0) == sender.ask(machine)
 
 
-def test_a_broken_transfer_goes_on_where_it_was(machine: Machine, sender: Sender, tmp_path: Path) -> None:
+def test_broken_transfer_resumes_where_it_stopped(machine: Machine, sender: Sender, tmp_path: Path) -> None:
     sender.piece(machine, 0, 40_000)
     machine.close()
 
@@ -105,7 +105,7 @@ def test_a_broken_transfer_goes_on_where_it_was(machine: Machine, sender: Sender
         again.close()
 
 
-def test_what_is_forgotten_goes_away(machine: Machine, sender: Sender, tmp_path: Path) -> None:
+def test_forgotten_files_are_removed(machine: Machine, sender: Sender, tmp_path: Path) -> None:
     sender.piece(machine, 0, 40_000)
     (path,) = (tmp_path / "worker" / "arrivals").glob(f"*{PARTIAL}")
     os.utime(path, (0, 0))
@@ -127,7 +127,7 @@ def test_a_piece_that_is_damaged_or_of_another_place_is_not_taken(machine: Machi
     assert here == sender.ask(machine)
 
 
-def test_what_is_damaged_as_a_whole_comes_again(machine: Machine, sender: Sender) -> None:
+def test_damaged_whole_is_sent_again(machine: Machine, sender: Sender) -> None:
     size = len(sender.data)
     broken = replace(sender, data=sender.data[:-1] + b"x")
     sender.piece(machine, 0, 512)
@@ -139,7 +139,7 @@ def test_what_is_damaged_as_a_whole_comes_again(machine: Machine, sender: Sender
     assert Arrived(bytes=size, is_whole=True) == sender.ask(machine)
 
 
-def test_what_is_not_what_it_is_called_is_refused(machine: Machine, sender: Sender) -> None:
+def test_mislabelled_file_is_refused(machine: Machine, sender: Sender) -> None:
     """Every digest on the way is right."""
     other = replace(sender, agent="0" * 64)
     other.piece(machine, 0, len(other.data))
@@ -163,7 +163,7 @@ def test_more_than_the_disk_has_is_refused_at_once(
     assert "no room for the agent" in answer.why
 
 
-def test_a_worker_runs_no_agent_outside_of_a_container_unless_it_is_told_to(order: Order, tmp_path: Path) -> None:
+def test_worker_runs_agents_only_in_containers_by_default(order: Order, tmp_path: Path) -> None:
     """Whoever has a key of the cluster may send it orders."""
     machine = Machine("one", tmp_path, [Slot()])
     try:
@@ -176,7 +176,7 @@ def test_a_worker_runs_no_agent_outside_of_a_container_unless_it_is_told_to(orde
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"kind": "won"}', b'{"kind": "lacks", "agents": 1}', "text", None])
-def test_an_answer_that_is_none_is_refused(data: object) -> None:
+def test_invalid_answer_is_refused(data: object) -> None:
     with pytest.raises(InputError, match=r"the answer (is not JSON|has an unknown or invalid form)"):
         read_answer(data)
 

@@ -134,7 +134,7 @@ def cup(tmp_path: Path) -> Iterator[Cup]:
     found.store.close()
 
 
-def test_a_contest_is_played_by_a_plain_cluster_and_lies_of_a_worker_do_not_count(cup: Cup, plain: PlainDask) -> None:
+def test_plain_cluster_plays_a_contest_and_rejects_false_results(cup: Cup, plain: PlainDask) -> None:
     """dask gives it games until it has lied once; they are played again by the other."""
     cup.store.schedule("cup", cup.games(1, 2))
     cluster = cup.cluster(plain)
@@ -263,7 +263,7 @@ def _workers(client: Client) -> dict[str, str]:
     return {str(found["name"]): at for at, found in client.scheduler_info(n_workers=-1)["workers"].items()}
 
 
-def test_whoever_reaches_our_scheduler_and_workers_runs_no_code_there(tmp_path: Path) -> None:
+def test_client_of_our_scheduler_and_workers_runs_no_code_there(tmp_path: Path) -> None:
     machines = Machines(tmp_path)
     (tmp_path / "canaries").mkdir()
     try:
@@ -279,7 +279,7 @@ def test_whoever_reaches_our_scheduler_and_workers_runs_no_code_there(tmp_path: 
         machines.stop()
 
 
-def test_whoever_reaches_a_plain_scheduler_and_its_workers_does(plain: PlainDask, tmp_path: Path) -> None:
+def test_any_client_of_a_plain_scheduler_controls_its_workers(plain: PlainDask, tmp_path: Path) -> None:
     """So the attacks are attacks, and SECURITY.md says so."""
     done = asyncio.run(attack(addresses(plain, "honest"), tmp_path))
 

@@ -54,7 +54,7 @@ def test_plain_tcp_is_for_this_machine(address: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["10.0.0.1:8786", "http://10.0.0.1", "tls://", "tls://a:b", ""])
-def test_what_is_no_address_is_refused(text: str) -> None:
+def test_invalid_address_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="an address is such as"):
         parse_address(text)
 
@@ -66,7 +66,7 @@ def test_tls_needs_the_keys_of_this_host(tmp_path: Path) -> None:
         security_of(parse_address("tls://10.0.0.1"), tmp_path)
 
 
-def test_keys_are_for_their_owner_and_say_whose_they_are(tmp_path: Path) -> None:
+def test_keys_are_readable_by_their_owner_only_and_name_the_owner(tmp_path: Path) -> None:
     folders = make_keys(tmp_path / "keys", ["10.0.0.1", "worker-2.example"], 30)
 
     names = [
@@ -188,7 +188,7 @@ def test_a_worker_can_speak_to_the_scheduler_for_itself_only(
     assert before + 1 == (folder.parent / "scheduler.log").read_text().count(why)
 
 
-def test_a_worker_with_the_file_of_another_address_is_told_so(folder: Path, doors: list[tuple[str, int]]) -> None:
+def test_worker_with_the_join_file_of_another_address_gets_a_hint(folder: Path, doors: list[tuple[str, int]]) -> None:
     """Once: it asks again every second."""
     machines = Machines(folder.parent / "elsewhere", scheme="tls")
     (file,) = invite(folder, ["127.0.0.9"], parse_address(f"tls://127.0.0.1:{doors[0][1]}"), 1)
@@ -204,7 +204,7 @@ def test_a_worker_with_the_file_of_another_address_is_told_so(folder: Path, door
         machines.stop()
 
 
-def test_a_registered_worker_gives_out_no_tasks_and_tells_of_itself_only() -> None:
+def test_registered_worker_submits_no_tasks_and_reports_only_itself() -> None:
     """Its stream reaches, in dask, what clients may say too."""
     released = {"op": "release-worker-data", "key": "x", "stimulus_id": "y"}
     told = [released | {"worker": "tls://of.another:1"}, {"op": "update-graph"}, "OK", None]

@@ -129,7 +129,7 @@ def assert_judged(black: Agent, verdict: Verdict | None) -> ScriptedGame:
     return played
 
 
-def test_what_it_does_while_the_other_moves_harms_the_other_nothing() -> None:
+def test_activity_in_the_opponents_turn_does_not_harm_the_opponent() -> None:
     """Moves, messages and a death out of turn: white plays on, and black is judged when it is asked."""
     acts = [*says("0,0\n"), *says("5,5\n", "MESSAGE x\n", "UNKNOWN\n", ms=0), *exits(1, ms=0)]
     played = assert_judged(brain(BEGIN=acts), Verdict.CRASH)

@@ -127,7 +127,7 @@ def test_both_rules_are_needed() -> None:
     assert {"", 'white GIBBERISH ""'} <= {case.result for case in dead}
 
 
-def test_a_game_that_goes_on_is_told_with_its_board_and_what_was_played() -> None:
+def test_unfinished_game_is_sent_as_a_board_with_its_moves() -> None:
     """All that both seats were told when the manager read a log, the missing blank before `at` included."""
     files = KEPT[RESUMED]
     log = read_log(files["game.log"].encode("latin-1"))
@@ -152,6 +152,6 @@ def test_a_game_that_is_over_is_not_gone_on_with() -> None:
         QuantumChess.from_options({"position": position, "played": texts(log), "max_moves": 6})
 
 
-def test_who_ignores_quit_is_killed_after_the_grace() -> None:
+def test_agent_ignoring_quit_is_killed_after_the_grace() -> None:
     """The manager promised SIGKILL after 2 seconds (UCC's text API, Game ends) and left such an agent running."""
     assert (0,) == play_again(case_of("edge_quit_ignored", KEPT["edge_quit_ignored"])).killed

@@ -116,7 +116,7 @@ def test_a_contest_is_the_same_on_every_database(
 @pytest.mark.parametrize(
     ("change", "told"), [("", 2), ('"protocol.gomocup.game_type=3"', 3)], ids=["contest", "policy"]
 )
-def test_a_contest_is_a_tournament_unless_the_policy_says_otherwise(
+def test_contest_is_a_tournament_unless_the_policy_sets_another_kind(
     tmp_path: Path, slots: LocalExecutor, change: str, told: int
 ) -> None:
     """Its brains are told INFO game_type 2 (a game says 1: tests/protocols), and the replay tells them the same."""
@@ -146,7 +146,7 @@ sys.stdin.read()
 
 
 @pytest.mark.slow
-def test_what_no_database_takes_is_kept_as_it_can_be_shown(tmp_path: Path, url: str, slots: LocalExecutor) -> None:
+def test_text_invalid_in_databases_is_stored_escaped(tmp_path: Path, url: str, slots: LocalExecutor) -> None:
     """An agent refuses to start with a NUL, half a surrogate pair and an escape sequence; the contest goes on."""
     folder = write_contest(tmp_path / "cup", SWISS.replace("STORE", url), (0, 1))
     (folder / "racer-1" / "racer.py").write_text(RAW)
@@ -187,7 +187,7 @@ def counted(contest: Contest) -> dict[str, list[str]]:
 
 
 @pytest.mark.slow
-def test_each_game_starts_from_what_the_one_before_it_left(tmp_path: Path, slots: LocalExecutor) -> None:
+def test_each_game_starts_from_the_state_left_by_its_predecessor(tmp_path: Path, slots: LocalExecutor) -> None:
     """Four agents, two games at once where nobody waits; one judge begins and another ends."""
     folder = counting(tmp_path / "cup", ("a", "b", "c", "d"))
 

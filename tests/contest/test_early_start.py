@@ -93,7 +93,7 @@ def test_a_contest_begins_after_its_moments(tmp_path: Path, closes: datetime | N
         assert has_begun(store, plan)
 
 
-def test_what_the_clock_has_begun_begins_also_after_the_clock_was_set_back(tmp_path: Path) -> None:
+def test_stage_begun_by_the_clock_stays_begun_after_the_clock_is_set_back(tmp_path: Path) -> None:
     plan = planned(tmp_path, SOON, LATER)
     with closing(open_store(plan)) as store:
         announce(store, plan)

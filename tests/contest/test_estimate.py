@@ -95,7 +95,7 @@ def test_games_and_rounds_of_each_format(
         ('change = ["folders.round=first"]\n[format]\nname = "round-robin"', 4, 4, 3),
     ],
 )
-def test_hours_count_what_can_be_played_at_once(
+def test_hours_estimate_counts_parallel_games(
     tmp_path: Path, text: str, agents: int, slots: int, games_one_after_another: int
 ) -> None:
     found = look(tmp_path, FASTGAME + text, agents)
@@ -103,7 +103,7 @@ def test_hours_count_what_can_be_played_at_once(
     assert found.hours(slots) == pytest.approx(games_one_after_another * GAME_S / 3600)
 
 
-def test_without_a_clock_for_a_game_nobody_knows_the_hours(tmp_path: Path) -> None:
+def test_hours_are_unknown_without_a_game_clock(tmp_path: Path) -> None:
     text = 'name = "cup"\npolicy = "qchess-seed"\n[format]\nname = "round-robin"'
 
     assert None is look(tmp_path, text, 2).hours(1)
@@ -114,14 +114,14 @@ def test_without_a_clock_for_a_game_nobody_knows_the_hours(tmp_path: Path) -> No
     ['"round-robin"', '"gauntlet"', '"swiss"\nrounds = 3', '"knockout"', '"groups"', '"leagues"'],
 )
 @pytest.mark.parametrize("agents", [0, 1])
-def test_too_few_agents_are_said_for_every_format(tmp_path: Path, format_: str, agents: int) -> None:
+def test_too_few_agents_are_reported_for_every_format(tmp_path: Path, format_: str, agents: int) -> None:
     found = look(tmp_path, f"{FASTGAME}[format]\nname = {format_}", agents)
 
     assert 0 == found.games
     assert f"needs 2 or more agents, in [[agents]] or submitted; there are {agents}" in found.missing[0]
 
 
-def test_all_that_is_missing_is_said_at_once(tmp_path: Path) -> None:
+def test_all_missing_parts_are_reported_at_once(tmp_path: Path) -> None:
     """An agent, two of one name, a runtime, an image, an opening, and points of a word."""
     (tmp_path / "mine.toml").write_text(
         'name = "mine"\n[game]\nname = "gomoku"\noptions = { width = 15, height = 15 }\n'

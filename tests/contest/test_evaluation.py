@@ -60,7 +60,7 @@ def test_a_frozen_pool_is_the_same_after_it_was_written() -> None:
     assert against.digest() == Pool.model_validate_json(against.encoded()).digest()
 
 
-def test_a_candidate_that_wins_what_its_parent_loses_is_stronger_and_the_test_ends_after_a_turn_of_all() -> None:
+def test_candidate_stronger_than_its_parent_is_accepted_after_a_round_of_all() -> None:
     against, rule = pool("one", "two"), StopRule(test=Sprt(elo0=0, elo1=50), pairs=1000)
     seats = seat_of_version(seat("mine")), seat_of_version(seat("before"))
 
@@ -95,7 +95,7 @@ def test_an_evaluation_without_an_answer_ends_at_its_last_pair() -> None:
         (-20, -10, False, "more than 10 Elo weaker than the pool, 95 %"),
     ],
 )
-def test_the_words_say_what_the_test_proved(elo0: float, elo1: float, won: bool, words: str) -> None:
+def test_wording_states_the_test_result(elo0: float, elo1: float, won: bool, words: str) -> None:
     rule = StopRule(test=Sprt(elo0=elo0, elo1=elo1), pairs=5000)
 
     assert words == verdict_words(rule, PairedScores.of(([1.0] if won else [0.0]) * 2000 + [0.5]))

@@ -152,7 +152,7 @@ def test_slots_that_share_their_cores_have_one_process(house: House) -> None:
 # --- kills ---------------------------------------------------------------------------------------
 
 
-def test_the_game_that_waits_goes_on_when_the_one_that_plays_is_killed(house: House, begin: Play) -> None:
+def test_waiting_game_continues_when_the_playing_process_is_killed(house: House, begin: Play) -> None:
     house.let_go("two")
     slots = begin("one", "two")
     until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
@@ -169,7 +169,7 @@ def test_the_game_that_waits_goes_on_when_the_one_that_plays_is_killed(house: Ho
     assert {"three": "win", "four": "win"} == {name: verdict(each) for name, each in ended(slots).items()}
 
 
-def test_the_game_that_plays_goes_on_when_the_one_that_waits_is_killed(house: House, begin: Play) -> None:
+def test_playing_game_continues_when_the_waiting_process_is_killed(house: House, begin: Play) -> None:
     slots = begin("one", "two")
     until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
     os.kill(killed := pids(slots)["two"], signal.SIGKILL)

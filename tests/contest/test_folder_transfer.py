@@ -62,7 +62,7 @@ def state_of(exported: Path, carried: AgentFolder) -> Path:
     return exported / carried.owner / f"{carried.state.digest}.tar"
 
 
-def test_what_is_written_is_read(exported: Path) -> None:
+def test_written_files_are_readable(exported: Path) -> None:
     read = read_folders(exported, POLICY)
 
     assert [("one", ONE.state), ("two", TWO.state)] == [(each.name, each.state) for each in read]
@@ -112,7 +112,7 @@ SPOILED: list[tuple[str, Callable[[Path], object], str]] = [
 
 
 @pytest.mark.parametrize(("spoil", "words"), [row[1:] for row in SPOILED], ids=[r[0] for r in SPOILED])
-def test_what_is_spoiled_is_refused_by_its_path(
+def test_damaged_file_is_refused_with_its_path(
     exported: Path, tmp_path: Path, spoil: Callable[[Path], object], words: str
 ) -> None:
     spoil(state_of(exported, ONE))
@@ -175,7 +175,7 @@ def test_an_import_is_kept_with_the_contest_and_never_replaced_unasked(exported:
     assert ["two"] == [each.name for each in again.folders]
 
 
-def test_the_file_may_name_a_directory_and_not_have_an_import_too(exported: Path, tmp_path: Path) -> None:
+def test_file_may_name_a_directory_but_not_also_an_import(exported: Path, tmp_path: Path) -> None:
     cup = planned(tmp_path / "cup", '[folders]\nfrom = "../learned"')
 
     found = brought(cup)
@@ -199,7 +199,7 @@ def test_a_policy_without_persistent_folders_takes_none(exported: Path, tmp_path
         bring(load_plan(tmp_path / "cup"), exported, replaces=False)
 
 
-def test_versions_of_an_agent_are_told_apart_by_their_files(tmp_path: Path) -> None:
+def test_versions_of_an_agent_are_distinguished_by_their_files(tmp_path: Path) -> None:
     old = AgentFolder("one", "9" * 64, TWO.state)
     write_folders([ONE, old], tmp_path / "learned", replaces=False)
     cup = planned(tmp_path / "cup", '[folders]\nfrom = "../learned"')
@@ -213,7 +213,7 @@ def test_versions_of_an_agent_are_told_apart_by_their_files(tmp_path: Path) -> N
         found.of([("one", "5" * 64)])
 
 
-def test_nothing_is_written_over_and_nobody_s_folder_is_lost(exported: Path, tmp_path: Path) -> None:
+def test_files_are_not_overwritten_and_no_folder_is_lost(exported: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--force replaces it"):
         write_folders([ONE], exported, replaces=False)
     with pytest.raises(InputError, match="would be lost"):
@@ -296,7 +296,7 @@ def test_a_judge_that_is_killed_leaves_the_old_or_the_new(tmp_path: Path, what: 
     write_folders(folders, tmp_path / "learned", replaces=(tmp_path / "learned").exists())
 
 
-def test_an_exchange_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
+def test_failed_exchange_leaves_the_old_content(tmp_path: Path) -> None:
     (tmp_path / "new").mkdir()
 
     with pytest.raises(OSError, match="No such file"):

@@ -35,7 +35,7 @@ def add_attempts(path: Path, first: int, host: str, *states: str) -> None:
     engine.dispose()
 
 
-def test_a_host_is_told_with_its_slots_its_games_and_since_when_it_is_lost(store: Store, tmp_path: Path) -> None:
+def test_host_is_shown_with_slots_games_and_time_of_loss(store: Store, tmp_path: Path) -> None:
     for text in (
         worker_joined("w1", 3),
         worker_joined("w2", 2),
@@ -67,7 +67,7 @@ def test_a_worker_that_comes_back_is_lost_no_more(store: Store) -> None:
     assert (4, None, "") == (found.slots, found.lost_since, found.barred)
 
 
-def test_a_host_whose_voids_times_or_results_stand_out_is_named(store: Store, tmp_path: Path) -> None:
+def test_host_with_outlying_voids_times_or_results_is_named(store: Store, tmp_path: Path) -> None:
     for at, host in enumerate(("w1", "w2", "w3")):
         add_attempts(tmp_path, 100 * at + 1, host, *["accepted"] * 30, *["void"] * (12 if host == "w2" else 1))
     tests = [
@@ -84,7 +84,7 @@ def test_a_host_whose_voids_times_or_results_stand_out_is_named(store: Store, tm
     assert said["w2"][0].startswith("12 of its 42 games are void, p = 0.000")
 
 
-def test_the_tail_of_fishers_test_is_that_of_the_lady_who_tastes_tea() -> None:
+def test_fisher_test_tail_equals_the_tea_tasting_example() -> None:
     assert pytest.approx(1 / 70) == hypergeometric_tail(4, 4, 4, 8)
     assert pytest.approx(17 / 70) == hypergeometric_tail(3, 4, 4, 8)
     assert pytest.approx(1.0) == hypergeometric_tail(0, 4, 4, 8)

@@ -105,7 +105,7 @@ def test_a_remark_cannot_leave_its_comment(tmp_path: Path) -> None:
     assert load_plan(tmp_path / "cup").plan.seed is None
 
 
-def test_the_command_says_what_to_do_next_and_what_has_no_equal(tmp_path: Path) -> None:
+def test_command_names_next_steps_and_untranslatable_parts(tmp_path: Path) -> None:
     tournament(tmp_path, **{"pbrain-five.py": BRAIN, "pbrain-six.py": BRAIN})
     file, folder = tmp_path / "tournament/cup.txt", tmp_path / "mine"
     done = CliRunner().invoke(app, ["contest", "import", "gomocup", str(file), str(folder)])

@@ -44,7 +44,7 @@ def test_a_pause_leaves_games_that_were_set_aside_for_the_end(contest: Contest) 
 
 
 @pytest.mark.parametrize("paused_too", [False, True])
-def test_what_has_stopped_the_contest_is_played_again_at_once(contest: Contest, paused_too: bool) -> None:
+def test_games_that_stopped_the_contest_are_replayed_at_once(contest: Contest, paused_too: bool) -> None:
     contest.store.set_state(contest.name, STOPPED, "two games in a row")
     if paused_too:
         contest.store.set_state(contest.name, "paused", "others measure")
@@ -55,6 +55,6 @@ def test_what_has_stopped_the_contest_is_played_again_at_once(contest: Contest, 
     assert 0 == held(contest)
 
 
-def test_an_organiser_who_resumes_a_contest_that_is_open_wants_them_now(contest: Contest) -> None:
+def test_resuming_an_open_contest_retries_set_aside_games_now(contest: Contest) -> None:
     assert "cup is open, 1 held games are played again" == resumed(contest)
     assert 0 == held(contest)

@@ -80,7 +80,7 @@ def test_a_mistake_is_named_with_its_line_and_the_fix(tmp_path: Path, text: str,
     assert re.search(sentence.replace("?", r"\?"), said), said
 
 
-def test_a_file_that_is_not_there_says_what_makes_one(tmp_path: Path) -> None:
+def test_missing_file_error_names_the_command_that_creates_it(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="judge contest init NAME --policy POLICY makes one"):
         load_plan(tmp_path)
 
@@ -113,7 +113,7 @@ def test_paths_are_from_the_file_s_own_folder(tmp_path: Path) -> None:
         ("postgresql+psycopg://h/cup", "postgresql+psycopg://h/cup"),
     ],
 )
-def test_the_store_s_file_lies_in_the_folder(tmp_path: Path, store: str, url: str) -> None:
+def test_store_file_is_in_the_folder(tmp_path: Path, store: str, url: str) -> None:
     planned = plan(tmp_path, HEAD + f'store = "{store}"\n' + ROUND_ROBIN)
 
     assert url.format(folder=tmp_path) == planned.store_url

@@ -123,7 +123,7 @@ def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
     assert [2] == [result.attempt for result in cup.store.results("cup") if result.id == void.game.id]
 
 
-def test_what_runs_is_finished_and_nothing_is_started_when_somebody_asks(cup: Cup) -> None:
+def test_first_stop_request_finishes_running_games_and_starts_none(cup: Cup) -> None:
     cup.store.schedule("cup", cup.games(1, 6))
     loop = cup.runner()
 
@@ -137,7 +137,7 @@ def test_what_runs_is_finished_and_nothing_is_started_when_somebody_asks(cup: Cu
     assert 6 == len(cup.store.results("cup"))
 
 
-def test_what_runs_is_given_back_when_somebody_asks_twice(cup: Cup) -> None:
+def test_second_stop_request_returns_running_games(cup: Cup) -> None:
     cup.store.schedule("cup", cup.games(1, 2))
     loop = cup.runner()
     loop.abandon.set()
@@ -176,7 +176,7 @@ def without_programs(cup: Cup, broken: Callable[[ScheduledGame], bool]) -> Calla
 
 @pytest.mark.parametrize("is_fixed", [True, False])
 @pytest.mark.parametrize("alone", [frozenset[str](), frozenset({"one", "two"})], ids=["in any order", "in order"])
-def test_a_match_that_stays_void_is_set_aside_and_tried_once_more_after_the_others(
+def test_game_that_stays_void_is_set_aside_and_retried_after_the_others(
     cup: Cup, is_fixed: bool, alone: frozenset[str]
 ) -> None:
     """Where agents' folders go from game to game, the later games of its agents wait for it."""
@@ -209,7 +209,7 @@ def test_a_match_that_stays_void_is_set_aside_and_tried_once_more_after_the_othe
     assert done == len(cup.store.results("cup"))
 
 
-def test_a_match_that_the_organiser_releases_meanwhile_is_not_waited_for(cup: Cup) -> None:
+def test_game_released_by_the_organiser_is_not_waited_for(cup: Cup) -> None:
     cup.store.schedule("cup", cup.games(1, 2))
 
     def release_when_all_others_are_over() -> None:
@@ -227,7 +227,7 @@ def test_a_match_that_the_organiser_releases_meanwhile_is_not_waited_for(cup: Cu
     assert 2 == len(cup.store.results("cup"))
 
 
-def test_a_match_that_was_set_aside_long_ago_is_tried_without_a_wait(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_game_set_aside_long_ago_is_retried_at_once(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
     cup.store.schedule("cup", cup.games(1, 3))
     now_s = 0.0
 
@@ -263,7 +263,7 @@ def test_a_host_on_which_two_games_in_a_row_stay_void_stops_the_contest(cup: Cup
     assert 2 <= cup.store.counts("cup")[GameState.HELD]
 
 
-def test_an_agent_whose_games_stop_a_contest_again_is_named(cup: Cup) -> None:
+def test_agent_whose_games_stop_a_contest_again_is_named(cup: Cup) -> None:
     cup.store.schedule("cup", cup.games(1, 1))
     gone = cup.job
 

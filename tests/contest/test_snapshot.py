@@ -58,7 +58,7 @@ def snapshot(planned: Planned, **changes: object) -> Snapshot:
 
 
 @pytest.mark.docker
-def test_the_document_says_all_that_decides_the_contest(planned: Planned) -> None:
+def test_document_contains_every_term_of_the_contest(planned: Planned) -> None:
     found = snapshot(planned)
 
     assert found == read_snapshot(found.model_dump_json())
@@ -73,7 +73,7 @@ def test_the_document_says_all_that_decides_the_contest(planned: Planned) -> Non
 
 
 @pytest.mark.docker
-def test_agents_are_kept_by_what_they_are(planned: Planned) -> None:
+def test_agents_are_stored_by_content(planned: Planned) -> None:
     """What the organiser does to the originals afterwards is nothing to the contest."""
     found = snapshot(planned)
     one, two, three = (entry.seat.digest for entry in found.entries)
@@ -104,7 +104,7 @@ def test_an_agent_that_was_changed_is_refused(planned: Planned, way: str) -> Non
 
 
 @pytest.mark.docker
-def test_a_contest_without_a_seed_commits_to_its_secret_and_does_not_tell_it(
+def test_contest_without_a_seed_commits_to_its_secret_without_revealing_it(
     planned: Planned,
 ) -> None:
     found = snapshot(planned, seed=None, seeding="drawn")
@@ -171,7 +171,7 @@ def test_nothing_is_begun_by_a_contest_that_cannot_be_played(planned: Planned) -
         store.close()
 
 
-def test_what_is_no_contest_is_refused() -> None:
+def test_invalid_contest_is_refused() -> None:
     with pytest.raises(InputError, match="not a contest of this judge: it should have keys of its own: document"):
         read_snapshot("[]")
     with pytest.raises(InputError, match="not a contest of this judge: the key 'judge' is missing"):

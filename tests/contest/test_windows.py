@@ -52,9 +52,7 @@ SUBMISSIONS, CONTEST = "[submissions]\n", "[contest]\n"
         ("", SUBMISSIONS + "close = 2026-11-22T18:00:00Z", "line 7: unknown key .* did you mean 'closes'"),
     ],
 )
-def test_a_moment_that_does_not_say_when_it_is_is_refused_with_the_fix(
-    tmp_path: Path, zone: str, tables: str, sentence: str
-) -> None:
+def test_ambiguous_time_is_refused_with_the_fix(tmp_path: Path, zone: str, tables: str, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         plan(tmp_path, f'{HEAD}zone = "{zone}"\n{ROUND_ROBIN}{tables}')
 

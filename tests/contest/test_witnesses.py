@@ -167,7 +167,7 @@ def found(public: Public, keys: Path | None = None, since: Path | None = None) -
 # --- what a witness signed is carried --------------------------------------------------------------------------------
 
 
-def test_an_export_carries_what_the_witness_signed_and_its_draw_follows_from_it(true: Public, keys: Path) -> None:
+def test_export_contains_witness_signatures_and_its_draw_follows_from_them(true: Public, keys: Path) -> None:
     report, second = found(true, keys)
 
     assert ([], []) == (list(report.problems), second)
@@ -193,7 +193,7 @@ def test_a_witness_that_the_reader_names_must_have_signed(true: Public, keys: Pa
         found(true, keys)
 
 
-def test_the_live_site_carries_what_the_witness_signed(true: Public) -> None:
+def test_live_site_contains_witness_signatures(true: Public) -> None:
     folder = true.directory.parent / "cup"
     with closing(SignedLog(load_plan(folder).store_url, "spring-cup", folder)) as log:
         (path,) = [path for path, _ in log.new_files(0)[1] if path.startswith("log/witness/")]
@@ -216,7 +216,7 @@ def announced(service: Service, tmp_path: Path) -> Iterator[tuple[Store, Path]]:
         yield store, tmp_path
 
 
-def test_a_witness_is_asked_again_and_signs_what_goes_on(
+def test_witness_is_asked_again_and_signs_the_continuation(
     service: Service, announced: tuple[Store, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     store, folder = announced
@@ -238,7 +238,7 @@ def test_a_witness_is_asked_again_and_signs_what_goes_on(
         assert "answered 422: the proof does not show that the checkpoint goes on" in capsys.readouterr().out
 
 
-def test_what_a_witness_signed_by_itself_is_taken(
+def test_unrequested_witness_signature_is_accepted(
     service: Service, announced: tuple[Store, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, folder = announced
@@ -312,7 +312,7 @@ def test_a_request_is_read_as_it_was_written(service: Service) -> None:
     assert request == read_request(request.body)
 
 
-def test_a_witness_server_signs_over_http_and_goes_on_after_a_kill(
+def test_witness_server_signs_over_http_and_continues_after_a_kill(
     service: Service, announced: tuple[Store, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     store, folder = announced
@@ -410,7 +410,7 @@ AWAY = {
 
 
 @pytest.mark.parametrize("case", AWAY)
-def test_a_contest_goes_on_without_a_witness_that_is_away_and_everybody_sees_it(
+def test_contest_continues_without_an_unavailable_witness_and_shows_it(
     case: str, service: Service, announced: tuple[Store, Path]
 ) -> None:
     store, folder = announced
@@ -527,7 +527,7 @@ def test_a_log_that_was_rewritten_after_the_witness_signed_is_found_in_the_expor
         assert f"no checkpoint of the export is signed by the witness {WITNESS}" in problems
 
 
-def test_a_draw_without_its_witness_is_told_and_what_the_witness_signed_meanwhile_contradicts_it(
+def test_draw_without_its_witness_is_reported_and_a_later_signature_contradicts_it(
     service: Service, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     service.does = says(503)

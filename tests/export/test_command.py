@@ -55,7 +55,7 @@ def test_without_a_key_from_elsewhere_the_answer_is_a_loud_warning(
     assert "ok: spring-cup" in printed.out
 
 
-def test_what_is_wrong_is_named_and_the_command_fails(copy: Public, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_named_and_the_command_fails(copy: Public, capsys: pytest.CaptureFixture[str]) -> None:
     (copy.directory / "extra.html").write_text("hello")
 
     with pytest.raises(SystemExit, match="1"):

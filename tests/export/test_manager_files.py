@@ -53,7 +53,7 @@ def test_there_is_a_file_of_each_game_and_one_of_each_kind(opened_cup: Cup, writ
     assert {(r, a, b) for r in (0, 1) for a in range(3) for b in range(3) if a != b} == places
 
 
-def test_a_game_says_what_our_record_says(opened_cup: Cup, written: Path) -> None:
+def test_converted_game_agrees_with_our_record(opened_cup: Cup, written: Path) -> None:
     agents = [entry.name for entry in opened_cup.contest.snapshot.entries]
     for published in load_store(opened_cup.contest).games:
         assert published.result is not None
@@ -70,7 +70,7 @@ def test_a_game_says_what_our_record_says(opened_cup: Cup, written: Path) -> Non
         assert 2 + number == game.opening
 
 
-def test_the_state_names_the_player_who_moves_first_after_the_opening(opened_cup: Cup, written: Path) -> None:
+def test_state_names_the_first_mover_after_the_opening(opened_cup: Cup, written: Path) -> None:
     lines = [line.split("\t") for line in (written / "state.txt").read_text().splitlines()]
 
     # In the order in which GomocupJudge plans them.
@@ -87,7 +87,7 @@ def test_the_state_names_the_player_who_moves_first_after_the_opening(opened_cup
     assert {agents.index(name): sum(r.winner == name for r in results) for name in agents} == wins
 
 
-def test_the_pgn_has_each_result_from_the_side_of_who_moves_first(opened_cup: Cup, written: Path) -> None:
+def test_pgn_result_is_from_the_first_movers_side(opened_cup: Cup, written: Path) -> None:
     games = GOMOKU_FORMATS.read((written / "result.pgn").read_bytes(), "result.pgn")
     agents = [entry.name for entry in opened_cup.contest.snapshot.entries]
     points = dict.fromkeys((f"{number}#{name}" for number, name in enumerate(agents)), 0.0)
@@ -124,7 +124,7 @@ def test_messages_are_there_and_nothing_private(written: Path) -> None:
     assert all(SECRET.encode() not in path.read_bytes() for path in written.iterdir())
 
 
-def test_a_contest_that_is_not_over_is_written_as_far_as_it_is(cup: Cup, tmp_path: Path) -> None:
+def test_unfinished_contest_is_exported_as_far_as_played(cup: Cup, tmp_path: Path) -> None:
     """Five agents, of which one crashes: its losses are errors."""
     write_for_manager(cup.contest, contest_manager("gomocup"), tmp_path / "result")
     crashed = sum("crash" in result.faults for result in cup.contest.results())
@@ -156,7 +156,7 @@ def edit(path: Path, change: Callable[[list[str]], list[str]]) -> None:
     path.write_bytes("\r\n".join(change(path.read_text().splitlines())).encode())
 
 
-def test_what_we_wrote_is_what_we_have(opened_cup: Cup, cup: Cup, written: Path, tmp_path: Path) -> None:
+def test_our_files_read_back_equal(opened_cup: Cup, cup: Cup, written: Path, tmp_path: Path) -> None:
     of_opened = compared(opened_cup, written)
     assert (12, 12, 12, 12, ()) == (
         of_opened.theirs, of_opened.ours, of_opened.aligned, of_opened.same, of_opened.differences
@@ -167,7 +167,7 @@ def test_what_we_wrote_is_what_we_have(opened_cup: Cup, cup: Cup, written: Path,
     assert of_crashes.theirs == of_crashes.same == len(cup.contest.results())
 
 
-def test_another_answer_is_told_with_the_stone(opened_cup: Cup, theirs: Path) -> None:
+def test_different_answer_is_reported_with_the_stone(opened_cup: Cup, theirs: Path) -> None:
     path = next(theirs.glob("0_0_1_*"))
     edit(path, lambda lines: [*lines[:3], "1,15,99", *lines[4:]])
     found = [each for each in compared(opened_cup, theirs).differences if each.number]
@@ -180,7 +180,7 @@ def test_another_answer_is_told_with_the_stone(opened_cup: Cup, theirs: Path) ->
     ("end", "kind"),
     [(2, DifferenceKind.CLOCK), (4, DifferenceKind.BLAME), (1, DifferenceKind.RULE), (0, DifferenceKind.RULE)],
 )
-def test_a_game_that_ended_earlier_is_told_by_its_end(
+def test_game_that_ended_earlier_is_shown_with_its_end(
     end: int, kind: DifferenceKind, opened_cup: Cup, theirs: Path
 ) -> None:
     path = next(theirs.glob("0_0_1_*"))
@@ -192,7 +192,7 @@ def test_a_game_that_ended_earlier_is_told_by_its_end(
     assert [(path.name, kind)] == [(each.game, each.kind) for each in found]
 
 
-def test_what_they_call_time_and_we_a_crash_is_blame(cup: Cup, tmp_path: Path) -> None:
+def test_time_verdicts_that_are_crashes_here_are_blame_differences(cup: Cup, tmp_path: Path) -> None:
     """Their manager waits for a program that has ended."""
     folder = tmp_path / "result"
     write_for_manager(cup.contest, contest_manager("gomocup"), folder)
@@ -205,7 +205,7 @@ def test_what_they_call_time_and_we_a_crash_is_blame(cup: Cup, tmp_path: Path) -
     assert not any(each.changes_result for each in found)
 
 
-def test_games_that_only_one_of_the_two_has_are_told(opened_cup: Cup, theirs: Path) -> None:
+def test_games_in_only_one_of_the_two_are_reported(opened_cup: Cup, theirs: Path) -> None:
     gone, moved = (next(theirs.glob(pattern)) for pattern in ("0_0_1_*", "0_1_2_*"))
     gone.unlink()
     edit(moved, lambda lines: [lines[0], "1,1,0", "2,1,0", *lines[3:]])

@@ -31,7 +31,7 @@ def names_in(disk: Path) -> list[str]:
     return sorted(path.name for path in disk.iterdir())
 
 
-def test_a_record_that_does_not_fit_is_said_and_leaves_nothing(judge: Judge, tiny_disk: Path) -> None:
+def test_record_that_does_not_fit_is_reported_and_leaves_nothing(judge: Judge, tiny_disk: Path) -> None:
     ran = judge("match", "house-instant", "house-instant", *GOMOKU, "--out", str(tiny_disk))
 
     assert 1 == ran.code
@@ -49,7 +49,7 @@ def test_a_game_is_played_again_when_there_is_room(judge: Judge, tiny_disk: Path
     assert 0 == judge("verify", again.games[0]["record"]).code
 
 
-def test_no_room_for_what_a_game_needs_is_said(judge: Judge, tiny_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lack_of_room_for_a_game_is_reported(judge: Judge, tiny_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The agents are copied to TMPDIR before they play."""
     fill(tiny_disk, left=8192)
     monkeypatch.setenv("TMPDIR", str(tiny_disk))
@@ -77,7 +77,7 @@ def test_a_store_records_nothing_that_it_cannot_keep(tiny_disk: Path) -> None:
     assert b"x" * 20_000 == files.get(digest)
 
 
-def test_what_was_there_stays_when_its_successor_does_not_fit(tiny_disk: Path) -> None:
+def test_old_state_stays_when_the_new_one_does_not_fit(tiny_disk: Path) -> None:
     path = tiny_disk / "heads.json"
     write_durably(path, b"old")
     fill(tiny_disk, left=4096)

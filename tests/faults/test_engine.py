@@ -52,7 +52,7 @@ def test_a_game_plays_on_when_its_engine_is_killed_and_its_result_counts(
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL], ids=["stopped", "killed"])
-def test_a_game_whose_container_goes_with_the_engine_is_void(
+def test_game_is_void_when_its_container_ends_with_the_engine(
     judge: Judge, tmp_path: Path, engine: PrivateEngine, end: signal.Signals
 ) -> None:
     """An Engine that stops ends its containers; one that was killed ends them when it comes back."""

@@ -60,7 +60,7 @@ COMMANDS = (
     list(zip(LAST, 3 * (b"7,7 ", b"ERROR "), strict=True)),
     ids=map(str, range(len(LAST))),
 )
-def test_no_text_is_obeyed_or_breaks_what_it_stands_in(judge: Judge, tmp_path: Path, last: str, end: bytes) -> None:
+def test_no_text_is_interpreted_or_breaks_its_context(judge: Judge, tmp_path: Path, last: str, end: bytes) -> None:
     agent = _write_agent(tmp_path, last, end)
 
     played = judge("match", agent, "house-instant", "--policy", "gomocup-fastgame", *PROCESS)

@@ -75,7 +75,7 @@ def test_an_agent_held_still_from_outside_is_not_to_blame(
     assert 0 == judge("verify", str(path)).code
 
 
-def test_the_same_agent_loses_when_nobody_holds_it(judge: Judge, tmp_path: Path) -> None:
+def test_same_agent_loses_when_not_held(judge: Judge, tmp_path: Path) -> None:
     """The control: the judge's own freezing of it is not taken for an outsider's."""
     slow = write_brain(tmp_path, "slow", "time.sleep(60)")
 

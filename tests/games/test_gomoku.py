@@ -93,7 +93,7 @@ def test_five_in_any_place_and_direction_win(width: int, height: int, rule: Rule
         assert game.end.reason in (f"5 in a row, {names}", f"5 in a row, {back}")
 
 
-def test_white_wins_too() -> None:
+def test_white_can_win() -> None:
     """Seat 1 is white, and a row of its stones is its win."""
     white = row(0, 14, 1, 0, 5)
     game = play(board(), in_turn(elsewhere(white, 15, 15, 5), white))
@@ -132,7 +132,7 @@ def test_a_longer_row_wins_freestyle_only(length: int) -> None:
     assert game.pending().seat == 1
 
 
-def test_five_beside_six_wins_standard() -> None:
+def test_five_next_to_six_wins_in_standard() -> None:
     """One stone that makes six across and five down wins: the six does no harm."""
     across, down = joined(6), row(6, 8, 0, 1, 4)
     black = across[:-1] + down + [across[-1]]
@@ -250,7 +250,7 @@ def test_turning_the_board_changes_nothing(rule: Rule, playout: tuple[int, int, 
 # --- turns, requests and events ------------------------------------------------------------------
 
 
-def test_a_stone_is_asked_for_and_told() -> None:
+def test_stone_is_requested_and_announced() -> None:
     """Black is asked, places, both seats hear of it, and white is shown the stone."""
     game = board(15, 10)
     assert game.pending() == PlaceStone(0, [], 0, 15, 10, 0, set())
@@ -259,7 +259,7 @@ def test_a_stone_is_asked_for_and_told() -> None:
     assert game.end is None
 
 
-def test_a_win_is_told_like_any_stone() -> None:
+def test_win_is_announced_like_any_stone() -> None:
     """The winning stone is an event too: the loser's record must hold it."""
     black = row(0, 0, 1, 0, 5)
     turns = in_turn(black, elsewhere(black, 15, 15, 4))
@@ -267,7 +267,7 @@ def test_a_win_is_told_like_any_stone() -> None:
 
 
 @pytest.mark.parametrize("stones", [0, 1, 2, 3])
-def test_who_moves_after_an_opening_follows_from_its_length(stones: int) -> None:
+def test_first_mover_after_an_opening_follows_from_its_length(stones: int) -> None:
     """Black after an even opening, white after an odd one; the request says what was opening."""
     game = board(opening=[(7, 7), (8, 8), (9, 7)][:stones])
     seat = stones % 2
@@ -276,7 +276,7 @@ def test_who_moves_after_an_opening_follows_from_its_length(stones: int) -> None
     assert (game.pending().opening, len(game.pending().stones)) == (stones, stones + 1)
 
 
-def test_what_the_game_may_use_is_declared() -> None:
+def test_memory_of_a_game_is_declared() -> None:
     """A protocol is checked against these before play."""
     game = board(20, 15, "standard")
     kinds: set[type[Event]] = {StonePlaced}

@@ -313,14 +313,14 @@ def test_more_fifths_than_a_board_has_room_for_are_refused() -> None:
         board(5, 5, fifths=3)
 
 
-def test_the_game_says_what_it_will_ask() -> None:
+def test_game_announces_its_next_questions() -> None:
     """A protocol is checked against it before play."""
     assert {LayStones, AnswerSwap, PlaceStone} == swap2().requests
     assert {PlaceStone, OfferFifths, ChooseFifth} == offering().requests
     assert {StonePlaced, ColoursSettled} == swap2().events
 
 
-def test_what_an_agent_complained_of_stands_in_the_reason_of_its_fault() -> None:
+def test_agent_complaint_is_quoted_in_the_reason_of_its_fault() -> None:
     game = swap2()
     answer(game, stones(*THREE))
     game.apply(Reply(ReplyKind.DECIDED, "7,7", Stone(7, 7), "ERROR Color is not a valid value"))

@@ -61,7 +61,7 @@ def test_a_double_three_of_black_loses() -> None:
     assert (6, 7, 0) == game.stones[-1]
 
 
-def test_white_may_do_what_is_forbidden_to_black() -> None:
+def test_white_may_play_squares_forbidden_to_black() -> None:
     """The same stones of white are a fine double three."""
     white = [(7, 7), (8, 7), (6, 9), (6, 8)]
     turns = in_turn([(0, 0), (2, 0), (4, 0), (6, 0), (8, 0)], [*white, (6, 7)])
@@ -163,7 +163,7 @@ def test_six_in_a_row_win_one_kind_of_caro_only(rule: str, won: bool) -> None:
 # --- a continuous game ---------------------------------------------------------------------------
 
 
-def test_a_continuous_game_goes_on_after_a_row_whose_stones_are_then_dead() -> None:
+def test_continuous_game_continues_after_a_row_with_its_stones_dead() -> None:
     """The five is told as dead stones, and a sixth beside it makes no row again."""
     five = row(3, 7, 1, 0, 5)
     game = play(board(continuous=True), in_turn(five, [(0, 0), (2, 0), (4, 0), (6, 0)]))

@@ -342,7 +342,7 @@ def test_there_is_no_castling() -> None:
 # --- ends by the rules -----------------------------------------------------------------------------------------------
 
 
-def test_who_takes_the_king_wins() -> None:
+def test_capturing_the_king_wins() -> None:
     game = position(stands("black", 3, 0, "rook"), turn="black")
     turn(game, 3, 0, 3, 7)
 
@@ -358,7 +358,7 @@ def test_a_king_may_step_into_attack() -> None:
     assert "black" == game.result(NAMES)
 
 
-def test_the_two_kings_alone_are_a_draw_in_the_name_of_who_moved() -> None:
+def test_two_lone_kings_draw_in_the_name_of_the_mover() -> None:
     game = position(stands("black", 3, 6, "pawn"))
     turn(game, 3, 7, 3, 6)
 
@@ -385,7 +385,7 @@ def test_two_kings_are_not_judged_before_a_move() -> None:
 
 
 @pytest.mark.parametrize(("limit", "result"), [(1, "black DRAW"), (2, "white DRAW"), (3, ""), (0, "")])
-def test_the_move_limit_is_more_than_so_many_moves(limit: int, result: str) -> None:
+def test_move_limit_exceeds_the_longest_ordinary_game(limit: int, result: str) -> None:
     game = position(stands("white", 0, 2, "rook"), max_moves=limit)
     for move in ((0, 2, 0, 4), (7, 7, 7, 6), (0, 4, 0, 2)):
         if game.end is None:
@@ -413,7 +413,7 @@ def test_a_move_begins_the_count_of_passes_anew() -> None:
     assert game.end is None
 
 
-def test_without_limits_two_passive_agents_go_on() -> None:
+def test_two_passive_agents_continue_without_limits() -> None:
     game = classical()
     for _ in range(1000):
         answer(game, *((0, 7) if game.pending().seat == WHITE else (0, 0)))
@@ -434,7 +434,7 @@ def test_without_limits_two_passive_agents_go_on() -> None:
         ((3, 0), "white COLOUR black not white"),
     ],
 )
-def test_a_selection_that_is_none_loses(square: tuple[int, int], result: str) -> None:
+def test_invalid_selection_loses(square: tuple[int, int], result: str) -> None:
     game = classical()
     answer(game, *square)
 
@@ -442,7 +442,7 @@ def test_a_selection_that_is_none_loses(square: tuple[int, int], result: str) ->
 
 
 @pytest.mark.parametrize("square", [(0, 3), (1, 5), (0, 6), (3, 7), (99, 0)])
-def test_a_move_that_is_none_loses(square: tuple[int, int]) -> None:
+def test_invalid_move_loses(square: tuple[int, int]) -> None:
     game = classical()
     answer(game, 0, 6)
     answer(game, *square)
@@ -496,7 +496,7 @@ def test_answers_without_a_square_lose(kind: ReplyKind, verdict: Verdict, result
         (Verdict.RESIGNED, "terminated"),
     ],
 )
-def test_a_fault_is_charged_to_the_seat_that_failed_whoever_is_to_move(verdict: Verdict, word: str) -> None:
+def test_fault_is_charged_to_the_failing_seat_even_out_of_turn(verdict: Verdict, word: str) -> None:
     """The manager named whoever was to move: white, for black's death."""
     game = classical()
     assert WHITE == game.pending().seat
@@ -515,7 +515,7 @@ def test_a_game_that_is_over_stays_over() -> None:
         game.apply(decided(OnSquare(0, 6)))
 
 
-def test_a_game_that_goes_on_has_no_result() -> None:
+def test_unfinished_game_has_no_result() -> None:
     assert "" == classical().result(NAMES)
 
 
@@ -544,7 +544,7 @@ def test_lost_turns_are_turns_without_a_move() -> None:
 # --- positions -------------------------------------------------------------------------------------------------------
 
 
-def test_a_position_is_told_without_its_hidden_types_in_its_own_order() -> None:
+def test_position_is_sent_without_hidden_types_in_its_own_order() -> None:
     rook = stands("white", 1, 4, "rook ?knight")
     game = position(rook, stands("black", 0, 0, "?pawn ?bishop"), played=["3 7 0 king"])
     told = game.describe()
@@ -560,7 +560,7 @@ def test_a_position_is_told_without_its_hidden_types_in_its_own_order() -> None:
     assert Destination(WHITE, 3, 7) == game.pending()
 
 
-def test_what_was_played_is_played_by_the_rules() -> None:
+def test_recorded_games_follow_the_rules() -> None:
     played = ["0 6 0 pawn", "0 6 -> 0 4", "7 7 0 king", "7 7 -> 7 6", "0 4 0 pawn"]
     game = position(stands("white", 0, 6, "pawn ?rook"), played=played)
 
@@ -584,7 +584,7 @@ def test_black_may_be_to_move() -> None:
         (["3 7 0 king", "3 6 -> 3 5"], "where the rules give 'white ILLEGAL move 3,5'"),
     ],
 )
-def test_what_contradicts_the_rules_is_refused(played: list[str], complaint: str) -> None:
+def test_contradictions_to_the_rules_are_refused(played: list[str], complaint: str) -> None:
     with pytest.raises(ContradictionError, match=complaint):
         position(stands("white", 0, 6, "pawn ?rook"), played=played)
 

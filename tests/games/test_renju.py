@@ -155,7 +155,7 @@ def test_two_fours_on_one_line_are_a_double_four(picture: str) -> None:
         "*XX_X_XXX", "*X_XX_XX", "*_XXX_X",  # the stone is in one of them only
     ],
 )  # fmt: skip
-def test_what_looks_like_two_fours_on_one_line(picture: str) -> None:
+def test_two_fours_on_one_line(picture: str) -> None:
     assert on_a_line(picture) is None
 
 
@@ -172,7 +172,7 @@ def test_one_four_is_allowed_and_two_lines_of_it_are_not(picture: str) -> None:
 
 
 @pytest.mark.parametrize("picture", ["OXX*XO", "X_XX*X_X", "OX*XX_X", "XXX_*X", "XX_*XX"])
-def test_what_can_only_become_six_is_no_four(picture: str) -> None:
+def test_four_that_can_only_become_six_is_no_four(picture: str) -> None:
     """Across a real four it makes no double four."""
     line, square = along(picture, DIRECTIONS[0])
     cross, _ = along("*XXX", DIRECTIONS[1])
@@ -205,7 +205,7 @@ def test_every_three_makes_a_double_three_with_another(picture: str) -> None:
         "X__X*", "X*", "*",  # two stones and less
     ],
 )  # fmt: skip
-def test_what_is_no_three_makes_no_double_three(picture: str) -> None:
+def test_false_three_makes_no_double_three(picture: str) -> None:
     assert with_another_three(picture) is None
 
 
@@ -244,9 +244,7 @@ def test_two_threes_are_real_as_long_as_nothing_forbids_their_keys() -> None:
         ("i6 j6 g5 f4", "", "h6 is a double three itself"),
     ],
 )
-def test_a_three_whose_only_key_black_may_not_use_for_a_straight_four_does_not_count(
-    black: str, white: str, why: str
-) -> None:
+def test_three_whose_only_key_square_black_may_not_use_does_not_count(black: str, white: str, why: str) -> None:
     assert foul_at("h8", f"{TWO_THREES} {black}", white) is None, why
 
 
@@ -286,7 +284,7 @@ def staircase(steps: int, size: int) -> Position:
     return Position(size, size, frozenset(black), frozenset())
 
 
-def test_the_question_goes_on_as_far_as_the_stones_do() -> None:
+def test_question_extends_as_far_as_the_stones() -> None:
     """Each stair takes back the verdict of the one before."""
     verdicts = [foul_on(staircase(steps, 60), (3, 6)) for steps in range(1, 40)]
     slow_verdicts = [textbook_foul(staircase(steps, 60), (3, 6)) for steps in range(1, 8)]
@@ -295,7 +293,7 @@ def test_the_question_goes_on_as_far_as_the_stones_do() -> None:
     assert [Foul.DOUBLE_THREE, None] * 19 + [Foul.DOUBLE_THREE] == verdicts
 
 
-def test_a_question_without_an_end_takes_what_is_left_for_real(
+def test_endless_question_uses_the_remaining_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(renju, "_LOOKS", 5)

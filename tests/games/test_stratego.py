@@ -81,7 +81,7 @@ BAD_ROWS = {
 
 
 @pytest.mark.parametrize(("rows", "value"), BAD_ROWS.values(), ids=BAD_ROWS.keys())
-def test_a_bad_set_up_counts_what_stood_before_the_error(rows: tuple[str, ...], value: int) -> None:
+def test_bad_setup_counts_cells_before_the_error(rows: tuple[str, ...], value: int) -> None:
     game = set_up(new("stratego-2012"), rows)
 
     assert f"red RED BAD_SETUP 0 {value} 148" == line(game)
@@ -243,7 +243,7 @@ def test_the_worth_of_an_army_is_148() -> None:
 
 @pytest.mark.parametrize("attacker", "123456789s")
 @pytest.mark.parametrize("defender", "123456789sBF")
-def test_who_survives_a_fight(attacker: str, defender: str) -> None:
+def test_survivors_of_a_fight(attacker: str, defender: str) -> None:
     """Rank 1 is the strongest; the spy has 10. UCC's manual, GAME RULES."""
     order = "123456789s"
     if defender == "F":
@@ -277,7 +277,7 @@ def column(game: Stratego, seat: int) -> str:
     return "".join(row[0] for row in game.seen_by(seat).split("\n")[4:8])
 
 
-def test_who_kills_takes_the_square() -> None:
+def test_winner_of_a_fight_takes_the_square() -> None:
     game = duel("3", "6")
 
     assert ["0 5 DOWN KILLS 3 6"] == say(game, "0 5 DOWN")
@@ -313,7 +313,7 @@ def test_a_miner_removes_a_bomb() -> None:
         ("stratego-2012", "0 5 DOWN DIES 3 B", "..#."),
     ],
 )
-def test_what_a_bomb_does(rules: str, told: str, left: str) -> None:
+def test_bomb_results(rules: str, told: str, left: str) -> None:
     game = duel("3", "B", rules)
 
     assert [told] == say(game, "0 5 DOWN")
@@ -321,7 +321,7 @@ def test_what_a_bomb_does(rules: str, told: str, left: str) -> None:
     assert (4 + 2, 4 + 2) == game.values
 
 
-def test_a_bomb_may_be_told_in_the_words_of_the_day_under_the_seed_too() -> None:
+def test_bomb_may_also_be_announced_in_2011_words_under_the_founding_text() -> None:
     assert ["0 5 DOWN BOTHDIE 3 B"] == say(duel("3", "B", "stratego-seed", bomb_word="BOTHDIE"), "0 5 DOWN")
 
 

@@ -145,7 +145,7 @@ def check_books(game: Stratego) -> None:
 
 
 @given(said=st.lists(st.text(max_size=30), max_size=6))
-def test_nothing_that_is_said_breaks_the_game(said: list[str]) -> None:
+def test_agent_output_never_breaks_the_game(said: list[str]) -> None:
     game = set_up(new("stratego-2012", tolerate_illegal=True, tolerate_unreadable=True))
     say(game, *(text for text in said if text != "SURRENDER"))
 

@@ -48,7 +48,7 @@ def test_in_2011_no_move_was_always_legal_and_ended_nothing() -> None:
     assert (game.end, game.turn) == (None, 3)
 
 
-def test_a_side_that_could_move_must_not_say_no_move() -> None:
+def test_side_that_can_move_must_not_pass() -> None:
     game = set_up(new())
 
     assert ["NO_MOVE ILLEGAL"] == say(game, "NO_MOVE")
@@ -92,7 +92,7 @@ def test_two_no_moves_in_a_row_end_the_game_by_piece_value(
     assert result == line(game)
 
 
-def test_a_move_between_two_no_moves_lets_the_game_go_on() -> None:
+def test_move_between_two_passes_continues_the_game() -> None:
     game = set_up(new(), red(x0y0="9", x1y0="B", x0y1="B"), blue(x0y6="9"))
 
     say(game, "NO_MOVE", "0 6 UP", "NO_MOVE", "0 5 DOWN")
@@ -126,7 +126,7 @@ def last_stand(rules: str, attacker: str, defender: str, **options: Any) -> Stra
     return game
 
 
-def test_whoever_takes_the_last_movable_piece_wins_in_2012() -> None:
+def test_taking_the_last_movable_piece_wins_in_2012() -> None:
     game = last_stand("stratego-2012", "3", "6")
 
     assert [] == say(game, "0 4 DOWN")
@@ -135,7 +135,7 @@ def test_whoever_takes_the_last_movable_piece_wins_in_2012() -> None:
     assert "Destroyed all mobile enemy pieces" == game.reason
 
 
-def test_whoever_loses_its_last_movable_piece_is_told_so_and_the_other_wins_on_its_turn() -> None:
+def test_side_without_movable_pieces_is_notified_and_the_other_wins_on_its_turn() -> None:
     game = last_stand("stratego-2012", "6", "3")
 
     assert ["0 4 DOWN DIES 6 3"] == say(game, "0 4 DOWN")
@@ -162,7 +162,7 @@ def test_the_turn_limit_goes_before_a_loss_of_the_last_piece_by_blues_own_attack
     assert "red RED VICTORY 3 12 0" == line(suicide_of_blue(4))
 
 
-def test_in_2011_only_the_end_of_a_turn_showed_that_nobody_could_win() -> None:
+def test_in_2011_only_the_turn_end_shows_that_neither_side_can_win() -> None:
     game = set_up(new("stratego-2011"), red(x0y3="6"), blue(x0y6="B"))
     say(game, "0 3 DOWN", "NO_MOVE", "0 4 DOWN", "NO_MOVE")
     assert ["0 5 DOWN BOTHDIE 6 B"] == say(game, "0 5 DOWN")
@@ -251,7 +251,7 @@ def test_an_illegal_move_may_cost_the_turn_only(rules: str) -> None:
     assert (game.end, game.seat) == (None, BLUE)
 
 
-def test_what_is_no_move_is_told_as_it_is_where_it_is_tolerated() -> None:
+def test_tolerated_unreadable_move_is_passed_on_unchanged() -> None:
     game = set_up(new("stratego-2012", tolerate_illegal=True, tolerate_unreadable=True))
 
     assert ["0 3 SOUTH", "NO_MOVE", ""] == say(game, "0 3 SOUTH", "NO_MOVE", "")
@@ -259,7 +259,7 @@ def test_what_is_no_move_is_told_as_it_is_where_it_is_tolerated() -> None:
 
 
 @pytest.mark.parametrize(("rules", "told"), [("stratego-seed", []), ("stratego-2011", ["0 3 SOUTH"])])
-def test_what_is_no_move_ends_the_game_though_illegal_moves_are_tolerated(rules: str, told: list[str]) -> None:
+def test_unreadable_move_ends_the_game_even_if_illegal_moves_are_tolerated(rules: str, told: list[str]) -> None:
     game = set_up(new(rules, tolerate_illegal=True))
 
     assert told == say(game, "0 3 SOUTH")
@@ -267,7 +267,7 @@ def test_what_is_no_move_ends_the_game_though_illegal_moves_are_tolerated(rules:
     assert "Unintelligable response" == game.reason
 
 
-def test_the_seed_confirms_the_move_that_it_understood_and_the_managers_what_was_said() -> None:
+def test_founding_text_confirms_the_understood_move_and_managers_the_reply() -> None:
     said = "  +0\t3 DOWN 1 KILLS 1 1"
     assert ["0 3 DOWN OK"] == say(set_up(new("stratego-seed")), said)
     assert [f"{said} OK"] == say(set_up(new("stratego-2012")), said)
@@ -301,7 +301,7 @@ def test_an_agent_of_another_protocol_may_refuse() -> None:
 
 
 @pytest.mark.parametrize(("rules", "told"), [("stratego-seed", []), ("stratego-2011", [""]), ("stratego-2012", [])])
-def test_who_fails_in_play_has_lost(rules: str, told: list[str]) -> None:
+def test_seat_failing_in_play_loses(rules: str, told: list[str]) -> None:
     """In 2011 both were told an empty line first."""
     game = set_up(new(rules))
     say(game, "0 3 DOWN")
@@ -321,7 +321,7 @@ def test_who_fails_in_play_has_lost(rules: str, told: list[str]) -> None:
         ("stratego-2012", "blue BLUE ILLEGAL 1 148 148"),
     ],
 )
-def test_who_fails_on_the_others_turn_has_lost_too(rules: str, result: str) -> None:
+def test_seat_failing_in_the_opponents_turn_loses(rules: str, result: str) -> None:
     """The seed names the side to move, which wins by DEFAULT."""
     game = set_up(new(rules))
     game.forfeit(AgentFault(Verdict.MEMORY, BLUE, "grew"))

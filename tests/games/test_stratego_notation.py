@@ -33,7 +33,7 @@ DOWN = Direction.DOWN
         ("0 3 DOWN -99999999999", Move(0, 3, DOWN, INT_MIN)),
     ],
 )
-def test_what_is_read_as_a_move(said: str, move: Move) -> None:
+def test_accepted_move_notations(said: str, move: Move) -> None:
     assert decided(move, said) == read_reply(said)
 
 
@@ -62,7 +62,7 @@ def test_what_is_read_as_a_move(said: str, move: Move) -> None:
         "0 3 DOWN" + " " * 1020,
     ],
 )
-def test_what_cannot_be_read(said: str) -> None:
+def test_unreadable_input(said: str) -> None:
     reply = read_reply(said)
 
     assert (ReplyKind.UNREADABLE, said, None) == (reply.kind, reply.said, reply.decision)
@@ -82,5 +82,5 @@ def test_the_words_that_are_no_moves() -> None:
         st.integers(INT_MIN, INT_MAX),
     )
 )
-def test_what_is_written_is_read_again(move: Move) -> None:
+def test_written_text_is_readable_again(move: Move) -> None:
     assert move == read_reply(write_move(move)).decision

@@ -161,7 +161,7 @@ def test_a_host_made_for_contests_is_green() -> None:
     assert not [finding for finding in run_checks(SERVER) if finding.fix]
 
 
-def test_it_says_whether_records_can_have_the_share_of_interrupts() -> None:
+def test_doctor_reports_whether_records_can_have_interrupt_shares() -> None:
     assert "interrupts" not in lights(SERVER)
     assert one("interrupts", replace(SERVER, counts_interrupts=True)).says.startswith("the kernel measures them")
     finding = one("interrupts", replace(SERVER, counts_interrupts=False))
@@ -195,7 +195,7 @@ def test_a_host_of_which_nothing_is_known_is_red_for_its_engine_only() -> None:
 
 
 @pytest.mark.parametrize("host", [SERVER, LAPTOP, VETERAN, Host()], ids=lambda host: host.name)
-def test_whatever_is_not_green_says_what_to_do(host: Host) -> None:
+def test_every_finding_that_is_not_green_names_the_fix(host: Host) -> None:
     assert [] == [finding for finding in run_checks(host) if finding.light is not Light.GREEN and not finding.fix]
 
 
@@ -203,7 +203,7 @@ def test_whatever_is_not_green_says_what_to_do(host: Host) -> None:
 
 
 @pytest.mark.parametrize(("case", "kind"), [(V1, "v1"), (V2, "v2"), (HYBRID, "hybrid")])
-def test_hierarchies_are_told_apart(case: tuple[str, str, object], kind: str) -> None:
+def test_cgroup_hierarchies_are_distinguished(case: tuple[str, str, object], kind: str) -> None:
     assert doctor.cgroup_kind(case[1]) == kind
 
 
@@ -226,7 +226,7 @@ def test_swap_that_the_engine_counts_is_no_hole() -> None:
     assert one("swap", uncounted).light is Light.RED
 
 
-def test_shares_of_a_processor_are_others_work_and_what_the_hypervisor_keeps() -> None:
+def test_processor_shares_include_other_work_and_steal_time() -> None:
     assert shares(STAT, STAT_A_SECOND_LATER) == {"cpu0": (0.0, 0.02), "cpu1": (1.0, 0.0)}
     since_boot = shares("", STAT)
     assert round(since_boot["cpu0"][1], 3) == 0.085
@@ -240,7 +240,7 @@ def test_siblings_are_groups_of_more_than_one() -> None:
     assert siblings({TOPOLOGY.format(0): "0\n"}) == siblings({}) == []
 
 
-def test_a_box_that_cannot_be_made_says_why() -> None:
+def test_failed_box_creation_reports_the_reason() -> None:
     broken = replace(SERVER, trial=None, lacks={"trial": "The image judge/native:1 is missing"})
     assert one("box", broken) == HostFinding("box", Light.RED, "The image judge/native:1 is missing")
 
@@ -290,7 +290,7 @@ def test_a_user_of_the_host_that_an_agent_may_be_is_named() -> None:
     assert finding.says == "agents have the ids 20001 to 24096, also used by alice of this host"
 
 
-def test_a_host_with_a_hypervisor_s_sockets_says_who_denies_them() -> None:
+def test_host_with_hypervisor_sockets_reports_what_denies_them() -> None:
     virtual = replace(SERVER, files={**SERVER.files, "/proc/net/protocols": "AF_VSOCK 1320 0"})
     assert "the judge's profiles deny" in one("vsock", virtual).says
     assert "not available" in one("vsock", SERVER).says
@@ -305,7 +305,7 @@ def with_caches(host: Host, level_3: list[str]) -> Host:
     return replace(host, files=files)
 
 
-def test_slots_that_share_a_last_level_cache_are_told_from_one_that_shares_it_with_the_judge() -> None:
+def test_slots_sharing_a_cache_differ_from_a_slot_sharing_it_with_the_judge() -> None:
     assert (
         one("cache", SERVER).light is one("cache", with_caches(SERVER, ["0-1", "0-1", "2", "3"])).light is Light.GREEN
     )
@@ -355,7 +355,7 @@ def test_without_slots_of_their_own_no_stalls_are_looked_for() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_look_without_an_engine_says_what_can_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_look_without_an_engine_reports_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent.sock")
     host = read_host(NAMES, pause_s=0.05)
     assert (host.engine, host.images, host.trial) == (None, None, None)

@@ -43,7 +43,7 @@ def test_an_agent_is_its_manifest_and_its_program(sources: Path) -> None:
     assert files(folders["house-py"]) == ["agent.py", "agent.toml"]
 
 
-def test_only_what_changed_is_built_again(sources: Path) -> None:
+def test_only_changes_are_rebuilt(sources: Path) -> None:
     build_house_agents()
     lines: list[str] = []
     build_house_agents(lines.append)
@@ -53,7 +53,7 @@ def test_only_what_changed_is_built_again(sources: Path) -> None:
     assert lines == ["building house-c"]
 
 
-def test_a_folder_whose_header_is_included_is_part_of_the_program(sources: Path) -> None:
+def test_folder_of_an_included_header_belongs_to_the_program(sources: Path) -> None:
     """Through another such folder too; and what changes there builds the agent again."""
     for name, text in (
         ("house-c/main.c", '#include "../shared/one.h"\nint main(void) { return one(); }\n'),

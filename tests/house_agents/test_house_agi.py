@@ -58,7 +58,7 @@ def test_the_sample_conversation_of_the_protocol(engine: Talk) -> None:
     assert 0 == engine.process.wait()
 
 
-def test_it_tells_what_it_thinks(engine: Talk) -> None:
+def test_agent_reports_its_search(engine: Talk) -> None:
     engine.say("POSITION MOVES 78685A69", "GO INFINITE")
     engine.hear_until("INFO DEPTH 4")
     engine.say("STOP")
@@ -175,7 +175,7 @@ def test_it_lays_three_stones_as_renju_opens(agent: StartAgent, name: str) -> No
 
 
 @pytest.mark.parametrize("rule", CHANGES)
-def test_who_laid_the_stones_does_not_change_colours(engine: Talk, rule: str) -> None:
+def test_placing_the_stones_does_not_change_colours(engine: Talk, rule: str) -> None:
     """Asked again after its own last stone, it was made White, whatever SETRULE still says."""
     engine.say(rule, "POSITION")
     for _ in range(3 if "THIRD" in rule else 1):
@@ -204,7 +204,7 @@ def test_it_changes_where_the_first_stone_is_in_the_middle(engine: Talk) -> None
 
 
 @pytest.mark.parametrize("stones", ["78", "786889", "78688979"])
-def test_without_the_right_to_it_nobody_changes(engine: Talk, stones: str) -> None:
+def test_change_without_the_right_is_refused(engine: Talk, stones: str) -> None:
     assert best(engine, "SETRULE FORBIDDEN", f"POSITION MOVES {stones}", "GO TIME 1000") != "CHANGE"
 
 

@@ -99,7 +99,7 @@ def test_black_plays_on_where_the_only_block_is_forbidden(renju: Talk) -> None:
 # ---- the conversation ----
 
 
-def test_it_says_who_it_is(agent: StartAgent) -> None:
+def test_agent_identifies_itself(agent: StartAgent) -> None:
     talk = agent("house-renju")
 
     assert 'name="house-renju", version="1.0", author="judge"' == talk.ask("ABOUT")
@@ -243,7 +243,7 @@ def test_it_stays_where_white_has_the_better_stones(swap2: Talk) -> None:
     assert cells(swap2.ask(*swap2_board("a1h8o1i8o15")))[0] not in squares("a1h8o1i8o15")
 
 
-def test_after_the_swaps_it_plays_from_the_board_it_is_told(swap2: Talk) -> None:
+def test_agent_plays_from_the_board_sent_after_swaps(swap2: Talk) -> None:
     swap2.ask(*swap2_board("h8i8j10"))
 
     assert square_of(swap2.ask(*board(squares("h8i8j10i9")))) not in squares("h8i8j10i9")

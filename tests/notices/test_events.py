@@ -18,7 +18,7 @@ from tests.publish.cups import Cup
 from tests.web.authors.desk import AUTHORS, CAST
 
 
-def test_authors_are_told_of_results_of_the_third_failure_and_of_a_disqualification(tmp_path: Path) -> None:
+def test_authors_are_notified_of_results_third_failures_and_disqualification(tmp_path: Path) -> None:
     numbers = {agent: number for number, agent in enumerate(AUTHORS.values(), 1)}
     form = 'name = "round-robin"\ngames = 4'
     with Cup(tmp_path, CAST, form=form, submissions=numbers) as cup:

@@ -105,7 +105,7 @@ def test_a_notice_is_given_up_in_sight_of_its_author(notices: Notices, tmp_path:
     assert 3 == len(receiver.requests)
 
 
-def test_a_receiver_that_hangs_delays_nobody_else(notices: Notices, tmp_path: Path) -> None:
+def test_hanging_receiver_delays_no_other(notices: Notices, tmp_path: Path) -> None:
     with (
         receiving(never) as hanging,
         receiving(says(OK)) as receiver,
@@ -120,7 +120,7 @@ def test_a_receiver_that_hangs_delays_nobody_else(notices: Notices, tmp_path: Pa
         assert ["given up"] == [each.state for each in ended(notices, "eve", 1)]
 
 
-def test_what_happens_while_nobody_sends_is_told_later_and_once(notices: Notices, store: str, tmp_path: Path) -> None:
+def test_events_during_a_pause_are_sent_later_and_once(notices: Notices, store: str, tmp_path: Path) -> None:
     refuse(store, "ada", "before anybody sent")
     with receiving(says(OK)) as receiver:
         with sending(notices, tmp_path):
@@ -146,7 +146,7 @@ class Mailbox:
         return "451 later" if len(self.mails) == 1 else "250 OK"
 
 
-def test_an_author_is_told_by_mail(notices: Notices, store: str, tmp_path: Path) -> None:
+def test_author_is_notified_by_mail(notices: Notices, store: str, tmp_path: Path) -> None:
     mailbox = Mailbox()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -240,7 +240,7 @@ def test_mail_that_a_broken_server_did_not_take_is_sent_when_the_file_is_mended(
         assert 3 == len(mailbox.mails)
 
 
-def test_what_waits_is_tried_at_once_after_a_restart(notices: Notices, store: str, tmp_path: Path) -> None:
+def test_waiting_notices_are_retried_at_once_after_a_restart(notices: Notices, store: str, tmp_path: Path) -> None:
     with receiving(says(ERROR, OK)) as receiver:
         with sending(notices, tmp_path, again_s=10_000, tries=5):
             notices.set_webhook("ada", receiver.url, new_secret())

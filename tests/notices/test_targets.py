@@ -52,7 +52,7 @@ def test_an_inside_network_is_called_if_the_organiser_permits_it() -> None:
         *("https://a..b/", f"https://{'a' * 64}.org/"),
     ],
 )
-def test_what_is_no_webhook_is_refused(url: str) -> None:
+def test_invalid_webhook_is_refused(url: str) -> None:
     with pytest.raises(InputError, match="the webhook: "):
         parse_target(url, POLICY)
 

@@ -119,7 +119,7 @@ def test_the_address_that_was_checked_is_called_whatever_the_name_is_a_moment_la
     assert 1 == len(receiver.requests)
 
 
-def test_a_receiver_that_cannot_prove_its_name_is_told_nothing() -> None:
+def test_receiver_without_a_valid_certificate_gets_no_notice() -> None:
     """TLS with a receiver whose certificate nobody has signed, or that speaks no TLS."""
     why = r"TLS with the receiver failed|did not answer within"
     with receiving(says(OK)) as receiver, pytest.raises(NotDeliveredError, match=why):
@@ -127,7 +127,7 @@ def test_a_receiver_that_cannot_prove_its_name_is_told_nothing() -> None:
     assert [] == receiver.requests
 
 
-def test_nobody_listens() -> None:
+def test_missing_listener_is_reported() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     with pytest.raises(NotDeliveredError, match="was not reached: Connection refused"):

@@ -52,7 +52,7 @@ def judge(site: Path, here: Path, *arguments: str, code: int = 0, typed: str = "
 MATCH = ("match", "mine", "mine", "--policy", "connect-four.toml", "--json")
 
 
-def test_a_match_in_processes_is_shown_drawn_and_verified(site: Path, here: Path) -> None:
+def test_match_in_processes_is_shown_drawn_and_verified(site: Path, here: Path) -> None:
     told = judge(site, here, *MATCH, "--box", "process", "--games", "2", "--opening", "4 4")
     games = json.loads(told)["games"]
     record = games[0]["record"]
@@ -77,7 +77,7 @@ def test_openings_of_a_file_come_again_mirrored(site: Path, here: Path) -> None:
     assert [[6, 0], [5, 0]] == specs[2]["opening"] == specs[3]["opening"]
 
 
-def test_what_is_wrong_is_said_in_the_game_s_own_words(site: Path, here: Path) -> None:
+def test_errors_are_reported_in_the_games_own_words(site: Path, here: Path) -> None:
     game = ("match", "mine", "mine", "--policy", "connect-four.toml", "--box", "process")
 
     assert "'9' is no column" in judge(site, here, *game, "--opening", "9", code=2)
@@ -131,7 +131,7 @@ def test_without_the_wheel_the_game_is_unknown(here: Path) -> None:
 
 
 @pytest.mark.docker
-def test_a_match_in_containers(site: Path, here: Path) -> None:
+def test_match_in_containers(site: Path, here: Path) -> None:
     games = json.loads(judge(site, here, *MATCH))["games"]
     record = json.loads((here / games[0]["record"]).read_text())["record"]
 
@@ -150,7 +150,7 @@ def test_a_check_asks_the_game_s_questions(site: Path, here: Path) -> None:
 
 
 @pytest.mark.docker
-def test_a_check_finds_who_does_not_block(site: Path, here: Path) -> None:
+def test_check_finds_agents_that_do_not_block(site: Path, here: Path) -> None:
     agent = here / "mine/example-drop.py"
     text = agent.read_text()
     agent.write_text(text.replace("if any(wins", "if False and any(wins"))

@@ -196,7 +196,7 @@ def test_the_conversation_of_the_seed() -> None:
         ("INFO DEPTH 1\\nBESTMOVE 78\\n\\x00\\xff", ""),
     ],
 )
-def test_an_engine_may_say_who_it_is_in_many_ways(said: str, about: str) -> None:
+def test_engine_may_identify_itself_in_many_forms(said: str, about: str) -> None:
     """Facts 5.2, rows 4, 5 and 21: one line or two, any order, or nothing; what is unknown is ignored."""
     talk = Talk()
     talk.goes(f"< {said}")
@@ -269,7 +269,7 @@ def test_options_are_set_as_announced_and_pondering_is_off(
         ),
     ],
 )
-def test_setrule_says_rule_swap_and_fifths_and_again_when_colours_are_settled(
+def test_setrule_sends_rule_swap_and_fifths_and_again_after_colours_are_settled(
     game: dict[str, Any], rule: str, settled: str
 ) -> None:
     """Facts 5.2, rows 3 and 17, and the table of 5.4."""
@@ -294,7 +294,7 @@ def test_lines_end_in_crlf_for_an_engine_that_asks_for_it() -> None:
 # --- positions and times ---------------------------------------------------------------------------------------------
 
 
-def test_every_stone_is_sent_by_domove_the_own_one_too() -> None:
+def test_every_stone_is_sent_by_domove_including_the_agents_own() -> None:
     """Facts 5.2, rows 9 and 10: BESTMOVE does not change the position."""
     talk = thinking()
     talk.goes("< BESTMOVE 78\n= 7,7")
@@ -311,7 +311,7 @@ def test_an_opening_is_a_position() -> None:
     talk.goes("> POSITION MOVES 78686959\n> GO TIME 30000")
 
 
-def test_a_game_that_does_not_go_on_is_a_new_position() -> None:
+def test_unrelated_position_starts_a_new_game() -> None:
     talk = ready()
     talk.ask(place("78"))
     talk.goes("> POSITION MOVES 78\n> GO TIME 30000\n< BESTMOVE 01\n= 0,0")
@@ -321,7 +321,7 @@ def test_a_game_that_does_not_go_on_is_a_new_position() -> None:
     talk.goes("> POSITION\n> GO TIME 30000")
 
 
-def test_the_whole_game_is_sent_every_time_if_the_contest_says_so() -> None:
+def test_whole_game_is_sent_each_time_if_the_contest_asks_for_it() -> None:
     """Facts 5.2, row 10: useful to an engine without a memory."""
     talk = thinking(resync="position")
     talk.goes("< BESTMOVE 78\n= 7,7")
@@ -340,7 +340,7 @@ def test_the_whole_game_is_sent_every_time_if_the_contest_says_so() -> None:
         (Clock(1 << 40, 1 << 41), 2147483647),
     ],
 )
-def test_the_time_is_that_of_the_turn_or_what_is_left_of_the_game(clock: Clock, told: int) -> None:
+def test_time_is_the_turn_limit_or_the_rest_of_the_game_clock(clock: Clock, told: int) -> None:
     """Facts 5.2, rows 7 and 8: never INFINITE, never less than 1; a turn of 0 is as fast as possible."""
     talk = ready()
     talk.ask(place("78"), clock)
@@ -505,7 +505,7 @@ SAID = [
 
 
 @pytest.mark.parametrize(("said", "outcome", "why"), SAID)
-def test_what_is_said_while_a_move_is_awaited(said: str, outcome: str, why: str) -> None:
+def test_output_while_a_move_is_awaited(said: str, outcome: str, why: str) -> None:
     """Facts 5.2, rows 11, 15, 16, 21, 22 and 23."""
     thinking().goes(f"< {said}\n{outcome}")
 
@@ -514,7 +514,7 @@ def test_a_line_in_pieces_is_one_line() -> None:
     thinking().goes("< BES\\\n< TMOVE\\\n<  7\\\n< 8\n= 7,7")
 
 
-def test_what_is_left_of_a_turn_is_not_the_answer_to_the_next() -> None:
+def test_rest_of_a_turns_output_does_not_answer_the_next() -> None:
     """Half a line that came late, a second move, and a READYOK ahead of its question."""
     talk = thinking()
     talk.goes(
@@ -552,7 +552,7 @@ def test_a_move_before_go_is_no_answer_to_it() -> None:
     )
 
 
-def test_who_writes_all_answers_ahead_is_not_ready() -> None:
+def test_agent_writing_all_answers_ahead_is_not_ready() -> None:
     Talk().goes(
         """
         < AGIOK\\nREADYOK\\nREADYOK\\nBESTMOVE 78
@@ -582,7 +582,7 @@ def test_stop_is_sent_once_and_only_while_a_move_is_due() -> None:
     talk.goes("")
 
 
-def test_a_long_line_is_cut_and_play_goes_on() -> None:
+def test_long_line_is_cut_and_the_game_continues() -> None:
     talk = thinking(line_bytes=1024)
     for _ in range(100):
         talk.goes("< " + "INFO PV " + "78" * 500 + "\\")
@@ -619,7 +619,7 @@ chunks = st.lists(st.one_of(st.binary(max_size=20), st.sampled_from(WORDS)), max
 
 @settings(max_examples=examples(300))
 @given(chunks, st.lists(st.tuples(st.sampled_from(REQUESTS), chunks), max_size=4))
-def test_whatever_is_said_each_question_has_one_answer(
+def test_each_question_has_one_answer_for_any_output(
     greeting: list[bytes], turns: list[tuple[StonesRequest, list[bytes]]]
 ) -> None:
     """No bytes raise anything, and nothing but what was said after its question ends it."""
@@ -646,7 +646,7 @@ def test_whatever_is_said_each_question_has_one_answer(
 
 
 @given(st.lists(st.tuples(st.integers(0, 14), st.integers(0, 14)), min_size=1, max_size=225))
-def test_what_is_written_of_squares_is_read_again(board: list[Square]) -> None:
+def test_written_squares_are_read_again(board: list[Square]) -> None:
     assert tuple(board) == read_squares(write_squares(board).lower().encode())
 
 
@@ -677,7 +677,7 @@ def test_a_keyword_counts_once() -> None:
     assert ({}, "") == by_keyword(b" ", keys)
 
 
-def test_what_agi_cannot_say_is_known_before_play() -> None:
+def test_games_not_expressible_in_agi_are_known_before_play() -> None:
     cannot = {
         "width": 20, "rule": "caro", "continuous": True, "swap": "swap2", "other_sizes": [20],
     }  # fmt: skip
@@ -694,7 +694,7 @@ def test_what_agi_cannot_say_is_known_before_play() -> None:
     assert None is objection(RIF)
 
 
-def test_what_agi_cannot_say_is_not_asked() -> None:
+def test_questions_not_expressible_in_agi_are_not_asked() -> None:
     """Swap2 lays and adds stones at once, which no line of AGI can ask for."""
     talk = ready()
     assert LayStones not in protocol_entry("agi").build(AgiOptions()).speaks

@@ -214,7 +214,7 @@ def test_an_opening_is_a_board_with_own_and_other_stones() -> None:
     )
 
 
-def test_an_opening_of_one_stone_is_a_board_too() -> None:
+def test_opening_of_one_stone_is_sent_as_a_board() -> None:
     """With automatic openings both brains receive BOARD, never TURN or BEGIN."""
     conversation = greeted()
     ask(conversation, (7, 7, 0), seat=1, opening=1)
@@ -356,7 +356,7 @@ REPLIES = [
 
 
 @pytest.mark.parametrize(("said", "outcome", "why"), REPLIES)
-def test_what_is_said_while_a_move_is_awaited(said: str, outcome: str, why: str) -> None:
+def test_output_while_a_move_is_awaited(said: str, outcome: str, why: str) -> None:
     thinking().goes(f"< {said}\n{outcome}")
 
 
@@ -479,7 +479,7 @@ def test_a_second_move_in_one_go_is_not_the_answer_to_the_next_turn() -> None:
     conversation.goes("> INFO time_left 90000\n> TURN 11,10\n< 2,2\n= 2,2")
 
 
-def test_a_long_line_is_cut_and_play_goes_on() -> None:
+def test_long_line_is_cut_and_the_game_continues() -> None:
     """It must not crash if a line is too long, but it can silently cut very long lines (Gomoku AI protocol)."""
     conversation = greeted(line_bytes=64)
     ask(conversation)
@@ -537,7 +537,7 @@ def test_a_brain_without_restart_is_ended_and_executed_again() -> None:
     )
 
 
-def test_what_a_brain_still_says_is_no_answer_of_the_one_that_is_executed_in_its_place() -> None:
+def test_late_output_of_a_replaced_brain_is_no_answer() -> None:
     conversation = thinking()
     conversation.goes("< 10,10\n= 10,10")
     ask(conversation, (5, 5, 0), opening=1, seat=1)
@@ -560,7 +560,7 @@ def test_what_a_brain_still_says_is_no_answer_of_the_one_that_is_executed_in_its
     )
 
 
-def test_end_is_said_once_and_whatever_follows_is_set_aside() -> None:
+def test_end_is_sent_once_and_later_output_is_ignored() -> None:
     conversation = thinking()
     conversation.goes("< 1,1\n= 1,1")
     conversation.feed(Close())

@@ -150,7 +150,7 @@ def test_the_stones_of_the_stage_are_then_an_opening() -> None:
     )
 
 
-def test_who_laid_the_stones_is_white_after_a_swap() -> None:
+def test_placer_of_the_stones_is_white_after_a_swap() -> None:
     """Case 2, option 1: black's stones are the opponent's."""
     conversation = ready()
     lay(conversation)
@@ -253,7 +253,7 @@ def test_an_answer_that_follows_an_error_is_not_the_answer_to_board(late: str) -
     conversation.goes(f"< {late}\n< OK\n{BOARD}\n< 8,8\n= 8,8")
 
 
-def test_an_error_stands_with_the_answer_that_follows_it() -> None:
+def test_error_is_shown_with_the_following_answer() -> None:
     """It is often the reason why the answer is wrong."""
     conversation = swapping()
     conversation.goes(
@@ -300,7 +300,7 @@ def test_a_late_unknown_is_no_refusal_of_restart() -> None:
 
 
 @pytest.mark.parametrize("strays", [0, 6])
-def test_a_refusal_of_restart_is_told_from_late_unknowns(strays: int) -> None:
+def test_refused_restart_differs_from_late_unknowns(strays: int) -> None:
     """By their number, or, where fewer came than lines were unknown, by nothing that follows."""
     conversation = laid_three()
     choose(conversation, FIVE, adds=0)
@@ -349,7 +349,7 @@ def laid_three() -> Conversation:
     return conversation
 
 
-def test_who_laid_the_stones_one_by_one_and_is_swapped_hears_restart_and_board() -> None:
+def test_swapped_placer_of_single_stones_gets_restart_and_board() -> None:
     """Its own stones are now 2 and the others 1: TAKEBACK and TURN would leave it two of the wrong owner."""
     conversation = laid_three()
     place(conversation, *THREE, opening=3, colour=1)
@@ -369,14 +369,14 @@ def test_who_laid_the_stones_one_by_one_and_is_swapped_hears_restart_and_board()
     )
 
 
-def test_who_laid_the_stones_one_by_one_and_keeps_them_hears_a_turn() -> None:
+def test_unswapped_placer_of_single_stones_gets_a_turn() -> None:
     """They are on its board, each with its owner."""
     conversation = laid_three()
     place(conversation, *THREE, (8, 8, 1), opening=4, colour=0)
     conversation.goes("> INFO time_left 90000\n> TURN 8,8\n< 1,1\n= 1,1")
 
 
-def test_a_brain_that_stayed_by_a_stone_goes_on_by_turns() -> None:
+def test_brain_that_kept_its_colour_after_one_stone_continues_with_turn() -> None:
     """It has the position on its board."""
     conversation = ready()
     choose(conversation, THREE)
@@ -423,7 +423,7 @@ def test_stones_that_are_taken_back_are_taken_back_one_by_one() -> None:
     )
 
 
-def test_another_match_from_a_like_position_is_no_undo() -> None:
+def test_other_game_from_an_equal_position_is_not_an_undo() -> None:
     """Gomoku AI protocol, RESTART: used after the game is finished. Nothing was taken back in a position that is all
     opening."""
     conversation = ready()
@@ -489,7 +489,7 @@ def test_a_stone_that_counts_no_more_is_field_3() -> None:
         ({"rule": "renju", "continuous": True}, 6),
     ],
 )
-def test_the_rule_is_told_as_a_sum(game: dict[str, object], bits: int) -> None:
+def test_rule_is_sent_as_a_sum(game: dict[str, object], bits: int) -> None:
     """Gomoku AI protocol, INFO rule: 1 exactly five, 2 continuous, 4 renju, 8 caro."""
     options = GomocupOptions(game_type=3, info={"max_depth": 12, "evaluate": "7,7"})
     conversation = Conversation(Gomocup(options))

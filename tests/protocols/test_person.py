@@ -113,7 +113,7 @@ def test_a_person_has_words_for_every_policy_of_ours(name: str) -> None:
         (REQUESTS[8], "3 5", OnSquare(3, 5), "3 5"),
     ],
 )
-def test_what_is_typed_is_read(request_: Request, typed: str, decision: Decision, said: str) -> None:
+def test_typed_input_is_read(request_: Request, typed: str, decision: Decision, said: str) -> None:
     reply = words_of(request_).answer(request_, typed)
 
     assert (ReplyKind.DECIDED, said, decision) == (reply.kind, reply.said, reply.decision)
@@ -121,7 +121,7 @@ def test_what_is_typed_is_read(request_: Request, typed: str, decision: Decision
 
 @pytest.mark.parametrize("request_", REQUESTS, ids=lambda each: type(each).__name__)
 @pytest.mark.parametrize("typed", ["", "x", "hello", "7", "9" * 5000, "\x00", "h8 x"])
-def test_what_is_no_answer_is_said(request_: Request, typed: str) -> None:
+def test_unusable_answer_is_reported(request_: Request, typed: str) -> None:
     with pytest.raises(UnclearError):
         words_of(request_).answer(request_, typed)
 
@@ -152,7 +152,7 @@ def test_a_program_that_types_gets_no_more_replies_than_a_person() -> None:
     assert COMPLAINTS == sum(isinstance(effect, Write) for effect in said)
 
 
-def test_nobody_loses_by_a_slip() -> None:
+def test_single_late_reading_loses_no_game() -> None:
     talk = Conversation(new_protocol("person", {}, GAMES.entry("gomoku")), "\n")
     talk.feed(Open(0, {}, ("me", "it"), ToldLimits(1000, 0, 0)))
     talk.goes("> me - it\n= ready")

@@ -63,13 +63,13 @@ def effects(protocol: Qchess, request: Request) -> list[Effect]:
     return list(protocol.feed(Ask(request, CLOCK)))
 
 
-def test_the_colour_is_told_and_nothing_is_awaited() -> None:
+def test_colour_is_sent_without_waiting_for_a_reply() -> None:
     """UCC's text API, Game start: no response."""
     opened(0)
     opened(1)
 
 
-def test_a_turn_as_the_seed_tells_it() -> None:
+def test_turn_of_the_founding_text() -> None:
     """Request, update, request, update; then the opponent's updates, without a request."""
     conversation = selecting()
     conversation.goes("< 4 6\n= 4 6")
@@ -128,11 +128,11 @@ def test_both_forms_of_an_answer_are_two_numbers_and_anything(line: str, square:
         "9" * 5000 + " 1",
     ],
 )
-def test_what_does_not_begin_with_two_numbers_is_unreadable(said: str) -> None:
+def test_line_without_two_leading_numbers_is_unreadable(said: str) -> None:
     assert Reply(ReplyKind.UNREADABLE, said) == read_square(said)
 
 
-def test_unreadable_answers_come_as_they_were_said() -> None:
+def test_unreadable_answers_are_passed_on_unchanged() -> None:
     selecting().goes("< E5\n= unreadable E5")
 
 
@@ -160,7 +160,7 @@ def test_quit_has_the_result_as_in_2013() -> None:
     conversation.goes("> QUIT white DRAW\n= await close\n< bye\n= note discarded after QUIT: 'bye\\n'")
 
 
-def test_quit_stands_alone_as_in_the_seed() -> None:
+def test_quit_is_a_line_without_arguments_as_in_the_founding_text() -> None:
     """UCC's text API, Game ends."""
     conversation = opened(quit="bare")
     conversation.feed(Close("white DRAW"))
@@ -173,7 +173,7 @@ def test_a_game_without_a_result_ends_with_quit_alone() -> None:
     conversation.goes("> QUIT")
 
 
-def test_a_lost_turn_is_told_in_the_words_of_a_result() -> None:
+def test_lost_turn_is_announced_in_result_words() -> None:
     conversation = opened()
     conversation.feed(Tell(TurnLost(0, "ILLEGAL move 1,5")))
     conversation.goes("> ILLEGAL move 1,5")
@@ -182,7 +182,7 @@ def test_a_lost_turn_is_told_in_the_words_of_a_result() -> None:
 # --- unasked ---------------------------------------------------------------------------------------------------------
 
 
-def test_strict_whoever_answers_to_its_colour_is_illegal_at_its_first_request() -> None:
+def test_strict_reply_to_a_colour_is_illegal_at_its_first_request() -> None:
     """UCC's text API, Game start: should make no response; if it does, it will be declared illegal. It is not asked."""
     conversation = opened(unasked="strict")
     conversation.goes("< hello white\n= note unasked: 'hello white'")
@@ -190,7 +190,7 @@ def test_strict_whoever_answers_to_its_colour_is_illegal_at_its_first_request() 
     conversation.goes("= unasked hello white")
 
 
-def test_strict_whoever_answers_to_an_update_is_illegal() -> None:
+def test_strict_reply_to_an_update_is_illegal() -> None:
     """UCC's text API, Update: the agent should not respond to this message."""
     conversation = selecting(unasked="strict")
     conversation.goes("< 4 6\n= 4 6")
@@ -207,14 +207,14 @@ def test_strict_a_second_line_with_an_answer_is_unasked_and_the_answer_counts() 
     conversation.goes("= unasked 4 5")
 
 
-def test_strict_the_beginning_of_a_line_is_unasked_speech_too() -> None:
+def test_strict_counts_the_beginning_of_a_line_as_unrequested_output() -> None:
     conversation = opened(unasked="strict")
     conversation.goes("< 3\\")
     conversation.feed(Ask(Selection(0), CLOCK))
     conversation.goes("= unasked 3")
 
 
-def test_strict_a_blank_line_says_nothing() -> None:
+def test_strict_ignores_a_blank_line() -> None:
     """As of `print("4 6\\n")`: it is no speech that nobody asked for, and no answer to what is asked next."""
     conversation = selecting(unasked="strict")
     conversation.goes("< 4 6\\n\\n \\r\\n\\\n= 4 6")
@@ -224,7 +224,7 @@ def test_strict_a_blank_line_says_nothing() -> None:
     conversation.goes("> MOVE?\n= await turn\n< \n< 4 5\n= 4 5")
 
 
-def test_lenient_what_was_said_before_is_the_next_answer_and_the_question_is_asked() -> None:
+def test_lenient_takes_early_output_as_the_next_answer_and_still_asks() -> None:
     """As in the program: extra lines are kept for later requests."""
     conversation = selecting()
     conversation.goes("< 3 7\\n3 6\\nhello\\n\\\n= 3 7")
@@ -243,7 +243,7 @@ def test_lenient_a_line_may_begin_before_its_request() -> None:
     conversation.goes("> SELECTION?\n= await turn\n<  7\n= 3 7")
 
 
-def test_lenient_keeps_so_many_lines_and_no_more() -> None:
+def test_lenient_limits_the_number_of_lines() -> None:
     conversation = opened(kept_lines=2)
     conversation.goes("< 1 1\\n2 2\\n3 3\\n4 4\n= note dropped: 2 line(s) too many before their request")
     conversation.feed(Ask(Selection(0), CLOCK))
@@ -265,7 +265,7 @@ GONE_ON_WITH = {
 
 
 @pytest.mark.parametrize(("board_at", "at"), [("original", "]at"), ("spaced", "] at")])
-def test_a_position_and_what_was_played_follow_the_colour(board_at: str, at: str) -> None:
+def test_position_and_moves_follow_the_colour(board_at: str, at: str) -> None:
     """The program of 2013 forgot the blank before `at`, and its agents read it so."""
     protocol = Qchess(QchessOptions.model_validate({"board_at": board_at}))
 
@@ -291,7 +291,7 @@ def test_no_line_is_private() -> None:
     assert not protocol_entry("qchess").is_private(b"3 7")
 
 
-def test_what_it_cannot_speak_is_the_judges_mistake() -> None:
+def test_unsupported_answer_of_the_judge_is_the_judges_error() -> None:
     protocol = Qchess(QchessOptions())
     assert PlaceStone not in protocol.speaks
     with pytest.raises(TypeError):

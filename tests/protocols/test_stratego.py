@@ -82,7 +82,7 @@ def test_a_set_up_is_asked_for_once_and_given_in_four_lines() -> None:
     """)
 
 
-def test_blue_is_told_its_colour_and_its_opponent() -> None:
+def test_blue_gets_its_colour_and_opponent() -> None:
     talk = Talk(BLUE, "./red")
     talk.ask(SetupRow(BLUE, 0))
     talk.goes("> BLUE ./red 10 10")
@@ -107,7 +107,7 @@ def test_a_row_may_hold_anything() -> None:
     assert SetUpRow("") == answer_of(talk.protocol, b"\n").decision
 
 
-def test_start_then_the_board_then_a_move_then_what_came_of_it() -> None:
+def test_start_board_move_and_result_are_sent_in_order() -> None:
     talk = seated()
     talk.feed(Tell(Started(RED)))
     talk.goes("> START")
@@ -136,7 +136,7 @@ def move_of(protocol: StrategoProtocol, data: bytes) -> Any:
         (b"\n", "", None),
     ],
 )
-def test_a_reply_is_kept_as_it_was_said(data: bytes, said: str, decision: Any) -> None:
+def test_reply_is_stored_unchanged(data: bytes, said: str, decision: Any) -> None:
     """Latin-1 loses no byte: a confirmation gives back what came."""
     reply = move_of(seated().protocol, data)
 
@@ -185,7 +185,7 @@ def test_lines_that_come_early_are_kept_for_later_turns_and_the_board_is_sent_al
     talk.goes("> d\n= await turn\n< 0 6 DOWN\n= 0 6 DOWN")
 
 
-def test_what_comes_while_nothing_is_asked_answers_the_next_request() -> None:
+def test_early_output_answers_the_next_request() -> None:
     talk = seated()
     talk.goes("< 0 3 DOWN")
     talk.ask(HalfMove(RED, 1, "a\n"))
@@ -227,7 +227,7 @@ def test_a_line_that_is_too_long_is_unreadable_and_only_its_beginning_is_kept(cu
     assert Move(0, 3, Direction.DOWN) == effects[-1].reply.decision
 
 
-def test_lines_beyond_what_may_be_sent_ahead_are_dropped_and_that_is_noted_once() -> None:
+def test_surplus_early_lines_are_dropped_with_one_note() -> None:
     protocol = seated(lines_ahead=4).protocol
     notes = [effect for _ in range(3) for effect in protocol.feed(Bytes(b"0 3 DOWN\n" * 3, CLOCK))]
 
@@ -247,7 +247,7 @@ def test_quit_carries_the_result_and_nothing_is_heard_after_it() -> None:
     talk.goes("> QUIT")
 
 
-def test_a_start_that_is_told_before_a_request_is_a_line_of_its_own() -> None:
+def test_start_before_a_request_is_a_separate_line() -> None:
     """A game of no turns: RED hears START and QUIT, and no board."""
     talk = seated()
     talk.feed(Tell(Started(RED)))
@@ -265,7 +265,7 @@ def test_a_start_that_is_told_before_a_request_is_a_line_of_its_own() -> None:
         ("x" * 500, "x" * 127),
     ],
 )
-def test_an_opponents_name_is_told_as_one_word(name: str, told: str) -> None:
+def test_opponent_name_is_sent_as_one_word(name: str, told: str) -> None:
     talk = Talk(opponent=name)
     talk.ask(SetupRow(RED, 0))
     talk.goes(f"> RED {told} 10 10")

@@ -109,7 +109,7 @@ def test_nothing_in_an_export_foretells_the_games_to_come(
     assert not guessed & seeds
 
 
-def test_a_seed_that_the_organiser_fixed_is_foretold_and_said_to_be(tmp_path: Path) -> None:
+def test_seed_fixed_by_the_organiser_is_reported_as_predictable(tmp_path: Path) -> None:
     """The control: the same attack finds the next game, so the pages say that it can."""
     cup = Cup(tmp_path / "cup", STRONG_TO_WEAK, seed=815)
     cup.play(6)
@@ -129,7 +129,7 @@ def test_a_seed_that_the_organiser_fixed_is_foretold_and_said_to_be(tmp_path: Pa
     assert [] == list(verify_export(public.directory, public.public_key).problems)
 
 
-def test_an_attempt_that_did_not_count_says_nothing_of_the_next(
+def test_uncounted_attempt_does_not_affect_the_next(
     unfinished: tuple[Public, list[GameSpec]],
 ) -> None:
     records = unfinished[0].directory / "records"
@@ -140,7 +140,7 @@ def test_an_attempt_that_did_not_count_says_nothing_of_the_next(
     assert void.opening == counted.opening
 
 
-def test_an_id_does_not_tell_the_opening(unfinished: tuple[Public, list[GameSpec]]) -> None:
+def test_id_does_not_reveal_the_opening(unfinished: tuple[Public, list[GameSpec]]) -> None:
     """Ids of games to come are public, and there are few openings: none of them makes the id."""
     public, to_come = unfinished
     games = json.loads((public.directory / "data/games.json").read_text())
@@ -318,7 +318,7 @@ def test_chance_that_is_revealed_too_early_is_found(
 
 
 @pytest.mark.parametrize("data", [b"{", b"{}", b"[]", b"\xff", b'{"contest": "spring-cup", "secret": 7}'])
-def test_what_reveals_nothing_is_a_problem(copy: Public, data: bytes) -> None:
+def test_key_that_reveals_nothing_is_a_problem(copy: Public, data: bytes) -> None:
     (copy.directory / "chance.json").write_bytes(data)
 
     (problem,) = signed_again(copy).problems

@@ -32,7 +32,7 @@ def published(form: str, folder: Path) -> tuple[str, Public, Cup]:
     return page.partition('<section aria-labelledby="compared">')[2].partition("</section>")[0], public, cup
 
 
-def test_a_gauntlet_compares_everybody_with_the_challenger(tmp_path: Path) -> None:
+def test_gauntlet_compares_all_agents_with_the_challenger(tmp_path: Path) -> None:
     section, _, cup = published("gauntlet", tmp_path)
     expected = compare_candidates(load_store(cup.contest).counted, "anna")
     cup.close()
@@ -47,7 +47,7 @@ def test_a_gauntlet_compares_everybody_with_the_challenger(tmp_path: Path) -> No
     assert "Sequential test" not in section
 
 
-def test_a_sequential_test_says_where_it_stands(tmp_path: Path) -> None:
+def test_sequential_test_reports_its_state(tmp_path: Path) -> None:
     section, _, cup = published("sprt", tmp_path)
     test = sequential(cup.contest, cup.contest.standing())
     (candidate,) = compare_candidates(cup.contest.results(), "bert")
@@ -62,12 +62,12 @@ def test_a_sequential_test_says_where_it_stands(tmp_path: Path) -> None:
     assert ": not decided." in section
 
 
-def test_others_compare_nobody(exported: Public) -> None:
+def test_other_contests_compare_no_agents(exported: Public) -> None:
     assert 'id="compared"' not in (exported.directory / "index.html").read_text()
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_comparison_is_read_by_everybody(form: str, browser: Browser, tmp_path: Path) -> None:
+def test_comparison_is_readable_by_all_tools(form: str, browser: Browser, tmp_path: Path) -> None:
     _, public, cup = published(form, tmp_path)
     cup.close()
     for width, dark in ((1000, False), (360, True)):

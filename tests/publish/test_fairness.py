@@ -22,7 +22,7 @@ def problems(public: Public) -> list[str]:
     return list(verify_export(public.directory, public.public_key).problems)
 
 
-def test_the_certificate_compares_what_the_records_say(exported: Public) -> None:
+def test_certificate_compares_the_record_conditions(exported: Public) -> None:
     levels = {(row["factor"], row["response"]): row["levels"] for row in rows(exported)}
 
     assert {"slot", "host", "hour", "order", "neighbours", "seat"} == {factor for factor, _ in levels}
@@ -65,7 +65,7 @@ def test_a_game_that_was_put_on_another_host_does_not_fit_the_certificate(copy: 
     assert any("data/fairness" in problem for problem in problems(copy))
 
 
-def test_a_time_that_is_none_is_a_problem(copy: Public) -> None:
+def test_invalid_time_is_a_problem(copy: Public) -> None:
     change(copy.directory / "records/00001.json", lambda file: file["record"].update(started_at="noon"))
 
     assert "records/00001.json: started_at 'noon' is no time" in problems(copy)
@@ -77,7 +77,7 @@ def test_half_a_certificate_is_not_enough(copy: Public) -> None:
     assert any("fairness.csv" in problem for problem in problems(copy))
 
 
-def test_an_export_of_an_earlier_judge_has_none_and_that_is_said(
+def test_export_of_an_earlier_version_reports_missing_signatures(
     copy: Public, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("fairness.csv", "fairness.json"):
@@ -88,7 +88,7 @@ def test_an_export_of_an_earlier_judge_has_none_and_that_is_said(
     assert "fairness the export has no certificate" in capsys.readouterr().out
 
 
-def test_verify_says_what_the_tests_found(exported: Public, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify_reports_the_result_of_the_tests(exported: Public, capsys: pytest.CaptureFixture[str]) -> None:
     verify(exported.directory, exported.public_key)
 
     assert "tests of slots, hosts, hours, order, neighbours and seats" in capsys.readouterr().out

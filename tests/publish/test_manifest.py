@@ -47,7 +47,7 @@ def signed(tmp_path: Path) -> Signed:
     return Signed(tmp_path)
 
 
-def test_what_nobody_changed_is_whole(signed: Signed) -> None:
+def test_unchanged_file_is_complete(signed: Signed) -> None:
     checked = check_manifest(signed.directory, signed.public)
 
     assert [] == list(checked.problems)
@@ -112,7 +112,7 @@ def _hide(directory: Path) -> None:
         (_hide, ["'.hidden': no published file has such a name"]),
     ],
 )  # fmt: skip
-def test_what_was_changed_is_named(signed: Signed, change: Callable[[Path], None], problems: list[str]) -> None:
+def test_changed_files_are_named(signed: Signed, change: Callable[[Path], None], problems: list[str]) -> None:
     change(signed.directory)
 
     assert problems == signed.problems()
@@ -121,7 +121,7 @@ def test_what_was_changed_is_named(signed: Signed, change: Callable[[Path], None
 @pytest.mark.parametrize(
     "path", ["../organiser.key", "/etc/passwd", "data/../../x", "", "a\nb", "a/", "\u202ea", "a\\b"]
 )
-def test_a_manifest_that_leads_out_of_its_directory_is_none(signed: Signed, path: str) -> None:
+def test_manifest_that_leaves_its_directory_is_invalid(signed: Signed, path: str) -> None:
     listed = {"path": path, "sha256": "0" * 64, "size": 1}
     document = {"contest": "cup", "files": [listed], "format": "judge-manifest-1"}
     signed.sign(json.dumps(document).encode())
@@ -139,7 +139,7 @@ def test_a_manifest_that_leads_out_of_its_directory_is_none(signed: Signed, path
         (b'{"contest": "", "files": [{}]}', "not a manifest: the key 'files.0.path' is missing"),
     ],
 )
-def test_what_is_no_manifest_is_said_to_be_none(signed: Signed, data: bytes, problem: str) -> None:
+def test_invalid_manifest_is_reported(signed: Signed, data: bytes, problem: str) -> None:
     signed.sign(data)
 
     assert problem in signed.problems()[0]
@@ -154,7 +154,7 @@ def test_a_file_that_is_listed_twice_is_found(signed: Signed) -> None:
     assert "not in the form that a judge writes: sorted, each file once" in signed.problems()[0]
 
 
-def test_a_signature_of_something_else_is_none(signed: Signed) -> None:
+def test_signature_of_other_data_is_invalid(signed: Signed) -> None:
     signature = bytearray((signed.directory / SIGNATURE).read_bytes())
     signature[5] ^= 1
     (signed.directory / SIGNATURE).write_bytes(signature)
@@ -178,14 +178,14 @@ def test_a_link_in_place_of_the_manifest_is_refused(signed: Signed, name: str) -
         signed.problems()
 
 
-def test_many_problems_are_not_told_one_by_one(signed: Signed) -> None:
+def test_many_problems_are_summarised(signed: Signed) -> None:
     for number in range(200):
         (signed.directory / f"{number}.txt").touch()
 
     assert (51, "and 150 more") == (len(signed.problems()), signed.problems()[-1])
 
 
-def test_what_could_not_be_checked_later_is_not_signed(signed: Signed) -> None:
+def test_uncheckable_checkpoint_is_not_signed(signed: Signed) -> None:
     (signed.directory / "link").symlink_to("/etc/passwd")
 
     with pytest.raises(InputError, match="link: a link or a special file"):
@@ -237,7 +237,7 @@ def test_a_missing_key_is_to_be_made(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"hello", b"-----BEGIN PRIVATE KEY-----\nAAAA\n"])
-def test_what_is_no_key_is_refused(tmp_path: Path, data: bytes) -> None:
+def test_invalid_key_is_refused(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "organiser.key"
     path.write_bytes(data)
     path.chmod(0o600)

@@ -90,7 +90,7 @@ def test_a_screen_reader_can_read_any_square(browser: Browser, exported: Public)
     assert {"black 1", "white 2", "black 3"} == set(squares.values())
 
 
-def test_a_step_is_said_once(browser: Browser, exported: Public) -> None:
+def test_step_is_reported_once(browser: Browser, exported: Public) -> None:
     """The caption is a status: what is new in it is said, and nothing else on the page is."""
     browser.open(exported.directory / "games/00001.html", "#1")
     browser.ask(

@@ -23,7 +23,7 @@ def file() -> RecordFile:
     return referee(spec(), [player("one", 0)(1), player("two", 0)(2)])
 
 
-def test_nothing_public_has_a_word_of_what_is_withheld(file: RecordFile) -> None:
+def test_public_files_contain_no_withheld_text(file: RecordFile) -> None:
     assert SECRET in file.model_dump_json()
     assert SECRET not in public_part(file).model_dump_json()
     assert len(FORMS) <= sum(ply.seat == 0 for ply in file.record.plies)
@@ -34,14 +34,14 @@ def test_nothing_public_has_a_word_of_what_is_withheld(file: RecordFile) -> None
         assert SECRET not in part
 
 
-def test_what_is_left_verifies(file: RecordFile) -> None:
+def test_remaining_records_verify(file: RecordFile) -> None:
     public = public_part(file)
 
     assert () == tuple(verify(public).problems)
     assert file.record == public.record
 
 
-def test_an_author_gets_what_his_own_agent_wrote_and_nothing_else(file: RecordFile) -> None:
+def test_author_gets_only_the_output_of_their_own_agent(file: RecordFile) -> None:
     first, second = private_part(file, 0), private_part(file, 1)
 
     assert first.bytes_of(EntryKind.READ).startswith(f"DEBUG {SECRET} one\r\n".encode())
@@ -85,7 +85,7 @@ def test_both_parts_and_the_public_one_are_the_whole_record(file: RecordFile) ->
         b"DEBUG x\n" * 20_000,
     ],
 )
-def test_no_way_to_say_something_private_keeps_the_rest_from_verifying(answer: bytes) -> None:
+def test_withheld_private_data_never_prevents_verification(answer: bytes) -> None:
     """An agent must not be able to spoil the export of a whole contest, also where its line ends in its next turn."""
     for second in (b"8,8\n", b"UG 8,8\n9,9\n", b"x\n8,8\n"):
         first = brain(
@@ -130,7 +130,7 @@ def test_stderr_is_handed_over_byte_by_byte(exported: Public) -> None:
 
 
 @pytest.mark.parametrize("private", ["public", "public/authors", "."])
-def test_what_is_private_never_lies_in_what_is_public(cup: Cup, tmp_path: Path, private: str) -> None:
+def test_private_data_is_never_in_public_files(cup: Cup, tmp_path: Path, private: str) -> None:
     key = make_key(tmp_path / "organiser.key")
 
     with pytest.raises(InputError, match="the private directory may not be in the public one"):

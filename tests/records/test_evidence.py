@@ -21,7 +21,7 @@ def case_of(first: Agent, second: Agent, **world: Any) -> Case:
     return case
 
 
-def test_nobody_at_fault_has_no_case() -> None:
+def test_game_without_a_fault_has_no_case() -> None:
     assert [] == cases(recorded.gomoku())
 
 
@@ -36,7 +36,7 @@ def test_an_illegal_answer_is_shown_with_its_request_and_its_clock() -> None:
     assert PolicyKey("game.options.width", 15) in case.rules
 
 
-def test_a_late_answer_is_shown_with_what_came_and_the_key_of_its_limit() -> None:
+def test_late_answer_is_shown_with_received_bytes_and_limit_key() -> None:
     slow = brain(BEGIN=[Say(b"MESSAGE wait\r\n", 10), Say(b"7,7\r\n", 99000)])
     case = case_of(slow, brain())
 
@@ -73,7 +73,7 @@ def test_more_memory_than_allowed_names_every_key_that_makes_the_cap() -> None:
     assert 1 == case.evidence.oom_kills
 
 
-def test_whoever_does_not_start_has_a_case_too() -> None:
+def test_agent_that_does_not_start_has_a_case() -> None:
     case = case_of(brain(START=exits(3)), brain())
 
     assert b"START 15\r\n" == case.exchange.request
@@ -83,7 +83,7 @@ def test_whoever_does_not_start_has_a_case_too() -> None:
     )
 
 
-def test_whoever_died_out_of_turn_is_shown_what_it_did_then() -> None:
+def test_agent_that_died_out_of_turn_is_shown_its_activity() -> None:
     case = case_of(brain("7,7", "8,8"), brain("0,0", ms=1, TURN=[Say(b"0,0\r\n"), *exits(4, 0)]))
 
     assert Verdict.CRASH == case.verdict

@@ -26,7 +26,7 @@ def test_every_outcome_has_a_score_and_words(
     assert outcome == outcome_text(verdict.value, winner, NAMES)
 
 
-def test_a_sentence_says_who_won_by_what_and_why() -> None:
+def test_sentence_gives_winner_means_and_reason() -> None:
     assert "bert wins (crash): signal 11" == outcome_sentence(Verdict.CRASH, 1, NAMES, "signal 11")
     assert "anna wins: 5 in a row" == outcome_sentence(Verdict.WIN, 0, NAMES, "5 in a row")
     assert "drawn: the board is full" == outcome_sentence(Verdict.DRAW, None, NAMES, "the board is full")

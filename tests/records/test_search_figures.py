@@ -36,7 +36,7 @@ def test_the_words_of_a_protocol_count_more_than_lines_for_people_and_the_last_l
 @given(
     st.dictionaries(st.text(max_size=8), st.text()), st.lists(st.text("depthvnos0123456789.,+-#m= \n", max_size=600))
 )
-def test_whatever_is_said_the_figures_can_be_drawn(search: dict[str, str], messages: list[str]) -> None:
+def test_figures_can_be_drawn_for_any_output(search: dict[str, str], messages: list[str]) -> None:
     figures = search_figures(search, messages, 1.0)
 
     assert figures.evaluation is None or not math.isnan(figures.evaluation)

@@ -38,7 +38,7 @@ def test_a_stone_more_at_every_step_and_the_row_at_the_end() -> None:
     assert "anna wins: 5 in a row, a1 to e1" == game.result
 
 
-def test_what_was_said_beside_an_answer_belongs_to_it() -> None:
+def test_output_next_to_an_answer_belongs_to_it() -> None:
     game = steps_of(recorded.gomoku())
 
     assert ("depth 3 ev 12 pv h8", "\x1b[2J[red]boo[/]") == game.steps[1].messages
@@ -69,7 +69,7 @@ def test_a_void_game_is_there_as_far_as_it_went() -> None:
     assert ("", "void: does not count: the Engine is gone") == (game.problem, game.result)
 
 
-def test_a_record_that_departs_from_the_rules_says_so() -> None:
+def test_record_that_breaks_the_rules_reports_it() -> None:
     file = recorded.gomoku()
     game = steps_of(RecordFile(record=file.record, transcript=seal(unseal(file.transcript)[:-9])))
 

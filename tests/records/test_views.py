@@ -39,7 +39,7 @@ def test_a_large_board_names_its_columns_with_two_letters() -> None:
     assert "aa" == view_of(gomoku(width=30)).columns[26]
 
 
-def test_what_changed_is_marked_as_the_last_move() -> None:
+def test_changed_squares_are_marked_as_the_last_move() -> None:
     before = view_of(gomoku((7, 7)))
     after = view_of(gomoku((7, 7), (8, 8)))
 

@@ -96,7 +96,7 @@ def test_reason_of_a_forbidden_answer_quotes_the_engine(said: str, reason: str) 
     assert played.end.reason.endswith(f"; it said '{reason}'") is bool(reason)
 
 
-def test_what_is_said_of_the_search_stands_with_its_move() -> None:
+def test_search_information_is_stored_with_its_move() -> None:
     thinks = [
         Say(b"INFO DEPTH 1 SCORE 3\nINFO DEPTH 2 PV 0102\nINFO hello\n"),
         Say(b"BESTMOVE 01 PONDER 11\n"),
@@ -107,7 +107,7 @@ def test_what_is_said_of_the_search_stands_with_its_move() -> None:
     assert ["INFO 'hello'"] == [note.text for note in played.referee.sides[0].notes][:1]
 
 
-def test_a_readyok_is_charged_to_the_match_and_not_to_the_turn() -> None:
+def test_readyok_is_charged_to_the_game_clock_and_not_to_the_turn() -> None:
     """1 ms for AGIOK, 5 s for each READYOK, 3 s for the turn; GO says what is left after the READYOK before it."""
     slow = engine(*ROW, ms=3000, lines={"ISREADY": [Say(b"READYOK\n", 5000)]})
     played = play(slow, engine(*OTHER_ROW), spec("gomocup-standard", "clock.match_ms=40000"))
@@ -134,7 +134,7 @@ def test_a_readyok_is_charged_to_the_match_and_not_to_the_turn() -> None:
         ({"ISREADY": exits(0)}, Verdict.CRASH),
     ],
 )
-def test_what_loses(lines: dict[str, Sequence[Act]], verdict: Verdict) -> None:
+def test_losing_replies(lines: dict[str, Sequence[Act]], verdict: Verdict) -> None:
     """docs/agi.md, 7."""
     played = play(engine(lines=lines), engine())
 
@@ -180,7 +180,7 @@ def test_an_answer_in_time_is_not_followed_by_stop() -> None:
         ({"width": 20}, "not of 20x15"),
     ],
 )
-def test_what_agi_cannot_say_is_refused_before_play(options: dict[str, Any], words: str) -> None:
+def test_games_not_expressible_in_agi_are_refused_before_play(options: dict[str, Any], words: str) -> None:
     overrides = [f"game.options.{key}={value}" for key, value in options.items()]
     with pytest.raises(InputError) as error:
         check_playable(spec("gomocup-standard", *overrides, protocols=("gomocup", "agi")))
@@ -261,7 +261,7 @@ def laid(*moves: str) -> Agent:
         "a second CHANGE after the first stone",
     ],
 )
-def test_what_the_opening_refuses(policy: str, first: Agent, second: Agent, verdict: Verdict, loser: int) -> None:
+def test_refused_openings(policy: str, first: Agent, second: Agent, verdict: Verdict, loser: int) -> None:
     """Facts 5.4, transcripts 2, 5 and 6, and what is like them."""
     played = play(first, second, spec(policy))
     faults: list[Verdict | None] = [None, None]
@@ -306,7 +306,7 @@ def test_n_fifths_are_offered_as_the_contest_says() -> None:
     assert [None, Verdict.ILLEGAL] == played.faults
 
 
-def test_who_stays_white_after_the_first_stone_goes_on() -> None:
+def test_seat_staying_white_after_the_first_stone_continues() -> None:
     """Facts 5.4, transcript 7. Whoever took black is credited with what black wins."""
     stays = play(engine(*ROW), engine(*OTHER_ROW), spec("agi-renju:chinese-swap"))
     swaps = play(engine("01", *OTHER_ROW), engine("CHANGE", *ROW[1:]), spec("agi-renju:chinese-swap"))
@@ -319,6 +319,6 @@ def test_who_stays_white_after_the_first_stone_goes_on() -> None:
             assert ["SETRULE UNFORBIDDEN FIRSTCHANGE", "SETRULE UNFORBIDDEN"] == rules
 
 
-def test_what_agi_cannot_say_of_swaps_is_refused_before_play() -> None:
+def test_swaps_not_expressible_in_agi_are_refused_before_play() -> None:
     with pytest.raises(InputError, match="which has no commands for LayStones"):
         check_playable(spec("gomocup-standard", "game.options.swap=swap2"))

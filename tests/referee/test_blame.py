@@ -151,7 +151,7 @@ SHARES = st.none() | st.floats(0, 1)
         host_pressure_share=SHARES,
     ),
 )
-def test_only_what_befell_the_judge_s_own_process_makes_a_stall_of_the_host(cause: Cause, evidence: Evidence) -> None:
+def test_only_delays_of_the_judges_process_count_as_host_stalls(cause: Cause, evidence: Evidence) -> None:
     """Whatever an agent can raise (its sleep, its waiting, pressure, its host's too) makes no void without that."""
     of_others = [evidence.stalled_share or 0, evidence.game_stalled_share or 0]
 
@@ -195,7 +195,7 @@ def test_nothing_an_agent_can_do_is_a_void(cause: Cause, evidence: Evidence) -> 
     assert isinstance(judge(cause, evidence, THRESHOLDS, seat=0), AgentFault)
 
 
-def test_what_no_seat_did_is_a_void_for_the_reason_that_is_given() -> None:
+def test_game_without_a_seat_fault_is_void_for_the_given_reason() -> None:
     assert Void("the disk is full") == judge_failure(Cause.HOST, "the disk is full")
     assert judge_failure(Cause.JUDGE, "at 1 ms: KeyError") == Void(
         "the judge failed at 1 ms: KeyError; this is a bug in judge: report it with the record and the server log"

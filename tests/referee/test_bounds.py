@@ -31,7 +31,7 @@ def test_every_policy_has_bounds_that_are_kept(name: str) -> None:
 
 
 @pytest.mark.parametrize("override", ["bytes.game_bytes=67108864", "bytes.stderr_bytes=67108864"])
-def test_a_policy_whose_records_nobody_could_read_is_refused(override: str) -> None:
+def test_policy_with_unreadable_records_is_refused(override: str) -> None:
     with pytest.raises(InputError, match=r"more than the maximum of 448: lower bytes\.game_bytes"):
         load_policy("gomocup-freestyle", [override])
 
@@ -56,7 +56,7 @@ def test_without_a_limit_of_turns_the_bytes_of_a_game_are_the_limit() -> None:
         (b"MESSAGE " + b"x" * 500 + b"\n7,7\n", 513),
     ],
 )
-def test_a_line_counts_for_so_many_bytes_at_least(data: bytes, count: int) -> None:
+def test_line_counts_at_least_its_minimum_of_bytes(data: bytes, count: int) -> None:
     assert count == counted(data, 128)
 
 

@@ -126,7 +126,7 @@ def test_a_record_names_the_state_that_is_kept_and_the_one_before_where_none_cou
 
 
 @pytest.mark.parametrize(("box", "path"), [("docker", "/persistent"), ("process", "../persistent")])
-def test_info_folder_is_the_same_in_every_game_so_that_a_replay_says_it_too(box: BoxKind, path: str) -> None:
+def test_info_folder_is_equal_in_every_game_and_in_replays(box: BoxKind, path: str) -> None:
     referee = build_referee(spec(box=box), World(lambda _: [], lambda _: []))
 
     assert path == referee.sides[0].opening.limits.folder
@@ -146,7 +146,7 @@ def test_the_cap_of_memory_is_the_agent_s_own_and_all_that_it_can_write_to() -> 
     assert 367001600 + 20971520 + one.scratch_bytes + one.shm_bytes == one.cap_bytes
 
 
-def test_a_policy_keeps_what_it_says_and_nothing_unasked() -> None:
+def test_policy_keeps_declared_fields_only() -> None:
     assert (TEMPORARY, PERSISTENT) == load_policy("gomocup-freestyle").folders.kept
     assert () == load_policy("stratego-2012").folders.kept
     none = ["folders.temporary_bytes=0"]

@@ -66,13 +66,13 @@ def test_lines_that_answer_nothing_do_not_end_that_time() -> None:
     assert 420 == getattr(played.referee.sides[0].evidence, "charged_ms", None)
 
 
-def test_a_pause_in_the_start_up_is_void_too() -> None:
+def test_pause_during_start_up_is_void() -> None:
     played = play(brain(START=[*paused(4000), Say(b"OK\n", 0)]), brain(), spec(clock={"start_ms": 1000}))
 
     assert Verdict.VOID is played.verdict
 
 
-def test_a_pause_is_no_time_of_the_match() -> None:
+def test_pause_is_not_charged_to_the_game_clock() -> None:
     clock = {"turn_ms": 1500, "tolerance_ms": 0, "match_ms": 2000}
     black = brain(*BLACK_ROW[1:], BEGIN=[*paused(1200), Say(b"0,0\n", 0)], ms=300)
     played = play(black, brain(*WHITE_ROW), spec(clock=clock))
@@ -82,7 +82,7 @@ def test_a_pause_is_no_time_of_the_match() -> None:
     assert 1321 * MS == played.referee.sides[0].clock.charged_ns
 
 
-def test_time_left_is_told_without_the_pause() -> None:
+def test_time_left_excludes_the_pause() -> None:
     black = brain(*BLACK_ROW[1:], BEGIN=[*paused(1000), Say(b"0,0\n", 0)])
     played = play(black, brain(*WHITE_ROW))
 
@@ -171,7 +171,7 @@ def test_a_record_of_the_format_before_counts_an_answer_whenever_it_was_read() -
     assert verify(file).problems
 
 
-def test_goodbye_is_said_to_one_seat_after_the_other_has_ended() -> None:
+def test_quit_is_sent_to_one_seat_after_the_other_has_ended() -> None:
     """Each has all of its time, and neither runs in the other's."""
     played = play(brain(*BLACK_ROW, END=exits(0, ms=999)), brain(*WHITE_ROW, END=exits(0, ms=999)))
 
@@ -182,7 +182,7 @@ def test_goodbye_is_said_to_one_seat_after_the_other_has_ended() -> None:
     assert sorted([*told, *ended]) == [told[0], ended[0], told[1], ended[1]]
 
 
-def test_who_lost_on_time_is_still_while_the_other_is_told_goodbye() -> None:
+def test_seat_lost_on_time_stays_frozen_while_the_other_gets_its_end() -> None:
     """Seat 1 is thinking on when its time is over; seat 0 has its goodbye first."""
     played = play(brain("7,7"), brain(), spec(clock=TIGHT))
 
@@ -192,7 +192,7 @@ def test_who_lost_on_time_is_still_while_the_other_is_told_goodbye() -> None:
     assert EntryKind.FROZEN is stops[-1]
 
 
-def test_a_record_of_the_format_before_says_goodbye_to_both_at_once() -> None:
+def test_record_of_the_previous_format_ends_both_seats_at_once() -> None:
     game_spec = spec()
     played = ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), game_spec, record_format=2)
     file = a_file(played, game_spec)

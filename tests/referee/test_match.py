@@ -30,20 +30,20 @@ def test_a_turn_is_charged_from_the_thaw_to_the_read_that_completes_the_reply() 
     assert 351_000_000 == played.referee.sides[0].clock.charged_ns
 
 
-def test_time_left_is_told_before_every_move_and_falls_by_what_was_charged() -> None:
+def test_time_left_is_sent_before_every_move_and_falls_by_the_charged_time() -> None:
     played = play(brain(*BLACK_ROW, ms=1000), brain(*WHITE_ROW))
 
     told = [line for line in played.world.bodies[0].heard if line.startswith("INFO time_left")]
     assert [f"INFO time_left {119_999 - 1000 * n}" for n in range(5)] == told
 
 
-def test_time_left_of_an_unlimited_match_is_the_largest_int() -> None:
+def test_time_left_of_an_unlimited_game_is_the_largest_int() -> None:
     played = play(brain(*BLACK_ROW), brain(*WHITE_ROW), spec(clock={"match_ms": 0}))
 
     assert "INFO time_left 2147483647" in played.world.bodies[1].heard
 
 
-def test_an_overrun_within_the_tolerance_is_free_for_the_turn_and_charged_to_the_match() -> None:
+def test_overrun_within_tolerance_is_free_for_the_turn_and_charged_to_the_game() -> None:
     """time_left may become negative; a game that is overrun eats the tolerance, and is then lost."""
     clock = {"turn_ms": 1000, "match_ms": 2500, "tolerance_ms": 500}
     played = play(brain(*BLACK_ROW, ms=1400), brain(*WHITE_ROW), spec(clock=clock))
@@ -64,7 +64,7 @@ def test_a_turn_that_is_too_long_is_lost_at_its_deadline() -> None:
     assert (1500, 1500) == (evidence.charged_ms, evidence.allowed_ms)
 
 
-def test_as_fast_as_possible_has_a_small_deadline_of_its_own() -> None:
+def test_as_fast_as_possible_has_a_separate_small_deadline() -> None:
     """timeout_turn 0 is told as 0; the policy's asap_ms is what is enforced."""
     clock = {"turn_ms": 0, "asap_ms": 200, "tolerance_ms": 0}
     played = play(brain("7,7", ms=150), brain("7,8", ms=250), spec(clock=clock))
@@ -90,14 +90,14 @@ def test_a_flood_does_not_hide_the_deadline() -> None:
     assert Verdict.TURN_TIME is played.verdict
 
 
-def test_an_agent_that_never_says_ok_loses_on_its_start() -> None:
+def test_agent_without_ok_loses_on_its_start() -> None:
     played = play(brain(START=[]), brain(), spec(clock={"start_ms": 700}))
 
     assert (Verdict.START_TIME, 1) == (played.verdict, played.winner)
     assert [] == played.world.bodies[1].heard
 
 
-def test_a_start_is_charged_to_the_match_and_not_to_the_turn() -> None:
+def test_start_is_charged_to_the_game_clock_and_not_to_the_turn() -> None:
     slow = brain("7,7", START=[Say(b"OK\n", 9000)])
     played = play(slow, brain(), spec(clock={"turn_ms": 100, "match_ms": 20000}))
 
@@ -126,7 +126,7 @@ def test_a_signal_is_named() -> None:
     assert "signal 11 (SIGSEGV)" in played.end.reason
 
 
-def test_an_agent_that_could_not_be_run_says_why() -> None:
+def test_unstartable_agent_reports_the_reason() -> None:
     failed: list[Act] = [
         Say(b"", 1),
         Do(EntryKind.REPORT, ProcessReport("exec-failed", 2).encode()),
@@ -235,7 +235,7 @@ def test_one_that_works_while_the_host_stalls_loses_on_time() -> None:
 
 
 @pytest.mark.parametrize(("match_ms", "verdict"), [(300, Verdict.VOID), (0, Verdict.TURN_TIME)])
-def test_stalls_of_former_turns_excuse_the_time_of_the_match_only(match_ms: int, verdict: Verdict) -> None:
+def test_stalls_of_earlier_turns_excuse_only_the_game_clock(match_ms: int, verdict: Verdict) -> None:
     world = World(brain(), brain())
     world.stalled_share, world.game_stalled_share = 0.0, 0.2
 
@@ -300,7 +300,7 @@ def test_stderr_is_kept_and_judges_nothing() -> None:
         ("7,7 and more", Verdict.UNREADABLE),
     ],
 )
-def test_what_the_rules_refuse_loses(said: str, verdict: Verdict) -> None:
+def test_move_refused_by_the_rules_loses(said: str, verdict: Verdict) -> None:
     played = play(brain("7,7"), brain(said))
 
     assert (verdict, 0) == (played.verdict, played.winner)
@@ -334,7 +334,7 @@ def test_refusal_of_a_later_move_does_not_wait_for_the_whole_turn(said: bytes) -
     assert played.referee.sides[0].clock.charged_ns < 2_000_000_000
 
 
-def test_a_deadline_before_the_end_of_that_wait_stands() -> None:
+def test_deadline_before_the_end_of_that_wait_is_kept() -> None:
     short = {"turn_ms": 500, "tolerance_ms": 0}
     played = play(brain(BEGIN=[Say(b"ERROR\n")]), brain(), spec(clock=short))
 
@@ -355,7 +355,7 @@ def test_a_suggestion_is_part_of_the_turn() -> None:
     assert ("3,3", 50_000_000) == (played.referee.plies[0].said, played.referee.plies[0].charged_ns)
 
 
-def test_whoever_does_not_hear_the_end_is_killed_after_the_grace() -> None:
+def test_agent_ignoring_the_end_is_killed_after_the_grace() -> None:
     played = play(brain(*BLACK_ROW, END=[]), brain(*WHITE_ROW, END=exits(0, ms=900)))
 
     assert [0] == played.world.killed
@@ -376,7 +376,7 @@ def test_only_the_seat_to_move_runs() -> None:
         assert len(running) <= 1
 
 
-def test_a_request_is_written_while_the_agent_stands_still() -> None:
+def test_request_is_written_while_the_agent_is_frozen() -> None:
     played = play(brain(*BLACK_ROW), brain(*WHITE_ROW))
 
     entries = played.world.entries
@@ -385,7 +385,7 @@ def test_a_request_is_written_while_the_agent_stands_still() -> None:
             assert EntryKind.THAWED is after.kind
 
 
-def test_what_the_waiting_seat_does_is_seen_and_kept_for_its_own_turn() -> None:
+def test_activity_of_the_waiting_seat_is_noticed_and_judged_in_its_turn() -> None:
     """White floods while black thinks (it could not have been frozen): judged when white is asked."""
     flood = [Say(b"x" * 3000, 0)]
     white = brain("5,5", ABOUT=[Say(b"me\n", 0), *flood])
@@ -395,7 +395,7 @@ def test_what_the_waiting_seat_does_is_seen_and_kept_for_its_own_turn() -> None:
     assert ["7,7"] == [ply.said for ply in played.referee.plies]
 
 
-def test_what_was_said_before_the_request_is_not_its_answer() -> None:
+def test_output_before_the_request_is_not_its_answer() -> None:
     """A second move in a write of its own, a moment after the first: discarded before the next request is written."""
     hasty = brain(BEGIN=[Say(b"7,7\n", 1), Say(b"0,0\n", 0)], TURN=[Say(b"7,8\n", 1)])
     played = play(hasty, brain("8,8"))
@@ -414,7 +414,7 @@ def test_one_that_floods_out_of_turn_pays_at_its_next_request() -> None:
     assert 1 == sum(ply.seat == 1 for ply in played.referee.plies)
 
 
-def test_one_that_lost_by_a_flood_hears_no_goodbye_and_says_no_more() -> None:
+def test_seat_that_lost_by_output_gets_no_quit_and_is_not_read() -> None:
     flood = [Say(b"x" * 1000)] * 50
     played = play(brain(BEGIN=flood), brain(), spec(bytes={"turn_bytes": 2000}))
 

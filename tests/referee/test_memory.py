@@ -44,7 +44,7 @@ def test_a_number_that_the_transcript_does_not_have_is_found(file: RecordFile) -
 
 
 @pytest.mark.parametrize("said", [b"-1", b"1e3", b"\xb2", b"9" * 19, b"9" * 100_000])
-def test_what_is_no_number_of_bytes_is_no_transcript_of_a_judge(file: RecordFile, said: bytes) -> None:
+def test_transcript_with_an_invalid_byte_count_is_refused(file: RecordFile, said: bytes) -> None:
     texts = cycle([said])
     entries = [
         entry._replace(data=next(texts)) if entry.kind is EntryKind.FROZEN else entry

@@ -59,15 +59,13 @@ def test_a_swap_makes_the_other_seat_white() -> None:
         (["0,0 5,5 1,0"], [], Verdict.TURN_TIME, 0),
     ],
 )
-def test_what_goes_wrong_in_the_opening_is_judged(
-    first: list[str], second: list[str], verdict: Verdict, winner: int
-) -> None:
+def test_opening_errors_are_judged(first: list[str], second: list[str], verdict: Verdict, winner: int) -> None:
     """The official client crashes on each of these; here somebody loses."""
     played = swap2(first, second)
     assert (verdict, winner) == (played.verdict, played.winner)
 
 
-def test_time_left_is_told_before_swap2board() -> None:
+def test_time_left_is_sent_before_swap2board() -> None:
     """Gomoku AI protocol: before commands TURN, BEGIN, BOARD and SWAP2BOARD."""
     played = swap2(["0,0 5,5 1,0"], ["SWAP"])
     for body in played.world.bodies:
@@ -135,7 +133,7 @@ def swap2_of(first: Agent, second: Agent) -> ScriptedGame:
     return play(first, second, spec(game={"name": "gomoku", "options": options}))
 
 
-def test_time_left_is_what_is_left_at_each_request_of_a_turn() -> None:
+def test_time_left_is_the_rest_at_each_request_of_a_turn() -> None:
     """Gomoku AI protocol, INFO: the remaining time, sent before every BEGIN and BOARD, though one turn goes on."""
     played = swap2_of(old("0,0", "5,5", "1,0", ms=400), brain("SWAP"))
 
@@ -159,7 +157,7 @@ def still_running_when_replaced(played: ScriptedGame) -> list[int]:
     return found
 
 
-def test_a_brain_without_restart_has_the_grace_of_end_and_nobody_pays_for_it() -> None:
+def test_brain_without_restart_gets_the_end_grace_at_no_charge() -> None:
     """Gomoku AI protocol, END: the manager waits until the brain is finished. Each of two stones costs it 300 ms
     here."""
     said = [Say(b"saved 7,7\r\n8,8\r\n", 200), *exits(0, 100)]

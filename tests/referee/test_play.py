@@ -63,7 +63,7 @@ def test_a_mistake_of_the_judge_is_a_void_with_all_that_led_to_it(
 
 
 @pytest.mark.parametrize(("stumbles", "verdicts"), [(2, ["void", "void", "draw"]), (9, ["void", "void", "void"])])
-def test_a_void_match_is_played_again_until_it_counts_or_has_no_attempt_left(
+def test_void_game_is_replayed_until_it_counts_or_attempts_run_out(
     spec_and_program: tuple[GameSpec, dict[str, Path]], stumbles: int, verdicts: list[str]
 ) -> None:
     spec, programs = spec_and_program

@@ -53,7 +53,7 @@ def test_single_numbers_are_set_from_the_command_line() -> None:
     assert {"gomocup": {"game_type": 2}} == policy.protocol
 
 
-def test_no_memory_limit_is_told_as_none_and_still_has_a_ceiling() -> None:
+def test_missing_memory_limit_is_sent_as_zero_and_still_has_a_ceiling() -> None:
     policy = load_policy("gomocup-freestyle", ["limits.memory_bytes=0"])
 
     assert (0, 1 << 30) == (policy.limits.memory_bytes, policy.enforced().memory_bytes)

@@ -103,7 +103,7 @@ def test_games_of_a_process_share_a_pulse_and_the_last_one_ends_it() -> None:
         assert third is not first
 
 
-def test_a_fork_has_a_pulse_of_its_own() -> None:
+def test_forked_process_has_its_own_pulse() -> None:
     """The thread of its parent does not beat in it."""
     with pulse():
         child = os.fork()
@@ -113,7 +113,7 @@ def test_a_fork_has_a_pulse_of_its_own() -> None:
         assert 0 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def test_a_machine_that_is_suspended_is_noticed_though_its_clock_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suspended_machine_is_noticed_although_its_clock_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test can suspend the machine: only the difference of the two clocks is not real here."""
     slept = [0]
     monkeypatch.setattr(pulse_module, "_suspended_ns", lambda: slept[0])

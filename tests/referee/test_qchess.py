@@ -74,7 +74,7 @@ def test_a_whole_game_is_played_to_the_king() -> None:
     assert [] == played.world.killed
 
 
-def test_the_hidden_types_come_from_the_seed_and_are_told_to_nobody() -> None:
+def test_hidden_types_follow_from_the_seed_and_are_not_revealed() -> None:
     """The same seed, the same game; both hear of a type when it shows."""
     answers = ("0 6", "0 5", "3 7")
     heard = [
@@ -98,7 +98,7 @@ def test_a_key_hides_other_types_than_another_and_its_record_verifies() -> None:
     assert 1 < len(set(shown))
 
 
-def test_every_answer_has_a_limit_of_its_own() -> None:
+def test_every_answer_has_its_own_limit() -> None:
     """3.9 s for the selection and 3.9 s for the move are fine; the whole line counts, not its first byte."""
     drip = [Say(b"0", 2000), Say(b" 6", 1999), Say(b"\n", 2)]
     played = play(player("4 6", "4 4", ms=3900), player("0 1", "0 2", ms=3900))
@@ -110,7 +110,7 @@ def test_every_answer_has_a_limit_of_its_own() -> None:
     assert "QUIT white TIMEOUT" == dripping.world.bodies[1].heard[-1]
 
 
-def test_a_crash_is_charged_to_who_crashed() -> None:
+def test_crash_is_charged_to_the_crashed_agent() -> None:
     """Black goes after its first turn: white's turn stands, and black is charged when it is asked."""
     black = player("0 1", MOVE=[Say(b"0 2\n"), *exits(1)])
     played = play(player("4 6", "4 4", "5 7", "2 4"), black)
@@ -136,7 +136,7 @@ def test_an_end_of_file_is_a_death_and_not_gibberish() -> None:
         ("3 0", Verdict.ILLEGAL, "white COLOUR black not white"),
     ],
 )
-def test_what_the_rules_refuse_loses(said: str, verdict: Verdict, words: str) -> None:
+def test_move_refused_by_the_rules_loses(said: str, verdict: Verdict, words: str) -> None:
     played = play(player(said), player())
 
     assert [verdict, None] == played.faults
@@ -173,7 +173,7 @@ def test_passive_agents_are_drawn_by_the_limit() -> None:
     assert "MOVE?" not in played.world.bodies[0].heard
 
 
-def test_who_ignores_quit_is_killed_after_two_seconds() -> None:
+def test_agent_ignoring_quit_is_killed_after_two_seconds() -> None:
     played = play(player("E5", QUIT=[]), player(QUIT=exits(0, ms=1900)))
 
     assert [0] == played.world.killed
@@ -182,7 +182,7 @@ def test_who_ignores_quit_is_killed_after_two_seconds() -> None:
     assert 2_000_000_000 == killed.ns - quit_at
 
 
-def test_a_lost_turn_is_told_to_its_offender_alone() -> None:
+def test_lost_turn_is_announced_only_to_the_offender() -> None:
     played = play(player("0 6", "1 5", "E5"), player("0 1", "0 2"), spec(illegal="loses-turn", max_passes=2))
     white, black = (body.heard for body in played.world.bodies)
 
@@ -191,7 +191,7 @@ def test_a_lost_turn_is_told_to_its_offender_alone() -> None:
     assert 'GIBBERISH "E5"' in white
 
 
-def test_a_game_goes_on_from_a_position() -> None:
+def test_game_continues_from_a_position() -> None:
     pieces = [
         {"colour": "white", "x": 3, "y": 4, "types": ["king", "king"], "current": "king"},
         {"colour": "black", "x": 3, "y": 3, "types": ["pawn", "?rook"], "current": "unknown"},
@@ -227,7 +227,7 @@ def test_a_game_goes_on_from_a_position() -> None:
     ],
     ids=["king", "gibberish", "unasked", "crash", "time"],
 )
-def test_the_log_of_a_record_says_what_both_were_told(white: Agent, policy: str) -> None:
+def test_log_of_a_record_shows_both_conversations(white: Agent, policy: str) -> None:
     """Nature's answers come from the seed again; the log stands for itself when it is replayed."""
     game_spec = spec(policy)
     played = play(white, player(*PAWN), game_spec)

@@ -51,7 +51,7 @@ def moves(record: GameRecord) -> list[str]:
 
 @only_root
 @pytest.mark.docker
-def test_each_record_says_whether_its_boxes_were_reused_and_verifies(agent: Path) -> None:
+def test_each_record_states_box_reuse_and_verifies(agent: Path) -> None:
     first, second = games(agent, 2, "box.reuse=agent")
     read = RecordFile.model_validate_json(second.to_json())
 
@@ -61,7 +61,7 @@ def test_each_record_says_whether_its_boxes_were_reused_and_verifies(agent: Path
 
 
 @pytest.mark.docker
-def test_where_nothing_is_said_a_record_is_as_it_was(agent: Path) -> None:
+def test_record_without_the_new_keys_is_unchanged(agent: Path) -> None:
     files = games(agent, 2)
 
     assert {("docker-pipes", "docker-pipes")} == {file.record.placement.box for file in files}

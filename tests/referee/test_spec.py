@@ -45,7 +45,7 @@ def test_a_spec_of_an_older_judge_that_was_changed_has_not_its_id() -> None:
     assert not changed.is_called(digest(old))
 
 
-def test_a_match_of_a_schedule_has_the_schedule_s_id_whatever_it_starts_from() -> None:
+def test_scheduled_game_keeps_its_id_for_every_start_position() -> None:
     scheduled = GameSpec(**dict(SPEC) | {"scheduled_as": SPEC.id})
     played = scheduled.model_copy(update={"seed": 7, "opening": ((7, 7),)})
 

@@ -45,7 +45,7 @@ def test_a_growing_transcript_gives_the_same_game() -> None:
     assert spectator.seats[0].ply == played.referee.plies[-1]
 
 
-def test_lines_that_came_before_they_were_asked_for_are_followed_too() -> None:
+def test_lines_sent_ahead_are_followed() -> None:
     """A whole game sent at once leaves requests that are answered without a wait."""
     rows = [Say(f"{row}\n".encode()) for row in FULL_RED]
     moves = [Say(b"0 3 DOWN\nSURRENDER\n", 0)]
@@ -57,7 +57,7 @@ def test_lines_that_came_before_they_were_asked_for_are_followed_too() -> None:
     assert played.end == spectator.game.end
 
 
-def test_what_is_private_is_not_overheard() -> None:
+def test_private_lines_are_not_observed() -> None:
     says = [Say(b"DEBUG a secret\r\nMESSAGE hello\r\n0,0\r\ndebug another secret\r\n")]
     played = ScriptedGame(World(brain(*BLACK_ROW[1:], BEGIN=says), brain(*WHITE_ROW)), spec())
 
@@ -75,7 +75,7 @@ def test_a_fault_is_seen_as_it_was_judged() -> None:
     assert played.end == end
 
 
-def test_what_is_seen_of_a_seat_while_it_thinks() -> None:
+def test_observations_of_a_thinking_seat() -> None:
     """Its clock runs from the thaw, and its messages are there before its answer."""
     thinking = [Say(b"MESSAGE depth 3\r\n", 5), Say(b"MESSAGE \x1b[2J\r\n", 5)]
     world = World(brain(BEGIN=[*thinking, Say(b"7,7\r\n", 5)]), brain("8,8"))
@@ -95,7 +95,7 @@ def test_what_is_seen_of_a_seat_while_it_thinks() -> None:
     assert played.referee.plies[0].said == "7,7"
 
 
-def test_what_an_engine_says_of_its_search_is_seen_at_once() -> None:
+def test_engine_search_information_is_visible_at_once() -> None:
     thinks = [Say(b"INFO DEPTH 1 SCORE 3\nINFO DEPTH 2\n", 5), Say(b"BESTMOVE 77\n", 5)]
     played = agi.play(agi.engine(lines={"GO": thinks}), agi.engine("11"))
     entries = played.world.entries
@@ -108,7 +108,7 @@ def test_what_an_engine_says_of_its_search_is_seen_at_once() -> None:
     assert {"depth": "2", "score": "3"} == spectator.seats[0].search
 
 
-def test_nobody_is_asked_when_all_is_over() -> None:
+def test_agents_are_not_asked_after_the_end() -> None:
     played = ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), spec())
     answered: list[int] = []
     spectator = Spectator(spec(), RecordedWire(played.world.entries), lambda ply: answered.append(ply.seat))

@@ -25,7 +25,7 @@ def world(ran_on: dict[int, list[RanOn]], white_ms: float = 1.0) -> World:
     return made
 
 
-def test_what_it_runs_on_is_charged_to_who_is_waited_for_and_not_to_its_opponent() -> None:
+def test_running_on_is_charged_to_the_awaited_seat_and_not_to_its_opponent() -> None:
     played = ScriptedGame(world({0: [RanOn(300 * MS, 300 * MS)]}), spec())
 
     assert (Verdict.WIN, 0) == (played.verdict, played.winner)
@@ -40,7 +40,7 @@ def test_after_a_move_the_wait_is_time_of_that_move() -> None:
     assert [41 * MS, MS, MS] == [ply.charged_ns for ply in played.referee.plies][:3]
 
 
-def test_who_does_not_stand_still_by_the_bound_loses_and_the_record_verifies() -> None:
+def test_seat_not_frozen_within_the_bound_loses_and_the_record_verifies() -> None:
     game_spec = spec()
     played = ScriptedGame(world({0: [CALL]}, white_ms=10**9), game_spec)
 
@@ -60,7 +60,7 @@ def test_its_page_names_the_rule() -> None:
     assert PolicyKey("clock.still_ms", 1000) in case.rules
 
 
-def test_who_runs_on_in_the_other_ones_start_up_loses_before_it_begins() -> None:
+def test_seat_running_on_in_the_opponents_start_up_loses_before_it_begins() -> None:
     played = ScriptedGame(world({0: [CALL]}), spec())
 
     assert EntryKind.STARTED not in {entry.kind for entry in played.world.entries if entry.seat == 1}
@@ -76,7 +76,7 @@ def test_one_that_uses_no_processor_time_waits_for_the_host_and_plays_on() -> No
     assert 5 * MS == played.referee.sides[1].clock.charged_ns
 
 
-def test_where_nobody_can_tell_its_processor_time_the_bound_alone_decides() -> None:
+def test_output_bound_decides_where_processor_time_is_unknown() -> None:
     played = ScriptedGame(world({1: [RanOn(1000 * MS, None)]}), spec())
 
     assert (Verdict.TURN_TIME, 0) == (played.verdict, played.winner)
@@ -100,7 +100,7 @@ def test_a_late_seat_is_not_at_fault_for_time_that_the_other_box_used(
     assert not verify(a_file(played, game_spec)).problems
 
 
-def test_a_little_of_it_excuses_nobody() -> None:
+def test_short_stall_excuses_no_agent() -> None:
     stolen = World(brain("7,7"), brain())
     stolen.opponent_cpu_ms = 20
 
@@ -148,7 +148,7 @@ def test_cpu_time_in_the_last_turn_of_the_game_decides_it() -> None:
     assert not verify(a_file(played, game_spec)).problems
 
 
-def test_a_seat_whose_process_ends_does_not_lose_by_it_while_the_other_box_works() -> None:
+def test_seat_whose_process_exits_does_not_lose_while_the_other_box_works() -> None:
     busy = World(brain("7,7"), brain(TURN=exits(3)))
     busy.stopped_cpu_ms = {0: [0, 0, 50]}
     played = ScriptedGame(busy, game_spec := spec())
@@ -157,7 +157,7 @@ def test_a_seat_whose_process_ends_does_not_lose_by_it_while_the_other_box_works
     assert not verify(a_file(played, game_spec)).problems
 
 
-def test_a_seat_whose_container_was_ended_from_outside_does_not_lose_by_the_work_of_its_end() -> None:
+def test_seat_with_an_externally_ended_container_does_not_lose_by_clean_up_work() -> None:
     ends: list[Act] = [Say(b"7,7\r\n"), Do(EntryKind.REPORT, ProcessReport("lost").encode(), ms=0)]
     busy = World(brain(BEGIN=ends), brain(*WHITE_ROW))
     busy.stopped_cpu_ms = {0: [0, 0, 50]}
@@ -192,7 +192,7 @@ def test_a_record_of_an_earlier_judge_bears_the_id_of_the_fields_that_it_had() -
     assert not verify(type(file).model_validate(document)).problems
 
 
-def test_an_agent_that_cannot_be_ended_changes_no_verdict_and_the_record_says_so() -> None:
+def test_agent_that_cannot_be_ended_changes_no_verdict_and_is_recorded() -> None:
     game_spec = spec()
     stays = World(brain(*BLACK_ROW), brain(*WHITE_ROW, END=[]))
     stays.unkillable = {1}

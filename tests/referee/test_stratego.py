@@ -98,7 +98,7 @@ def test_a_whole_game() -> None:
     assert [Verdict.RESIGNED, None] == played.faults
 
 
-def test_a_game_that_the_rules_end_is_nobodys_fault() -> None:
+def test_game_ended_by_the_rules_has_no_fault() -> None:
     tiny = spec(game={"options": {"rules": "stratego-2012", "partial_setup": True}})
     played = Game(
         agent("0 3 DOWN", "0 4 DOWN", rows=red(x0y3="3")),
@@ -169,7 +169,7 @@ def test_two_bad_set_ups_are_two_faults() -> None:
         ([], exits(0), [Verdict.TURN_TIME, Verdict.CRASH], "neither BOTH BAD_SETUP 0 0 0"),
     ],
 )
-def test_who_fails_in_the_set_up_does_not_keep_the_other_from_being_asked(
+def test_seat_failing_in_setup_does_not_stop_the_other_setup(
     red_setup: Sequence[Act] | None,
     blue_setup: Sequence[Act] | None,
     faults: list[Verdict | None],
@@ -182,7 +182,7 @@ def test_who_fails_in_the_set_up_does_not_keep_the_other_from_being_asked(
     assert "BLUE ./red 10 10" in played.heard(1)
 
 
-def test_a_seat_that_failed_in_the_set_up_stands_still_while_the_other_is_asked() -> None:
+def test_seat_that_failed_in_setup_stays_frozen_while_the_other_is_asked() -> None:
     played = Game(agent(setup=[]), agent(rows=FULL_BLUE, ms=500))
 
     kinds = [entry.kind for entry in played.world.entries if entry.seat == 0]
@@ -190,7 +190,7 @@ def test_a_seat_that_failed_in_the_set_up_stands_still_while_the_other_is_asked(
     assert EntryKind.FROZEN in kinds[first_thaw : kinds.index(EntryKind.THAWED, first_thaw + 1)]
 
 
-def test_who_dies_in_the_others_turn_is_judged_when_it_is_asked_again() -> None:
+def test_seat_that_dies_in_the_opponents_turn_is_judged_at_its_next_request() -> None:
     """BLUE's answer stands, and RED's death is RED's."""
     leaver = agent([Say(b"0 3 DOWN\n", 1), *exits(0)])
     played = Game(leaver, agent("9 6 UP", rows=FULL_BLUE))
@@ -215,18 +215,18 @@ def test_a_signal_in_ones_own_turn() -> None:
     assert "SIGSEGV" in played.end.reason
 
 
-def test_more_memory_than_allowed_is_a_fault_of_its_own() -> None:
+def test_exceeding_memory_is_a_separate_fault() -> None:
     world = World(agent(dies(9)), agent(rows=FULL_BLUE), readings=Readings(oom_kills=1))
 
     assert Verdict.MEMORY is ScriptedGame(world, spec()).verdict
 
 
-def test_an_illegal_move_and_a_reply_that_is_none() -> None:
+def test_illegal_move_and_invalid_reply() -> None:
     assert [None, Verdict.ILLEGAL] == Game(agent("0 3 DOWN"), agent("0 5 UP")).faults
     assert [Verdict.UNREADABLE, None] == Game(agent("hello"), agent(rows=FULL_BLUE)).faults
 
 
-def test_whoever_does_not_hear_quit_is_killed_after_two_seconds() -> None:
+def test_agent_ignoring_quit_is_killed_within_two_seconds() -> None:
     def deaf(line: str) -> Sequence[Act]:
         return [] if line.startswith("QUIT") else hears(line)
 
@@ -238,7 +238,7 @@ def test_whoever_does_not_hear_quit_is_killed_after_two_seconds() -> None:
     assert 2_000_000_000 == moments[-1] - moments[-3]
 
 
-def test_equal_ranks_are_tossed_by_the_seed_of_the_match() -> None:
+def test_equal_ranks_are_decided_by_the_game_seed() -> None:
     """The same spec, the same luck; `Game` plays each a second time from its transcript."""
 
     def luck(seed: int) -> str:
@@ -252,7 +252,7 @@ def test_equal_ranks_are_tossed_by_the_seed_of_the_match() -> None:
 
 
 @pytest.mark.parametrize("policy", ["stratego-seed", "stratego-2011", "stratego-2012"])
-def test_the_log_of_a_match_is_made_from_its_record(policy: str) -> None:
+def test_game_log_is_made_from_its_record(policy: str) -> None:
     """Answers, tosses, a fault: the record has all that the log needs, and the log replays."""
     fighters = [
         (agent("0 3 DOWN 3", "SURRENDER"), agent("1 6 UP", rows=FULL_BLUE)),
@@ -291,7 +291,7 @@ def test_a_void_game_has_a_log_without_an_end() -> None:
 @pytest.mark.parametrize(
     ("policy", "turns"), [("stratego-seed", 5000), ("stratego-2011", 5000), ("stratego-2012", 1000)]
 )
-def test_a_policy_says_two_seconds_a_line_and_what_every_outcome_scores(policy: str, turns: int) -> None:
+def test_policy_sets_two_seconds_a_line_and_the_points_of_each_outcome(policy: str, turns: int) -> None:
     loaded = load_policy(policy)
 
     clock = loaded.clock
@@ -311,7 +311,7 @@ def test_a_policy_says_two_seconds_a_line_and_what_every_outcome_scores(policy: 
             assert loaded.points[word] == loaded.points[mirrored][::-1]
 
 
-def test_the_variants_of_a_policy_are_games_too() -> None:
+def test_variants_of_a_policy_are_also_games() -> None:
     for name in ("stratego-seed:tolerant", "stratego-2011:tolerant", "stratego-2012:tolerant"):
         assert Stratego.from_options(load_policy(name).game.options).options.tolerate_illegal
     full, tenth = (

@@ -34,7 +34,7 @@ def entries() -> list[Entry]:
     ]
 
 
-def test_what_is_added_comes_back_in_order_and_time_counts_from_the_first() -> None:
+def test_entries_come_back_in_order_with_times_from_the_first() -> None:
     transcript = Transcript()
     transcript.add(1_000_000, 0, EntryKind.STARTED)
     transcript.add(1_000_007, 1, EntryKind.READ, b"\x00\xff")
@@ -184,7 +184,7 @@ def test_each_seat_is_cut_by_its_own_lines() -> None:
     ] == [(e.seat, e.data, e.private) for e in mark_private(said, is_debug)]
 
 
-def test_no_line_goes_on_in_the_process_that_takes_its_place() -> None:
+def test_no_line_carries_over_to_the_replacement_process() -> None:
     """What an ended process did not finish makes nothing of the next one private."""
     said = [
         Entry(1, 0, EntryKind.READ, b"DEBUG half of"),

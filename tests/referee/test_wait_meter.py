@@ -67,7 +67,7 @@ def metered(*meters: Meter) -> Sequence[Box]:
         (0.1, 0, 0.3, 0, 0.0),
     ],
 )
-def test_what_it_causes_is_not_what_others_take(
+def test_own_load_is_not_counted_as_load_of_others(
     monkeypatch: pytest.MonkeyPatch, busy: float, stolen: float, threads: float, pressed: float, share: float
 ) -> None:
     now = [SPAN_NS]
@@ -122,7 +122,7 @@ def test_a_judge_that_did_not_run_measures_from_the_beginning(monkeypatch: pytes
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_what_an_agent_uses_is_no_one_else_s_where_it_is_not_known(monkeypatch: pytest.MonkeyPatch, seat: int) -> None:
+def test_unknown_agent_usage_is_not_charged_to_others(monkeypatch: pytest.MonkeyPatch, seat: int) -> None:
     """Else whoever thinks too long would seem to be starved."""
     now = [SPAN_NS]
     monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])

@@ -131,7 +131,7 @@ def test_nothing_by_the_deadline_is_an_expiry(wires: Callable[..., LiveWire]) ->
     assert happening.ns > began
 
 
-def test_what_a_pipe_does_not_take_at_once_follows(wires: Callable[..., LiveWire]) -> None:
+def test_rest_of_a_partial_pipe_write_follows(wires: Callable[..., LiveWire]) -> None:
     count = "import sys\nprint(len(sys.stdin.buffer.readline()))"
     wire = wires(count, ECHO)
     wire.start(0)
@@ -143,7 +143,7 @@ def test_what_a_pipe_does_not_take_at_once_follows(wires: Callable[..., LiveWire
     assert b"1000002\n" == said(seen)
 
 
-def test_both_seats_are_seen_whoever_is_waited_for(wires: Callable[..., LiveWire]) -> None:
+def test_both_seats_are_observed_during_every_wait(wires: Callable[..., LiveWire]) -> None:
     wire = wires(ECHO, "import sys\nsys.exit(7)")
     wire.start(0)
     wire.start(1)
@@ -255,7 +255,7 @@ def test_a_seat_that_is_muted_is_not_read_and_the_other_is(
     assert {1} == {happening.seat for happening in seen}
 
 
-def test_an_honest_seat_stands_still_without_running_on(wires: Callable[..., LiveWire]) -> None:
+def test_honest_seat_is_frozen_without_running_on(wires: Callable[..., LiveWire]) -> None:
     wire = wires(ECHO, ECHO)
     wire.start(0)
     wire.write(0, b"hello\n")
@@ -269,7 +269,7 @@ def test_an_honest_seat_stands_still_without_running_on(wires: Callable[..., Liv
     assert ran is None or (ran.cpu_ns or 0) <= ClockPolicy().ran_on_ms * 1_000_000
 
 
-def test_who_runs_on_is_waited_for_until_it_stands(wires: Callable[..., LiveWire]) -> None:
+def test_seat_running_on_is_waited_for_until_frozen(wires: Callable[..., LiveWire]) -> None:
     transcript = Transcript()
     wire = wires(RUNS_ON, ECHO, transcript=transcript)
     _run_on(wire)
@@ -337,7 +337,7 @@ def test_a_line_that_comes_letter_by_letter_is_one_read(wires: Callable[..., Liv
     assert b"MESSAGE written letter by letter, as a brain without a buffer does it\n" == read.data
 
 
-def test_what_stands_of_a_line_is_there_at_the_deadline_and_before_an_end(
+def test_partial_line_is_available_at_the_deadline_and_before_an_end(
     wires: Callable[..., LiveWire],
 ) -> None:
     wire = wires("import sys\nprint('7,', end='', flush=True)\nsys.stdin.read(1)", ECHO)

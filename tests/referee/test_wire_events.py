@@ -220,7 +220,7 @@ class Mute:
 
 @pytest.mark.parametrize("events", [select.EPOLLIN, select.EPOLLOUT, select.EPOLLIN | select.EPOLLRDHUP])
 @pytest.mark.parametrize("end", ["pipe", "socket"])
-def test_a_source_that_is_broken_and_says_nothing(events: int, end: str) -> None:
+def test_broken_source_without_output(events: int, end: str) -> None:
     reader, writer = small_pipe() if end == "pipe" else socket_pair()
     write_some(writer, MORE)
     os.close(reader)
@@ -229,7 +229,7 @@ def test_a_source_that_is_broken_and_says_nothing(events: int, end: str) -> None
     os.close(writer)
 
 
-def test_what_a_still_seat_printed_is_read_to_its_end_at_once() -> None:
+def test_output_of_a_frozen_seat_is_read_completely_at_once() -> None:
     """However many reads it takes: none of it is left for the time of the seat that is asked next."""
     reader, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     size = fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 1 << 20)

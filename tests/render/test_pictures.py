@@ -59,7 +59,7 @@ def test_hostile_words_are_text_and_nothing_else() -> None:
     assert '<b>&"evil"' in (root.findtext(f"{SVG}title") or "")
 
 
-def test_hostile_words_are_drawn_as_pixels_too() -> None:
+def test_hostile_words_are_rendered_as_pixels() -> None:
     view = steps_of(recorded.gomoku()).steps[-1].view
     words = Words((recorded.HOSTILE, "\ud800\n" * 400), "\x00" * 5000)
 
@@ -119,7 +119,7 @@ def test_a_name_that_is_too_long_is_cut() -> None:
     assert "abcdefgh…" == cut_to_width("abcdefghijklmnopqrstuvwxyz", 50, 10)
 
 
-def test_without_pillow_an_animation_says_what_to_install() -> None:
+def test_animation_without_pillow_names_what_to_install() -> None:
     program = (
         "import sys; sys.modules['PIL'] = None\n"
         "from judge.base.errors import InputError\n"

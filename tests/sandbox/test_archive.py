@@ -53,7 +53,7 @@ def contents(archive: Archive) -> dict[str, bytes | None]:
 # --- states --------------------------------------------------------------------------------------
 
 
-def test_equal_contents_are_equal_bytes_whoever_packed_them() -> None:
+def test_equal_contents_pack_to_equal_bytes() -> None:
     one = member("./b", tarfile.REGTYPE)
     one.mode, one.mtime, one.uid, one.uname = 0o4755, 1234, 20001, "agent"
 
@@ -98,7 +98,7 @@ def test_an_empty_folder_is_always_the_same_state() -> None:
         (b"9", "1 links and special files"),
     ],
 )
-def test_what_is_no_file_is_left_out_with_a_note(kind: bytes, words: str) -> None:
+def test_special_file_is_left_out_with_a_note(kind: bytes, words: str) -> None:
     state, notes = parse_folder(tar((member("./x", kind, "/etc/passwd"), b""), ("./a", b"y")), ROOM)
 
     assert {"a": b"y"} == contents(state)
@@ -113,7 +113,7 @@ def test_a_name_that_leads_out_is_left_out(name: str) -> None:
     assert 1 == len(notes)
 
 
-def test_what_is_nested_too_deep_is_left_out() -> None:
+def test_deep_nesting_is_left_out() -> None:
     deep = "/".join("d" * MAX_DEPTH)
     long = "/".join(["n" * 200] * 6)
 
@@ -165,7 +165,7 @@ def test_more_than_a_folder_holds_is_refused(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", tar(("a", b"x"))[:512], tar(("a", b"x"))[:-2048] + b"x"])
-def test_what_is_cut_short_is_refused(data: bytes) -> None:
+def test_truncated_data_is_refused(data: bytes) -> None:
     with pytest.raises(UnkeptError):
         parse_folder(data, ROOM)
 

@@ -109,7 +109,7 @@ def test_an_agent_gets_nothing_of_the_judges_environment(guest: Guest) -> None:
 
 
 @everywhere
-def test_an_exit_is_told_with_its_code_after_all_output(guest: Guest) -> None:
+def test_exit_is_reported_with_its_code_after_all_output(guest: Guest) -> None:
     guest.tell("say goodbye\nleave 3")
     assert guest.end() == ProcessReport("exited", 3)
     assert guest.heard[Channel.OUT] == b"goodbye\n"
@@ -117,13 +117,13 @@ def test_an_exit_is_told_with_its_code_after_all_output(guest: Guest) -> None:
 
 
 @everywhere
-def test_an_abort_is_told_with_its_signal(guest: Guest) -> None:
+def test_abort_is_reported_with_its_signal(guest: Guest) -> None:
     guest.tell("fail")
     assert guest.end() == ProcessReport("signalled", 6)
 
 
 @everywhere
-def test_an_agent_that_kills_itself_is_told_apart_from_one_that_is_lost(guest: Guest) -> None:
+def test_agent_that_kills_itself_differs_from_a_lost_agent(guest: Guest) -> None:
     guest.tell("kill 9")
     assert guest.end() == ProcessReport("signalled", 9)
 
@@ -133,14 +133,14 @@ def test_an_agent_that_kills_itself_is_told_apart_from_one_that_is_lost(guest: G
     ("command", "number"),
     [("no-such-program", errno.ENOENT), ("notes.txt", errno.EACCES), ("garbage", errno.ENOEXEC)],
 )
-def test_what_cannot_be_executed_is_told_with_the_reason(lodge: Lodge, command: str, number: int) -> None:
+def test_unexecutable_file_is_reported_with_the_reason(lodge: Lodge, command: str, number: int) -> None:
     guest = lodge(command).move_in()
     assert guest.reports == [ProcessReport("exec-failed", number)]
     guest.until(lambda: {Channel.OUT, Channel.ERR} <= set(guest.ends))
 
 
 @everywhere
-def test_nobody_reads_what_is_written_to_a_dead_agent(guest: Guest) -> None:
+def test_writing_to_a_dead_agent_does_not_block(guest: Guest) -> None:
     guest.tell("leave 0")
     guest.end()
     assert guest.box.write(b"x" * 100_000) == -1
@@ -255,7 +255,7 @@ def test_a_box_that_leaves_runs_nothing_more(lodge: Lodge, is_frozen: bool) -> N
 
 
 @everywhere
-def test_a_box_that_was_not_prepared_says_so(lodge: Lodge) -> None:
+def test_unprepared_box_reports_it(lodge: Lodge) -> None:
     with pytest.raises(HostError, match="not prepared"):
         lodge("puppet").box.start()
 
@@ -265,7 +265,7 @@ def test_a_box_that_was_not_prepared_says_so(lodge: Lodge) -> None:
 
 @where_cpu_is_read_in_time
 @pytest.mark.parametrize("act", ["burn", "burn-alone", "vfork-loop"])
-def test_a_frozen_box_uses_no_cpu_and_goes_on_after_the_thaw(guest: Guest, act: str) -> None:
+def test_frozen_box_uses_no_cpu_and_resumes_after_the_thaw(guest: Guest, act: str) -> None:
     guest.until(lambda: guest.box.meter.is_busy() is False)
     assert guest.ask(act) == "burning"
     for _ in range(3):
@@ -356,7 +356,7 @@ def test_an_agent_cannot_write_where_it_is_not_meant_to(guest: Guest) -> None:
 
 
 @in_containers
-def test_an_agent_cannot_run_what_it_writes(guest: Guest) -> None:
+def test_agent_cannot_execute_files_it_writes(guest: Guest) -> None:
     assert guest.ask("run-own /home/agent/own") == f"exec {errno.EACCES}"
     assert guest.ask("run-own /tmp/own") == f"exec {errno.EACCES}"
     assert guest.ask("run-own /dev/shm/own") == f"exec {errno.EACCES}"
@@ -438,7 +438,7 @@ def test_a_child_that_eats_memory_counts_while_its_parent_lives(lodge: Lodge) ->
 
 
 @in_containers
-def test_memory_that_is_no_process_s_own_counts_too(lodge: Lodge) -> None:
+def test_memory_outside_processes_counts(lodge: Lodge) -> None:
     guest = lodge("puppet", limits=SMALL, policy=MANY_CALLS).move_in()
     guest.tell("eat-file")
     assert guest.end() == ProcessReport("signalled", 9)
@@ -455,7 +455,7 @@ def test_an_agent_that_takes_pid_1_along_is_out_of_memory_and_not_lost(lodge: Lo
 
 
 @where_cpu_is_read_in_time
-def test_what_a_box_uses_now_is_known_and_falls_when_it_is_given_back(lodge: Lodge) -> None:
+def test_box_usage_is_known_and_falls_when_memory_is_freed(lodge: Lodge) -> None:
     guest = lodge("puppet", limits=SMALL).move_in()
     used = []
     for held in (0, 16, 0):
@@ -472,7 +472,7 @@ def test_what_a_box_uses_now_is_known_and_falls_when_it_is_given_back(lodge: Lod
 
 @where_memory_is_watched
 @pytest.mark.parametrize("act", ["eat", "eat-in-child", "eat-file"])
-def test_an_event_tells_at_once_that_memory_ran_out(lodge: Lodge, act: str) -> None:
+def test_memory_event_reports_exhaustion_at_once(lodge: Lodge, act: str) -> None:
     guest = lodge("puppet", limits=SMALL, policy=MANY_CALLS).move_in()
     guest.tell(act)
     guest.until(lambda: Channel.OOM in guest.heard_of)
@@ -566,14 +566,14 @@ def test_a_box_has_all_of_its_cores_from_an_engine_that_has_fewer(lodge: Lodge, 
 
 
 @without_root
-def test_a_box_is_moved_without_root_too(lodge: Lodge) -> None:
+def test_box_moves_without_root(lodge: Lodge) -> None:
     cores = sorted(os.sched_getaffinity(0))
     guest = lodge("puppet", cores=(cores[-1],), parking_cores=(cores[0],)).move_in()
     assert guest.ask("status Cpus_allowed_list") == str(cores[-1])
 
 
 @everywhere
-def test_a_box_says_what_it_is(guest: Guest, variant: Variant) -> None:
+def test_box_reports_its_kind(guest: Guest, variant: Variant) -> None:
     names = {"docker-group": "docker-pipes", "docker-remote": "docker-attach"}
     assert guest.box.name == names.get(variant.name, variant.name)
 
@@ -621,7 +621,7 @@ def test_an_engine_that_does_not_answer_is_named(lodge: Lodge, monkeypatch: pyte
 
 
 @of(PIPES, ATTACH)
-def test_an_agent_whose_output_nobody_takes_can_be_killed(guest: Guest) -> None:
+def test_agent_with_unread_output_can_be_killed(guest: Guest) -> None:
     """The Engine ends no container before somebody has taken what it has written."""
     guest.tell("shout")
     work_for(0.3)
@@ -630,7 +630,7 @@ def test_an_agent_whose_output_nobody_takes_can_be_killed(guest: Guest) -> None:
 
 
 @of(PIPES, ATTACH)
-def test_a_box_is_closed_while_nobody_takes_its_agents_output(guest: Guest, outsider: docker.DockerClient) -> None:
+def test_box_closes_while_agent_output_is_unread(guest: Guest, outsider: docker.DockerClient) -> None:
     guest.tell("shout")
     work_for(0.3)
     guest.close()
@@ -638,7 +638,7 @@ def test_a_box_is_closed_while_nobody_takes_its_agents_output(guest: Guest, outs
 
 
 @of(PIPES, ATTACH, GROUP, REMOTE)
-def test_a_box_whose_agent_has_ended_is_left_at_once(guest: Guest) -> None:
+def test_box_of_an_ended_agent_is_left_at_once(guest: Guest) -> None:
     """A judge that may not signal PID 1 has the Engine do it, and does not wait for it in vain before."""
     guest.tell("leave 0")
     guest.end()

@@ -145,7 +145,7 @@ def test_the_temporary_folder_is_where_the_agent_makes_it(live: Live) -> None:
 
 
 @everywhere
-def test_what_was_kept_is_there_in_the_next_game_and_the_agent_s_own(live: Live) -> None:
+def test_stored_state_is_there_in_the_next_game_of_the_same_agent(live: Live) -> None:
     first = live(f"mkdir -p {NAME}/deep/er && echo 1 > {NAME}/deep/er/file && chmod 400 {NAME}/deep/er/file")
 
     second = live(
@@ -299,7 +299,7 @@ def test_nothing_can_be_hidden_on_the_folder_s_own_root(live: Live) -> None:
 
 @everywhere
 @pytest.mark.parametrize("instead", [f"ln -s /etc {NAME}", f"echo x > {NAME}", f"mkfifo {NAME}"])
-def test_a_temporary_folder_that_is_none_is_not_followed(live: Live, instead: str) -> None:
+def test_invalid_temporary_folder_is_not_followed(live: Live, instead: str) -> None:
     left = live(f"rm -r {NAME}; {instead}", temporary=pack_folder({b"file": b"x"}))[TEMPORARY]
 
     assert EMPTY == left.archive
@@ -363,7 +363,7 @@ def test_no_container_and_no_volume_is_left(live: Live, outsider: docker.DockerC
 @pytest.mark.alone
 @pytest.mark.docker
 @pytest.mark.usefixtures("native")
-def test_the_next_judge_removes_what_a_killed_one_held(outsider: docker.DockerClient, game: str) -> None:
+def test_next_judge_removes_resources_of_a_killed_judge(outsider: docker.DockerClient, game: str) -> None:
     words = [sys.executable, "-m", "tests.sandbox.housekeeper", game]
     with ForkedProcess(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as killed:
         assert killed.stdout
@@ -384,7 +384,7 @@ def test_no_directory_is_left(live: Live) -> None:
 
 
 @in_a_container
-def test_a_keeper_that_somebody_kills_costs_the_new_state_and_no_more(
+def test_killed_keeper_costs_only_the_new_state(
     keep: Keep, lodge: Lodge, outsider: docker.DockerClient, game: str
 ) -> None:
     """The agent plays on; what it has written cannot be read back, and is not kept."""

@@ -48,12 +48,12 @@ def test_each_kind_of_sources_is_built_in_one_image(kind: str) -> None:
     assert [image_that_builds(kind)] == [name for name, recipe in recipes().items() if kind in recipe.builds]
 
 
-def test_what_was_built_runs_in_one_image_in_which_no_agent_plays() -> None:
+def test_built_program_runs_in_an_image_without_agents() -> None:
     assert ["toolchain-cargo"] == [name for name, recipe in recipes().items() if recipe.runs_built]
     assert recipes()["toolchain-cargo"].builds
 
 
-def test_an_organisers_file_says_what_its_runtime_is_made_of(tmp_path: Path) -> None:
+def test_organiser_file_declares_the_contents_of_its_runtime(tmp_path: Path) -> None:
     path = written(tmp_path, 'extends = "python"\npackages = ["sqlite3"]\n[environment]\nTHREADS = "1"\n')
 
     recipe = load_runtime("snake", path)
@@ -115,7 +115,7 @@ def test_the_digest_is_over_all_that_decides_the_image(tmp_path: Path, more: str
     assert plain.digest("bookworm") != other.digest("bookworm")
 
 
-def test_the_digest_is_over_the_programs_too(tmp_path: Path) -> None:
+def test_digest_includes_the_programs(tmp_path: Path) -> None:
     (tmp_path / "p").write_text("one")
     first = load_runtime("snake", written(tmp_path, 'programs = ["p"]'))
     (tmp_path / "p").write_text("two")
@@ -240,7 +240,7 @@ def test_a_runtime_is_built_from_its_file_and_found_by_its_name(tmp_path: Path, 
 
 
 @pytest.mark.docker
-def test_an_image_that_is_built_upon_a_runtime_is_none_itself(name: str) -> None:
+def test_image_built_on_a_runtime_is_not_a_runtime(name: str) -> None:
     """Labels go over to what is built upon an image, and its content is another."""
     build_images(["native"])
     label = "LABEL " + f"{RUNTIME}={{}} judge.image=numpy"

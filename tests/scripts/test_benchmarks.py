@@ -107,7 +107,7 @@ def test_a_crowd_plays_at_the_same_time(bench_in_containers: Bench, monkeypatch:
 
 
 @pytest.mark.docker
-def test_clients_of_a_service_are_served_beside_games(
+def test_clients_of_a_service_are_served_during_games(
     bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bench_service, "RUNS", 1)
@@ -184,7 +184,7 @@ BEFORE = (
 )
 
 
-def test_what_became_worse_than_in_a_former_run_is_said(tmp_path: Path) -> None:
+def test_regressions_from_a_former_run_are_reported(tmp_path: Path) -> None:
     """Ratios where there is a limit: this host is twice as slow, and the start no worse."""
     path = tmp_path / "before.json"
     path.write_text(json.dumps([asdict(figure) for figure in BEFORE]))
@@ -203,7 +203,7 @@ def test_what_became_worse_than_in_a_former_run_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{}", '[{"name": "start"}]', '[{"name": "a", "value": "much", "unit": "ms"}]'])
-def test_what_no_run_has_printed_is_refused(tmp_path: Path, text: str) -> None:
+def test_unprinted_text_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "before.json"
     path.write_text(text)
 

@@ -191,7 +191,7 @@ def test_without_scripts_the_last_position_and_all_moves_are_there(browser: Brow
         browser.block_scripts(False)
 
 
-def test_what_is_injected_would_not_run(browser: Browser, exported: Public, tmp_path: Path) -> None:
+def test_injected_code_would_not_run(browser: Browser, exported: Public, tmp_path: Path) -> None:
     """The policy is a second wall: a script in the page itself is refused."""
     page = (exported.directory / "verify.html").read_text()
     forged = exported.directory.parent / "forged.html"

@@ -36,7 +36,7 @@ def plots(*said: str | None) -> dict[str, tuple[list[list[tuple[int, int]]], str
     }
 
 
-def test_each_seat_has_a_curve_of_what_it_said() -> None:
+def test_each_seat_has_a_curve_of_its_evaluations() -> None:
     found = plots("depth 2 ev -50", "depth 4 ev 50", None, "depth 8 ev +M3")
 
     assert {"evaluation", "depth"} == found.keys()

@@ -202,7 +202,7 @@ GAMES = [recorded.gomoku, recorded.stratego_game, recorded.chess, recorded.quant
 
 
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.__name__)
-def test_whatever_an_agent_says_in_a_game_stays_text(game: Callable[[], RecordFile]) -> None:
+def test_agent_output_in_a_game_stays_text(game: Callable[[], RecordFile]) -> None:
     file = game()
     record = file.record
     seats = tuple(
@@ -272,7 +272,7 @@ def test_an_agents_page_counts_its_faults_by_verdict() -> None:
 
 
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.__name__)
-def test_at_every_step_the_film_shows_what_stood_there(game: Callable[[], RecordFile]) -> None:
+def test_film_shows_the_correct_pieces_at_every_step(game: Callable[[], RecordFile]) -> None:
     """As many pieces and marks as the position has, each on its square."""
     file = game()
     steps = steps_of(file).steps
@@ -364,14 +364,14 @@ def test_the_page_of_the_longest_game_weighs_no_more() -> None:
     assert max(weights) <= LARGEST_PAGE - FIXED
 
 
-def test_too_many_agents_make_no_crosstable_that_nobody_could_read() -> None:
+def test_too_many_agents_make_no_unreadable_crosstable() -> None:
     pages = dict(site(many_games(150, 1_000), {}, Proof("", "", [])))
 
     assert "150 agents are too many for one table" in pages["crosstable.html"].decode()
     assert len(pages["crosstable.html"]) < 40_000
 
 
-def test_where_places_are_not_by_the_points_shown_the_standings_say_so(
+def test_standings_note_that_places_do_not_follow_the_points(
     exported: Public, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """On the pages in each language, and on a terminal."""

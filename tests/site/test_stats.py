@@ -30,7 +30,7 @@ def document(*words: object) -> Any:
     return json.loads(run(*words, "--json"))
 
 
-def test_a_contest_and_its_export_say_the_same(cup: Cup, exported: Public) -> None:
+def test_contest_and_its_export_agree(cup: Cup, exported: Public) -> None:
     assert document("stats", cup.folder) == document("stats", exported.directory)
 
 
@@ -69,7 +69,7 @@ def test_agents_are_compared_with_one(cup: Cup) -> None:
     assert "against dora" in run("stats", cup.folder, "--against", "dora")
 
 
-def test_the_standings_say_what_sitting_first_is_worth(cup: Cup, exported: Public) -> None:
+def test_standings_show_the_first_move_advantage(cup: Cup, exported: Public) -> None:
     page = (exported.directory / "index.html").read_text()
 
     for model, draws in (("Rao-Kupper", "rao-kupper"), ("Davidson", "davidson")):
@@ -123,7 +123,7 @@ def as_draw(result: GameResult) -> GameResult:
     return result._replace(winner=None, verdict=Verdict.DRAW, faults=(None, None))
 
 
-def test_what_is_wrong_is_said(cup: Cup) -> None:
+def test_errors_are_reported(cup: Cup) -> None:
     for words, said in (
         (("--against", "nobody"), "no agent has a result against it"),
         (("--anchor", "bert"), "write NAME=ELO"),

@@ -164,7 +164,7 @@ def test_black_lays_no_forbidden_point_in_agi(start: Start, language: str) -> No
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_quantum_chess_goes_on_from_a_position(start: Start, language: str) -> None:
+def test_quantum_chess_continues_from_a_position(start: Start, language: str) -> None:
     """White has a king that cannot have been where games begin, and a pawn that can only capture."""
     talk = start(f"starter-qchess-{language}")
     talk.say("white", "BOARD", "white king ['king', 'king']at 3,4", "black unknown ['pawn', 'unknown'] at 3,3",

@@ -45,7 +45,7 @@ def some_games(chance: np.random.Generator, agent: str) -> list[GameResult]:
     ]
 
 
-def test_of_equals_somebody_is_found_in_one_list_of_twenty() -> None:
+def test_one_of_twenty_equal_agents_is_found_stronger() -> None:
     """Ten candidates who are no stronger, 60 times: without the adjustment 40 % of the lists have a finding."""
     chance = np.random.default_rng(7)
     lists = [

@@ -41,7 +41,7 @@ def drawn_games(seed: int, strengths: Mapping[str, float], each: int) -> list[Ga
     return games(" ".join(words))
 
 
-def test_p_values_are_uniform_where_ratings_tell_all() -> None:
+def test_p_values_are_uniform_where_ratings_explain_the_results() -> None:
     """Six agents of different strength with an advantage of the first seat; the 60 contests are always the same."""
     strengths = dict(zip("abcdef", (0, 40, 90, 150, 160, 260), strict=True))
     checks = [check_ratings(drawn_games(seed, strengths, 40)) for seed in range(60)]

@@ -66,7 +66,7 @@ def test_a_slot_that_is_1_percent_slower_is_found_in_2000_games() -> None:
     assert np.mean(effects) == pytest.approx(0.01, abs=0.001 + 0.006 / math.sqrt(len(effects)))
 
 
-def test_what_is_unfair_is_found_under_its_name() -> None:
+def test_unfair_condition_is_found_under_its_name() -> None:
     slow_host = fairness_tests(*play(1, 800, agents=6, differ=0.5, slow={0: 1.05, 2: 1.05}))
     busy = fairness_tests(*play(2, 1500, agents=6, differ=0.5, hosts=1, neighbour=0.2))
     helped = fairness_tests(*play(3, 1500, agents=6, differ=0.5, helped=0.3))
@@ -142,7 +142,7 @@ def test_an_agent_that_often_plays_on_one_slot_is_no_property_of_the_slot() -> N
 
 
 @pytest.mark.parametrize("games", [2, 4, 16])
-def test_what_two_do_against_each_other_is_no_property_of_order_hour_or_host(games: int) -> None:
+def test_pair_effects_are_not_effects_of_order_hour_or_host(games: int) -> None:
     """Where a pair's games follow each other, as in leagues of agents that keep folders."""
     factors = ("order", "hour", "host", "slot")
     times = [test for seed in range(CONTESTS) for test in fairness_tests(*play_pairs(seed, 8, games))]
@@ -167,7 +167,7 @@ def test_one_slot_cannot_be_compared_and_is_named() -> None:
 
 
 @pytest.mark.parametrize("games", [1, 2, 3, 7])
-def test_few_games_say_nothing(games: int) -> None:
+def test_few_games_give_no_statistics(games: int) -> None:
     for test in fairness_tests(*play(1, games)):
         assert test.p is None or 0 <= test.p <= 1
         assert not test.has_effect
@@ -225,7 +225,7 @@ def test_a_point_of_the_variance_ratio_has_its_tail() -> None:
         assert variance_ratio_tail(point, degrees, residual) == pytest.approx(0.05)
 
 
-def test_the_power_is_what_simulations_give() -> None:
+def test_power_agrees_with_simulations() -> None:
     """Noncentral chi-square values above the level of 0.004 with a shift for a power of 0.9."""
     chance = np.random.default_rng(3)
     for degrees in (1, 3, 23):

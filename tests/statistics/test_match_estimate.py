@@ -135,7 +135,7 @@ def test_without_a_pair_games_are_counted() -> None:
     assert MatchCounts((0, 1, 1), (0, 1, 1)) == MatchCounts.of_results(played, "a")
 
 
-def test_six_counts_tell_the_games() -> None:
+def test_six_counters_describe_the_games() -> None:
     assert MatchCounts((1, 2, 7, 5, 6), (8, 13, 21)) == MatchCounts.of_numbers((1, 2, 3, 4, 5, 6))
 
 

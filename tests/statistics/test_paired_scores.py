@@ -24,7 +24,7 @@ def test_pairs_alone_are_the_pairs_of_any_test() -> None:
     assert pytest.approx(estimate.score) == scores.interval[0]
 
 
-def test_a_parent_that_did_the_same_is_equal_and_what_lies_between_opponents_does_not_count() -> None:
+def test_parent_with_the_same_results_is_equal_and_differences_between_opponents_do_not_count() -> None:
     scores = PairedScores.of(SCORES, SCORES)
 
     assert (0, 0, 0, 0, 8, 0, 0, 0, 0) == scores.counts

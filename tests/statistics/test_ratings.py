@@ -201,7 +201,7 @@ def test_a_clean_score_has_no_upper_end_and_no_score_no_lower_one() -> None:
     assert all(math.isfinite(rating.elo) for rating in rated.ratings)
 
 
-def test_who_lost_to_all_above_and_beat_all_below_hangs_in_the_air() -> None:
+def test_agent_beaten_by_all_above_and_beating_all_below_has_no_finite_rating() -> None:
     rated = rate(games("a>b*3 b>c*3 a>c*3"))
     ends = {r.agent: (r.low is not None, r.high is not None) for r in rated.ratings}
 
@@ -236,7 +236,7 @@ def test_nothing_is_infinite(played: str) -> None:
         ("a>b*9 a<b*8 a=b b=a", (True, True), (True, True)),
     ],
 )
-def test_what_only_the_prior_holds_has_no_end(
+def test_interval_limited_only_by_the_prior_is_open(
     played: str, advantage: tuple[bool, bool], drawn: tuple[bool, bool], draws: Literal["rao-kupper", "davidson"]
 ) -> None:
     """No lower end if the first seat won no game, no upper one if it lost none; none of draws that never came, and no
@@ -266,7 +266,7 @@ def test_the_intervals_of_both_models_have_the_draws_of_equals() -> None:
     assert all(366 <= count <= 394 for count in inside.values()), inside
 
 
-def test_pools_that_never_met_are_told_apart() -> None:
+def test_pools_without_common_games_are_separated() -> None:
     """Each has its own mean, the larger one comes first, and nobody is compared across."""
     rated = rate(games("x>y*3 a>b*2 b>c a>c"), GOMOCUP_MODEL)
 
@@ -284,18 +284,18 @@ def test_a_pool_does_not_depend_on_the_other_pools() -> None:
     )
 
 
-def test_a_game_that_both_lost_says_nothing_of_who_is_stronger() -> None:
+def test_game_lost_by_both_does_not_affect_strength() -> None:
     both_bad = GameResult("a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL))
 
     assert elos(rate([*games("a>b*2"), both_bad])) == elos(rate(games("a>b*2")))
     assert 2 == rate([*games("a>b*2"), both_bad]).of("a").games
 
 
-def test_nobody_has_played() -> None:
+def test_pages_without_any_game() -> None:
     assert () == rate([]).ratings
 
 
-def test_who_never_played_has_no_rating() -> None:
+def test_agent_without_games_has_no_rating() -> None:
     with pytest.raises(KeyError):
         rate(games("a>b")).of("c")
 

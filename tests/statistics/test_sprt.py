@@ -259,7 +259,7 @@ def test_of_two_maxima_the_higher_one_counts(bounds: tuple[float, float]) -> Non
 # --- what is counted -------------------------------------------------------------------------------------------------
 
 
-def test_no_results_say_nothing() -> None:
+def test_no_results_give_no_statistics() -> None:
     for numbers in ((0, 0, 0), (0, 0, 0, 0, 0)):
         assert 0 == state(Sprt(), *numbers).llr
 

@@ -242,7 +242,7 @@ def test_the_log_reads_as_a_story(store: Store) -> None:
     ] == told
 
 
-def test_what_is_not_there_is_said(store: Store) -> None:
+def test_missing_file_is_reported(store: Store) -> None:
     begin(store)
     with pytest.raises(InputError, match="no contest 'cip'"):
         store.document("cip")
@@ -276,7 +276,7 @@ def test_no_two_hosts_get_the_same_game(store: Store, url: str) -> None:
     assert [*range(82)] == [line.number for line in store.journal("cup")]
 
 
-def test_a_leaf_fixes_what_its_line_says(store: Store) -> None:
+def test_leaf_fixes_the_content_of_its_line(store: Store) -> None:
     begin(store)
     row = issued(store)
     store.accept(row.id, 1, replace(ended(), public="d" * 64))
@@ -366,7 +366,7 @@ def test_a_store_with_its_secret_is_no_business_of_other_users(tmp_path: Path) -
     assert 0o660 == stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_secret_stands_in_no_log(store: Store) -> None:
+def test_secret_appears_in_no_log(store: Store) -> None:
     store.create("cup", "{}", [], "5c" * 32)
 
     assert "5c" * 32 not in str(store.journal("cup")) + store.document("cup")
@@ -378,7 +378,7 @@ def test_a_url_of_another_kind_is_refused(url: str) -> None:
         Store(url)
 
 
-def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_missing_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(HostError, match="store sqlite"):
         Store(f"sqlite:///{tmp_path}/none/round.db")
 

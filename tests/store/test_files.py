@@ -8,7 +8,7 @@ from judge.base.errors import HostError, InputError
 from judge.store.files import Files
 
 
-def test_what_is_put_is_got_and_lies_under_its_digest(tmp_path: Path) -> None:
+def test_stored_data_is_found_under_its_digest(tmp_path: Path) -> None:
     files = Files(tmp_path / "records")
     digest = files.put(b"hello")
     assert b"hello" == files.get(digest) == files.path(digest).read_bytes()

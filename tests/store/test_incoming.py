@@ -17,7 +17,7 @@ def partials(folder: Path) -> list[Path]:
     return list((folder / "incoming").iterdir())
 
 
-def test_what_is_kept_lies_where_files_are_looked_for(tmp_path: Path) -> None:
+def test_stored_files_are_found_where_they_are_looked_up(tmp_path: Path) -> None:
     with Incoming(tmp_path) as incoming:
         incoming.write(b"hel")
         incoming.write(b"lo")
@@ -28,7 +28,7 @@ def test_what_is_kept_lies_where_files_are_looked_for(tmp_path: Path) -> None:
     assert [] == partials(tmp_path)
 
 
-def test_what_is_not_kept_leaves_nothing(tmp_path: Path) -> None:
+def test_unstored_state_leaves_nothing(tmp_path: Path) -> None:
     with Incoming(tmp_path) as incoming:
         incoming.write(b"hello")
     assert ["incoming"] == [path.name for path in tmp_path.iterdir()]
@@ -43,7 +43,7 @@ def test_the_same_file_twice_is_one_file(tmp_path: Path) -> None:
     assert [digest] == [path.name for path in tmp_path.rglob("*") if path.is_file()]
 
 
-def test_what_a_killed_process_left_is_swept_and_what_is_being_written_is_not(
+def test_files_of_a_killed_process_are_swept_except_those_being_written(
     tmp_path: Path,
 ) -> None:
     script = (
@@ -69,7 +69,7 @@ def test_a_disk_that_cannot_be_written_is_the_hosts_failure(tmp_path: Path) -> N
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has it")
-def test_a_full_disk_is_said_when_the_file_is_to_be_kept(tmp_path: Path) -> None:
+def test_full_disk_is_reported_when_a_file_is_stored(tmp_path: Path) -> None:
     incoming = Incoming(tmp_path)
     with incoming, Path("/dev/full").open("wb") as full:
         os.dup2(full.fileno(), incoming._file.fileno())

@@ -49,7 +49,7 @@ def write_and_lose(store: Store, url: str) -> None:
         end_sessions(url)
 
 
-def test_one_runs_a_contest_and_the_other_says_who_does(stores: tuple[Store, Store]) -> None:
+def test_second_runner_of_a_contest_is_refused_with_the_name_of_the_first(stores: tuple[Store, Store]) -> None:
     one, two = stores
     with one.lease("cup", "judge on one, process 1"), two.lease("another cup", "judge on two, process 2"):
         with pytest.raises(InputError, match="judge on one, process 1 runs cup"), two.lease("cup", "judge on two"):
@@ -93,7 +93,7 @@ def test_a_holder_takes_its_lease_again_after_a_restart_unless_another_has_it(
             lease.check()
 
 
-def test_who_has_lost_the_lease_writes_nothing(postgresql: str, stores: tuple[Store, Store]) -> None:
+def test_process_without_the_lease_writes_nothing(postgresql: str, stores: tuple[Store, Store]) -> None:
     one, two = stores
     one.create("fenced", "{}", [EntryRow("a", 1, "{}")])
     with one.lease("fenced", "judge on one") as lease:

@@ -47,7 +47,7 @@ def taken(games: PracticeGames, worker: str = WORKER) -> PracticeGame:
     return game
 
 
-def test_what_passed_plays_and_what_was_refused_does_not(register: Register, games: PracticeGames) -> None:
+def test_passed_submission_plays_and_refused_one_does_not(register: Register, games: PracticeGames) -> None:
     refused = register.receive(upload("bob", "six"), worker=WORKER)
     register.finish(refused.id, refused.attempt, bad(), 3)
     number = passed(register)
@@ -134,7 +134,7 @@ def test_the_games_of_a_withdrawn_submission_are_cancelled(register: Register, g
     assert {GameState.CANCELLED} == {game.state for game in games.of(number, "ada")}
 
 
-def test_an_author_may_ask_for_so_many_in_a_day(register: Register, games: PracticeGames, clock: Clock) -> None:
+def test_author_has_a_daily_limit(register: Register, games: PracticeGames, clock: Clock) -> None:
     number, refused = passed(register, practice=0), register.receive(upload("ada", "six"), worker=WORKER)
     register.finish(refused.id, refused.attempt, bad(), 3)
 

@@ -80,7 +80,7 @@ def test_without_that_it_is_not(place: Path, monkeypatch: pytest.MonkeyPatch) ->
         Store(url(place)).entries("cup")
 
 
-def test_what_a_writer_adds_is_seen(tmp_path: Path, mounts: ExitStack) -> None:
+def test_appended_data_is_seen(tmp_path: Path, mounts: ExitStack) -> None:
     """Also where it closes its store and opens it again meanwhile."""
     folder = tmp_path / "cup"
     folder.mkdir()
@@ -120,7 +120,7 @@ def test_the_store_of_another_user_is_read_and_gets_no_file(tmp_path: Path) -> N
     assert before == sorted(folder.iterdir())
 
 
-def test_a_store_of_an_earlier_judge_says_where_to_open_it(tmp_path: Path, mounts: ExitStack) -> None:
+def test_store_of_an_earlier_version_names_the_version_that_opens_it(tmp_path: Path, mounts: ExitStack) -> None:
     folder = tmp_path / "cup"
     folder.mkdir()
     (folder / "contest.db").touch()

@@ -101,7 +101,7 @@ def test_an_upload_passes_and_becomes_an_entry(register: Register) -> None:
     ] == told(register, passed.id)
 
 
-def test_the_log_of_a_contest_tells_what_came_in_and_what_became_of_it(register: Register, store: Store) -> None:
+def test_contest_log_has_submissions_and_their_results(register: Register, store: Store) -> None:
     """With digests, so a receipt can be given for it; who sent it and why it was refused is nobody's business."""
     through(register, good())
     store.announce("cup", None, None)
@@ -122,7 +122,7 @@ def test_the_log_of_a_contest_tells_what_came_in_and_what_became_of_it(register:
     assert [*range(6)] == [line.number for line in lines]
 
 
-def test_a_refused_one_stays_in_quarantine_until_the_organiser_says_why_not(
+def test_refused_submission_stays_in_quarantine_until_the_organiser_gives_a_reason(
     register: Register,
 ) -> None:
     refused = through(register, bad())
@@ -135,7 +135,7 @@ def test_a_refused_one_stays_in_quarantine_until_the_organiser_says_why_not(
     assert ("judge", "refused", "it loses on time") == told(register, refused.id)[-2]
 
 
-def test_what_came_to_no_agent_cannot_be_approved(register: Register) -> None:
+def test_submission_without_an_agent_cannot_be_approved(register: Register) -> None:
     refused = through(register, ProcessingResult("it does not compile", "", None, None, "b" * 64, None))
     with pytest.raises(NotNowError, match="no agent that could play: it does not compile"):
         register.approve(refused.id, "organiser", "please")
@@ -156,13 +156,13 @@ def test_versions_are_numbered_and_the_latest_that_passed_is_the_entry(register:
     assert first == register.get(first.id)
 
 
-def test_a_name_that_the_manifest_says_is_known_when_it_was_read(register: Register) -> None:
+def test_name_from_the_manifest_is_known_after_reading(register: Register) -> None:
     assert "" == register.receive(upload(name="")).name
     passed = register.finish(taken(register).id, 1, good("deep"))
     assert ("deep", 1) == (passed.name, passed.version)
 
 
-def test_a_name_is_the_authors_who_passed_with_it_first(register: Register) -> None:
+def test_name_belongs_to_the_first_author_who_passed_with_it(register: Register) -> None:
     """Whether it was asked for, or comes out of the archive."""
     both = [register.receive(upload(author, "")) for author in ("ada", "eve")]
     for received in both:
@@ -201,14 +201,14 @@ def test_authors_are_processed_in_turn(register: Register) -> None:
     assert [pile[0], ada, bob, pile[1], ada_again, pile[2], pile[3]] == order
 
 
-def test_an_author_whose_submission_makes_the_host_fail_waits_for_a_turn_again(register: Register) -> None:
+def test_author_whose_submission_makes_the_host_fail_waits_again(register: Register) -> None:
     heavy, light = register.receive(upload("eve", "")).id, register.receive(upload("ada", "")).id
     assert heavy == taken(register).id
     register.fail(heavy, 1, "it took more than 3600 s", allowed=3, again_s=0)
     assert light == taken(register).id
 
 
-def test_what_is_tried_again_counts_as_waiting(register: Register) -> None:
+def test_retry_counts_as_waiting(register: Register) -> None:
     number = register.receive(upload(), Allowance(waiting=1)).id
     register.fail(number, taken(register).attempt, "no Engine", allowed=2, again_s=60)
     with pytest.raises(TooMuchError, match="1 of your submissions wait already"):
@@ -272,7 +272,7 @@ def test_a_failure_of_the_host_is_tried_again_later_and_later(register: Register
     assert State.PASSED is register.finish(number, 4, good()).state
 
 
-def test_what_a_dead_worker_left_is_due_again_and_its_late_words_change_nothing(
+def test_tasks_of_a_dead_worker_are_due_again_and_its_late_reports_are_ignored(
     register: Register,
 ) -> None:
     number = register.receive(upload()).id
@@ -289,7 +289,7 @@ def test_what_a_dead_worker_left_is_due_again_and_its_late_words_change_nothing(
     assert [(1, "received"), (2, "received")] == [(step.attempt, step.stage) for step in register.steps(number)]
 
 
-def test_what_a_worker_lets_go_politely_is_due_at_once_and_no_failure(register: Register) -> None:
+def test_released_task_is_due_at_once_without_a_failure(register: Register) -> None:
     number = register.receive(upload()).id
     for attempt in (1, 2, 3, 4):
         assert attempt == taken(register).attempt
@@ -300,7 +300,7 @@ def test_what_a_worker_lets_go_politely_is_due_at_once_and_no_failure(register: 
     assert register.take("w") is not None
 
 
-def test_what_takes_every_worker_along_is_left_to_the_organiser(register: Register) -> None:
+def test_task_that_kills_every_worker_is_left_to_the_organiser(register: Register) -> None:
     number = register.receive(upload()).id
     for _ in range(3):
         taken(register)
@@ -309,7 +309,7 @@ def test_what_takes_every_worker_along_is_left_to_the_organiser(register: Regist
     assert (State.FAILED, None) == (register.get(number).state, register.get(number).due_at)
 
 
-def test_what_is_withdrawn_while_it_is_processed_comes_to_nothing(register: Register) -> None:
+def test_submission_withdrawn_during_processing_has_no_effect(register: Register) -> None:
     number = register.receive(upload()).id
     taken(register)
     register.withdraw(number, "ada", "the wrong file")
@@ -410,7 +410,7 @@ def test_everything_is_there_after_a_new_start(register: Register, url: str) -> 
 
 @settings(deadline=None, max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=st.lists(st.tuples(st.sampled_from("urtfpbwagl"), st.integers(1, 4), st.integers(1, 3)), max_size=25))
-def test_whatever_comes_in_whatever_order_only_what_passed_or_was_approved_enters(
+def test_only_passed_or_approved_submissions_enter_in_any_order(
     tmp_path_factory: pytest.TempPathFactory, moves: list[tuple[str, int, int]]
 ) -> None:
     """Uploads, takes, ends, failures, crashes and decisions, for attempts that are current, past or never were."""

@@ -37,7 +37,7 @@ def test_nothing_in_the_database_is_a_token(tokens: Tokens, url: str) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["", "judge-", "judge-" + "A" * 43, "\ud800", "ü" * 5000])
-def test_what_is_no_token_opens_nothing(tokens: Tokens, wrong: str) -> None:
+def test_invalid_token_opens_nothing(tokens: Tokens, wrong: str) -> None:
     tokens.make("ada", "organiser")
     assert tokens.author_of(wrong) is None
 

@@ -149,7 +149,7 @@ COMPLAINTS: dict[str, tuple[dict[str, bytes], str]] = {
 
 
 @pytest.mark.parametrize("case", COMPLAINTS)
-def test_the_first_error_and_the_fix_are_said(task_host: TaskHost, case: str) -> None:
+def test_first_error_and_its_fix_are_reported(task_host: TaskHost, case: str) -> None:
     files, words = COMPLAINTS[case]
     tree = task_host.room / "sent"
     for name, content in files.items():
@@ -203,7 +203,7 @@ def test_sources_that_play_no_part_decide_nothing(task_host: TaskHost, case: str
     assert (task_host.room / "built" / program).is_file()
 
 
-def test_where_all_attempts_fail_the_program_s_own_error_is_said(task_host: TaskHost) -> None:
+def test_program_error_is_reported_when_all_attempts_fail(task_host: TaskHost) -> None:
     files = {"main.c": "int main(void) { return x; }\n", "tools/gen.c": '#include "none.h"\n'}
 
     come = built(task_host, files)
@@ -227,7 +227,7 @@ INCLUDES = {
 
 
 @pytest.mark.parametrize("path", INCLUDES)
-def test_what_is_included_is_nothing_of_the_host(path: str, task_host: TaskHost) -> None:  # H4
+def test_included_file_is_not_read_from_the_host(path: str, task_host: TaskHost) -> None:  # H4
     come = built(task_host, {"main.c": f'#include "{path}"\nint main(void) {{}}\n'})
 
     assert come.failure.startswith(INCLUDES[path])
@@ -265,7 +265,7 @@ def test_a_build_without_end_is_ended(task_host: TaskHost) -> None:
     assert come.log.endswith("begun")
 
 
-def test_a_build_that_forks_without_end_leaves_nobody(task_host: TaskHost) -> None:
+def test_endlessly_forking_build_leaves_no_process(task_host: TaskHost) -> None:
     """`task_host` looks for what is left. Make's shell forks, too, until it is refused; then it ends."""
     come = made(task_host, "@bash -c ':(){ :|:& };:'; while (:); do :; done", hasty(60))
 
@@ -296,7 +296,7 @@ def test_a_build_reaches_nothing(task_host: TaskHost) -> None:  # H6, H10
     assert user in range(task_host.policy.uid, task_host.policy.uid + task_host.policy.uids)
 
 
-def test_what_is_built_is_not_run_where_it_is_built(task_host: TaskHost) -> None:  # H7
+def test_built_program_is_not_run_where_it_is_built(task_host: TaskHost) -> None:  # H7
     come = built(task_host, {"Makefile": "all:\n\tcc -o gen gen.c\n\t./gen\n", "gen.c": C})
 
     assert come.failure.startswith("the build failed")
@@ -330,7 +330,7 @@ def test_a_makefile_that_attacks_fails_clearly_or_is_harmless(command: str, task
         assert {"Makefile"} == {path.name for path in (task_host.room / "built").rglob("*")}
 
 
-def test_what_a_build_prints_is_only_shown(task_host: TaskHost) -> None:
+def test_build_output_is_only_displayed(task_host: TaskHost) -> None:
     come = made(task_host, "@printf '\\033[2Jred\\033[31m \\377 \\r\\n<b>tag</b>\\a'; false")
 
     assert "\x1b" not in come.log
@@ -347,7 +347,7 @@ def test_a_link_that_a_build_makes_is_replaced_by_its_file(task_host: TaskHost) 
     assert not link.is_symlink()
 
 
-def test_a_recipe_says_all_that_decides(task_host: TaskHost) -> None:
+def test_recipe_contains_every_input_of_the_build(task_host: TaskHost) -> None:
     recipe = BuildRecipe("c", (("gcc", "a b.c"),), 'name = "x"')
 
     assert '{"kind": "c", "commands": [["gcc", "a b.c"]], "manifest": "name = \\"x\\""}' == str(recipe)

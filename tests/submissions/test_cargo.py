@@ -50,7 +50,7 @@ def test_the_same_sources_make_the_same_agent(task_host: TaskHost) -> None:
     assert program_digest(task_host.room / "first") == program_digest(task_host.room / "second")
 
 
-def test_without_the_right_to_run_what_was_built_no_script_runs(
+def test_no_script_runs_without_the_right_to_run_build_results(
     task_host: TaskHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The control: the right comes from the image's file, and from nothing else."""
@@ -108,7 +108,7 @@ def test_a_build_script_cannot_use_more_memory_than_a_build(task_host: TaskHost)
     assert "took more memory" in come.failure or "SIGKILL" in come.log, (come.failure, come.log)
 
 
-def test_what_a_build_script_leaves_running_is_gone_with_the_build(task_host: TaskHost) -> None:
+def test_processes_left_by_a_build_script_end_with_the_build(task_host: TaskHost) -> None:
     """`task_host` looks for what is left."""
     script = """
     use std::process::Stdio;

@@ -55,7 +55,7 @@ def test_too_much_cpu_time_counts_against_the_upload(reader: LimitedProcess) -> 
         reader.run(search_by_squares, 1_000_000)
 
 
-def test_without_the_limit_the_same_search_goes_on() -> None:
+def test_same_search_continues_without_the_limit() -> None:
     """The control: more than the limit of the test above, and nothing ends it."""
     with limited_process(cpu_s=1000) as process:
         assert process.run(search_by_squares, 12_000) is False

@@ -66,7 +66,7 @@ def test_the_same_sources_make_the_same_agent(task_host: TaskHost) -> None:
         (f"<build><plugins>{PLUGIN}</plugins></build>", "", "leave out the versions of plugins"),
     ],
 )
-def test_what_is_wrong_is_said_with_the_fix(task_host: TaskHost, pom: str, statement: str, words: str) -> None:
+def test_errors_are_reported_with_the_fix(task_host: TaskHost, pom: str, statement: str, words: str) -> None:
     come = built(task_host, pom, statement)
 
     assert come.failure.startswith("the build failed: mvn ended with code 1; [ERROR] ")

@@ -120,7 +120,7 @@ def test_sources_become_an_agent_that_passed_the_gate(send: Send, tmp_path: Path
     assert again.origin == replace(origin, filename=again.origin.filename)
 
 
-def test_a_program_is_an_agent_as_it_is(send: Send) -> None:
+def test_plain_program_is_an_agent(send: Send) -> None:
     policy = load_policy("gomocup-fastgame", ["game.options.width=15", "game.options.height=15"])
     program = (BUILD_DIRECTORY / "house-instant" / "house-instant").read_bytes()
 
@@ -153,7 +153,7 @@ def test_files_called_like_programs_are_sources_if_they_are(send: Send) -> None:
     assert ("pbrain-bot",) == outcome.agent.executables
 
 
-def test_a_build_that_left_no_program_says_what_it_left(send: Send) -> None:
+def test_build_without_a_program_lists_what_it_left(send: Send) -> None:
     files = {
         "Makefile": b"all:\n\tgcc -static -o gomoku main.c\n",
         "main.c": b"int main(void) {}",
@@ -165,7 +165,7 @@ def test_a_build_that_left_no_program_says_what_it_left(send: Send) -> None:
     assert 'command = ["./gomoku"]' in outcome.refusal
 
 
-def test_a_program_for_linux_plays_where_one_for_windows_lies_beside_it(send: Send) -> None:
+def test_linux_program_is_preferred_to_a_windows_program_in_the_same_folder(send: Send) -> None:
     policy = load_policy("gomocup-fastgame", ["game.options.width=15", "game.options.height=15"])
     program = (BUILD_DIRECTORY / "house-instant" / "house-instant").read_bytes()
 
@@ -195,7 +195,7 @@ def test_one_file_is_enough(send: Send) -> None:
     assert ("theirs", "mine") == (outcome.agent.manifest.name, outcome.agent.calls_itself(policy))
 
 
-def test_an_info_file_names_what_is_built(send: Send) -> None:
+def test_info_file_names_the_built_program(send: Send) -> None:
     files = {
         "x/info": b"player --quick\nAnn\nC++\n",
         "x/player.cpp": (STARTER / "starter.cpp").read_bytes(),
@@ -209,7 +209,7 @@ def test_an_info_file_names_what_is_built(send: Send) -> None:
     assert ("player", "--quick") == outcome.agent.manifest.command
 
 
-def test_what_a_manifest_of_sources_does_not_say_follows_from_the_build(send: Send) -> None:
+def test_missing_keys_of_a_source_manifest_follow_from_the_build(send: Send) -> None:
     """As the report of a refused build proposes it: a table with flags, and nothing else."""
     source = (
         (IMAGES / "starter-qchess-java" / "Starter.java")
@@ -275,7 +275,7 @@ TOML = b'name = "own"\ncommand = ["python3", "x.py"]\nruntime = "python"\n[build
     ],
     ids=["a file", "agent.toml"],
 )
-def test_who_needs_lf_takes_part_with_lf(send: Send, data: bytes, filename: str, called: str) -> None:
+def test_agent_that_needs_lf_plays_with_lf(send: Send, data: bytes, filename: str, called: str) -> None:
     policy = load_policy("gomocup-fastgame")
 
     outcome = send(data, filename, policy=policy, name="given")
@@ -311,7 +311,7 @@ def test_an_agent_that_hangs_is_refused_with_the_place(send: Send) -> None:
     assert outcome.agent
 
 
-def test_of_several_agents_somebody_must_say_which_plays(send: Send) -> None:
+def test_choice_between_several_agents_is_required(send: Send) -> None:
     outcome = send(zipped({"a/info": b"x", "b/info": b"x"}), "agents.zip")
 
     assert "there are the agents 'a', 'b': call the archive" in outcome.refusal
@@ -320,7 +320,7 @@ def test_of_several_agents_somebody_must_say_which_plays(send: Send) -> None:
 COMPANION = b"\x00\x05\x16\x07" + bytes(150)
 
 
-def test_an_archive_of_windows_and_what_lies_beside_an_agent_are_taken(send: Send) -> None:
+def test_windows_archives_and_extra_files_are_accepted(send: Send) -> None:
     """Backslashes, a readme whose name is in GBK, a tool for Python 2, marks before TOML, and bookkeeping."""
     starter = IMAGES / "starter-qchess-python"
     files = {f"bot\\{path.name}": path.read_bytes() for path in starter.iterdir()}
@@ -359,7 +359,7 @@ def test_companions_of_macos_are_no_part_of_an_agent(send: Send) -> None:
     ],
     ids=["pascal", "manifest"],
 )
-def test_what_takes_long_to_read_is_refused_at_once(files: Files, why: str, send: Send) -> None:
+def test_slow_to_read_input_is_refused_at_once(files: Files, why: str, send: Send) -> None:
     """A search or a parser that needs time with the square of its input would be ended by the kernel first."""
     outcome = send(zipped(files), "bot.zip", limits=IntakeLimits(read_s=5))
 
@@ -404,7 +404,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_wrong_is_said_in_a_sentence(case: str, send: Send) -> None:
+def test_errors_are_reported_in_one_sentence(case: str, send: Send) -> None:
     data, filename, stage, why = REFUSED[case]
 
     outcome = send(data, filename)
@@ -430,7 +430,7 @@ def test_the_name_that_a_contest_gives_must_be_one(send: Send) -> None:
     assert "the name 'a b': A-Z, a-z, 0-9" in outcome.refusal
 
 
-def test_a_failed_host_says_nothing_of_the_upload(send: Send, tmp_path: Path) -> None:
+def test_host_failure_does_not_blame_the_upload(send: Send, tmp_path: Path) -> None:
     upload = tmp_path / "upload"
     upload.write_bytes(zipped(files_of(STARTER)))
     alone = {**os.environ, "DOCKER_HOST": f"unix://{tmp_path}/nobody"}

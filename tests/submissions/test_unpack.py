@@ -61,7 +61,7 @@ def test_every_kind_of_archive_arrives(kind: str, task_host: TaskHost) -> None:
         (zipped({}), "it holds no files"),
     ],
 )
-def test_what_is_hostile_is_refused_with_a_sentence(data: bytes, why: str, task_host: TaskHost) -> None:
+def test_hostile_input_is_refused_with_a_sentence(data: bytes, why: str, task_host: TaskHost) -> None:
     assert why in refusal(data, "bot.zip", task_host)
 
 
@@ -82,7 +82,7 @@ def test_a_directory_of_a_million_members_needs_too_much_memory(task_host: TaskH
 
 
 @pytest.mark.docker
-def test_what_takes_too_long_is_refused(task_host: TaskHost) -> None:
+def test_too_slow_operation_is_refused(task_host: TaskHost) -> None:
     upload = task_host.room / "upload"
     with zipfile.ZipFile(upload, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("zeros", bytes(64 * MIB))
@@ -92,7 +92,7 @@ def test_what_takes_too_long_is_refused(task_host: TaskHost) -> None:
         unpack_upload(upload, "bot.zip", task_host.room / "tree", generous, task_host)
 
 
-def test_what_is_no_archive_by_its_name_is_one_file(room: Path) -> None:
+def test_file_without_an_archive_suffix_is_one_file(room: Path) -> None:
     task_host = TaskHost(None, (), room)  # type: ignore[arg-type]
 
     tree = unpacked(zipped(FILES), "C:\\bots\\mine.jar", task_host)

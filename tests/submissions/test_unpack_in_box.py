@@ -111,7 +111,7 @@ NAMES = {
 
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 @pytest.mark.parametrize("kind", ["zip", "tar"])
-def test_a_name_that_is_none_is_refused(kind: str, name: str, tmp_path: Path) -> None:
+def test_invalid_name_is_refused(kind: str, name: str, tmp_path: Path) -> None:
     data = zipped({name: b"x"}) if kind == "zip" else tarred((name, b"x"))
 
     said = refusal(data, tmp_path)
@@ -129,7 +129,7 @@ def test_a_name_that_is_none_is_refused(kind: str, name: str, tmp_path: Path) ->
         (b"Z", "neither a file nor a directory"),
     ],
 )
-def test_what_is_no_file_is_refused(kind: bytes, what: str, tmp_path: Path) -> None:
+def test_special_file_is_refused(kind: bytes, what: str, tmp_path: Path) -> None:
     data = tarred(("ok", b"x"), special("bad", kind, "/etc/passwd"))
 
     assert f"'bad' is {what}; pack files and directories" == refusal(data, tmp_path)
@@ -175,7 +175,7 @@ def test_a_link_is_a_copy_of_the_file_of_the_archive_that_it_leads_to(kind: str,
     }
 
 
-def test_a_link_of_a_zip_file_is_one_too(tmp_path: Path) -> None:
+def test_link_in_a_zip_file_is_a_link(tmp_path: Path) -> None:
     data = zip_of_link("a/link", "../b/file", {"b/file": b"x"})
 
     assert {"a/link": (0o644, b"x"), "b/file": (0o644, b"x")} == extracted(data, tmp_path)
@@ -288,7 +288,7 @@ def test_two_names_for_one_place_are_refused(kind: str, pair: tuple[str, str], t
     assert PAIRS[pair] in refusal(data, tmp_path)
 
 
-def test_a_name_in_utf_8_that_does_not_say_so_is_a_name(tmp_path: Path) -> None:
+def test_undeclared_utf_8_name_is_read(tmp_path: Path) -> None:
     """As zip packs it under the C locale; the two names of a member are still compared."""
     packed = archives.renamed(zipped({"abcd": b"x"}), b"abcd", "\u4ecbz".encode())
 

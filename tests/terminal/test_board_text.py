@@ -48,7 +48,7 @@ def test_an_offer_is_a_question_mark() -> None:
     assert "  a b c d e\n1 ● · · · · \n2 · · ? · · \n" in text(offered)
 
 
-def test_dark_squares_of_chess_are_told_without_colour() -> None:
+def test_dark_chess_squares_are_described_without_colour() -> None:
     """A piece that ends its turn on one is open again."""
     lines = text(steps_of(recorded.chess()).steps[0].view).splitlines()
 

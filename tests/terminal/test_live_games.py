@@ -57,7 +57,7 @@ def test_a_game_that_breaks_off_is_shown_as_far_as_it_came() -> None:
     assert 1 < len(screen.view.tokens) < 9
 
 
-def test_what_agents_say_and_what_their_clocks_show() -> None:
+def test_output_of_agents_and_their_clocks() -> None:
     _, screen = shown(recorded.gomoku())
     first = screen.seats[0]
 

@@ -100,7 +100,7 @@ def test_no_color_leaves_no_colour(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b[1m" in file.getvalue()
 
 
-def test_nothing_that_an_agent_said_reaches_the_terminal_as_it_is() -> None:
+def test_stored_agent_output_reaches_the_terminal_escaped() -> None:
     for width, height in SIZES:
         text = rendered(live(), width, height)
         assert "\x1b" not in text

@@ -20,7 +20,7 @@ def test_an_interval_of_95_percent(points: float, games: int, expected: tuple[fl
     assert expected == tuple(round(number, 3) for number in wilson_interval(points, games))
 
 
-def test_a_void_counts_for_nobody() -> None:
+def test_void_counts_for_no_agent() -> None:
     series = SeriesScore(("a", "b"), 10, (1.0, None, 0.5, 0.0), 8.0)
 
     assert ((1, 1), 1, 12.0) == (series.wins, series.draws, series.seconds_left)

@@ -19,7 +19,7 @@ from judge.tournament.comparable import policy_difference
         ("limits.memory_bytes=100000000", "limits.memory_bytes is 83886080 and 100000000"),
     ],
 )
-def test_what_is_different_is_named(change: str, said: str) -> None:
+def test_differences_are_named(change: str, said: str) -> None:
     base = ["clock.turn_ms=200", "clock.match_ms=180000", "limits.memory_bytes=83886080"]
     base += ["game.options.width=15", "game.options.height=15"]
     one, other = (load_policy("gomocup-freestyle", [*base, *more]) for more in ((), (change,)))
@@ -28,7 +28,7 @@ def test_what_is_different_is_named(change: str, said: str) -> None:
 
 
 @pytest.mark.parametrize("change", [[], ["attempts=5"], ["clock.close_ms=50"], ["bytes.turn_bytes=5000"]])
-def test_what_does_not_change_strength_may_differ(change: list[str]) -> None:
+def test_settings_without_influence_on_strength_may_differ(change: list[str]) -> None:
     assert "" == policy_difference(load_policy("gomocup-freestyle"), load_policy("gomocup-freestyle", change))
 
 

@@ -5,7 +5,7 @@ from judge.tournament.folder_order import folder_turns
 SCHEDULE = [("a", "b"), ("c", "a"), ("b", "c"), ("a", "c")]
 
 
-def test_each_game_starts_from_what_the_one_before_left() -> None:
+def test_each_game_starts_from_its_predecessors_state() -> None:
     turns = folder_turns(SCHEDULE, "each")
 
     assert [(None, None), (None, 0), (0, 1), (1, 2)] == [(x.after, y.after) for x, y in turns]

@@ -89,7 +89,7 @@ def test_a_mistake_is_named_with_its_token(text: str, said: str) -> None:
     assert str(refused.value).startswith(said)
 
 
-def test_what_has_won_depends_on_the_rule() -> None:
+def test_win_depends_on_the_rule() -> None:
     """Six in a row end a freestyle game and leave a standard one open."""
     six = "a1a3b1b3c1c3d1d3f1f3e1"
     with pytest.raises(InputError, match=r"6 in a row, a1 to f1"):
@@ -114,7 +114,7 @@ def test_a_file_holds_one_opening_a_line(tmp_path: Path) -> None:
     assert openings == read_openings(path, stones(15, 15))
 
 
-def test_an_opening_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
+def test_duplicate_opening_is_refused(tmp_path: Path) -> None:
     """In whichever notation: both lines are named."""
     path = file_of(tmp_path, "h8i9\n# again\n0,0, 1,1\n")
     with pytest.raises(InputError, match="line 3: the same opening as in line 1; remove one"):
@@ -202,7 +202,7 @@ def test_a_wrong_board_is_not_blamed_on_the_file(tmp_path: Path) -> None:
 
 @settings(deadline=None)
 @given(st.data(), st.integers(5, 60), st.integers(5, 60))
-def test_what_is_written_is_read_back(data: st.DataObject, width: int, height: int) -> None:
+def test_written_data_round_trips(data: st.DataObject, width: int, height: int) -> None:
     """Any opening of up to eight stones (no five among them) survives `write_pos`."""
     square = st.tuples(st.integers(0, width - 1), st.integers(0, height - 1))
     opening = tuple(data.draw(st.lists(square, max_size=8, unique=True)))

@@ -42,7 +42,7 @@ def test_over_all_meetings_each_opening_is_played_from_both_sides(games: int, me
     assert all(sorted(seated[opening]) == ["a", "b"] for opening in range(whole))
 
 
-def test_who_meets_again_changes_seats() -> None:
+def test_repeated_pairing_changes_seats() -> None:
     earlier = [Pairing("a", "b", 1, 1), Pairing("c", "d", 1, 2)]
     tables = set_tables([("a", "b", ""), ("d", "c", ""), ("e", None, "")], 2, earlier)
 

@@ -48,7 +48,7 @@ def test_both_may_fail_in_one_game() -> None:
     assert {"a", "b"} == over([both])
 
 
-def test_the_games_of_who_is_disqualified_count_for_nobody() -> None:
+def test_games_of_a_disqualified_agent_count_for_no_agent() -> None:
     met = [Pairing("a", "b", 1, 1), Pairing("c", "d", 1, 2), Pairing("b", None, 2, 1)]
     played = [PlayedPairing(pairing, (), (1, 0)) for pairing in met]
 

@@ -204,7 +204,7 @@ def test_a_game_of_a_disqualified_agent_is_not_played_again(way: str) -> None:
 
 
 @pytest.mark.parametrize("format_", formats(2), ids=lambda format_: str(format_.name) if format_ else "")
-def test_who_is_disqualified_at_the_end_stands_last(format_: AnyFormat) -> None:
+def test_agent_disqualified_at_the_end_is_last(format_: AnyFormat) -> None:
     with cup(format_, 6) as contest:
         play(contest, better_seed)
         assert "1" == contest.standing().table.lines[0].agent
@@ -217,7 +217,7 @@ def test_who_is_disqualified_at_the_end_stands_last(format_: AnyFormat) -> None:
         assert 1 == contest.standing().table.lines[0].place
 
 
-def test_who_plays_in_the_final_stays_there_when_somebody_is_disqualified_later() -> None:
+def test_finalist_stays_when_another_is_disqualified_later() -> None:
     """3 is the first of its group by the games that it won against 6; without them 2 would be."""
 
     def rule(game: ScheduledGame) -> Outcome:
@@ -288,7 +288,7 @@ def test_a_league_is_scheduled_at_once_when_the_one_below_has_ended() -> None:
         assert 18 == len(scheduled(contest))
 
 
-def test_nobody_rises_before_all_games_of_its_league_are_over() -> None:
+def test_no_agent_is_promoted_before_its_league_is_over() -> None:
     """But where a game of it is voided later, whoever has risen stays in the league above."""
     with cup(Leagues(games=2, sizes=(2,), promoted=1), 5) as contest:
 
@@ -384,7 +384,7 @@ with closing(Store(sys.argv[1])) as store:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("format_", [formats(1)[3], formats(1)[5]], ids=["swiss", "groups"])
-def test_another_process_goes_on_with_the_same_games(tmp_path: Path, format_: AnyFormat) -> None:
+def test_another_process_continues_with_the_same_games(tmp_path: Path, format_: AnyFormat) -> None:
     """It has an order of its own in its sets, and plays what this one would have played."""
     with cup(format_, 7) as contest:
         expected = [game.id for game in play(contest, by_chance(3))]
@@ -407,7 +407,7 @@ def test_another_process_goes_on_with_the_same_games(tmp_path: Path, format_: An
 
 
 @pytest.mark.parametrize(("crashes", "is_out"), [(2, False), (3, True)])
-def test_who_fails_in_more_than_a_tenth_of_its_games_is_out(crashes: int, is_out: bool) -> None:
+def test_agent_failing_in_over_a_tenth_of_its_games_is_out(crashes: int, is_out: bool) -> None:
     """Twenty games: two failures are a tenth and allowed, three are more."""
     with cup(RoundRobin(games=20), 2) as contest:
         _crash(contest, "2", crashes)
@@ -416,7 +416,7 @@ def test_who_fails_in_more_than_a_tenth_of_its_games_is_out(crashes: int, is_out
         assert contest.is_over()
 
 
-def test_before_it_has_played_so_many_games_nobody_is_out() -> None:
+def test_agent_is_not_out_before_the_minimum_of_games() -> None:
     with cup(RoundRobin(games=19), 2) as contest:
         _crash(contest, "2", 19)
 
@@ -432,7 +432,7 @@ def test_an_organiser_sets_the_limit(limit: float, is_out: bool) -> None:
         assert (["2"] if is_out else []) == list(contest.out())
 
 
-def test_who_fails_in_a_swiss_is_out_after_the_round_and_paired_no_more() -> None:
+def test_agent_failing_in_a_swiss_is_out_after_the_round() -> None:
     with cup(Swiss(games=2, rounds=3), 4, failures=FailuresPlan(after=2)) as contest:
         _crash(contest, "3", 2)
 

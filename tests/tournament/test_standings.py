@@ -59,7 +59,7 @@ def table(names: str, all_played: Sequence[PlayedPairing], *ranking: str) -> lis
     return standings(tiers_of(values), records, values)
 
 
-def test_who_is_equal_in_everything_shares_a_place() -> None:
+def test_complete_tie_shares_a_place() -> None:
     """Each of four won one game, drew one and lost one: 1.5 points, a Sonneborn-Berger of 1.5 + 1.5 / 2 = 2.25."""
     cup = played("a>b\na=c\na<d\nb>c\nb=d\nc>d")
     ranking = ("points", "sonneborn-berger")
@@ -175,11 +175,11 @@ def test_gomocup_since_2017_ranks_by_elo() -> None:
     assert [["b", "c"], ["a"], ["d"]] == order("abcd", cup, *GOMOCUP)
 
 
-def test_who_has_no_rating_stands_last() -> None:
+def test_unrated_agent_is_listed_last() -> None:
     assert [["a"], ["b"], ["z"]] == order("abz", played("a>b"), "elo")
 
 
-def test_a_line_counts_what_happened() -> None:
+def test_progress_line_counts_events() -> None:
     """A game that both lost is a loss of both, and a failure of both."""
     both = GameResult("a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL), replies=(3, 4))
     pairing = Pairing("a", "b", 1, 1)

@@ -119,14 +119,14 @@ SENTENCES = [
 
 
 @pytest.mark.parametrize(("english", "czech", "chinese"), SENTENCES)
-def test_a_sentence_of_a_record_is_translated_with_what_it_says(english: str, czech: str, chinese: str) -> None:
+def test_record_sentence_is_translated_with_its_values(english: str, czech: str, chinese: str) -> None:
     assert (english, czech, chinese) == tuple(language(code).sentence(english) for code in CODES)
 
 
 @pytest.mark.parametrize(
     "text", ["", "a stranger's game ended oddly", "anna: bert", "{name} wins", "%(x)s", "x" * 5000]
 )
-def test_what_is_no_sentence_of_ours_is_not_translated(text: str) -> None:
+def test_foreign_sentence_is_not_translated(text: str) -> None:
     assert [None, None] == [language(code).sentence(text) for code in OTHERS if not text.startswith("{")] or "{" in text
     assert text == ENGLISH.sentence(text)
 

@@ -40,7 +40,7 @@ def test_the_published_example_of_a_signed_note_is_understood() -> None:
     key.verify(data[4:], SAYING)
 
 
-def test_a_checkpoint_is_signed_read_and_signed_by_nobody_else() -> None:
+def test_checkpoint_is_accepted_only_from_its_signer() -> None:
     signed = CHECKPOINT.signed(KEY)
     read = read_checkpoint(signed.note, "it")
 
@@ -51,7 +51,7 @@ def test_a_checkpoint_is_signed_read_and_signed_by_nobody_else() -> None:
     assert b"judge-contest/cup\n7\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n" == signed.body
 
 
-def test_witnesses_sign_beside_the_log_each_once() -> None:
+def test_witnesses_sign_the_log_once_each() -> None:
     other = Ed25519PrivateKey.generate()
     note = CHECKPOINT.signed(KEY).cosigned("w.example", other, 5).cosigned("w.example", other, 1679315147)
     read = read_checkpoint(note.note, "it")
@@ -86,7 +86,7 @@ def test_witnesses_sign_beside_the_log_each_once() -> None:
         b"x" * 100_000,
     ],
 )
-def test_what_is_no_checkpoint_is_refused(data: bytes) -> None:
+def test_invalid_checkpoint_is_refused(data: bytes) -> None:
     with pytest.raises(InputError, match="it: not a checkpoint of a log"):
         read_checkpoint(data, "it")
 
@@ -104,6 +104,6 @@ def test_a_note_that_is_changed_anywhere_is_refused_or_another_note(at: int, oth
 
 
 @pytest.mark.parametrize("text", ["", "a+b+c", PETER[:-4], PETER.replace("c7", "c8"), "a+00000000+"])
-def test_what_is_no_key_is_refused(text: str) -> None:
+def test_invalid_key_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="not a key"):
         read_verifier_key(text)

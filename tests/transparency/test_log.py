@@ -27,9 +27,7 @@ from tests.verify.log_forgeries import (
 pytestmark = pytest.mark.slow
 
 
-def test_the_log_of_an_export_has_what_happened_and_goes_on_from_every_checkpoint(
-    logged: Public, tmp_path: Path
-) -> None:
+def test_log_of_an_export_has_all_events_and_extends_every_checkpoint(logged: Public, tmp_path: Path) -> None:
     lines = lines_of(logged.directory)
     before, after = ["announced", "frozen", "created", "scheduled"], ["started", "accepted"] * 2
 
@@ -55,7 +53,7 @@ def test_a_game_that_was_set_aside_and_tried_again_is_in_the_log(logged_copy: Pu
 # --- histories that fit in themselves --------------------------------------------------------------------------------
 
 
-def test_who_has_an_old_checkpoint_is_told_that_the_log_was_rewritten(logged_copy: Public, tmp_path: Path) -> None:
+def test_old_checkpoint_reveals_a_rewritten_log(logged_copy: Public, tmp_path: Path) -> None:
     since = old_checkpoint(logged_copy, tmp_path)
     rewrite(logged_copy, lambda lines: lines.pop(NOTE))
 
@@ -92,7 +90,7 @@ def change(lines: list[JournalLine], chance: random.Random) -> None:
             lines[at] = replace(line, game=chance.choice(lines).game)
 
 
-def test_a_thousand_rewritten_logs_are_found_by_everybody_with_a_later_checkpoint(logged: Public) -> None:
+def test_thousand_rewritten_logs_are_found_with_any_later_checkpoint(logged: Public) -> None:
     """And only by them: each old checkpoint, of every size, against logs in which one thing was rewritten."""
     chance, lines = random.Random(815), lines_of(logged.directory)
     log, key = ContestLog.of("spring-cup", lines), logged.key.public_key()
@@ -113,7 +111,7 @@ def test_a_thousand_rewritten_logs_are_found_by_everybody_with_a_later_checkpoin
 # --- a log that is left out, and what is no checkpoint ---------------------------------------------------------------
 
 
-def test_a_log_that_is_left_out_is_found_by_who_has_a_checkpoint(logged_copy: Public, tmp_path: Path) -> None:
+def test_omitted_log_is_found_with_a_checkpoint(logged_copy: Public, tmp_path: Path) -> None:
     since = old_checkpoint(logged_copy, tmp_path)
     for path in sorted((logged_copy.directory / "log").rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()

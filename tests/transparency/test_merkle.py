@@ -125,7 +125,7 @@ def test_another_history_has_no_proof() -> None:
 
 
 @pytest.mark.parametrize(("index", "size"), [(0, 0), (-1, 4), (4, 4), (0, 9)])
-def test_what_is_not_in_the_tree_has_no_proof(index: int, size: int) -> None:
+def test_leaf_outside_the_tree_has_no_proof(index: int, size: int) -> None:
     with pytest.raises(ValueError, match="is not in a tree"):
         Tree(LEAVES).inclusion(index, size)
     assert not verify_inclusion(leaf_hash(b""), index, size, [], Tree(LEAVES).root())

@@ -112,7 +112,7 @@ def test_rewritten_log_is_refused_and_the_proof_is_kept(
     assert 11 == site.signed()
 
 
-def test_what_happened_after_the_last_one_is_not_the_witness_s_business(site: Site) -> None:
+def test_later_events_are_not_covered_by_the_witness(site: Site) -> None:
     site.show(10)
     site.witness()
     site.show(12, changed=10)

@@ -19,7 +19,7 @@ def game(number: int, begun: str, left: str, seat: int) -> VerifiedRecord:
     return VerifiedRecord(job, None, [], begin, end)
 
 
-def test_a_contest_goes_on_from_the_states_that_were_frozen() -> None:
+def test_contest_continues_from_the_locked_in_states() -> None:
     games = [game(0, FROZEN, LEFT, 0), game(1, LEFT, LEFT, 1)]
 
     assert [] == chain_problems(games, AGENTS, {"one": FROZEN})

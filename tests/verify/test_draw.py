@@ -26,9 +26,7 @@ from tests.verify.test_second_verifier import notes_of_both
 from tests.verify.test_second_verifier import problems as problems_by_node
 
 
-def test_a_secret_that_was_tried_in_place_of_the_first_is_found_by_who_kept_the_announcement(
-    logged: Public, tmp_path: Path
-) -> None:
+def test_replaced_secret_is_found_with_the_kept_announcement(logged: Public, tmp_path: Path) -> None:
     again = held(tmp_path, logged.key, secret="6d" * 32)
 
     assert [] == list(verify_export(again.directory, again.public_key).problems)

@@ -60,7 +60,7 @@ def first_forged(true: list[JournalLine], public: Public) -> int | None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_was_published_is_accepted_with_every_checkpoint(form: str, contests: Contests, tmp_path: Path) -> None:
+def test_published_log_is_accepted_with_every_checkpoint(form: str, contests: Contests, tmp_path: Path) -> None:
     """A void that the organiser claimed when it happened, and what he played in secret before, is in it for good."""
     public, lines = contests[form]
 

@@ -116,9 +116,7 @@ def test_a_contest_that_joins_nothing_has_no_histories(exported: Public) -> None
 # --- verification ----------------------------------------------------------------------------------------------------
 
 
-def test_histories_are_computed_again_and_what_they_rest_on_is_said(
-    joined: Public, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_histories_are_recomputed_and_their_sources_named(joined: Public, capsys: pytest.CaptureFixture[str]) -> None:
     verify(joined.directory, joined.public_key)
 
     assert "joined   cup-2012: 6 games, not replayed here, taken from its unpublished store" in capsys.readouterr().out
@@ -212,7 +210,7 @@ def test_a_history_that_was_forged_is_found(forgery: str, joined_copy: Public) -
         (RATINGS.replace("bert", "anna"), "anchor anna: has 2 versions"),
     ],
 )
-def test_what_cannot_be_joined_is_named_by_plan_and_export_and_stops_no_live_page(
+def test_unjoinable_results_are_named_by_plan_and_export_and_stop_no_live_page(
     more: str, problem: str, this_year: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     more = more.replace("../last-year", str(this_year.folder.parent / "last-year"))
@@ -248,7 +246,7 @@ def test_live_pages_show_the_same_history(this_year: Cup, joined: Public) -> Non
         assert b"Rating history" in page.data
 
 
-def test_a_history_is_read_by_everybody(browser: Browser, joined: Public) -> None:
+def test_history_is_readable_by_all_tools(browser: Browser, joined: Public) -> None:
     for width, dark in ((1000, False), (360, True)):
         browser.look(width, dark)
         for page in ("agents/001.html", "zh/agents/001.html"):

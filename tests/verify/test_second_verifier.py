@@ -54,7 +54,7 @@ def notes_of_both(
     return notes(capsys.readouterr().out.splitlines()), notes(verify(public.directory, public.public_key, *options)[1])
 
 
-def test_an_untouched_export_is_accepted_and_what_was_not_checked_is_said(exported: Public) -> None:
+def test_unchanged_export_is_accepted_and_unchecked_parts_are_listed(exported: Public) -> None:
     code, lines = verify(exported.directory, exported.public_key)
 
     assert (0, "ok: spring-cup") == (code, lines[-1])
@@ -148,7 +148,7 @@ def test_a_manifest_with_a_key_twice_is_refused(copy: Public) -> None:
 @pytest.mark.parametrize(
     "data", [b"", b"[]", b"{", b"\xff", b'{"files": 1, "format": "judge-manifest-1"}', b"[" * 100_000]
 )
-def test_what_is_no_manifest_is_a_problem_and_no_crash(data: bytes, copy: Public) -> None:
+def test_invalid_manifest_is_a_problem_and_no_crash(data: bytes, copy: Public) -> None:
     (copy.directory / MANIFEST).write_bytes(data)
 
     assert problems(copy.directory, copy.public_key)
@@ -212,7 +212,7 @@ def test_the_page_finds_a_forgery(browser: Browser, copy: Public) -> None:
     assert any(line.startswith("problem: game ") and "winner" in line for line in said)
 
 
-def test_what_an_export_says_of_itself_is_text(copy: Public) -> None:
+def test_texts_in_an_export_stay_text(copy: Public) -> None:
     """A name with control characters does not reach the terminal."""
     manifest = copy.directory / MANIFEST
     document = json.loads(manifest.read_bytes())

@@ -49,7 +49,7 @@ def test_an_untouched_export_verifies(exported: Public) -> None:
     )
 
 
-def test_the_key_that_lies_in_the_directory_is_said_to_be_that(exported: Public) -> None:
+def test_key_from_the_directory_is_reported_as_such(exported: Public) -> None:
     """Given by name or not, it proves that nothing was changed, but not who signed."""
     inside = verify_export(exported.directory, exported.directory / PUBLIC_KEY)
 
@@ -61,7 +61,7 @@ def test_the_key_that_lies_in_the_directory_is_said_to_be_that(exported: Public)
 # --- somebody else changes it ----------------------------------------------------------------------------------------
 
 
-def test_whoever_signs_again_with_another_key_is_found_out(copy: Public, tmp_path: Path) -> None:
+def test_signature_with_another_key_is_found(copy: Public, tmp_path: Path) -> None:
     key = make_key(tmp_path / "mallory.key")
     checkpoint = copy.directory / "log/checkpoint"
     checkpoint.write_bytes(replace(read_checkpoint(checkpoint.read_bytes(), ""), signatures=()).signed(key).note)
@@ -156,7 +156,7 @@ def test_a_game_that_is_left_out_of_the_schedule_is_found(copy: Public) -> None:
     assert "game 5 is missing in games.json" in signed_again(copy).problems
 
 
-def test_a_lost_game_that_is_said_to_be_unplayed_shows_as_an_open_one(copy: Public) -> None:
+def test_lost_game_marked_unplayed_shows_as_open(copy: Public) -> None:
     """Everything may be made to fit that, but the contest is not over then, and says so."""
 
     def unplay(rows: Any) -> None:
@@ -205,7 +205,7 @@ def test_other_rules_than_those_that_were_frozen_give_other_games(copy: Public) 
         ("records/00001.json", b"\xff", "not a record of a game"),
     ],
 )
-def test_what_is_no_export_is_said_to_be_none(copy: Public, name: str, data: bytes, problem: str) -> None:
+def test_invalid_export_is_reported(copy: Public, name: str, data: bytes, problem: str) -> None:
     (copy.directory / name).write_bytes(data)
 
     assert any(problem in each for each in signed_again(copy).problems)
@@ -244,7 +244,7 @@ def test_a_swiss_contest_is_drawn_again_round_by_round(tmp_path: Path) -> None:
     assert any("does not follow from what was frozen and played" in each for each in problems)
 
 
-def test_a_contest_that_goes_on_says_how_much_is_missing(tmp_path: Path) -> None:
+def test_running_contest_reports_how_much_is_missing(tmp_path: Path) -> None:
     cup = Cup(tmp_path / "cup", STRONG_TO_WEAK)
     cup.play(6)
     public = exported_of(cup, tmp_path)
@@ -256,7 +256,7 @@ def test_a_contest_that_goes_on_says_how_much_is_missing(tmp_path: Path) -> None
     assert "14 of 20 games have no result" in (public.directory / "index.html").read_text()
 
 
-def test_a_game_whose_result_was_taken_back_is_published_with_the_one_that_counts(
+def test_annulled_game_is_published_with_the_result_that_counts(
     tmp_path: Path,
 ) -> None:
     cup = Cup(tmp_path / "cup", STRONG_TO_WEAK)

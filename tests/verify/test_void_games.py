@@ -18,7 +18,7 @@ def finished(logged: Public) -> RecordFile:
     return read_record(logged.directory / "records/00002.json")
 
 
-def test_both_verifiers_name_the_games_whose_attempts_do_not_count(logged: Public) -> None:
+def test_both_verifiers_name_games_with_uncounted_attempts(logged: Public) -> None:
     report = verify_export(logged.directory, logged.public_key)
     words = "1 attempt does not count, void (game.attempt): 1.1"
 
@@ -41,5 +41,5 @@ def test_record_that_is_cut_before_the_last_answer_is_a_void(finished: RecordFil
     assert [] == list(void_problems(public_part(voided(finished))))
 
 
-def test_record_whose_transcript_departs_from_the_rules_is_not_void(finished: RecordFile) -> None:
+def test_record_with_a_transcript_against_the_rules_is_not_void(finished: RecordFile) -> None:
     assert any("goes on where a judge would not" in problem for problem in void_problems(departing(finished)))

@@ -72,7 +72,7 @@ def read(data: bytes, name: str) -> FiveRecord:
 @pytest.mark.parametrize("name", FORMATS)
 @settings(deadline=None, max_examples=examples(100))
 @given(data=st.data())
-def test_what_is_written_is_read_back(name: str, data: st.DataObject) -> None:
+def test_written_data_round_trips(name: str, data: st.DataObject) -> None:
     """What the format keeps comes back the same, with any line end; who won is never told wrongly."""
     record = data.draw(records(SIDES_OF.get(name, ANY_SIDE)))
 
@@ -93,7 +93,7 @@ def test_what_is_written_is_read_back(name: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 @settings(deadline=None, max_examples=examples(100))
 @given(data=st.data())
-def test_what_was_read_is_written_as_it_was(name: str, data: st.DataObject) -> None:
+def test_read_file_is_written_unchanged(name: str, data: st.DataObject) -> None:
     """Nothing is lost twice: a file that this judge wrote comes back byte by byte, where its end can be read."""
     record = data.draw(records(SIDES_OF.get(name, ANY_SIDE)))
     written = FORMATS[name].write(record)

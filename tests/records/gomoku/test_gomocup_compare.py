@@ -66,7 +66,7 @@ def test_a_game_that_ends_alike_by_our_rules_has_no_difference(tmp_path: Path) -
         (SIX, 1, "renju-15", "by judge's rules white won by black's"),
     ],
 )
-def test_what_wins_otherwise_is_a_difference_of_the_rules(
+def test_win_by_another_rule_is_a_rule_difference(
     stones: str, winner: int, policy: str, said: str, tmp_path: Path
 ) -> None:
     game(tmp_path, stones, winner)
@@ -125,7 +125,7 @@ def test_another_board_another_opening_and_a_stranger_are_named(tmp_path: Path) 
     assert "SEVEN.zip does not take part here" in texts
 
 
-def test_the_winner_is_the_colour_of_the_name_or_who_moved_first_after_our_opening(tmp_path: Path) -> None:
+def test_winner_is_the_named_colour_or_the_first_mover_after_our_opening(tmp_path: Path) -> None:
     """An instant program's first stones have a time of 0, like those of an opening."""
     game(tmp_path, FIVE, 1, ms=0)
     assert [] == of_rules(compare_played(tmp_path, contest()).differences)
@@ -134,7 +134,7 @@ def test_the_winner_is_the_colour_of_the_name_or_who_moved_first_after_our_openi
     assert [] == of_rules(compare_played(tmp_path, contest()).differences)
 
 
-def test_a_file_of_piskvorks_own_ends_in_a_code_and_says_colours(tmp_path: Path) -> None:
+def test_piskvork_file_ends_with_a_code_and_names_colours(tmp_path: Path) -> None:
     path = game(tmp_path, FIVE, 1, ms=0, name="1x0-9(2).psq")
     path.write_text(path.read_text().replace("-1\n1,cup", "0"))
 
@@ -149,7 +149,7 @@ def test_a_file_of_piskvorks_own_ends_in_a_code_and_says_colours(tmp_path: Path)
         ("state.txt", "__import__('os').system('x')\t1\n", "line 1: \"__import__('os').system('x')"),
     ],
 )
-def test_a_file_that_is_none_is_named(name: str, data: str, said: str, tmp_path: Path) -> None:
+def test_invalid_file_is_named(name: str, data: str, said: str, tmp_path: Path) -> None:
     game(tmp_path, FIVE, 1)
     (tmp_path / name).write_text(data)
 

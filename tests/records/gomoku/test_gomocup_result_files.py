@@ -52,14 +52,14 @@ def test_a_foul_is_written_without_its_stone() -> None:
     assert files["state.txt"].startswith("(0, 1, 0)\t2\t1\t")
 
 
-def test_a_failure_is_an_error_of_who_failed() -> None:
+def test_failure_is_an_error_of_its_cause() -> None:
     files = written(illegal())
 
     assert files["state.txt"].startswith("(0, 1, 0)\t1\t3\t")
     assert "2. bert -\n    wins: 0+0, losses: 0+1, draws: 0+0\n    timeouts: 0, errors: 1," in files["_result.txt"]
 
 
-def test_what_an_agent_says_stays_on_its_line() -> None:
+def test_agent_output_stays_on_its_line() -> None:
     said = written(gomoku())["message.txt"]
 
     assert "(1) MESSAGE depth 3 ev 12 pv h8\nMESSAGE " in said
@@ -75,7 +75,7 @@ def test_a_game_without_a_result_is_one_that_was_not_played() -> None:
 
 
 @pytest.mark.parametrize("make", [renju_foul, illegal, gomoku])
-def test_what_is_written_is_the_same_game_when_it_is_read_again(make: Callable[[], RecordFile], tmp_path: Path) -> None:
+def test_written_game_is_equal_when_read_again(make: Callable[[], RecordFile], tmp_path: Path) -> None:
     file = make()
     for name, data in written(file).items():
         (tmp_path / name).write_text(data, newline="")

@@ -50,7 +50,7 @@ def test_other_numbers_are_changes_of_the_policy(tmp_path: Path) -> None:
     assert (73400320, 15) == (policy.limits.memory_bytes, policy.game.options["width"])
 
 
-def test_the_first_against_all_is_a_gauntlet_and_zero_is_what_gomocupjudge_makes_of_it(tmp_path: Path) -> None:
+def test_first_against_all_is_a_gauntlet_and_zero_means_the_gomocupjudge_default(tmp_path: Path) -> None:
     assert "gauntlet" == read_tournament(write_tournament(tmp_path, tournament="")).format
 
     contest = read_tournament(write_tournament(tmp_path, tournament="0"))
@@ -59,7 +59,7 @@ def test_the_first_against_all_is_a_gauntlet_and_zero_is_what_gomocupjudge_makes
     assert [remark] == [each.partition(",")[0] for each in contest.remarks]
 
 
-def test_what_has_no_equal_is_said_with_its_field(tmp_path: Path) -> None:
+def test_untranslatable_fields_are_named(tmp_path: Path) -> None:
     path = write_tournament(
         tmp_path, rating_diff="400", engine_ratings="1900 1400 1700", remote="our-host", rule="8", extra="1"
     )

@@ -110,7 +110,7 @@ def test_the_second_player_may_have_started() -> None:
         (tuple((x, y, 9) for y in range(15) for x in range(15) if y % 4 < 2), "0", "", ""),
     ],
 )
-def test_who_won_is_read_from_code_and_stones(
+def test_winner_is_read_from_code_and_stones(
     stones: tuple[tuple[int, int, int], ...], code: str, outcome: Outcome, verdict: str
 ) -> None:
     """0: a five of the last stone wins. 15 and -2: whoever was to move lost. Otherwise nobody knows."""

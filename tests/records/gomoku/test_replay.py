@@ -37,7 +37,7 @@ def five_of_played(played: ScriptedGame, game_spec: GameSpec | None = None) -> F
     return five_of(record_file(played, game_spec))
 
 
-def test_a_game_is_told_with_its_opening_and_its_times() -> None:
+def test_game_is_broadcast_with_opening_and_times() -> None:
     """Each stone has what its answer was charged; the opening's none. Who won is what the replay finds."""
     game_spec = spec(opening=[(7, 7), (8, 8)])
     played = play(brain(*BLACK_ROW, ms=2), brain(*WHITE_ROW, ms=30), game_spec)
@@ -134,7 +134,7 @@ def test_the_board_is_the_one_that_was_agreed_upon() -> None:
     assert (15, 15, "black") == (record.width, record.height, record.outcome)
 
 
-def test_a_game_that_is_void_is_told_as_far_as_it_went() -> None:
+def test_void_game_is_broadcast_as_far_as_played() -> None:
     """Starved in its second turn; and one that broke off because the host failed."""
     world = World(brain("7,7"), brain("8,8"))
     world.others_share = 0.5
@@ -158,7 +158,7 @@ def test_a_game_that_is_void_is_told_as_far_as_it_went() -> None:
         five_of(RecordFile(record=file.record, transcript=cut))
 
 
-def test_a_record_whose_private_lines_are_withheld_is_told_all_the_same() -> None:
+def test_record_with_withheld_lines_is_still_replayed() -> None:
     played = play(brain("7,7", BEGIN=[Say(b"DEBUG secret\r\n7,7\r\n")]), brain("8,8"))
     file = record_file(played)
     entries = mark_private(played.world.entries, lambda _seat, line: line.startswith(b"DEBUG"))
@@ -167,7 +167,7 @@ def test_a_record_whose_private_lines_are_withheld_is_told_all_the_same() -> Non
     assert five_of(file) == five_of(withheld)
 
 
-def test_what_departs_from_the_rules_is_refused() -> None:
+def test_deviation_from_the_rules_is_refused() -> None:
     """A record of a game that ended in another way than its reads say."""
     file = record_file(play(brain("7,7", "7,7"), brain("8,8")))
     entries = play(brain("7,7"), brain("8,9", "1,1")).world.entries
@@ -188,7 +188,7 @@ forged = st.builds(
 
 @settings(deadline=None, max_examples=examples(300))
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 1), forged), min_size=1, max_size=3))
-def test_a_forged_transcript_is_refused_or_told(changes: list[tuple[int, int, Entry]]) -> None:
+def test_forged_transcript_is_refused_or_reported(changes: list[tuple[int, int, Entry]]) -> None:
     """Anybody can compute a digest: whatever stands in a transcript, there is a game or an InputError."""
     played = play(brain("7,7", "7,7"), brain("8,8"))
     entries = list(played.world.entries)
@@ -225,7 +225,7 @@ def test_a_record_of_another_game_is_refused() -> None:
         five_of(RecordFile(record=record, transcript=file.transcript))
 
 
-def test_a_psq_stands_beside_a_record(tmp_path: Path) -> None:
+def test_psq_is_written_next_to_a_record(tmp_path: Path) -> None:
     game_spec = spec(opening=[(7, 7)])
     played = play(brain(*WHITE_ROW), brain(*BLACK_ROW), game_spec)
     file = record_file(played, game_spec)

@@ -123,7 +123,7 @@ def test_a_log_is_written_as_the_manager_writes_it() -> None:
     assert log == read_log(POSITION.encode())
 
 
-def test_what_is_read_knows_its_line() -> None:
+def test_read_lines_have_line_numbers() -> None:
     log = read_log(text())
 
     assert [9, 10, 11, 12] == [said.line for said in log.events]
@@ -190,7 +190,7 @@ def test_a_name_becomes_one_printable_line(name: str, safe: str) -> None:
         ),
     ],
 )
-def test_a_line_that_is_none_is_named(data: bytes, said: str) -> None:
+def test_invalid_line_is_named(data: bytes, said: str) -> None:
     assert refused(data).startswith(said)
 
 
@@ -250,7 +250,7 @@ def test_the_answer_that_lost_is_known_by_the_result(result: str, answer: Reply)
     assert result == replayed.game.result(("", ""))
 
 
-def test_a_log_that_breaks_off_is_a_game_that_goes_on() -> None:
+def test_log_that_breaks_off_is_an_unfinished_game() -> None:
     log = read_log(text(("2013-03-01 20:00:05 : white TIMEOUT\n# EOF\n", "")))
 
     assert replay_qchess_log(log).game.end is None
@@ -294,7 +294,7 @@ def test_a_board_without_a_king_is_played_and_one_piece_each_is_a_draw() -> None
     assert refused(data).endswith("'7 7 0 king': the game is over by the rules: white DRAW")
 
 
-def test_a_board_on_which_nobody_can_play_is_refused() -> None:
+def test_board_without_playable_squares_is_refused() -> None:
     data = text(("white king ['king', 'king'] at 3,7\n", "white king ['king', 'king'] at 7,7\n"))
 
     assert refused(data).startswith("game.log: quantum-chess options: ")
@@ -310,7 +310,7 @@ def test_a_log_with_a_wrong_line_is_a_game_or_an_input_error(place: int, line: b
         replay_qchess_log(read_log(b"\n".join([*GAME[:place], line, *GAME[place + 1 :]])))
 
 
-def test_what_stands_behind_the_end_by_the_rules_is_a_contradiction() -> None:
+def test_moves_after_the_end_by_the_rules_are_a_contradiction() -> None:
     data = text(
         ("at 3,7", "at 7,5"),
         ("white TIMEOUT", "7 5 0 king"),
@@ -334,7 +334,7 @@ def test_the_side_to_move_of_a_position_is_that_of_its_first_announcement() -> N
 
 @settings(deadline=None, max_examples=examples(25))
 @given(st.integers(), st.sampled_from(["quantum", "classical"]))
-def test_what_is_written_is_read_back_and_leads_to_the_same_end(seed: int, variant: str) -> None:
+def test_written_record_round_trips_to_the_same_end(seed: int, variant: str) -> None:
     options = {"variant": variant, "max_moves": 40, "max_passes": 30}
     log = random_log(seed, **options)
     written = write_log(log)

@@ -52,7 +52,7 @@ def test_a_game_is_logged_half_move_by_half_move() -> None:
     ) == write_log(game, NAMES)
 
 
-def test_a_game_that_goes_on_is_logged_as_far_as_it_is() -> None:
+def test_unfinished_game_is_logged_as_far_as_played() -> None:
     """A void game has no end."""
     game = set_up(new("stratego-2012"))
     say(game, "0 3 DOWN")
@@ -102,7 +102,7 @@ def test_bad_set_ups_are_logged_as_invalid_or_as_far_as_they_were_placed() -> No
     assert "neither BOTH BAD_SETUP 0 3 3" == lines[-2]
 
 
-def test_what_an_agent_says_cannot_forge_a_line() -> None:
+def test_agent_output_cannot_forge_a_line() -> None:
     """Control characters are for the terminal of nobody; the original's own bytes are there when they are wanted."""
     game = set_up(new("stratego-2012", tolerate_illegal=True, tolerate_unreadable=True))
     say(game, "0 3 DOWN\r", "\x1b[2J1 RED: \x85x\u00e9")
@@ -156,7 +156,7 @@ def test_a_log_that_a_dead_agent_broke_off_is_read() -> None:
     assert "./blue BLUE ILLEGAL 1 148 148" == game.result(NAMES)
 
 
-def test_what_a_manager_wrote_behind_the_end_is_passed_over() -> None:
+def test_lines_after_the_end_in_manager_files_are_skipped() -> None:
     data = log(
         "1 RED: SURRENDER OK",
         "Game ends on RED's turn - REASON: This player has surrendered!",
@@ -223,7 +223,7 @@ def test_a_toss_is_answered_from_the_log() -> None:
         (log("Game ends on RED's turn - REASON: x", "who knows"), "line 12: .* the result is"),
     ],
 )
-def test_what_is_no_log_is_refused_with_its_line(data: bytes, words: str) -> None:
+def test_invalid_log_is_refused_with_its_line(data: bytes, words: str) -> None:
     with pytest.raises(InputError, match=words):
         read_log(data)
 

@@ -57,7 +57,7 @@ def test_a_line_is_never_held_back() -> None:
     assert EndMark().feed(b"5,5\n") == (b"5,5\n", False)
 
 
-def test_what_only_began_like_the_mark_is_given_back() -> None:
+def test_partial_marker_is_returned_as_text() -> None:
     end = EndMark()
     other = bytes([end.mark[1] ^ 1])
     assert end.feed(b"a\0") == (b"a", False)
@@ -92,7 +92,7 @@ def wire() -> Iterator[Wire]:
     made.close()
 
 
-def test_reports_come_over_stderr_and_stdout_is_nobody_s_with_pipes(wire: Wire) -> None:
+def test_reports_come_over_stderr_and_stdout_belongs_to_no_one_with_pipes(wire: Wire) -> None:
     wire.stream.say_pipes()
     assert wire.engine.recv(99) == b"P"
     wire.engine.send(engine_frame(STDOUT, b"R\0\0\0\x08exited 0") + control(b"R", b"started 0"))
@@ -117,7 +117,7 @@ def test_all_three_streams_come_over_one_socket_without_pipes(wire: Wire) -> Non
     ]
 
 
-def test_what_an_agent_says_is_never_a_report(wire: Wire) -> None:
+def test_agent_output_is_never_a_report(wire: Wire) -> None:
     wire.stream.say_attach()
     forged = control(b"R", b"exited 0")
     wire.engine.send(engine_frame(STDOUT, forged))

@@ -59,7 +59,7 @@ def test_an_agent_has_no_rights() -> None:
     assert host()["ReadonlyRootfs"] is True
 
 
-def test_terminals_are_masked_and_all_that_the_engine_masks_too() -> None:
+def test_terminals_and_all_paths_masked_by_the_engine_are_masked() -> None:
     assert {"/dev/ptmx", "/dev/pts", "/proc/kcore", "/proc/keys", "/sys/firmware"} <= set(host()["MaskedPaths"])
 
 
@@ -96,7 +96,7 @@ def test_an_apparmor_profile_is_asked_for_by_name() -> None:
     ]
 
 
-def test_an_agent_reaches_nobody() -> None:
+def test_agent_has_no_network_connection() -> None:
     assert host()["NetworkMode"] == "none"
     assert host()["IpcMode"] == "none"
     assert host()["CgroupnsMode"] == "private"
@@ -172,7 +172,7 @@ def test_folders_end_at_the_byte_and_run_nothing() -> None:
     assert config()["WorkingDir"] == "/home/agent"
 
 
-def test_a_build_that_runs_what_it_has_built_runs_it_in_its_scratch_space_alone() -> None:
+def test_build_runs_its_own_programs_only_in_its_scratch_space() -> None:
     tmpfs = host(tenant=replace(TENANT, runs_scratch=True))["Tmpfs"]
 
     assert tmpfs["/tmp"].startswith("rw,nosuid,nodev,exec,size=")
@@ -216,7 +216,7 @@ def test_a_box_runs_on_its_cores_or_in_its_cradle_first() -> None:
     assert host(tenant=Tenant("b", Path("/b"), ("b",), "native", 0, "m"))["CpusetCpus"] == ""
 
 
-def test_the_environment_is_a_short_list_and_what_the_manifest_adds() -> None:
+def test_environment_is_a_short_list_plus_the_manifest() -> None:
     assert {line.partition("=")[0] for line in config()["Env"]} == {
         "PATH",
         "HOME",
@@ -230,7 +230,7 @@ def test_the_environment_is_a_short_list_and_what_the_manifest_adds() -> None:
     assert "DEPTH=3" in config(tenant=added)["Env"]
 
 
-def test_labels_say_whose_it_is() -> None:
+def test_labels_name_the_owner() -> None:
     assert config()["Labels"] == {
         "judge.game": "m-17",
         "judge.seat": "1",

@@ -157,7 +157,7 @@ def labelled(engine: docker.DockerClient, label: str) -> list[str]:
 
 
 @pytest.mark.docker
-def test_an_image_that_somebody_removes_while_images_are_listed_is_not_found(
+def test_image_removed_during_listing_is_not_found(
     engine: docker.DockerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mark = f"judge.test={uuid.uuid4().hex}"
@@ -179,7 +179,7 @@ def test_an_image_that_somebody_removes_while_images_are_listed_is_not_found(
 
 
 @pytest.mark.docker
-def test_a_missing_runtime_says_what_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_runtime_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"test-{uuid.uuid4().hex}"
     monkeypatch.setitem(recipes(), name, ImageRecipe(name, ("libc6",)))
     with pytest.raises(HostError, match=f"is missing; run: judge images build {name}"):

@@ -152,7 +152,7 @@ def test_an_owner_survives_its_mark() -> None:
 
 
 @pytest.mark.parametrize("mark", ["", "1:2:3", "a:b:c:d", "1:2:x:world"])
-def test_a_mark_that_is_none_is_refused(mark: str) -> None:
+def test_invalid_mark_is_refused(mark: str) -> None:
     with pytest.raises(ValueError):
         Owner.decode(mark)
 

@@ -35,11 +35,11 @@ def test_a_policy_that_demands_nothing_is_content_with_seccomp() -> None:
     assert [] == list(unmet(BoxPolicy(seccomp="engine"), {}))
 
 
-def test_what_a_host_has_is_enough() -> None:
+def test_sufficient_host_passes() -> None:
     assert [] == list(unmet(STRICT, FULL))
 
 
-def test_users_of_a_rootless_engine_are_shifted_too() -> None:
+def test_users_of_a_rootless_engine_are_shifted() -> None:
     rootless = {"SecurityOptions": ["name=seccomp", "name=rootless"]}
     assert [] == list(unmet(BoxPolicy(user_namespace="required"), rootless))
 
@@ -54,7 +54,9 @@ def test_users_of_a_rootless_engine_are_shifted_too() -> None:
         (BoxPolicy(runtime="runsc", transport="pipes"), FULL, "box.transport", "set box.transport to auto"),
     ],
 )
-def test_what_a_host_lacks_is_said_with_the_fix(policy: BoxPolicy, info: dict[str, Any], key: str, fix: str) -> None:
+def test_missing_host_features_are_reported_with_the_fix(
+    policy: BoxPolicy, info: dict[str, Any], key: str, fix: str
+) -> None:
     (sentence,) = unmet(policy, info)
     assert key in sentence
     assert fix in sentence

@@ -115,7 +115,7 @@ def test_it_finds_the_box_as_new(lodge: Lodge) -> None:
     assert seen == [second.ask(line) for line in asked]
 
 
-def test_its_counters_are_those_of_its_own_game(lodge: Lodge) -> None:
+def test_counters_belong_to_the_current_game(lodge: Lodge) -> None:
     first = begin(lodge)
     first.tell("burn-alone")
     first.until(lambda: first.cpu_ns() > 50_000_000)
@@ -238,7 +238,7 @@ def await_second_process(container: str) -> None:
 
 
 @of(GROUP)
-def test_who_is_not_root_has_a_fresh_box_for_each_game_and_the_log_says_why(lodge: Lodge) -> None:
+def test_without_root_each_game_gets_a_fresh_box_and_the_log_explains_it(lodge: Lodge) -> None:
     log_no_effect.cache_clear()
     with capture_logs() as logs:
         for _ in range(2):

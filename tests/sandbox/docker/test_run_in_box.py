@@ -57,14 +57,14 @@ def do(tmp_path: Path) -> Iterator[Do]:
         assert [] == client.containers.list(all=True, filters={"label": mine}, ignore_removed=True)
 
 
-def test_what_it_writes_comes_out(do: Do) -> None:
+def test_written_output_is_passed_on(do: Do) -> None:
     done, output = do("import sys\nsys.stderr.write('said')\nprint(open('/agent/upload').read() * 2, end='')")
 
     assert done.is_success
     assert (b"as it wasas it was", b"said") == (output, bytes(done.stderr.first))
 
 
-def test_what_it_was_given_stays_as_it_was(do: Do, tmp_path: Path) -> None:
+def test_given_input_stays_unchanged(do: Do, tmp_path: Path) -> None:
     done, _ = do(
         "import os, sys\n"
         "for path in ('/agent/upload', '/agent/new', '/etc/passwd', '/judge/new'):\n"
@@ -96,14 +96,14 @@ def test_each_limit_ends_it(do: Do, program: str, end: CommandEnd) -> None:
     assert len(output) <= MIB
 
 
-def test_who_fills_the_disk_hears_of_it(do: Do) -> None:
+def test_agent_that_fills_the_disk_gets_an_error(do: Do) -> None:
     done, _ = do("open('/home/agent/x', 'wb').write(bytes(5 << 20))")
 
     assert ProcessReport("exited", 1) == done.report
     assert b"No space left on device" in bytes(done.stderr.last + done.stderr.first)
 
 
-def test_who_forks_without_end_hears_of_it_and_leaves_nobody(do: Do) -> None:
+def test_endlessly_forking_agent_gets_an_error_and_leaves_no_process(do: Do) -> None:
     done, _ = do("import os, time\nwhile True:\n    if not os.fork(): time.sleep(1000)")
 
     assert CommandEnd.FINISHED is done.end

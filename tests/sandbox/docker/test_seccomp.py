@@ -174,14 +174,14 @@ def test_options_of_sockets_are_those_that_the_profile_names(lodge: Lodge, profi
 
 
 @pytest.mark.docker
-def test_who_comes_through_another_door_is_killed(lodge: Lodge) -> None:
+def test_caller_through_another_entry_is_killed(lodge: Lodge) -> None:
     said = answers(caller(lodge, "native"), "doors")
     assert {"x32-getpid", *DOORS_OPEN} == set(said)
     assert all_are(f"signal {SIGSYS}", said)
 
 
 @pytest.mark.docker
-def test_behind_the_door_for_32_bits_the_same_is_denied(lodge: Lodge) -> None:
+def test_same_call_through_the_32_bit_entry_is_denied(lodge: Lodge) -> None:
     said = answers(caller(lodge, "wine32"), "doors")
     assert said.pop("x32-getpid") == f"signal {SIGSYS}"
     assert {name: str(answer) for name, answer in DOORS_OPEN.items()} == said
@@ -198,7 +198,7 @@ def test_segments_are_for_wine_only(lodge: Lodge) -> None:
 
 @pytest.mark.docker
 @pytest.mark.parametrize("profile", [*OURS, "engine"])
-def test_what_a_program_needs_is_there(lodge: Lodge, profile: str) -> None:
+def test_required_program_files_are_present(lodge: Lodge, profile: str) -> None:
     said = answers(caller(lodge, profile), "needed")
     assert len(said) == 13
     assert all_are(0, said), said
@@ -260,7 +260,7 @@ def names(profile: dict[str, Any], action: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_what_a_profile_does_not_name_is_denied(name: str) -> None:
+def test_unlisted_system_calls_are_denied(name: str) -> None:
     profile = seccomp.load_profile(name).engine_form()
     assert profile["defaultAction"] == "SCMP_ACT_ERRNO"
     allowed = set(names(profile, "SCMP_ACT_ALLOW"))
@@ -336,7 +336,7 @@ def test_a_contest_can_bring_its_own(tmp_path: Path) -> None:
         ('extends = "wine"\n', "there is no seccomp profile 'wine'"),
     ],
 )
-def test_a_profile_that_is_none_is_named(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_profile_is_named(tmp_path: Path, text: str, said: str) -> None:
     own = tmp_path / "own.toml"
     own.write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as caught:

@@ -85,7 +85,7 @@ def test_wine_has_the_profile_that_it_needs_and_a_policy_may_give_another() -> N
 
 
 @of_width(*WIDTHS)
-def test_a_program_is_told_of_its_files_in_the_form_of_windows(windows: Windows, width: int) -> None:
+def test_windows_program_gets_windows_paths(windows: Windows, width: int) -> None:
     guest = windows("book.txt", "-v", width=width)
 
     assert said(guest, "argv") == f"Z:\\agent\\puppet {width}.exe|Z:\\agent\\book.txt|-v"
@@ -217,7 +217,7 @@ def test_other_ends_are_no_success_either(windows: Windows, width: int, act: str
 
 
 @of_width(64)
-def test_what_a_program_leaves_behind_does_not_hold_the_box(windows: Windows, width: int) -> None:
+def test_leftovers_of_a_program_do_not_block_the_box(windows: Windows, width: int) -> None:
     """A program of its own that still runs, and Wine's server: the output ends with the agent's first process."""
     guest = windows(width=width)
     assert said(guest, "start") == "started"
@@ -236,12 +236,12 @@ def test_a_program_is_killed_with_wine(windows: Windows, width: int) -> None:
 
 
 @of_width(64)
-def test_a_window_cannot_be_opened_and_nobody_waits_for_it(windows: Windows, width: int) -> None:
+def test_unopenable_window_keeps_no_caller_waiting(windows: Windows, width: int) -> None:
     assert said(windows(width=width), "window") != "1"
 
 
 @of_width(64)
-def test_without_scratch_space_it_is_said_what_is_missing(windows: Windows, width: int) -> None:
+def test_missing_scratch_space_is_reported(windows: Windows, width: int) -> None:
     guest = windows(width=width, limits=Limits(scratch_bytes=0))
 
     assert guest.end() == ProcessReport("exited", 1)

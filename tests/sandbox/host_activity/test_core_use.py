@@ -36,7 +36,7 @@ ctxt 99
     ("cores", "ticks"),
     [((0,), 3013), ((1,), 6016), ((0, 1), 9029), ((10,), 0), ((), 0), ((64,), 0)],
 )
-def test_what_nobody_had_is_idle_and_waiting_and_interrupts(cores: tuple[int, ...], ticks: int) -> None:
+def test_unused_time_is_idle_wait_and_interrupt_time(cores: tuple[int, ...], ticks: int) -> None:
     assert parse_ns(STAT, cores) == ticks * TICK_NS
 
 
@@ -53,7 +53,7 @@ def test_busy_grows_by_no_more_than_time_passes() -> None:
     assert 100_000_000 - coarse <= grown <= passed * len(cores) + coarse
 
 
-def test_what_the_judge_itself_uses_is_not_taken_by_others() -> None:
+def test_judge_usage_is_not_counted_as_load_of_others() -> None:
     """Its threads and the processes that it has started, such as a worker."""
     own = OwnTime(available())
     before = own.ns()
@@ -105,7 +105,7 @@ def test_the_threads_of_the_kernel_are_those_that_may_run_there_but_for_interrup
     assert os.getpid() not in CoreUse([core]).kernel_threads()
 
 
-def test_what_the_threads_of_the_kernel_use_is_counted_on_their_processor() -> None:
+def test_kernel_thread_usage_is_counted_on_their_processor() -> None:
     given = available()
     core = min(given)
     use = CoreUse([core])

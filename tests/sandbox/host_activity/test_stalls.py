@@ -51,7 +51,7 @@ def until(holds: Callable[[], bool]) -> None:
     ],
     ids=["short", "least", "long", "less the waiting", "only waiting", "a busy disk"],
 )
-def test_a_stall_is_what_neither_a_core_nor_the_work_of_a_disk_accounts_for(
+def test_stall_excludes_waits_for_cores_and_disk_work(
     span_ns: int, waited_ns: int, spent_ns: int, stall_ns: int
 ) -> None:
     doing = Doing(stalled_ns=7, began_ns=1000, waited_ns=300, disk=1, spent_ns=500)
@@ -59,7 +59,7 @@ def test_a_stall_is_what_neither_a_core_nor_the_work_of_a_disk_accounts_for(
     assert 7 + stall_ns == doing.total_ns(1000 + span_ns, 300 + waited_ns, 500 + spent_ns)
 
 
-def test_what_has_not_begun_is_no_stall() -> None:
+def test_unstarted_work_is_no_stall() -> None:
     assert 7 == Doing(7).total_ns(1 << 50, 0, 0)
     assert 7 == Doing(7, began_ns=1 << 50).total_ns(1000, 0, 0)
 
@@ -70,14 +70,14 @@ def test_each_transfer_of_a_disk_takes_its_time_and_each_sector() -> None:
     assert 17 * TRANSFER_NS + 840 * SECTOR_NS == spent_ns(line.split())
 
 
-def test_what_a_hypervisor_took_is_counted_of_some_cores() -> None:
+def test_steal_time_is_counted_for_selected_cores() -> None:
     tick = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
     stat = "cpu  0 0 0 0 0 0 0 99 0 0\ncpu0 0 0 0 0 0 0 0 3 0 0\ncpu1 0 0 0 0 0 0 0 5 0 0\nintr 1\n"
 
     assert [0, 3 * tick, 8 * tick] == [stolen_ns(stat, cores) for cores in ({7}, {0}, {0, 1})]
 
 
-def test_the_shared_page_says_what_was_told_last() -> None:
+def test_shared_page_contains_the_last_events() -> None:
     fd = os.memfd_create("page")
     os.ftruncate(fd, SharedPage.SIZE)
     with closing(SharedPage(fd)) as page, closing(SharedPage(fd)) as other:
@@ -92,7 +92,7 @@ def test_the_shared_page_says_what_was_told_last() -> None:
 # --- the process -----------------------------------------------------------------------------------------------------
 
 
-def test_a_probe_tells_and_one_that_is_gone_does_not(tmp_path: Path) -> None:
+def test_probe_reports_and_an_ended_probe_does_not(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(bytes(8192))
     with closing(StallWatch([Nearby((file, tmp_path / "none")), Nearby((file,))])) as watch:
@@ -144,7 +144,7 @@ def test_games_at_the_same_time_have_one_probe_until_the_last_one_ends(tmp_path:
             assert 0 == beside._page.wanted_since()
 
 
-def test_a_probe_that_somebody_stopped_is_not_stalled() -> None:
+def test_stopped_probe_is_not_stalled() -> None:
     with closing(StallWatch([])) as watch:
         os.kill(watch.pid, signal.SIGSTOP)
         until(lambda: stat_fields(watch.pid)[0] == "T")

@@ -217,7 +217,7 @@ def test_each_game_of_a_kept_container_is_counted_from_zero(
         assert open_files == len(list(Path("/proc/self/fd").iterdir()))
 
 
-def test_a_meter_without_a_cgroup_says_that_it_cannot_be_restarted() -> None:
+def test_meter_without_a_cgroup_reports_that_it_cannot_restart() -> None:
     with pytest.raises(OSError, match="cannot be restarted"):
         Meter().restart()
 
@@ -243,7 +243,7 @@ def test_a_counter_keeps_its_value_when_its_file_has_gone(tmp_path: Path) -> Non
     assert counter.read() == 42
 
 
-def test_a_counter_that_never_was_says_so(tmp_path: Path) -> None:
+def test_unknown_counter_reports_it(tmp_path: Path) -> None:
     fd = os.open(tmp_path, os.O_RDONLY)
     assert Counter(fd, "oom_kill").read() is None
     os.close(fd)

@@ -66,7 +66,7 @@ def silent(text: str) -> None:
     raise AssertionError(text)
 
 
-def test_who_has_a_core_is_waited_for_by_name_and_its_death_frees_it(directory: Path) -> None:
+def test_core_holder_is_named_while_waiting_and_its_death_frees_the_core(directory: Path) -> None:
     told: list[str] = []
     with holder(2) as process:
         waiting = CoreLocks((2,), told.append)
@@ -122,7 +122,7 @@ def test_several_cores_are_had_together_or_not_at_all(directory: Path) -> None:
         assert is_free((1,), silent)
 
 
-def test_those_who_share_have_a_core_together_and_nobody_else_has_it(directory: Path) -> None:
+def test_sharing_games_have_one_core_together_and_exclusively(directory: Path) -> None:
     with CoreLocks((1,), silent, shared=True), CoreLocks((1,), silent, shared=True):
         assert not is_free((1,), silent)
     assert is_free((1,), silent)
@@ -135,7 +135,7 @@ def test_all_hyperthreads_of_a_core_have_one_lock(directory: Path, monkeypatch: 
         assert is_free((0, 2), silent)
 
 
-def test_whoever_runs_for_a_judge_is_called_by_its_command(directory: Path, tmp_path: Path) -> None:
+def test_process_of_a_judge_is_named_by_its_command(directory: Path, tmp_path: Path) -> None:
     """As the worker of a contest: the command of the judge above it is what says something."""
     judge = tmp_path / "judge"
     judge.write_text(f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {HOLDER!r}, '1'])\n")
@@ -164,7 +164,7 @@ def test_a_lock_that_is_a_link_or_missing_is_refused(directory: Path, kind: str)
         CoreLocks((1,), silent)
 
 
-def test_a_pipe_that_nobody_writes_to_blocks_nobody(directory: Path) -> None:
+def test_unwritten_pipe_blocks_no_reader(directory: Path) -> None:
     path = directory / "cpu1"
     path.unlink()
     os.mkfifo(path)
@@ -172,7 +172,7 @@ def test_a_pipe_that_nobody_writes_to_blocks_nobody(directory: Path) -> None:
         assert not is_free((1,), silent)
 
 
-def test_where_the_kernels_directory_is_hidden_a_warning_says_what_follows(
+def test_hidden_kernel_directory_gives_a_warning_with_its_consequence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(core_locks.VARIABLE, raising=False)

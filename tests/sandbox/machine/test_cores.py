@@ -56,7 +56,7 @@ def parsed(cores: str) -> list[Core]:
     ("sharing", "of_slots"),
     [(4, [(3,)] * 4), (3, [(3,), (2,), (3,), (2,)]), (2, [(3,), (2,), (3,), (2,)])],
 )
-def test_slots_share_cores_where_the_policy_says_so(sharing: int, of_slots: list[tuple[int, ...]]) -> None:
+def test_slots_share_cores_where_the_policy_allows(sharing: int, of_slots: list[tuple[int, ...]]) -> None:
     placement = place_slots(parsed("0 1 2 3"), 4, sharing=sharing)
     assert (0,) == placement.judge
     assert of_slots == list(placement.slots)
@@ -78,7 +78,7 @@ def test_slots_that_do_not_fit_are_refused(slots: int, width: int, sharing: int)
     ],
     ids=["no hyperthreads", "two a core", "not all may be used", "the kernel does not say"],
 )
-def test_processors_are_told_apart_by_cores(available: set[int], siblings: list[set[int]], cores: str) -> None:
+def test_processors_are_grouped_by_core(available: set[int], siblings: list[set[int]], cores: str) -> None:
     assert parsed(cores) == list(group_cores(available, siblings))
 
 
@@ -91,7 +91,7 @@ def test_a_list_of_processors_is_read(text: str, processors: set[int]) -> None:
     assert processors == parse_processors(text)
 
 
-def test_who_has_moved_to_a_processor_can_look_at_all_that_it_was_given() -> None:
+def test_process_moved_to_a_processor_can_see_all_its_processors() -> None:
     given = available()
     os.sched_setaffinity(0, {min(given)})
     try:

@@ -38,7 +38,7 @@ def claimed() -> Iterator[Callable[[], User]]:
         yield lambda: held.enter_context(closing(claim_user(FEW)))
 
 
-def test_each_claim_is_another_user_until_there_is_none(claimed: Callable[[], User]) -> None:
+def test_each_claim_gets_another_user_until_they_run_out(claimed: Callable[[], User]) -> None:
     users = [claimed() for _ in range(FEW.uids)]
 
     assert THREE == {user.uid for user in users}
@@ -48,7 +48,7 @@ def test_each_claim_is_another_user_until_there_is_none(claimed: Callable[[], Us
     assert users[1].uid == claimed().uid
 
 
-def test_another_judge_s_user_is_nobody_else_s_until_it_dies(claimed: Callable[[], User]) -> None:
+def test_user_of_another_judge_stays_reserved_until_that_judge_dies(claimed: Callable[[], User]) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", ANOTHER_JUDGE, str(FIRST)],
         stdin=subprocess.PIPE,

@@ -17,5 +17,5 @@ from judge.submissions.check.diagnosis import fix_for
         ("the stone is nowhere", "put each stone or piece that the judge sends on the board"),
     ],
 )
-def test_the_coordinates_of_an_illegal_move_tell_the_fix(said: str, fix: str) -> None:
+def test_coordinates_of_an_illegal_move_suggest_the_fix(said: str, fix: str) -> None:
     assert fix in fix_for(Verdict.ILLEGAL, said)

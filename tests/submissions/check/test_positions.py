@@ -48,7 +48,7 @@ def test_the_rules_agree_with_every_position(rule: str, position: Position) -> N
 
 
 @pytest.mark.parametrize(("stones", "tempting"), [("h8h9i7i9h10i6i11i12", "g9"), ("six", "g8")])
-def test_renju_forbids_what_tempts_black(stones: str, tempting: str) -> None:
+def test_renju_forbids_tempting_black_moves(stones: str, tempting: str) -> None:
     asked = {position.what: position.stones for position in positions("renju", 15, 15)}
     opening = asked["black may not make six: another five wins"] if stones == "six" else stones
     assert opening in asked.values()
@@ -69,7 +69,7 @@ def test_on_other_boards_the_middle_stays_the_middle(side: int) -> None:
     assert squares_of("h8", side, side) == ((side // 2, side // 2),)
 
 
-def test_on_a_small_board_only_what_fits_is_asked() -> None:
+def test_only_questions_that_fit_a_small_board_are_asked() -> None:
     whole, small = list(positions("renju", 15, 15)), list(positions("renju", 9, 9))
 
     assert 0 < len(small) < len(whole)

@@ -62,7 +62,7 @@ FILES: dict[str, tuple[str, bytes, str]] = {
 
 
 @pytest.mark.parametrize("case", FILES)
-def test_a_file_says_by_its_first_bytes_why_it_does_not_start(case: str, tmp_path: Path) -> None:
+def test_file_that_does_not_start_is_explained_by_its_first_bytes(case: str, tmp_path: Path) -> None:
     name, data, said = FILES[case]
     (tmp_path / name).write_bytes(data)
 
@@ -70,7 +70,7 @@ def test_a_file_says_by_its_first_bytes_why_it_does_not_start(case: str, tmp_pat
     assert said in why_not_started(tmp_path, name)
 
 
-def test_a_damaged_header_is_none(tmp_path: Path) -> None:
+def test_damaged_header_is_invalid(tmp_path: Path) -> None:
     whole = elf(0x3E, loader=b"/lib/ld-musl-x86_64.so.1")
     path = tmp_path / "mine"
     for size in range(len(whole)):
@@ -198,7 +198,7 @@ AGENTS: dict[str, tuple[dict[str, bytes | str], str, str]] = {
 @pytest.mark.docker
 @pytest.mark.usefixtures("ready")
 @pytest.mark.parametrize("case", AGENTS)
-def test_an_agent_that_fails_for_a_known_reason_is_told_it(case: str, staging: Path, tmp_path: Path) -> None:
+def test_agent_failing_for_a_known_reason_gets_a_hint(case: str, staging: Path, tmp_path: Path) -> None:
     files, command, said = AGENTS[case]
     for name, text in files.items():
         (tmp_path / name).write_bytes(text.encode() if isinstance(text, str) else text)

@@ -410,7 +410,7 @@ def riddle() -> Iterator[str]:
 
 @pytest.mark.docker
 @pytest.mark.parametrize("case", MISSING)
-def test_what_is_missing_is_named_with_the_runtime_that_has_it(
+def test_missing_module_error_names_the_runtime_that_has_it(
     examined: Examine, tmp_path: Path, riddle: str, case: str
 ) -> None:
     program, command, what, fix = MISSING[case]
@@ -427,7 +427,7 @@ def test_what_is_missing_is_named_with_the_runtime_that_has_it(
 
 
 @pytest.mark.docker
-def test_a_module_beside_another_folder_is_not_called_missing(examined: Examine, tmp_path: Path) -> None:
+def test_module_next_to_another_folder_is_not_missing(examined: Examine, tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "main.py").write_text("import src.board\n")
     (tmp_path / "agent.toml").write_text('name = "poor"\nruntime = "python"\ncommand = ["python3", "src/main.py"]\n')
@@ -438,7 +438,7 @@ def test_a_module_beside_another_folder_is_not_called_missing(examined: Examine,
 
 
 @pytest.mark.docker
-def test_an_agent_may_say_that_it_needs_lf(examined: Examine, tmp_path: Path) -> None:
+def test_agent_may_declare_that_it_needs_lf(examined: Examine, tmp_path: Path) -> None:
     source = flawed.reading("(l.strip() for l in open(0, newline='\\n') if not l.endswith('\\r\\n'))")
     agent = flawed.write(tmp_path, source, manifest='line_ending = "lf"')
 
@@ -449,7 +449,7 @@ def test_an_agent_may_say_that_it_needs_lf(examined: Examine, tmp_path: Path) ->
 
 
 @pytest.mark.docker
-def test_an_agent_that_does_not_look_at_the_limit_is_told_so(examined: Examine, tmp_path: Path) -> None:
+def test_agent_that_ignores_the_limit_gets_a_hint(examined: Examine, tmp_path: Path) -> None:
     slow = flawed.answering(
         f"import time\nif {A_MOVE} and len(agent.board.stones) == 5:\n    time.sleep(1.1)\nprint(answer, flush=True)"
     )
@@ -461,7 +461,7 @@ def test_an_agent_that_does_not_look_at_the_limit_is_told_so(examined: Examine, 
 
 
 @pytest.mark.docker
-def test_who_plays_a_forbidden_square_fails_in_renju(examined: Examine, tmp_path: Path) -> None:
+def test_black_on_a_forbidden_square_loses_in_renju(examined: Examine, tmp_path: Path) -> None:
     report = examined(flawed.write(tmp_path, flawed.knowing("(0, 1, 4)")), "renju-15", *QUICK)
 
     assert not_passed(report) == {"rule": FAIL}
@@ -492,7 +492,7 @@ if command == 'SWAP2BOARD':
 
 
 @pytest.mark.docker
-def test_an_engine_s_own_error_in_the_opening_stands_in_the_report(examined: Examine, tmp_path: Path) -> None:
+def test_engine_error_in_the_opening_is_in_the_report(examined: Examine, tmp_path: Path) -> None:
     """It is asked by BOARD then, and plays on; what it laid too late is not its answer."""
     report = examined(flawed.write(tmp_path, flawed.hearing(COLOURED)), "gomocup-swap2", *QUICK)
 
@@ -501,7 +501,7 @@ def test_an_engine_s_own_error_in_the_opening_stands_in_the_report(examined: Exa
 
 
 @pytest.mark.docker
-def test_an_engine_s_own_error_is_the_fix_of_what_it_does_wrong_then(examined: Examine, tmp_path: Path) -> None:
+def test_engine_error_is_shown_as_the_fix(examined: Examine, tmp_path: Path) -> None:
     lost = "if command == 'BOARD' and list(takewhile(lambda l: l != 'DONE', lines)):\n    return '-1,0'"
     source = flawed.hearing(f"{COLOURED}\n{lost}")
     report = examined(flawed.write(tmp_path, source), "gomocup-swap2", *QUICK)
@@ -522,7 +522,7 @@ def test_a_sound_engine_passes_the_checks_of_agi(examined: Examine, tmp_path: Pa
 
 
 @pytest.mark.docker
-def test_an_engine_that_does_not_hear_stop_is_told_so(examined: Examine, tmp_path: Path) -> None:
+def test_engine_that_ignores_stop_gets_a_hint(examined: Examine, tmp_path: Path) -> None:
     deaf = engine.thinking("time.sleep(2.5 if ms > 1000 else 0)")
 
     report = examined(flawed.write(tmp_path, deaf, AGI), *AGI_POLICY)

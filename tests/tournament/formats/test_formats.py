@@ -33,7 +33,7 @@ def test_a_format_is_read_by_its_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 7])
-def test_every_format_ends_and_ranks_everybody_once(name: str, count: int) -> None:
+def test_every_format_ends_and_ranks_every_agent_once(name: str, count: int) -> None:
     """Also where nobody, or one alone, has entered."""
     chosen = READER.validate_python({"name": name, **SHORTEST[name]})
     agents = entries(count)
@@ -48,7 +48,7 @@ def test_every_format_ends_and_ranks_everybody_once(name: str, count: int) -> No
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if FORMATS[name].in_advance])
-def test_what_is_known_in_advance_does_not_depend_on_results(name: str) -> None:
+def test_precomputed_values_do_not_depend_on_results(name: str) -> None:
     chosen = READER.validate_python({"name": name})
     known = [pairing for pairings in all_rounds(chosen, entries(7), 0) for pairing in pairings]
 
@@ -70,7 +70,7 @@ def test_rounds_that_are_drawn_at_once_are_those_that_would_be_drawn_one_by_one(
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("count", [0, 1, 2, 6, 13])
-def test_what_is_still_to_be_drawn_is_known_or_at_least_so_much(name: str, count: int) -> None:
+def test_remaining_draws_are_known_or_bounded_below(name: str, count: int) -> None:
     """Before and after the results of each draw; also when somebody is disqualified after the first one."""
     chosen = READER.validate_python({"name": name, **SHORTEST[name]})
     agents = entries(2 if name == "sprt" and count > 2 else count)
@@ -92,7 +92,7 @@ def test_what_is_still_to_be_drawn_is_known_or_at_least_so_much(name: str, count
     assert all(each == all_of(played) if chosen.counts_games else each <= all_of(played) for each in said)
 
 
-def test_options_stand_beside_the_name() -> None:
+def test_options_follow_the_name() -> None:
     assert Swiss(rounds=5, games=4) == read("name = 'swiss'\nrounds = 5\ngames = 4")
     assert Leagues(sizes=(6, 6), promoted=4, games=24, ranking=("elo",)) == read(
         "name = 'leagues'\nsizes = [6, 6]\npromoted = 4\ngames = 24\nranking = ['elo']"
@@ -109,7 +109,7 @@ def test_options_stand_beside_the_name() -> None:
         ("name = 'groups'\nranking = ['luck']", "no criterion is called 'luck'"),
     ],
 )
-def test_what_is_wrong_is_named(text: str, said: str) -> None:
+def test_errors_are_named(text: str, said: str) -> None:
     with pytest.raises(ValidationError) as refused:
         read(text)
 

@@ -39,7 +39,7 @@ def test_the_best_of_each_group_play_the_final() -> None:
     assert [["7", "8", "9"], ["10", "11", "12"], ["13", "14", "15"], ["16", "17", "18"]] == order[6:]
 
 
-def test_two_of_a_group_who_meet_again_in_the_final_change_seats() -> None:
+def test_group_opponents_who_meet_again_in_the_final_change_seats() -> None:
     played = play_out(Groups(groups=2, promoted=2), entries(8))
     meetings = [each.pairing for each in played if each.pairing.agents == {"1", "4"}]
 
@@ -60,7 +60,7 @@ def test_the_lowest_league_plays_first_and_its_best_move_up() -> None:
     assert [[str(seed)] for seed in range(1, 13)] == leagues.order(entries(12), played)
 
 
-def test_an_agent_is_compared_by_what_it_did_where_it_stands() -> None:
+def test_agent_is_compared_by_its_results_in_place() -> None:
     """10 has 2 * 2 points of the last league, and 2 of the third, for it beat 11, which came from below too."""
     leagues = Leagues(sizes=(3, 3, 3), promoted=2, ranking=("points", "direct"))
     played = [each for each in play_out(leagues, entries(12)) if each.pairing.group in "34"]
@@ -71,7 +71,7 @@ def test_an_agent_is_compared_by_what_it_did_where_it_stands() -> None:
     assert (0, 0) == values["1"]
 
 
-def test_who_begins_in_a_league_above_stands_above_those_who_play() -> None:
+def test_agent_seeded_into_a_higher_league_ranks_above_those_who_play() -> None:
     """While the last league plays, whose first has more points than anybody."""
     leagues = Leagues(sizes=(3, 3, 3), promoted=2)
     played = [each for each in play_out(leagues, entries(12)) if each.pairing.group == "4"]
@@ -99,14 +99,14 @@ def test_an_outsider_may_climb_to_the_top() -> None:
     assert ["12"] == leagues.order(entries(12), played)[0]
 
 
-def test_leagues_that_nobody_is_left_for_are_not_there() -> None:
+def test_leagues_without_agents_are_left_out() -> None:
     assert [[1, 2], [3]] == [[entry.seed for entry in league] for league in cut(entries(3), (2, 2))]
     assert [[1, 2]] == [[entry.seed for entry in league] for league in cut(entries(2), (2, 2))]
 
 
 @settings(deadline=None)
 @given(st.integers(2, 14), st.integers(1, 3), st.randoms(use_true_random=False))
-def test_whoever_leads_its_group_goes_up_and_nobody_else(count: int, promoted: int, chance: random.Random) -> None:
+def test_only_the_group_winner_is_promoted(count: int, promoted: int, chance: random.Random) -> None:
     """Whatever is played: the final's members are the first of each group's order."""
     chosen = Groups(groups=2, promoted=promoted)
     agents = entries(count)
@@ -130,7 +130,7 @@ def test_a_place_that_is_shared_at_the_border_goes_to_the_better_seed() -> None:
     assert {"1", "2"} == members(played, "final")
 
 
-def test_who_withdraws_before_the_final_is_replaced_and_later_is_not() -> None:
+def test_withdrawal_before_the_final_is_replaced_and_a_later_one_is_not() -> None:
     chosen = Groups(groups=2, promoted=2)
     played = play_out(chosen, entries(8))
     before_final = [each for each in played if each.pairing.group != "final"]
@@ -155,7 +155,7 @@ def play_out_from(chosen: Groups, count: int, played: list[PlayedPairing], out: 
     return done[len(played) :]
 
 
-def test_who_is_disqualified_promotes_nobody_by_its_losses() -> None:
+def test_losses_of_a_disqualified_agent_promote_no_other() -> None:
     """Group A is 1, 4, 5, 8. 8 loses to 5 alone, 5 loses to 4, 4 to 1 and 1 to 5: with 8's games 5 and 8 lead, without
     them 1, 4 and 5 are equal and the best seed goes on.
     """

@@ -47,14 +47,14 @@ def test_one_pairing_less_than_agents_is_decided(count: int, chance: random.Rand
 
 
 @pytest.mark.parametrize("replays", [0, 1, 2])
-def test_what_ends_equal_is_played_again_and_then_the_better_seed_goes_on(replays: int) -> None:
+def test_tied_pairing_is_replayed_and_then_the_better_seed_advances(replays: int) -> None:
     played = play_out(Knockout(replays=replays), entries(4), everything_is_drawn)
 
     assert 3 * (1 + replays) == len(played)
     assert "1" == Knockout(replays=replays).order(entries(4), played)[0][0]
 
 
-def test_a_replay_changes_seats_and_is_a_round_of_its_own() -> None:
+def test_replay_changes_seats_and_is_a_separate_round() -> None:
     def play(pairing: Pairing) -> tuple[float, float]:
         return (1, 1) if pairing.round == 1 and pairing.table == 2 else (2, 0)
 
@@ -66,12 +66,12 @@ def test_a_replay_changes_seats_and_is_a_round_of_its_own() -> None:
     assert 1 == played[2].pairing.meeting
 
 
-def test_who_withdraws_loses_its_next_pairing_without_a_game() -> None:
+def test_withdrawn_agent_loses_its_next_pairing_without_a_game() -> None:
     before = play_out(Knockout(), entries(4))[:2]
 
     assert [] == Knockout().next_round(entries(4, out=[1]), before, 0)
     assert [["2"], ["1"], ["3", "4"]] == Knockout().order(entries(4, out=[1]), before)
 
 
-def test_where_everybody_has_withdrawn_nobody_plays() -> None:
+def test_contest_without_remaining_agents_plays_nothing() -> None:
     assert [] == Knockout().next_round(entries(4, out=[1, 2, 3, 4]), [], 0)

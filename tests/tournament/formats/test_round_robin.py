@@ -33,7 +33,7 @@ def test_the_berger_tables_are_the_printed_ones(count: int) -> None:
     assert BERGER[count] == [" ".join(of_round(played, number)) for number in range(1, count)]
 
 
-def test_with_an_odd_number_whoever_would_meet_the_last_one_rests() -> None:
+def test_with_an_odd_number_the_opponent_of_the_dummy_rests() -> None:
     played = play_out(RoundRobin(), entries(5))
 
     assert ["2-5 3-4", "5-3 1-2", "3-1 4-5", "1-4 2-3", "4-2 5-1"] == [
@@ -43,7 +43,7 @@ def test_with_an_odd_number_whoever_would_meet_the_last_one_rests() -> None:
 
 @settings(deadline=None)
 @given(st.integers(0, 13), st.integers(1, 3))
-def test_everybody_meets_everybody_as_often_as_promised(count: int, cycles: int) -> None:
+def test_all_agents_meet_as_often_as_promised(count: int, cycles: int) -> None:
     """Nobody twice in a round, and seats as even as they can be."""
     played = play_out(RoundRobin(cycles=cycles), entries(count))
     met = [each.pairing.agents for each in played]
@@ -77,13 +77,13 @@ def test_all_rounds_are_known_before_the_first_one() -> None:
     assert [0, 0, 0, 1, 1, 1] == [pairings[0].meeting for pairings in rounds]
 
 
-def test_who_has_withdrawn_leaves_the_other_pairings_as_they_are() -> None:
+def test_withdrawal_leaves_other_pairings_unchanged() -> None:
     played = play_out(RoundRobin(), entries(4, out=[4]))
 
     assert ["2-3", "1-2", "3-1"] == [" ".join(of_round(played, number)) for number in (1, 2, 3)]
 
 
-def test_a_round_in_which_nobody_is_left_is_passed_over() -> None:
+def test_round_without_agents_is_skipped() -> None:
     played = play_out(RoundRobin(), entries(4, out=[3, 4]))
 
     assert [(2, "1", "2")] == [(each.pairing.round, each.pairing.first, each.pairing.second) for each in played]
@@ -91,7 +91,7 @@ def test_a_round_in_which_nobody_is_left_is_passed_over() -> None:
 
 @settings(deadline=None, max_examples=examples(60))
 @given(st.integers(0, 10), st.integers(1, 4))
-def test_a_gauntlet_is_run_against_everybody_else(count: int, challengers: int) -> None:
+def test_gauntlet_plays_the_challenger_against_all_others(count: int, challengers: int) -> None:
     played = play_out(Gauntlet(challengers=challengers), entries(count))
     met = [frozenset(int(agent) for agent in each.pairing.agents) for each in played]
 

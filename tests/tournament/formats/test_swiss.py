@@ -45,7 +45,7 @@ def test_one_floats_where_a_score_group_is_odd() -> None:
     assert meet("1-2 3-4 5-6") == pairs(played, 2)
 
 
-def test_the_last_of_the_field_has_the_bye_and_nobody_has_two() -> None:
+def test_last_of_the_field_gets_the_bye_and_no_agent_gets_two() -> None:
     played = play_out(Swiss(rounds=5), entries(5))
     byes = [each.pairing.first for each in played if each.pairing.second is None]
 
@@ -55,7 +55,7 @@ def test_the_last_of_the_field_has_the_bye_and_nobody_has_two() -> None:
 
 @settings(max_examples=examples(40), deadline=None)
 @given(st.integers(2, 14), st.integers(1, 2), st.integers(0, 9), st.randoms(use_true_random=False))
-def test_what_every_swiss_round_promises(count: int, games: int, seed: int, chance: random.Random) -> None:
+def test_swiss_round_invariants(count: int, games: int, seed: int, chance: random.Random) -> None:
     """Up to half as many rounds as agents: everybody plays, nobody meets again, no second bye, seats balanced."""
     rounds = max(1, count // 2)
 
@@ -76,7 +76,7 @@ def test_what_every_swiss_round_promises(count: int, games: int, seed: int, chan
 
 
 @pytest.mark.parametrize("count", [4, 5, 6, 7])
-def test_when_everybody_has_met_everybody_repeats_are_as_few_as_can_be(count: int) -> None:
+def test_repeats_after_a_full_round_robin_are_minimal(count: int) -> None:
     """Twice the rounds of a round robin: whoever is unlucky, pairs come again before a third time is needed."""
     once = count - 1 + count % 2
     met = Counter(each.pairing.agents for each in play_out(Swiss(rounds=once + 1), entries(count)))
@@ -86,13 +86,13 @@ def test_when_everybody_has_met_everybody_repeats_are_as_few_as_can_be(count: in
     assert sum(times - 1 for times in met.values()) <= (count + 1) // 2 * 2
 
 
-def test_the_seed_draws_who_sits_first_and_nothing_else() -> None:
+def test_seed_decides_only_the_first_seat() -> None:
     firsts = {seed: of_round(play_out(Swiss(rounds=1, games=1), entries(8), seed=seed), 1) for seed in range(8)}
 
     assert {"1-5 6-2 3-7 8-4", "5-1 2-6 7-3 4-8"} == {" ".join(tables) for tables in firsts.values()}
 
 
-def test_who_has_withdrawn_is_not_paired() -> None:
+def test_withdrawn_agent_is_not_paired() -> None:
     before = [
         PlayedPairing(pairing, (), everything_is_drawn(pairing))
         for pairing in Swiss(rounds=3).next_round(entries(6), [], 0)

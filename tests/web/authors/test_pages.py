@@ -72,7 +72,7 @@ def test_the_short_address_leads_to_the_first_page(desk: Served, path: str) -> N
     assert 200 == desk.ask("HEAD", headers["location"])[0]
 
 
-def test_a_refused_submission_says_at_which_stage_why_and_what_to_do(desk: Served) -> None:
+def test_refused_submission_names_stage_reason_and_next_step(desk: Served) -> None:
     page = desk.page("/author/submissions/1.html", "ada")
 
     marks = re.findall(r'<li class="(\w+)"><b>(\w+)</b>', page)
@@ -147,7 +147,7 @@ def test_an_author_lets_a_submission_play_again_and_no_other(desk: Served) -> No
     assert 4 == desk.page("/author/submissions/3.html", "ada").count('<th scope="row" class="num">')
 
 
-def test_an_author_is_told_of_what_is_the_own(desk: Served) -> None:
+def test_author_is_notified_only_of_their_own(desk: Served) -> None:
     with closing(desk.directory.notices()) as notices:
         told = {author: [each.kind for each in notices.of(author, 99)] for author in AUTHORS}
         assert 0 == notices.derive()
@@ -182,7 +182,7 @@ def test_a_webhook_is_set_on_the_page_and_refused_with_the_fix(desk: Served) -> 
 
 
 @pytest.mark.parametrize("author", AUTHORS)
-def test_an_author_sees_what_the_own_agent_said_in_a_void_attempt(desk: Served, author: str) -> None:
+def test_author_sees_their_agents_output_in_a_void_attempt(desk: Served, author: str) -> None:
     agent, other = AUTHORS[author], next(each for each in AUTHORS if each != author)
     assert 'href="games/00002.attempt-1.html"' in desk.page("/author/index.html", author)
     page = desk.page("/author/games/00002.attempt-1.html", author)
@@ -199,7 +199,7 @@ def test_an_author_sees_what_the_own_agent_said_in_a_void_attempt(desk: Served, 
         assert 401 == desk.ask("GET", f"/author/games/{missing}", desk.tokens[author])[0]
 
 
-def test_missing_wrong_and_others_tokens_get_the_same_answer_as_for_what_is_not_there(desk: Served) -> None:
+def test_missing_wrong_and_foreign_tokens_get_the_same_404(desk: Served) -> None:
     tokens = ["", "judge-" + "A" * 43, "nonsense", desk.tokens["eve"]]
     for path in ("/author/submissions/1.html", "/author/submissions/1.log", "/author/submissions/1.json"):
         answers = [desk.ask("GET", path, token) for token in tokens]
@@ -319,14 +319,14 @@ def test_without_the_comparison_a_foreign_form_signs_in(desk: Served, monkeypatc
     assert 303 == desk.ask("POST", "/author/session", headers=headers, body=body)[0]
 
 
-def test_the_origin_of_a_page_without_a_referrer_counts_if_the_browser_says_whose_it_is(desk: Served) -> None:
+def test_origin_of_a_page_without_a_referrer_counts_if_the_browser_sends_it(desk: Served) -> None:
     body = f"token={desk.tokens['ada']}".encode()
     for site, status in (("same-origin", 303), ("cross-site", 422), ("same-site", 422)):
         headers = {**FORM, "sec-fetch-site": site, "host": "here", "origin": "null"}
         assert status == desk.ask("POST", "/author/session", headers=headers, body=body)[0]
 
 
-def test_two_different_cookies_sign_nobody_in_and_the_form_says_why(desk: Served) -> None:
+def test_two_different_cookies_sign_in_no_user_and_the_form_explains_it(desk: Served) -> None:
     ada, eve = desk.tokens["ada"], desk.tokens["eve"]
     both = {"cookie": f"judge-author={eve}; judge-author={ada}"}
     status, _, page = desk.ask("GET", "/author/index.html", headers=both)
@@ -353,7 +353,7 @@ def test_an_upload_from_the_page_is_received_and_counts_as_any_other(desk: Serve
 
 
 @pytest.mark.parametrize("path", ["/author/index.html", *OWN, "/author/author.js"])
-def test_every_answer_forbids_what_it_can(desk: Served, path: str) -> None:
+def test_every_response_has_strict_security_headers(desk: Served, path: str) -> None:
     for token in (desk.tokens["ada"], ""):
         _, headers, body = desk.ask("GET", path, token)
         assert "no-store" == headers["cache-control"]

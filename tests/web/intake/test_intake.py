@@ -58,7 +58,7 @@ def test_an_author_gets_a_signed_receipt_for_the_bytes(ada: httpx.Client, desk: 
     assert len(json.dumps(answer.json()["receipt"], separators=(",", ":"))) <= LARGEST_RECEIPT
 
 
-def test_a_refused_one_tells_why_with_its_log_and_its_report(ada: httpx.Client) -> None:
+def test_refused_submission_gives_its_reason_log_and_report(ada: httpx.Client) -> None:
     number = send(ada, "bad slow")
     found = ended(ada, number)
     assert ("refused", "it failed the check of time: see the report") == (
@@ -74,7 +74,7 @@ def test_a_refused_one_tells_why_with_its_log_and_its_report(ada: httpx.Client) 
         assert all(32 <= byte < 127 for byte in answer.content)
 
 
-def test_what_came_to_no_agent_has_a_log_and_no_report(ada: httpx.Client) -> None:
+def test_submission_without_an_agent_has_a_log_and_no_report(ada: httpx.Client) -> None:
     number = send(ada, "rubbish")
     assert "it is no archive" == ended(ada, number)["why"]
     assert 200 == ada.get(f"/submissions/{number}/log").status_code
@@ -91,14 +91,14 @@ def test_a_failure_of_the_host_is_tried_again_and_never_the_authors_business(
     assert str(desk.folder) not in str(found)
 
 
-def test_an_upload_that_kills_its_workers_costs_nobody_else_anything(ada: httpx.Client, eve: httpx.Client) -> None:
+def test_upload_that_kills_its_workers_costs_no_other_upload(ada: httpx.Client, eve: httpx.Client) -> None:
     killer, good = send(ada, "crash"), send(eve, "good eves")
     assert "passed" == ended(eve, good)["state"]
     assert "failed" == ended(ada, killer)["state"]
     assert "passed" == ended(ada, send(ada, "good after"))["state"]
 
 
-def test_a_terminal_elsewhere_is_told_the_same_as_the_organisers(
+def test_remote_terminal_gets_the_same_as_the_organisers_terminal(
     service: Service, ada: httpx.Client, desk: IntakeDirectory, tmp_path: Path
 ) -> None:
     """`judge submit --url`, with the words and exit codes of `judge submit` on its machine."""
@@ -138,7 +138,7 @@ def test_a_terminal_elsewhere_is_told_the_same_as_the_organisers(
         typed("good far", "--receipt", str(kept))
 
 
-def test_a_terminal_elsewhere_is_told_what_is_wrong(service: Service, desk: IntakeDirectory, tmp_path: Path) -> None:
+def test_remote_terminal_gets_errors(service: Service, desk: IntakeDirectory, tmp_path: Path) -> None:
     token, file = tmp_path / "token", tmp_path / "far.zip"
     token.write_text("judge-" + "A" * 43)
     file.write_text("good far")
@@ -197,7 +197,7 @@ def test_one_upload_never_blocks_another(service: Service, ada: httpx.Client, ev
 
 
 @pytest.mark.parametrize("token", ["", "nonsense", "judge-" + "A" * 43])
-def test_without_a_token_that_holds_nothing_is_told(service: Service, token: str) -> None:
+def test_token_without_rights_shows_nothing(service: Service, token: str) -> None:
     with service.client(token) as stranger:
         for method, path in (
             ("GET", "/submissions"),
@@ -211,7 +211,7 @@ def test_without_a_token_that_holds_nothing_is_told(service: Service, token: str
         assert "cup" == stranger.get("/contest").json()["name"]
 
 
-def test_what_is_too_large_is_refused_before_and_during_the_body(ada: httpx.Client, desk: IntakeDirectory) -> None:
+def test_oversized_body_is_refused_before_and_while_it_is_sent(ada: httpx.Client, desk: IntakeDirectory) -> None:
     limit = desk.intake.upload_bytes
 
     def kept() -> list[Path]:
@@ -231,7 +231,7 @@ def test_what_is_too_large_is_refused_before_and_during_the_body(ada: httpx.Clie
     assert 201 == ada.post("/submissions?filename=a", content=b"x" * limit).status_code
 
 
-def test_what_is_declared_too_large_is_refused_before_a_byte_of_it_is_sent(service: Service, ada: httpx.Client) -> None:
+def test_oversized_upload_is_refused_before_its_first_byte(service: Service, ada: httpx.Client) -> None:
     with socket.create_connection(("127.0.0.1", service.port)) as client:
         client.sendall(
             b"POST /submissions?filename=a.zip HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n"
@@ -311,7 +311,7 @@ def test_names_are_checked(ada: httpx.Client, query: dict[str, str]) -> None:
     assert all(32 <= byte < 127 for byte in answer.content)
 
 
-def test_an_empty_upload_is_none(ada: httpx.Client) -> None:
+def test_empty_upload_is_refused(ada: httpx.Client) -> None:
     assert 422 == error_of(ada.post("/submissions?filename=a.zip"))[0]
 
 
@@ -322,7 +322,7 @@ def test_a_file_name_comes_back_as_data_in_whatever_language(ada: httpx.Client) 
     assert answer.headers["content-type"] == "application/json"
 
 
-def test_every_answer_forbids_what_it_can(ada: httpx.Client, service: Service) -> None:
+def test_every_response_has_strict_security_headers(ada: httpx.Client, service: Service) -> None:
     with service.client() as stranger:
         answers = [
             stranger.get("/health"),
@@ -381,7 +381,7 @@ def test_no_token_is_in_the_log(service: Service, ada: httpx.Client, eve: httpx.
     assert "/submissions/{id}" in {line["route"] for line in requests}
 
 
-def test_what_is_sent_and_is_no_http_ends_nothing(service: Service) -> None:
+def test_non_http_data_ends_no_service(service: Service) -> None:
     with socket.create_connection(("127.0.0.1", service.port)) as client:
         client.sendall(b"\x16\x03\x01\x02\x00 hello\r\n\r\n")
         assert client.recv(4096).startswith(b"HTTP/1.1 400 ")
@@ -409,7 +409,7 @@ def test_no_part_of_an_answer_waits_for_the_part_before() -> None:
         assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-def test_who_does_not_end_a_head_is_not_waited_for(service: Service) -> None:
+def test_unfinished_head_is_not_waited_for(service: Service) -> None:
     with ExitStack() as closing:
         for begun in UNENDED:
             client = socket.create_connection(("127.0.0.1", service.port))
@@ -427,7 +427,7 @@ def all_of(client: socket.socket) -> bytes:
     return got
 
 
-def test_who_does_not_end_a_body_is_told_so(service: Service, ada: httpx.Client) -> None:
+def test_unfinished_body_gets_an_error(service: Service, ada: httpx.Client) -> None:
     with socket.create_connection(("127.0.0.1", service.port)) as client:
         client.sendall(
             b"POST /submissions?filename=a.zip HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nAuthorization: "
@@ -439,7 +439,7 @@ def test_who_does_not_end_a_body_is_told_so(service: Service, ada: httpx.Client)
     assert b"send the upload again" in answer
 
 
-def test_its_openapi_says_what_may_be_answered(service: Service) -> None:
+def test_openapi_lists_every_possible_status(service: Service) -> None:
     with service.client() as stranger:
         described = stranger.get("/openapi.json").json()
     paths = described["paths"]

@@ -85,7 +85,7 @@ def readings(text: str) -> Iterator[object]:
 
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
 @pytest.mark.parametrize(("path", "method"), PATHS)
-def test_what_is_answered_is_what_is_described(
+def test_responses_match_the_openapi_description(
     described: OpenApiSchema, known: str, path: str, method: str, mode: GenerationMode
 ) -> None:
     operation = described[path][method]

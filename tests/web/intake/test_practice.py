@@ -90,7 +90,7 @@ def rubbish() -> list[str]:
         return [container["Id"] for container in engine.labelled("judge.owner") if is_rubbish(container)]
 
 
-def test_a_practice_game_gives_up_its_slot_and_is_played_again_as_one_whose_worker_was_killed(tmp_path: Path) -> None:
+def test_practice_game_yields_its_slot_and_is_replayed_like_one_of_a_killed_worker(tmp_path: Path) -> None:
     build_house_agents()
     build_missing_images(["native", "keeper"])
     directory = make_contest(tmp_path / "cup", SLOW)

@@ -6,7 +6,7 @@ from judge.web.kit import rate_limit
 from judge.web.kit.rate_limit import RateLimit, address_key
 
 
-def test_so_many_at_once_and_then_evenly() -> None:
+def test_burst_is_admitted_and_then_an_even_rate() -> None:
     now = [100.0]
     rate = RateLimit(6, lambda: now[0])
     assert [0] * 6 == [rate.spend("ada") for _ in range(6)]
@@ -18,7 +18,7 @@ def test_so_many_at_once_and_then_evenly() -> None:
     assert [0] * 6 + [11] == [rate.spend("ada") for _ in range(7)]
 
 
-def test_asking_while_there_is_none_costs_nothing() -> None:
+def test_polling_an_empty_queue_costs_nothing() -> None:
     now = [0.0]
     rate = RateLimit(60, lambda: now[0])
     for _ in range(60):
@@ -46,5 +46,5 @@ def test_no_more_is_remembered_than_fits(monkeypatch: pytest.MonkeyPatch) -> Non
         ("nonsense" * 100, ("nonsense" * 100)[:64]),
     ],
 )
-def test_who_is_behind_an_address(host: str, key: str) -> None:
+def test_client_address_of_a_request(host: str, key: str) -> None:
     assert key == address_key(host)

@@ -41,7 +41,7 @@ def states(client: httpx.Client, number: int) -> list[str]:
     return [one["state"] for one in client.get(f"/submissions/{number}").json()["journal"]]
 
 
-def test_what_was_being_processed_when_all_was_killed_is_processed_again(tmp_path: Path) -> None:
+def test_submission_processed_during_a_kill_is_processed_again(tmp_path: Path) -> None:
     """kill -9, in the middle of one, with another waiting behind it and a third half received."""
     desk = make_contest(tmp_path, "waiting_per_author = 0")
     token, free = make_token(desk, "ada"), tmp_path / "free"
@@ -80,7 +80,7 @@ def is_dead(pid: int) -> bool:
             return True
 
 
-def test_what_was_being_processed_when_it_was_asked_to_end_counts_as_no_failure(
+def test_submission_processed_during_a_stop_counts_as_no_failure(
     tmp_path: Path,
 ) -> None:
     desk = make_contest(tmp_path)
@@ -139,7 +139,7 @@ def test_two_services_of_one_contest_share_the_work(tmp_path: Path) -> None:
     assert ["passed"] * 2 + ["refused"] * 2 == sorted(each["state"] for each in found)
 
 
-def test_a_worker_is_gone_when_nobody_holds_its_file(tmp_path: Path) -> None:
+def test_worker_is_gone_when_its_file_lock_is_free(tmp_path: Path) -> None:
     desk = make_contest(tmp_path)
     with working(desk) as worker:
         assert not is_worker_gone(desk, worker)
@@ -179,7 +179,7 @@ class LosesDatabase(Register):
 @pytest.mark.parametrize(
     ("method", "upload", "expected"), [("take", b"good x", State.PASSED), ("fail", b"crash x", State.FAILED)]
 )
-def test_a_database_that_is_lost_while_a_submission_begins_or_fails_leaves_none_behind(
+def test_database_lost_while_a_submission_begins_or_fails_leaves_no_submission(
     tmp_path: Path, method: str, after: bool, upload: bytes, expected: State
 ) -> None:
     desk = make_contest(tmp_path, "tries = 3\nagain_s = 0")
@@ -263,7 +263,7 @@ def begun_upload(service: Service, client: httpx.Client) -> Iterator[None]:
         yield
 
 
-def test_an_address_has_so_many_connections(tmp_path: Path) -> None:
+def test_connections_per_address_are_limited(tmp_path: Path) -> None:
     desk = make_contest(tmp_path, "connections_per_address = 2")
     with serving(desk) as service, service.client() as first, service.client() as second:
         assert 200 == first.get("/health").status_code == second.get("/health").status_code
@@ -277,7 +277,7 @@ def test_an_address_has_so_many_connections(tmp_path: Path) -> None:
         assert 200 == second.get("/health").status_code
 
 
-def test_what_an_author_kept_is_bounded_before_it_is_kept(tmp_path: Path) -> None:
+def test_author_state_is_limited_before_it_is_stored(tmp_path: Path) -> None:
     desk = make_contest(tmp_path, "author_bytes = 20")
     with serving(desk) as service, service.client(make_token(desk, "ada")) as ada:
         send(ada, b"good " + b"x" * 10)

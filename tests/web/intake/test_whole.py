@@ -71,7 +71,7 @@ def test_the_intake_is_served_alone(tmp_path: Path) -> None:
         assert 404 == stranger.get("/live.html").status_code
 
 
-def test_an_archive_becomes_an_agent_and_one_that_fails_is_told_why(tmp_path: Path) -> None:
+def test_archive_becomes_an_agent_or_reports_why_not(tmp_path: Path) -> None:
     build_house_agents()
     desk = make_contest(tmp_path / "cup")
     brain = write_brain(tmp_path, "refuser", start="ERROR I have no board")

@@ -141,7 +141,7 @@ def test_pages_and_events_come_through_nginx_at_once(behind: Behind) -> None:
         assert beat
 
 
-def test_nobody_can_claim_another_address(behind: Behind) -> None:
+def test_address_cannot_be_claimed_by_another(behind: Behind) -> None:
     answer = behind.client.get("/submissions", headers={"x-forwarded-for": "192.0.2.66", "authorization": "Bearer x"})
     assert 401 == answer.status_code
 
@@ -180,7 +180,7 @@ def test_cookies_go_over_tls_alone(behind: Behind) -> None:
     assert "You are not signed in" in planted.text
 
 
-def test_a_form_of_another_origin_is_refused_behind_nginx(behind: Behind) -> None:
+def test_form_from_another_origin_is_refused_through_nginx(behind: Behind) -> None:
     own = str(behind.client.base_url.copy_with(path="/")).rstrip("/")
     for origin, status in ((own, 303), (own.replace("https", "http"), 422), ("https://evil.example", 422)):
         answer = behind.client.post("/author/session", data={"token": behind.token}, headers={"origin": origin})
@@ -251,7 +251,7 @@ def slow_forms(stack: ExitStack, port: int, count: int) -> list[ssl.SSLSocket]:
     return found
 
 
-def test_slow_forms_of_one_client_behind_nginx_leave_room_for_others(tmp_path: Path) -> None:
+def test_slow_forms_of_one_client_through_nginx_leave_room_for_others(tmp_path: Path) -> None:
     with few(tmp_path, per_address=4) as port, ExitStack() as stack:
         slow_forms(stack, port, 24)
         until(lambda: status_from("127.0.0.1", port) == 429, "the client has no limit")
@@ -259,7 +259,7 @@ def test_slow_forms_of_one_client_behind_nginx_leave_room_for_others(tmp_path: P
             assert 200 == status_from("127.0.0.2", port, path), path
 
 
-def test_without_the_limit_of_a_client_they_take_all_room_behind_nginx(tmp_path: Path) -> None:
+def test_clients_without_the_limit_take_all_room_through_nginx(tmp_path: Path) -> None:
     with few(tmp_path, per_address=1000) as port, ExitStack() as stack:
         slow_forms(stack, port, 24)
         until(lambda: status_from("127.0.0.2", port, "/cup/live.html") == 503, "there is still room")
@@ -287,7 +287,7 @@ def test_the_limits_of_nginx_are_those_of_the_service() -> None:
 # --- what watches it -------------------------------------------------------------------------------------------------
 
 
-def test_prometheus_is_told_at_an_address_of_its_own(tmp_path: Path) -> None:
+def test_prometheus_metrics_have_a_separate_address(tmp_path: Path) -> None:
     port = free_port()
     with watched(tmp_path, PAIR) as contest:
         contest.kill()

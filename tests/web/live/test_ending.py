@@ -32,7 +32,7 @@ def play_all(contest: Watched, games: int) -> None:
         contest.end(game, file)
 
 
-def test_pages_say_that_a_contest_is_over_and_who_won(tmp_path: Path) -> None:
+def test_pages_show_the_end_and_the_winner(tmp_path: Path) -> None:
     with watched(tmp_path, PAIR, games=2) as contest:
         assert "/live.html" == contest.get("").headers["location"]
         assert "Games being played" in text_of(contest, "live")

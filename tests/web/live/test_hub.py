@@ -93,7 +93,7 @@ def test_a_reader_that_takes_nothing_is_dropped_by_the_bytes_that_it_misses(foll
     assert 1 == hub.viewers
 
 
-def test_a_burst_drops_nobody_who_reads(followed: tuple[Hub, EventLog]) -> None:
+def test_burst_drops_no_reading_viewer(followed: tuple[Hub, EventLog]) -> None:
     hub, log = followed
     pipe = Pipe()
     viewer = hub.join(pipe, Topic(), 0)  # type: ignore[arg-type]

@@ -117,7 +117,7 @@ def test_an_organiser_gets_in_when_all_room_of_viewers_is_taken(tmp_path: Path) 
             assert 303 == signed.status_code
 
 
-def test_the_room_of_organisers_is_not_that_of_who_has_no_token(tmp_path: Path) -> None:
+def test_organiser_pages_are_closed_without_a_token(tmp_path: Path) -> None:
     addresses = [f"10.4.4.{number}" for number in range(4 * VIEWERS)]
     with service(tmp_path) as running:
         cookie = f"judge-organiser={organiser(tmp_path)}"

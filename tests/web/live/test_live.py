@@ -63,7 +63,7 @@ def test_a_page_that_waits_for_a_contest_shows_it_as_soon_as_it_has_begun(browse
         browser.leave()
 
 
-def test_a_games_page_goes_on_by_itself_and_ends_as_the_page_of_the_export(witness: Browser, tmp_path: Path) -> None:
+def test_game_page_updates_itself_and_ends_equal_to_the_export(witness: Browser, tmp_path: Path) -> None:
     witness.leave()
     witness.requests.clear()
     with watched(tmp_path, PAIR) as contest:
@@ -133,7 +133,7 @@ def test_clocks_run_by_the_judges_numbers(witness: Browser, tmp_path: Path) -> N
         witness.wait_for(f"{clocks}.map(([text]) => text).join() === '1:59.9,0:59.9'")
 
 
-def test_the_page_of_all_games_shows_boards_results_and_what_comes_next(witness: Browser, tmp_path: Path) -> None:
+def test_page_of_all_games_shows_boards_results_and_next_games(witness: Browser, tmp_path: Path) -> None:
     boards = "[...document.querySelectorAll('article.running')].map((board) => board.dataset.game)"
     with watched(tmp_path, PAIR, games=4) as contest:
         witness.visit(f"{contest.url}/live.html")
@@ -175,7 +175,7 @@ def test_an_open_page_changes_when_the_contest_ends(witness: Browser, tmp_path: 
         assert [] == witness.errors
 
 
-def test_the_standings_beside_the_boards_keep_their_columns_in_leagues(witness: Browser, tmp_path: Path) -> None:
+def test_standings_next_to_the_boards_keep_their_columns_in_leagues(witness: Browser, tmp_path: Path) -> None:
     widths = "[...document.querySelectorAll('#table tr')].forEach((row) => seenWidths.add(row.cells.length))"
     leagues = 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1'
     with watched(tmp_path, STRONG_TO_WEAK, form=leagues) as contest:
@@ -288,7 +288,7 @@ def test_whatever_breaks_no_event_is_lost_or_doubled(witness: Browser, tmp_path:
         network.cut()
 
 
-def test_a_log_that_is_made_again_gives_everybody_a_new_page(witness: Browser, tmp_path: Path) -> None:
+def test_recreated_log_reloads_every_page(witness: Browser, tmp_path: Path) -> None:
     with watched(tmp_path, PAIR) as contest:
         witness.visit(f"{contest.url}/live.html")
         log = witness.ask("document.documentElement.dataset.log")
@@ -332,7 +332,7 @@ def test_nothing_that_is_written_by_others_becomes_markup(witness: Browser, tmp_
         assert 0 == witness.ask("document.querySelectorAll('img').length")
 
 
-def test_a_running_game_goes_on_in_the_language_of_its_page(witness: Browser, tmp_path: Path) -> None:
+def test_running_game_updates_in_the_language_of_its_page(witness: Browser, tmp_path: Path) -> None:
     with watched(tmp_path, PAIR) as contest:
         game, file, told = contest.play()
         for _ in range(8):

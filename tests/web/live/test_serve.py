@@ -147,7 +147,7 @@ def test_the_public_can_change_nothing(contest: Watched) -> None:
         *("%00", "games/%0d%0aset-cookie:x.html", "a" * 300, "agents/999.html", "organiser.key"),
     ],
 )
-def test_what_is_not_public_is_not_there(contest: Watched, path: str) -> None:
+def test_private_pages_do_not_exist_publicly(contest: Watched, path: str) -> None:
     with socket.create_connection(("127.0.0.1", contest.port)) as connection:
         connection.sendall(f"GET /{path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n".encode())
         answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
@@ -183,7 +183,7 @@ def test_the_feed_has_every_event_once_in_whole_lines_however_it_is_asked(contes
 @pytest.mark.parametrize(
     "query", ["since=-1", "since=x", "since=1e9", "limit=0", "limit=1001", "game=-1", f"since={1 << 60}"]
 )
-def test_what_cannot_be_asked_is_refused(contest: Watched, query: str) -> None:
+def test_unsupported_requests_are_refused(contest: Watched, query: str) -> None:
     assert 422 == contest.get(f"feed?{query}").status_code
 
 
@@ -208,14 +208,14 @@ def test_a_stream_begins_where_the_reader_was_and_beats(contest: Watched) -> Non
 
 
 @pytest.mark.parametrize("since", [10_000, 1 << 50])
-def test_a_reader_of_another_log_is_told_to_begin_again(contest: Watched, since: int) -> None:
+def test_reader_of_another_log_has_to_begin_again(contest: Watched, since: int) -> None:
     stream = Stream(contest, f"/events?since={since}")
 
     assert "again" == stream.event()["event"]
     stream.close()
 
 
-def test_an_address_has_so_many_connections_and_no_more(contest: Watched) -> None:
+def test_connections_per_address_are_limited_exactly(contest: Watched) -> None:
     streams = [Stream(contest) for _ in range(20)]
     for stream in streams:
         assert "hello" == stream.event()["event"]
@@ -242,7 +242,7 @@ def descriptors(contest: Watched) -> int:
     return len(list(Path(f"/proc/{contest.process.pid}/fd").iterdir()))
 
 
-def test_who_does_not_read_is_dropped_and_nobody_waits_for_it(tmp_path: Path) -> None:
+def test_viewer_that_does_not_read_is_dropped_without_delaying_others(tmp_path: Path) -> None:
     """A reader with a tiny window that stops, and another one that reads all."""
     with watched(tmp_path, PAIR, games=400) as contest:
         slow, quick = unread(contest), Stream(contest)
@@ -333,7 +333,7 @@ def test_forwarded_addresses_count_only_where_a_proxy_is_named(tmp_path: Path) -
         assert "/cup/live.html" == top.headers["location"]
 
 
-def test_a_contest_that_has_not_begun_is_said_so(tmp_path: Path) -> None:
+def test_contest_that_has_not_begun_is_reported(tmp_path: Path) -> None:
     with Cup(tmp_path / "cup", PAIR) as cup:
         planned = load_plan(cup.folder)
     (cup.folder / "contest.db").unlink()
@@ -355,7 +355,7 @@ def test_without_submissions_it_waits_for_a_contest_that_has_not_begun(tmp_path:
         until(lambda: "The contest has not begun" not in contest.get("live.html").text, "the pages are not there")
 
 
-def test_a_result_is_on_the_pages_as_soon_as_it_is_in_the_log(tmp_path: Path) -> None:
+def test_result_is_on_the_pages_as_soon_as_in_the_log(tmp_path: Path) -> None:
     with watched(tmp_path, PAIR) as contest:
         contest.get("index.html")
         game, file = play_next(contest.cup)

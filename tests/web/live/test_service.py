@@ -69,7 +69,7 @@ def begun(folder: Path, service: Service, ada: httpx.Client) -> Iterator[Cup]:
         yield cup
 
 
-def test_before_the_contest_begins_the_pages_say_so_and_agents_are_received(ada: httpx.Client) -> None:
+def test_pages_before_the_start_report_it_and_receive_agents(ada: httpx.Client) -> None:
     page = ada.get("/live.html")
     assert "The contest has not begun" in page.text
     assert "text/html; charset=utf-8" == page.headers["content-type"]
@@ -112,7 +112,7 @@ def test_it_is_shown_as_soon_as_it_has_begun_and_still_receives(ada: httpx.Clien
         assert {"ok": True} == stranger.get("/health").json()
 
 
-def test_a_submission_that_waits_for_a_slot_says_so(folder: Path, service: Service, tmp_path: Path) -> None:
+def test_submission_waiting_for_a_slot_reports_it(folder: Path, service: Service, tmp_path: Path) -> None:
     token, core = make_token(open_intake(folder), "ola"), tmp_path / "core"
     core.touch()
     with service.client(token) as ola, core.open() as taken:

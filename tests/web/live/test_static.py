@@ -50,7 +50,7 @@ def file_server(directory: Path) -> Iterator[str]:
         server.shutdown()
 
 
-def test_pages_go_on_from_any_file_server_until_the_contest_is_over(browser: Browser, tmp_path: Path) -> None:
+def test_pages_update_from_any_file_server_until_the_contest_is_over(browser: Browser, tmp_path: Path) -> None:
     public = tmp_path / "public"
     form = 'name = "round-robin"\ngames = 2'
     with Cup(tmp_path / "cup", PAIR, form=form, more="[failures]\nafter = 1000") as cup, recorder(cup) as log:
@@ -160,7 +160,7 @@ def test_a_result_that_comes_while_the_contest_is_not_read_again_is_still_shown(
             assert "controls" in (tmp_path / "public/games/00001.html").read_text()
 
 
-def test_a_page_does_not_claim_to_show_what_came_while_the_contest_was_read(
+def test_page_does_not_claim_events_that_came_while_the_contest_was_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its script would not ask again: a result would be missing for good."""

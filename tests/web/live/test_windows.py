@@ -95,9 +95,7 @@ def test_a_file_that_was_changed_before_its_pages_began_shows_its_moments(tmp_pa
         assert (4, 2) == (closes.month, closes.day)
 
 
-def test_everybody_sees_the_moments_before_and_while_it_is_played(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_deadlines_are_shown_before_and_during_the_contest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Cup(tmp_path, STRONG_TO_WEAK, more=MOMENTS) as cup, recorder(cup) as log:
         log.read_store()
         file = FileWindows(cup.planned)

@@ -37,7 +37,7 @@ def own(tmp_path: Path) -> Iterator[Office]:
 # --- what is seen ----------------------------------------------------------------------------------------------------
 
 
-def test_the_first_page_says_what_runs_what_waits_and_what_went_wrong(own: Office) -> None:
+def test_first_page_shows_running_waiting_and_failed_items(own: Office) -> None:
     issued = own.cup.store.issue(own.cup.contest.name, "host-7", slot="cores 2, 3")
     assert issued is not None
     own.cup.store.remark(own.cup.contest.name, WORKER, worker_joined("host-7", 3))
@@ -100,7 +100,7 @@ def test_the_host_is_looked_at_when_no_game_is_played(own: Office) -> None:
 # --- what is ordered -------------------------------------------------------------------------------------------------
 
 
-def test_an_order_says_beforehand_who_moves_and_is_done_once(own: Office) -> None:
+def test_order_previews_changed_places_and_is_done_once(own: Office) -> None:
     contest = own.cup.contest
     before = {line.agent: (line.place, line.points) for line in contest.standing().table.lines}
     form = own.form("disqualify", "anna", why="two entries\nof one author")
@@ -151,7 +151,7 @@ def test_a_contest_is_paused_and_resumed_with_the_reasons_in_its_journal(own: Of
     assert [("paused", "lunch", "Olga"), ("open", "fed", "Olga")] == [(x.event, x.text, x.who) for x in lines]
 
 
-def test_one_game_that_was_stopped_is_played_again_and_the_journal_says_by_whom(own: Office) -> None:
+def test_single_stopped_game_is_resumed_and_the_journal_names_the_organiser(own: Office) -> None:
     store, name = own.cup.store, own.cup.contest.name
     own.order("void", "1")
     held = []
@@ -372,7 +372,7 @@ def test_a_token_becomes_a_cookie_of_these_pages_alone(seen: Office) -> None:
     assert "set-cookie" not in wrong[1]
 
 
-def test_whoever_guesses_tokens_is_told_to_wait(tmp_path: Path) -> None:
+def test_token_guesser_has_to_wait(tmp_path: Path) -> None:
     with office(tmp_path / "cup", played=0, strangers=3) as found:
         answers = [found.ask("GET", "/organiser/games.html", f"judge-{n}")[0] for n in range(5)]
         assert [401, 401, 401, 429, 429] == answers
@@ -380,7 +380,7 @@ def test_whoever_guesses_tokens_is_told_to_wait(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["index.html", "order.html?action=pause", "nothing", "submissions/1.log"])
-def test_every_answer_forbids_what_it_can(seen: Office, path: str) -> None:
+def test_every_response_has_strict_security_headers(seen: Office, path: str) -> None:
     for token in (seen.tokens["act"], ""):
         _, headers, body = seen.ask("GET", f"/organiser/{path}", token)
         assert "no-store" == headers["cache-control"]

@@ -106,7 +106,7 @@ LEFT_OUT = ("/events", "/organiser/health.html")
         ("act", GenerationMode.NEGATIVE),
     ],
 )
-def test_no_request_makes_the_service_fail_or_lets_anybody_in(found: Office, kind: str, mode: GenerationMode) -> None:
+def test_no_request_crashes_the_service_or_grants_access(found: Office, kind: str, mode: GenerationMode) -> None:
     before = found.dump()
     for described in (public(found), organisers(found)):
         for path, operation in operations(described):
@@ -129,7 +129,7 @@ FIELDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_form_makes_it_fail_and_only_who_may_act_changes_anything(found: Office, kind: str) -> None:
+def test_no_form_crashes_the_service_and_only_authorised_users_change_anything(found: Office, kind: str) -> None:
     token = token_of(found, kind)
     before = found.dump()
 
