@@ -1,1 +1,1 @@
-"""Tournament arithmetic without input or output: formats, pairings, points, standings, schedule and seeds."""
+"""Tournament arithmetic without I/O: formats, pairings, points, standings, schedule and seeds."""

@@ -1,4 +1,4 @@
-"""Which contests may be rated together: strength under other rules or another clock is another strength."""
+"""Which contests may be rated together: those with the same rules and clock."""
 
 from collections.abc import Iterator
 
@@ -6,12 +6,10 @@ from judge.games import new_game
 from judge.referee.policy import Policy
 
 CLOCK = ("turn_ms", "match_ms", "asap_ms")
-"""What decides how long an agent may think."""
 
 
 def policy_difference(one: Policy, other: Policy) -> str:
-    """What is different in the rules or the clock of two contests, such as `clock.turn_ms is 200 and 1500`; empty if
-    they may be rated together."""
+    """Return the difference, such as `clock.turn_ms is 200 and 1500`; empty if they may be rated together."""
     return ", ".join(_differences(one, other))
 
 
@@ -19,13 +17,12 @@ def _differences(one: Policy, other: Policy) -> Iterator[str]:
     if one.game.name != other.game.name:
         yield f"the game is {one.game.name} and {other.game.name}"
         return
-    # Values that the policy leaves out have those of the game.
     facts, others = (new_game(policy.game.name, policy.game.options).describe() for policy in (one, other))
     for key in sorted(facts.keys() | others.keys()):
         if facts.get(key) != others.get(key):
             yield f"game.options.{key} is {facts.get(key)} and {others.get(key)}"
     for key in CLOCK:
-        # Only where there is no limit of a turn does an agent play as fast as possible.
+        # `asap_ms` applies only without a turn limit.
         if key == "asap_ms" and one.clock.turn_ms and other.clock.turn_ms:
             continue
         first, second = (getattr(policy.clock, key) for policy in (one, other))

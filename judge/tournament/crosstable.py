@@ -1,4 +1,4 @@
-"""The crosstable: what every agent scored against every other one."""
+"""The crosstable: each agent's score against each other."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from judge.tournament.standings import Record
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What the row's agent did against the column's, and the points of their pairings."""
+    """The row agent's result against the column agent, and its points."""
 
     points: float
     done: SideScore
 
 
 def crosstable(agents: Sequence[str], played: Iterable[PlayedPairing]) -> list[list[Cell | None]]:
-    """Rows against columns in the order of `agents`; None for two that never met, and on the diagonal."""
+    """Return the table in the order of `agents`; None for pairs that never met."""
     met: dict[frozenset[str], list[PlayedPairing]] = {}
     for each in played:
         if each.pairing.second is not None:

@@ -1,6 +1,6 @@
-"""The order of an agent's games: from which state of its folders each one starts, and whose states count.
+"""The order of an agent's games, which decides the initial folders of each.
 
-It depends on the schedule alone, never on which of two games ended first.
+It depends on the schedule alone, not on the order in which games end.
 """
 
 from collections.abc import Sequence
@@ -10,19 +10,19 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class FolderTurn:
-    """The place of one game among those of an agent."""
+    """A game's place among an agent's games."""
 
     after: int | None
-    """The number of the game whose end this one starts from; None: from what was there before the first."""
+    """Number of the game whose folders it continues; None: the initial ones."""
     commits: bool
-    """Whether what it leaves counts."""
+    """Whether its final folders are kept."""
 
 
 def folder_turns(schedule: Sequence[Sequence[str]], rule: Literal["each", "first"]) -> list[tuple[FolderTurn, ...]]:
-    """For each game of a schedule, given by the names of its agents, the turn of each of them.
+    """Return the turns of each game's agents.
 
-    `each` (`folders.round` of the policy): a game waits for the one before it. `first`: all start alike and may be
-    played at once; only the last of the schedule counts.
+    `each` (`folders.round` of the policy): games continue each other's folders. `first`: all start with the same
+    folders; only the last one's are kept.
     """
     last = {agent: number for number, agents in enumerate(schedule) for agent in agents}
     if rule == "first":

@@ -1,4 +1,4 @@
-"""Assigns the openings of a contest to its pairs of games in turn."""
+"""Assigns openings to the pairs of games of a contest."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,9 @@ from judge.referee.seeds import Seed, numbers
 
 
 def schedule(openings: Sequence[Opening], pair: int, seed: Seed | None, turns: Sequence[Turn]) -> Opening:
-    """The opening of the pair of games number `pair`, from 0.
+    """Return the opening of pair number `pair` (from 0).
 
-    Balanced: each opening is played once before any is played again. With a `seed` every such pass
-    has an order of its own; without one it is the order given. The passes go through the
-    symmetries `turns`, so that the same opening comes back as another one.
+    Each is used once before a repeat, with the next of the symmetries `turns`. `seed` shuffles each pass.
     """
     number, place = divmod(pair, len(openings))
     order = list(range(len(openings)))
@@ -24,6 +22,6 @@ def schedule(openings: Sequence[Opening], pair: int, seed: Seed | None, turns: S
 
 
 def turns_of(policy: Policy) -> Sequence[Turn]:
-    """The symmetries in which the openings of a policy's game may come again."""
+    """Return the symmetries for repeated openings."""
     written = game_entry(policy.game.name).openings(policy.game.options)
     return NOT_TURNED if written is None else written.turns

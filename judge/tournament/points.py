@@ -1,8 +1,8 @@
-"""What a game scores: every word it can end with has its points, or the round does not start.
+"""The points of a game. Without points for every possible result word, no round starts.
 
-A word is that of the result line where the game's field has one (Stratego's OUTCOME, Quantum Chess' second word), else
-the judge's own verdict. Points are those of the policy, `WORD = [the named side, the other]`, or else a win's 1 and a
-draw's half. A duel then weighs all games of a pairing as one: 3, 1 or 0, as Gomocup did until 2016.
+The word is in the result line (Stratego's OUTCOME, Quantum Chess' second word) or is the judge's verdict. Points come
+from the policy, `WORD = [the named side, the other]`; default: 1 for a win and 0.5 for a draw. A duel scores all games
+of a pairing together: 3, 1 or 0, as Gomocup did until 2016.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,14 +20,14 @@ from judge.referee.policy import Policy
 from judge.tournament.results import PlayedPairing, games_by_table
 
 DECIMALS = 9
-"""Points are compared to so many: three times a tenth is three tenths."""
+"""Precision of comparisons: 3 * 0.1 equals 0.3."""
 
 Points = tuple[float, float]
-"""Of two sides: the named and the other in a table, first and second seat in a game."""
+"""Of named and other side, or of first and second seat."""
 
 
 Reader = Callable[[GameResult], ResultWord | None]
-"""The word of a result; None if its result line is not one of its field."""
+"""None for an invalid result line."""
 
 
 VERDICT_POINTS: Mapping[str, Points] = {
@@ -45,14 +45,14 @@ VERDICT_POINTS: Mapping[str, Points] = {
     Verdict.CRASH: (0, 1),
     Verdict.REFUSED: (0, 1),
 }
-"""The points if a policy gives none."""
+"""Default points."""
 
 
 _VERDICTS: frozenset[str] = frozenset(Verdict) - {Verdict.VOID}
 
 
 def _read_verdict(game: GameResult) -> ResultWord:
-    """The named side of a win is the winner; of a fault, the side at fault."""
+    """The named side is the winner, or the side at fault."""
     if game.is_draw:
         return ResultWord(game.verdict, 0)
     if game.winner is None:
@@ -63,18 +63,18 @@ def _read_verdict(game: GameResult) -> ResultWord:
 
 @dataclass(frozen=True, slots=True)
 class PointsTable:
-    """The points of every word, and how a game's word is read."""
+    """Points by result word."""
 
     by_word: Mapping[str, Points]
     read: Reader
 
     @property
     def best(self) -> float:
-        """The most that a game can give: what a bye gives for each."""
+        """Maximum points of a game; a bye gives them for each."""
         return max(max(points) for points in self.by_word.values())
 
     def of(self, game: GameResult) -> Points:
-        """The points of the first and the second seat. Where both sides are named, each has the named side's."""
+        """Return the points of both seats."""
         outcome = self.read(game)
         points = None if outcome is None else self.by_word.get(outcome.word)
         if outcome is None or points is None:
@@ -90,13 +90,13 @@ class PointsTable:
 
 
 def missing_words(policy: Policy) -> list[str]:
-    """The words that a game under `policy` can end with and that its points do not know, sorted."""
+    """Return the possible result words without points, sorted."""
     words = _words_of(policy)
     return sorted((_VERDICTS if words is None else words.every) - _points_of(policy).keys())
 
 
 def points_table(policy: Policy) -> PointsTable:
-    """The table that scores the games of `policy`; InputError that says which words have no points."""
+    """Return the policy's table. Raises InputError for words without points."""
     missing = missing_words(policy)
     if missing:
         raise InputError(
@@ -112,13 +112,13 @@ def _points_of(policy: Policy) -> Mapping[str, Points]:
 
 
 def _words_of(policy: Policy) -> ResultWords | None:
-    """The result words of the game's field, if the policy scores them; None: the judge's verdicts are scored."""
+    """None: verdicts are scored."""
     game = policy.game
     return game_entry(game.name).result_words(game.options) if policy.points else None
 
 
 class Duel(BaseModel):
-    """What all games of a pairing score together; the defaults are Gomocup's until 2016."""
+    """Points of all games together; the defaults are Gomocup's until 2016."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -129,13 +129,13 @@ class Duel(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """The points of a pairing: the sum of its games, or those of `duel` if it is given."""
+    """Sums games, or scores a `duel`."""
 
     table: PointsTable
     duel: Duel | None = None
 
     def of(self, pairing: Pairing, games: Sequence[GameResult], due: int) -> Points:
-        """The points of a pairing of `due` games; a duel of which games are missing scores nothing yet."""
+        """Return the points of `due` games; an incomplete duel gives no points."""
         if pairing.second is None:
             return (due * self.table.best if self.duel is None else self.duel.win), 0
         sums = [0.0, 0.0]
@@ -157,12 +157,7 @@ class Scoring:
 def score(
     pairings: Iterable[Pairing], results: Iterable[GameResult], scoring: Scoring, games: int
 ) -> list[PlayedPairing]:
-    """Each pairing with its results and points, in the order of `pairings`; `games` is the number of games of a
-    pairing.
-
-    Raises ValueError if a result belongs to no pairing, because a game that nobody scheduled must not be dropped
-    silently.
-    """
+    """Return each pairing with results and points. Raises ValueError for a result without a pairing."""
     tables = games_by_table(results)
     played = []
     for pairing in pairings:
@@ -173,5 +168,5 @@ def score(
         is_over = pairing.second is None or len(of_pairing) == games
         played.append(PlayedPairing(pairing, tuple(of_pairing), scoring.of(pairing, of_pairing, games), is_over))
     if tables:
-        raise ValueError(f"results of no pairing: (round, table) {sorted(tables)}")
+        raise ValueError(f"results without a pairing: (round, table) {sorted(tables)}")
     return played

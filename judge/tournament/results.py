@@ -1,4 +1,4 @@
-"""What was played: a game's result by agents' ids, and a pairing with all of its games and the points they gave."""
+"""Results of games by agents' ids, and pairings with their games and points."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ FAILURES = frozenset(
         Verdict.REFUSED,
     }
 )
-"""What an agent fails by. A foul is lost by the rules and a resignation by choice; Gomocup counts neither."""
+"""Failures. Fouls and resignations do not count, as at Gomocup."""
 
 
 @dataclass(slots=True)
 class SideScore:
-    """What one side of a pairing did in its games. One that both lost by a fault is a loss of both."""
+    """One side's results. A fault of both sides is a loss of both."""
 
     wins: int = 0
     draws: int = 0
@@ -36,16 +36,16 @@ class SideScore:
 
     @property
     def games(self) -> int:
-        """How many it has played."""
+        """Number of games."""
         return self.wins + self.draws + self.losses
 
     @property
     def score(self) -> float:
-        """Wins, and draws as halves; the policy's points do not matter."""
+        """Wins plus half of the draws."""
         return self.wins + self.draws / 2
 
     def count(self, game: GameResult, seat: int) -> None:
-        """Add a game in which this side had `seat`."""
+        """Add a game."""
         if game.is_draw:
             self.draws += 1
         elif game.winner == game.agents[seat]:
@@ -57,7 +57,7 @@ class SideScore:
         self.charged_ms += game.charged_ms[seat]
 
     def add(self, other: "SideScore") -> None:
-        """Add what was done in another pairing."""
+        """Add another pairing's results."""
         self.wins += other.wins
         self.draws += other.draws
         self.losses += other.losses
@@ -68,17 +68,16 @@ class SideScore:
 
 @dataclass(frozen=True)
 class PlayedPairing:
-    """A pairing with its games so far, and the points of `first` and `second`; a bye may have points without games."""
+    """A pairing with games and points so far."""
 
     pairing: Pairing
     games: tuple[GameResult, ...]
     points: tuple[float, float]
     is_over: bool = True
-    """Whether each of its games has a result."""
 
     @cached_property
     def sides(self) -> tuple[SideScore, SideScore]:
-        """What `first` and `second` did; counted once, for a table asks many times."""
+        """Results of both, cached."""
         first, second = SideScore(), SideScore()
         for game in self.games:
             seat = int(game.first != self.pairing.first)
@@ -87,16 +86,16 @@ class PlayedPairing:
         return first, second
 
     def points_of(self, agent: str) -> float:
-        """The points of one of the two."""
+        """Return an agent's points."""
         return self.points[agent != self.pairing.first]
 
     def side_of(self, agent: str) -> SideScore:
-        """What one of the two did."""
+        """Return an agent's results."""
         return self.sides[agent != self.pairing.first]
 
 
 def games_by_table(results: Iterable[GameResult]) -> dict[tuple[int, int], list[GameResult]]:
-    """The games of each pairing, named by its round and table, in their order."""
+    """Return games by round and table."""
     tables: dict[tuple[int, int], list[GameResult]] = {}
     for result in results:
         tables.setdefault((result.round, result.table), []).append(result)
@@ -106,7 +105,7 @@ def games_by_table(results: Iterable[GameResult]) -> dict[tuple[int, int], list[
 
 
 def failure_shares(results: Iterable[GameResult]) -> dict[str, float]:
-    """For each agent the share of its games, 0 to 1, that it lost by a failure of its own."""
+    """Return each agent's share of games lost by its failure, 0 to 1."""
     games: dict[str, int] = {}
     failures: dict[str, int] = {}
     for result in results:
@@ -117,6 +116,6 @@ def failure_shares(results: Iterable[GameResult]) -> dict[str, float]:
 
 
 def without(played: Sequence[PlayedPairing], agents: Collection[str]) -> list[PlayedPairing]:
-    """The results among the other agents: games of the disqualified count for nobody."""
+    """Return the results without these agents."""
     out = frozenset(agents)
     return [each for each in played if not each.pairing.agents & out]

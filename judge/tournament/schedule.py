@@ -1,7 +1,4 @@
-"""How a contest goes: from what it was frozen with and what was played to the games to come and the table.
-
-All of it is pure: the same document, pairings and results give the same games and the same standings, anywhere.
-"""
+"""Computes later games and standings from a contest's document, pairings and results. All functions are pure."""
 
 import hashlib
 from collections import Counter
@@ -25,7 +22,7 @@ from judge.tournament.standings import TableLine, records_of, standings
 
 @dataclass(frozen=True, slots=True)
 class DrawnRounds:
-    """Games to be scheduled, and the pairings that they are of."""
+    """New games, and their pairings."""
 
     pairings: tuple[Pairing, ...]
     games: tuple[ScheduledGame, ...]
@@ -33,7 +30,7 @@ class DrawnRounds:
 
 @dataclass(frozen=True, slots=True)
 class ToCome:
-    """How many games will be scheduled later; `is_exact` is false if it may be more."""
+    """Number of later games; a minimum unless `is_exact`."""
 
     games: int
     is_exact: bool
@@ -41,10 +38,7 @@ class ToCome:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The standings: lines best first, the names of their criteria, and the crosstable.
-
-    `crosstable` has rows and columns in the order of `lines`.
-    """
+    """The standings, best first, and the crosstable in the same order."""
 
     ranking: tuple[str, ...]
     lines: tuple[TableLine, ...]
@@ -52,26 +46,25 @@ class Table:
 
 
 class Tournament:
-    """The games and the standings of one contest."""
+    """Games and standings of a contest."""
 
     def __init__(self, snapshot: Snapshot, secret: Key | None = None) -> None:
-        """`secret` is the one that the contest has committed to. None: it is not known yet, so nothing that depends on
-        it is given.
+        """`secret` is the committed secret; None: unknown, so results that depend on it are missing.
 
-        Raises InputError for another secret, and if the policy has no points for a word that a game can end with.
+        Raises InputError for another secret, or a result word without points.
         """
         if secret is not None and commitment_to(secret) != snapshot.commitment:
-            raise InputError("the secret of the contest's chance is not the one that it committed to")
+            raise InputError("the secret does not match the contest's commitment")
         self.snapshot = snapshot
         self.seed: Seed | None = (
             snapshot.seed if secret is None else contest_key(secret, snapshot.name, snapshot.freeze)
         )
-        """The seed of all chance of the contest; None if it is not known."""
+        """Seed of all chance; None if unknown."""
         self._scoring = Scoring(points_table(snapshot.policy), snapshot.duel)
         self._turns = turns_of(snapshot.policy) if snapshot.transform else NOT_TURNED
         self._entries = snapshot.by_name()
 
-    # --- what comes ---------------------------------------------------------------------------------
+    # --- future games -------------------------------------------------------------------------------
 
     def next(
         self,
@@ -80,10 +73,10 @@ class Tournament:
         out: Collection[str] = (),
         lots: Seed | None = None,
     ) -> DrawnRounds:
-        """The next round, and those after it that are the same whatever it brings; empty if the contest is over.
+        """Return the next rounds; empty at the end.
 
-        `earlier` are all pairings so far, with all results that they will ever have; `out` are the disqualified. `lots`
-        is the seed of what is drawn by lot if the contest's own is not known: it never decides the number of games.
+        `earlier` are all pairings so far, `out` the disqualified agents. `lots` replaces an unknown contest seed; it
+        never decides the number of games.
         """
         rounds = self._next_rounds(earlier, results, out, lots)
         pairings = [pairing for each in rounds for pairing in each]
@@ -96,10 +89,9 @@ class Tournament:
         out: Collection[str] = (),
         lots: Seed | None = None,
     ) -> Sequence[Pairing]:
-        """The pairings that must come next: those of one round, or of all if the format knows them in advance.
+        """Return the next pairings, with the arguments of `next`: of one round, or all known in advance.
 
-        Of a league's later rounds agents may be missing that are disqualified: an earlier judge drew them one by one.
-        The arguments are those of `next`.
+        Disqualified agents may be missing from later rounds of a league: earlier versions drew rounds one by one.
         """
         rounds = self._next_rounds(earlier, results, out, lots)
         due = rounds if self.snapshot.format.in_advance else rounds[:1]
@@ -112,17 +104,17 @@ class Tournament:
         return self.snapshot.format.next_rounds(self.entries(out), self.played(earlier, results), seed)
 
     def to_come(self, pairings: Sequence[Pairing], results: Iterable[GameResult], out: Collection[str] = ()) -> ToCome:
-        """What will be scheduled after `pairings`, some of which may lack results; fewer if more are disqualified."""
+        """Return the number of games after `pairings`, some without results."""
         form = self.snapshot.format
         count = form.to_come(self.entries(out), self.played(pairings, results))
         return ToCome(count * form.games, form.counts_games)
 
     def games(self, pairings: Iterable[Pairing], earlier: int = 0) -> tuple[ScheduledGame, ...]:
-        """Every game of some pairings, before which `earlier` pairings have their numbers already."""
+        """Return the games of pairings; `earlier` pairings have numbers."""
         return tuple(self._game(*place) for place in self._places(pairings, earlier))
 
     def _places(self, pairings: Iterable[Pairing], earlier: int = 0) -> Iterator[tuple[Pairing, int, int]]:
-        """Every game as its pairing, its place in it from 0, and its number in the schedule."""
+        """Pairing, index from 0 and number of each game."""
         games = self.snapshot.format.games
         for before, pairing in enumerate(pairings, earlier):
             if pairing.second is not None:
@@ -131,7 +123,7 @@ class Tournament:
 
     def _game(self, pairing: Pairing, game: int, number: int) -> ScheduledGame:
         spec = self.spec(pairing, game, number)
-        # Everybody is told the id before the game: a hidden opening could be tried out from it.
+        # The id is public before the game: a hidden opening could be guessed from it.
         told = spec.model_copy(update={"opening": ()}) if self.snapshot.hides_openings else spec
         first, second = seats(pairing, game)
         return ScheduledGame(
@@ -146,10 +138,9 @@ class Tournament:
         )
 
     def spec(self, pairing: Pairing, game: int, number: int) -> GameSpec:
-        """The spec of a game of the schedule, without the states of its agents' folders.
+        """Return a game's spec without folder states.
 
-        If the contest has committed to its chance, the commitment is in the place of the seed, because each attempt has
-        its own (`seed_of`); an opening that is not known yet is left out.
+        With a commitment, it replaces the seed, as each attempt has its own; unknown openings are left out.
         """
         snapshot = self.snapshot
         possible = self._openings(pairing, game)
@@ -164,13 +155,13 @@ class Tournament:
         )
 
     def seed_of(self, game: ScheduledGame, attempt: int) -> Seed | None:
-        """The seed of one attempt of a game; None if the contest's own is not known."""
+        """Return an attempt's seed; None if the contest's is unknown."""
         if isinstance(self.seed, str):
             return game_seed(self.seed, game.round, game.table, game.leg, attempt)
         return None if self.seed is None else _fixed_seed(self.snapshot, game.round, game.table, game.leg)
 
     def openings(self, pairings: Iterable[Pairing]) -> Mapping[int, Sequence[Opening]]:
-        """For each game by its number the openings that it may begin from: one, unless the order is not known."""
+        """Return possible openings by game number."""
         return {number: self._openings(pairing, game) for pairing, game, number in self._places(pairings)}
 
     def _openings(self, pairing: Pairing, game: int) -> Sequence[Opening]:
@@ -182,24 +173,24 @@ class Tournament:
         seed = self.seed if snapshot.shuffle else None
         return [schedule(snapshot.openings, number, seed, self._turns)]
 
-    # --- what was -----------------------------------------------------------------------------------
+    # --- past games ---------------------------------------------------------------------------------
 
     def entries(self, out: Collection[str] = ()) -> list[Competitor]:
-        """Everybody as the formats know them."""
+        """Return the entries."""
         return [Competitor(entry.name, entry.rank, active=entry.name not in out) for entry in self.snapshot.entries]
 
     def played(self, pairings: Iterable[Pairing], results: Iterable[GameResult]) -> list[PlayedPairing]:
-        """Each pairing with its results so far and their points; InputError for a result that no pairing has."""
+        """Return each pairing with results and points. Raises InputError."""
         return score(pairings, results, self._scoring, self.snapshot.format.games)
 
     def stages(self, played: Sequence[PlayedPairing], out: Collection[str] = ()) -> Mapping[str, str]:
-        """What the group or league is called that each agent has reached; empty if the format has none."""
+        """Return each agent's current group or league."""
         form = self.snapshot.format
         groups = form.groups_now(self.entries(out), played)
         return {agent: form.stage_name(group) for agent, group in groups.items()}
 
     def table(self, played: Sequence[PlayedPairing], out: Collection[str] = ()) -> Table:
-        """The standings. The games of a disqualified agent count for nobody, and it is last."""
+        """Return the standings; disqualified agents are last."""
         entries = self.entries(out)
         form = self.snapshot.format
         order = form.order(entries, played)
@@ -212,7 +203,7 @@ class Tournament:
         return Table(tuple(form.ranking), tuple(lines), tuple(map(tuple, cells)))
 
     def failed(self, results: Sequence[GameResult], out: Collection[str] = ()) -> Mapping[str, float]:
-        """The agents to be disqualified because they fail too often, with their shares; none of them is `out` yet."""
+        """Return agents to disqualify for failures, with their shares."""
         failures = self.snapshot.failures
         counts = Counter(agent for result in results for agent in result.agents)
         return {
@@ -223,13 +214,12 @@ class Tournament:
 
 
 def bare(spec: GameSpec) -> GameSpec:
-    """The part of a played spec that its schedule has: without chance, the states of folders, and the id."""
+    """Return a played spec without chance, folder states and id."""
     seats = tuple(seat.model_copy(update={"folders": None}) for seat in spec.seats)
     return spec.model_copy(update={"seats": seats, "seed": 0, "opening": (), "scheduled_as": None})
 
 
 def _fixed_seed(snapshot: Snapshot, round_number: int, table: int, game: int) -> int:
-    """The seed of a game if the organiser fixed the contest's, other than that of the same game of another contest;
-    below 2**53, for JSON's sake."""
+    """Different in each contest; below 2**53 for JSON."""
     text = f"{snapshot.name} {snapshot.seed} {round_number} {table} {game}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])

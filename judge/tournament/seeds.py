@@ -1,17 +1,16 @@
-"""A contest's chance: a secret of 256 bits, committed to before the first game and revealed after the last one.
+"""A contest's chance: a secret of 256 bits, committed to before the first game and revealed after the last.
 
-The commitment is the SHA-256 of the secret's 32 bytes and stands in the document that a contest is frozen as. From the
-secret, from the entries, from the first checkpoint of the log after they were frozen and from the signatures of it by
-the witnesses that the contest announces follows the contest's own key (`contest_key`), so nobody chooses the draw: the
-secret was fixed before the entries were, and nobody but a witness knows what it will sign. From that key follow
-(`judge.referee.seeds`):
+The commitment is the SHA-256 of the secret, stored in the contest's document. The contest's key (`contest_key`) is
+derived from the secret, the entries, the log's first checkpoint after lock-in, and the announced witnesses' signatures
+of it. So the draw cannot be chosen: the secret is older than the entries, and only witnesses know their signatures.
+Derived from the key (`judge.referee.seeds`):
 
-- the ranks, where they are drawn: `"seeds"`; the lots of a Swiss: `"swiss"`;
-- the order in which the openings come for the n-th time, from 0, where it is shuffled: `n`;
-- the seed of a game: `"game", round, table, game, attempt`. An attempt that did not count has shown the agents its
-  chance, so the next one has another.
+- drawn ranks: `"seeds"`; lots of a Swiss: `"swiss"`;
+- the order of shuffled openings in the n-th pass, from 0: `n`;
+- the seed of a game: `"game", round, table, game, attempt`. Each attempt has a new one, because a void attempt has
+  shown its chance to the agents.
 
-A contest whose file gives a seed has neither secret nor commitment: who knows that number can foretell its chance.
+A contest with a fixed seed has no secret or commitment, and its chance is predictable.
 """
 
 import hashlib
@@ -25,17 +24,17 @@ from judge.transparency.checkpoint import Checkpoint, origin_of
 
 
 def new_secret() -> Key:
-    """Of the host's own randomness."""
+    """Return a random secret."""
     return secrets.token_hex(32)
 
 
 def commitment_to(secret: Key) -> str:
-    """What is published of a secret before it is revealed."""
+    """Return the commitment to a secret."""
     return hashlib.sha256(bytes.fromhex(secret)).hexdigest()
 
 
 class Freeze(BaseModel):
-    """A contest's log when its entries were frozen, before anything was drawn: its first checkpoint after that."""
+    """The first checkpoint of a contest's log after lock-in, before any draw."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -43,17 +42,17 @@ class Freeze(BaseModel):
     root: Key
     """SHA-256."""
     entries: Key
-    """SHA-256 of the entries and of all other terms (`judge.tournament.snapshot.terms_digest`)."""
+    """SHA-256 of terms (`judge.tournament.snapshot.terms_digest`)."""
     witnessed: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{128}$")]] = {}
-    """The signatures of that checkpoint without a time, by the names of the witnesses."""
+    """Its signatures without time, by witness name."""
 
     def checkpoint(self, contest: str) -> Checkpoint:
-        """The checkpoint, unsigned."""
+        """Return the unsigned checkpoint."""
         return Checkpoint(origin_of(contest), self.leaves, bytes.fromhex(self.root))
 
 
 def contest_key(secret: Key, name: str, freeze: Freeze | None = None) -> Key:
-    """What all chance of the contest called `name` follows from. `freeze` None: before there were logs."""
+    """Return a contest's key. `freeze` None: a version without logs."""
     if freeze is None:
         return derived(secret, "contest", name)
     signed = (part for pair in sorted(freeze.witnessed.items()) for part in pair)
@@ -61,5 +60,5 @@ def contest_key(secret: Key, name: str, freeze: Freeze | None = None) -> Key:
 
 
 def game_seed(key: Key, round_: int, table: int, game: int, attempt: int) -> Seed:
-    """The seed of one attempt of a game."""
+    """Return the seed of an attempt."""
     return derived(key, "game", round_, table, game, attempt)

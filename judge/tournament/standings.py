@@ -1,7 +1,6 @@
-"""The table of a contest: places by criteria, which are applied one after another until no two agents are equal.
+"""The table of a contest. Criteria are applied in order, each to agents that are equal in all earlier ones.
 
-A criterion is applied to agents that are equal in all criteria before it. Agents that are equal in all of them share a
-place.
+Agents that are equal in all criteria share a place.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,17 +16,17 @@ from judge.tournament.points import DECIMALS
 from judge.tournament.results import PlayedPairing, SideScore
 
 Tiers = list[list[str]]
-"""Agents best first; those of an inner list share a place."""
+"""Best first; agents of an inner list share a place."""
 
 Values = Mapping[str, tuple[float, ...]]
-"""Of each agent a number by each criterion of a ranking; more is better."""
+"""Each agent's value per criterion; more is better."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableLine:
-    """An agent's line of the table. `place` counts from 1; after a shared place the next ones are left out.
+    """A line of the table. `place` is from 1, with gaps after shared places.
 
-    `done` sums up its games; `values` are what it was ranked by (`compared`).
+    `done` is the sum of its games; `values` are the criteria's (`compared`).
     """
 
     place: int
@@ -39,10 +38,10 @@ class TableLine:
 
 
 class Record:
-    """What one agent has done: its pairings, and its games added up."""
+    """An agent's pairings, and the sum of its games."""
 
     def __init__(self, agent: str, played: Sequence[PlayedPairing]) -> None:
-        """Add up `played`, all of it the agent's."""
+        """Add up the agent's pairings."""
         self.agent = agent
         self.played = played
         self.points = _rounded(sum(each.points_of(agent) for each in played))
@@ -52,12 +51,12 @@ class Record:
             self.done.add(each.side_of(agent))
 
     def opponents(self) -> list[tuple[PlayedPairing, str]]:
-        """Each pairing with its opponent; byes are left out."""
+        """Return pairings with opponents, without byes."""
         return [(each, opponent) for each in self.played for opponent in each.pairing.agents if opponent != self.agent]
 
 
 class Records(dict[str, Record]):
-    """Everybody's record, by agent."""
+    """Records by agent."""
 
     @cached_property
     def elo(self) -> Mapping[str, float]:
@@ -73,8 +72,10 @@ class Records(dict[str, Record]):
 
 
 class Criterion(NamedTuple):
-    """What a ranking compares. `values` takes all records and the agents that are still equal, and returns a number for
-    each of these; more is better. `head` and `meaning` are messages of the standings' column."""
+    """A criterion. `values` takes records and still equal agents, and returns their values; more is better.
+
+    `head` and `meaning` are the column's messages.
+    """
 
     values: Callable[[Records, Sequence[str]], Mapping[str, float]]
     head: str
@@ -82,22 +83,20 @@ class Criterion(NamedTuple):
 
 
 def _points(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    """Points, of pairings or of games as the contest scores them."""
     return {agent: records[agent].points for agent in equal}
 
 
 def _wins(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    """Games won."""
     return {agent: records[agent].done.wins for agent in equal}
 
 
 def _ratio(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    """Games won divided by games lost (Piskvork; its 1e-8 keeps it finite and puts 5:0 above 4:0)."""
+    """As in Piskvork: 1e-8 keeps it finite and ranks 5:0 above 4:0."""
     return {agent: (records[agent].done.wins + 1e-8) / (records[agent].done.losses + 1e-8) for agent in equal}
 
 
 def _direct(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    """Points from the pairings among the equal agents; does not apply if two of them have not met."""
+    """Not used if two of the agents have not met."""
     points = dict.fromkeys(equal, 0.0)
     for agent in equal:
         met = {agent}
@@ -111,7 +110,6 @@ def _direct(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
 
 
 def _sonneborn_berger(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    """The points of every opponent, times the games that were won against it, draws as halves."""
     return {
         agent: sum(
             each.side_of(agent).score * records[opponent].points for each, opponent in records[agent].opponents()
@@ -121,7 +119,7 @@ def _sonneborn_berger(records: Records, equal: Sequence[str]) -> Mapping[str, fl
 
 
 def _buchholz(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    """The points of all opponents; a bye is an opponent as good as oneself (FIDE's since 2023)."""
+    """A bye counts as an equal opponent (FIDE since 2023)."""
     return {
         agent: sum(records[opponent].points for _, opponent in records[agent].opponents())
         + records[agent].byes * records[agent].points
@@ -130,7 +128,7 @@ def _buchholz(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
 
 
 def _koya(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    """Points against opponents that have at least half of the points of their own pairings (FIDE C.07, Koya system)."""
+    """FIDE C.07, Koya system."""
 
     def has_half(agent: str) -> bool:
         total = sum(sum(each.points) for each in records[agent].played)
@@ -143,7 +141,7 @@ def _koya(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
 
 
 def _time(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    """Less time for a reply is better (Piskvork: does not apply if one of them never replied)."""
+    """As in Piskvork: not used if an agent never replied."""
     done = {agent: records[agent].done for agent in equal}
     if not all(side.replies for side in done.values()):
         return dict.fromkeys(equal, 0.0)
@@ -151,15 +149,14 @@ def _time(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
 
 
 def _elo(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    """Gomocup's rating since 2017."""
     return {agent: records.elo[agent] for agent in equal}
 
 
 _ELO_DECIMALS = 6
-"""Rounded to the precision of the fit, so that equal agents have equal ratings."""
+"""The precision of the fit."""
 
 _POOLS_APART = 1e5
-"""Elo; no prior lets two agents of a pool be so far apart."""
+"""Elo; more than any difference within a pool."""
 
 CRITERIA: Mapping[str, Criterion] = {
     "points": Criterion(_points, "Points there", "points in the stage that the agent has reached"),
@@ -174,25 +171,25 @@ CRITERIA: Mapping[str, Criterion] = {
     "time": Criterion(_time, "Time", "milliseconds per answer, as a negative number"),
     "elo": Criterion(_elo, "Elo", "Gomocup's rating"),
 }
-"""By the names that a contest file uses. Standings show points and wins as criteria only where there are stages."""
+"""By name in contest files. Points and wins are shown as criteria only if there are stages."""
 
 
 def _known(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if name not in CRITERIA:
-            raise ValueError(f"no criterion is called {name!r}; there are {', '.join(CRITERIA)}")
+            raise ValueError(f"unknown criterion {name!r}; choose among {', '.join(CRITERIA)}")
     return names
 
 
 Ranking = Annotated[tuple[str, ...], AfterValidator(_known)]
-"""Names of criteria, in the order in which they are asked."""
+"""Names of criteria."""
 
 BY_POINTS: Ranking = ("points", "direct", "sonneborn-berger", "wins")
 BY_SWISS_POINTS: Ranking = ("points", "buchholz", "sonneborn-berger", "direct", "wins")
 
 
 def records_of(agents: Iterable[str], played: Iterable[PlayedPairing]) -> Records:
-    """The record of each of `agents`, and of everybody they met."""
+    """Return the records of `agents` and their opponents."""
     of_agent: dict[str, list[PlayedPairing]] = {agent: [] for agent in agents}
     for each in played:
         for agent in each.pairing.agents:
@@ -201,12 +198,12 @@ def records_of(agents: Iterable[str], played: Iterable[PlayedPairing]) -> Record
 
 
 def tiers_of(values: Values) -> Tiers:
-    """Agents by what they were compared by, best first; those that share a place are in the order of their ids."""
+    """Return agents by value, best first; equal ones by id."""
     return sorted(_equal(values), key=lambda tier: values[tier[0]], reverse=True)
 
 
 def compared(agents: Iterable[str], records: Records, ranking: Ranking) -> Values:
-    """What each of `agents` has by each criterion of `ranking`, asked among those that are equal in all before it."""
+    """Return each agent's values of `ranking`."""
     values: dict[str, tuple[float, ...]] = dict.fromkeys(agents, ())
     for name in ranking:
         for equal in _equal(values):
@@ -216,7 +213,6 @@ def compared(agents: Iterable[str], records: Records, ranking: Ranking) -> Value
 
 
 def _equal(values: Values) -> Tiers:
-    """Those that have the same values, together, in the order of their ids."""
     together: dict[tuple[float, ...], list[str]] = {}
     for agent in sorted(values):
         together.setdefault(values[agent], []).append(agent)
@@ -224,12 +220,12 @@ def _equal(values: Values) -> Tiers:
 
 
 def _rounded(value: float) -> float:
-    """As far as numbers are compared; `+ 0.0` makes a negative zero a zero."""
+    """`+ 0.0` turns a negative zero into zero."""
     return round(value, DECIMALS) + 0.0
 
 
 def standings(tiers: Tiers, records: Records, values: Values) -> list[TableLine]:
-    """The lines of the table for agents in `tiers`, with the values by which they were ranked."""
+    """Return the lines of the table."""
     lines: list[TableLine] = []
     for tier in tiers:
         place = len(lines) + 1

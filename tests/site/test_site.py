@@ -388,4 +388,4 @@ def test_standings_note_that_places_do_not_follow_the_points(
         translated = words if code == "en" else languages([code])[0].sentence(words)
         assert translated is not None
         assert f"<p>{translated}</p>".encode() in pages[path]
-    assert b"Places are by" not in (exported.directory / "index.html").read_bytes()
+    assert b"Places depend on" not in (exported.directory / "index.html").read_bytes()

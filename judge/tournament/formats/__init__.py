@@ -1,4 +1,4 @@
-"""The table of formats: which one is meant by a name in a contest file, with its options."""
+"""The table of formats, by their names in contest files."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -17,7 +17,6 @@ AnyFormat = Annotated[
     RoundRobin | DoubleRoundRobin | Gauntlet | Swiss | Knockout | Groups | Leagues | Sequential,
     Field(discriminator="name"),
 ]
-"""A format as a contest file gives it: a table with its `name` and its options."""
 
 FORMATS: Mapping[str, type[TournamentFormat]] = {
     "round-robin": RoundRobin,
@@ -29,6 +28,5 @@ FORMATS: Mapping[str, type[TournamentFormat]] = {
     "leagues": Leagues,
     "sprt": Sequential,
 }
-"""From a format's name to its options."""
 
 __all__ = ["FORMATS", "AnyFormat", "TournamentFormat", "all_rounds"]

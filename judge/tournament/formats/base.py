@@ -1,7 +1,6 @@
-"""A format: its options in a contest file, and the pairings of the next rounds by the entries and the results.
+"""A format: its options, and the pairings of the next rounds from entries and results.
 
-`next_rounds` is pure. It is called when all games that were scheduled are played, and returns all rounds that depend
-on no other result; none means that the contest is over.
+`next_rounds` is pure and is called after all scheduled games. An empty list ends the contest.
 """
 
 from abc import ABC, abstractmethod
@@ -18,47 +17,45 @@ from judge.tournament.standings import BY_POINTS, Ranking, Tiers, Values, compar
 
 
 class TournamentFormat(BaseModel, ABC):
-    """The options that every format has, and the two questions that it answers."""
+    """Options of all formats."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     in_advance: ClassVar[bool] = False
-    """No pairing depends on a result: all rounds may be played at once."""
+    """Whether pairings do not depend on results."""
 
     agents: ClassVar[tuple[int, int | None]] = (2, None)
-    """How many it takes at least, and at most."""
+    """Minimum and maximum."""
 
     counts_games: ClassVar[bool] = True
-    """The number of games depends on no result, unless somebody is disqualified."""
+    """Whether the number of games does not depend on results (except disqualifications)."""
 
     places_by: ClassVar[str] = ""
-    """A sentence that says what decides places where it is not the points of all games; empty: those do."""
+    """A sentence on what decides places; empty: the points of all games."""
 
     games: int = Field(default=2, ge=1)
-    """Games of a pairing, seats changing with each."""
+    """Games of a pairing. Seats alternate."""
     ranking: Ranking = BY_POINTS
-    """By what agents are ranked, one criterion after another."""
+    """Criteria of the ranking, in order."""
 
     @abstractmethod
     def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """The pairings of the round after `played`, on tables from 1; empty if the contest is over.
+        """Return the pairings of the next round on tables from 1; empty at the end.
 
-        All chance comes from `seed`: `numbers(seed, purpose)`, where the purpose names the format.
+        All chance comes from `numbers(seed, purpose)`; the purpose names the format.
         """
 
     def next_rounds(
         self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed
     ) -> list[list[Pairing]]:
-        """The round after `played`, and those after it that are the same whatever it brings; none if the contest is
-        over."""
+        """Return the next rounds that do not depend on each other's results; empty at the end."""
         if self.in_advance and not played:
             return all_rounds(self, entries, seed)
         pairings = self.next_round(entries, played, seed)
         return [pairings] if pairings else []
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
-        """How many pairings will be drawn after `played`, byes not counted; at least so many unless it
-        `counts_matches`. Pairings in `played` may lack results."""
+        """Return the number of later pairings without byes; a minimum unless `counts_games`."""
         if self.in_advance and played:
             return 0
         count, all_played = 0, list(played)
@@ -68,29 +65,29 @@ class TournamentFormat(BaseModel, ABC):
             all_played += [PlayedPairing(pairing, (), (0, 0)) for pairing in drawn]
         return count
 
-    def base(self, entries: Sequence[Competitor]) -> str | None:  # noqa: ARG002 most formats have none
-        """The agent that all others meet and are compared with; None if there is none."""
+    def base(self, entries: Sequence[Competitor]) -> str | None:  # noqa: ARG002 unused by most formats
+        """Return the agent that all others are compared with, or None."""
         return None
 
-    def stage_name(self, group: str) -> str:  # noqa: ARG002 most formats have none
-        """What people call the group or league of a pairing, such as `League 2`; empty if there are none."""
+    def stage_name(self, group: str) -> str:  # noqa: ARG002 unused by most formats
+        """Return a displayed name, such as `League 2`, or ""."""
         return ""
 
     def groups_now(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Mapping[str, str]:  # noqa: ARG002
-        """The last group that each agent has reached, or the one that it will begin in; empty if there are none."""
+        """Return each agent's current or first group."""
         return {}
 
     def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
-        """All entries by the results in `played`, best first; entries of one inner list share a place."""
+        """Return all entries, best first; entries of an inner list share a place."""
         return ranked(entries, played, self.ranking)
 
     def compared(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Values:
-        """What each entry has by the criteria of the ranking, where `order` compares it."""
+        """Return each entry's values of the criteria."""
         return ranked_by(entries, played, self.ranking)
 
 
 def ranked(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
-    """The entries in order of their results. The disqualified are last, and games against them do not count."""
+    """Return the entries in order, disqualified ones last and without their games."""
     out = sorted(entry.id for entry in entries if not entry.active)
     values = ranked_by(entries, played, ranking)
     tiers = tiers_of({agent: found for agent, found in values.items() if agent not in out})
@@ -98,7 +95,7 @@ def ranked(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranki
 
 
 def ranked_by(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking) -> Values:
-    """What `ranked` compares the entries by; the disqualified have no game that counts."""
+    """Return the values that `ranked` compares."""
     out = [entry.id for entry in entries if not entry.active]
     others = [entry.id for entry in entries if entry.active]
     records = records_of([*others, *out], without(played, out))
@@ -106,11 +103,11 @@ def ranked_by(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ra
 
 
 Pair = tuple[Competitor, Competitor]
-"""Who meets whom; the first one has the first seat in the first game."""
+"""The first has seat 0 in the first game."""
 
 
 def next_playable(rounds: Sequence[Sequence[Pair]], played: Sequence[PlayedPairing]) -> list[Pairing]:
-    """The next round of a schedule without the withdrawn agents; a round that is empty without them is skipped."""
+    """Return the next round without withdrawn agents; empty rounds are skipped."""
     earlier = [each.pairing for each in played]
     for number in range(next_number(earlier), len(rounds) + 1):
         pairs = [(first.id, second.id, "") for first, second in rounds[number - 1] if first.active and second.active]
@@ -120,7 +117,7 @@ def next_playable(rounds: Sequence[Sequence[Pair]], played: Sequence[PlayedPairi
 
 
 def all_rounds(chosen: TournamentFormat, entries: Sequence[Competitor], seed: Seed) -> list[list[Pairing]]:
-    """Every round of a format that is `in_advance`."""
+    """Return all rounds of an `in_advance` format."""
     rounds: list[list[Pairing]] = []
     played: list[PlayedPairing] = []
     while pairings := chosen.next_round(entries, played, seed):

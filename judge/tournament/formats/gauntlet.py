@@ -1,4 +1,4 @@
-"""Gauntlet: a few agents meet everybody else, and the others do not meet each other."""
+"""Gauntlet: a few challengers meet all others."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
@@ -13,13 +13,13 @@ from judge.tournament.results import PlayedPairing
 
 
 class Gauntlet(TournamentFormat):
-    """The first seeds meet all others."""
+    """See the module."""
 
     in_advance: ClassVar[bool] = True
 
     name: Literal["gauntlet"] = "gauntlet"
     challengers: int = Field(default=1, ge=1)
-    """How many run the gauntlet: the agents with the first seeds."""
+    """Number of challengers: the first seeds."""
 
     def next_round(
         self,
@@ -27,16 +27,16 @@ class Gauntlet(TournamentFormat):
         played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
-        """Each challenger's next opponent, nobody twice in a round."""
+        """Return each challenger's next opponent."""
         return next_playable(gauntlet(by_seed(entries), self.challengers), played)
 
     def base(self, entries: Sequence[Competitor]) -> str | None:
-        """The challenger, if there is one alone."""
+        """Return the challenger if there is only one."""
         return by_seed(entries)[0].id if self.challengers == 1 else None
 
 
 def gauntlet(agents: Sequence[Competitor], challengers: int) -> list[list[Pair]]:
-    """The rounds as pairs (first, second); a challenger sits first in every second round."""
+    """Return rounds of pairs (first, second); challengers alternate seats."""
     running, others = agents[:challengers], agents[challengers:]
     length = max(len(running), len(others)) if others else 0
     rounds: list[list[Pair]] = []

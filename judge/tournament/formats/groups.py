@@ -1,8 +1,7 @@
-"""Groups with promotion: round robins, the best of which go on to the next one.
+"""Groups with promotion: round robins whose best agents advance.
 
-`Groups` plays all of its groups at once and then a final among the best of each (Gomocup 2005). `Leagues` is Gomocup's
-ladder since 2009: the last league plays first, its best join the one above, and so on to the first league; what was
-played below does not count there.
+`Groups` plays all groups at once, then a final of the best (Gomocup 2005). `Leagues` is Gomocup's ladder since 2009:
+the last league plays first and its best join the league above. Lower results do not count there.
 """
 
 from abc import abstractmethod
@@ -28,13 +27,13 @@ FINAL = "final"
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A round robin within a contest, by its name in `Pairing.group`."""
+    """A round robin within a contest; `Pairing.group` has its name."""
 
     name: str
     members: tuple[Competitor, ...]
 
     def left_to_play(self, cycles: int, played: Sequence[PlayedPairing]) -> list[list[Pair]]:
-        """Its rounds with the pairings that are not played yet, without the withdrawn agents."""
+        """Return the remaining rounds."""
         met = Counter(each.pairing.agents for each in played if each.pairing.group == self.name)
         rounds: list[list[Pair]] = []
         for pairs in berger(by_seed(self.members), cycles):
@@ -47,22 +46,22 @@ class Group:
         return rounds
 
     def order(self, played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
-        """Its members by what was played in it, best first."""
+        """Return its members, best first."""
         return ranked(self.members, self.played_in(played), ranking)
 
     def compared(self, played: Sequence[PlayedPairing], ranking: Ranking) -> Values:
-        """What its members have by each criterion, of what was played in it."""
+        """Return its members' values of the criteria."""
         return ranked_by(self.members, self.played_in(played), ranking)
 
     def played_in(self, played: Sequence[PlayedPairing]) -> list[PlayedPairing]:
-        """What was played in it."""
+        """Return its pairings."""
         return [each for each in played if each.pairing.group == self.name]
 
     def best(self, played: Sequence[PlayedPairing], ranking: Ranking, count: int, above: str) -> list[Competitor]:
-        """The `count` members that advance to the group `above`; of those that share a place the better seed advances.
+        """Return the `count` members that advance to `above`; the better seed decides a shared place.
 
-        An agent that withdrew before it played there does not advance. An agent that has played there stays there, even
-        if a later disqualification changes the order here.
+        An agent that has played there stays, even if a disqualification changes this order. One that withdrew before
+        does not advance.
         """
         there = {agent for each in played if each.pairing.group == above for agent in each.pairing.agents}
         entry = {entry.id: entry for entry in self.members}
@@ -73,15 +72,12 @@ class Group:
 
 
 class _Staged(TournamentFormat):
-    """Stages one after another, each of groups that play at the same time."""
-
     cycles: int = Field(default=1, ge=1)
-    """How often everybody of a group meets everybody."""
+    """Number of times that members of a group meet."""
     promoted: int = Field(default=2, ge=1)
-    """How many of a group go on."""
+    """Number of members of a group that advance."""
 
     def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """The next round of the first stage that is not over."""
         rounds = self.next_rounds(entries, played, seed)
         return rounds[0] if rounds else []
 
@@ -91,7 +87,6 @@ class _Staged(TournamentFormat):
         played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[list[Pairing]]:
-        """All rounds of the first stage that is not over, which do not depend on each other's results."""
         earlier = [each.pairing for each in played]
         rounds: list[list[Pairing]] = []
         for stage in self.stages(entries, played)[-1:]:
@@ -101,7 +96,7 @@ class _Staged(TournamentFormat):
         return rounds
 
     def stages(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[list[Group]]:
-        """All stages before the first of which pairings are not drawn, and that one."""
+        """Up to the first stage with undrawn pairings."""
         stages: list[list[Group]] = []
         while (stage := self.stage_after(stages, entries, played)) is not None:
             stages.append(stage)
@@ -110,7 +105,7 @@ class _Staged(TournamentFormat):
         return stages
 
     def reached(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[list[Group]]:
-        """The stages whose members are known: all that were drawn, and the next one if all games are over."""
+        """Drawn stages, and the next one if all games are over."""
         stages = self.stages(entries, played)
         active = {entry.id for entry in entries if entry.active}
         drawn = {each.pairing.group for each in played}
@@ -125,10 +120,9 @@ class _Staged(TournamentFormat):
     def stage_after(
         self, stages: Sequence[list[Group]], entries: Sequence[Competitor], played: Sequence[PlayedPairing]
     ) -> list[Group] | None:
-        """The stage that follows when all of `stages` is played; None after the last."""
+        """The next stage; None after the last."""
 
     def groups_now(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Mapping[str, str]:
-        """The group of the last stage that an agent reached."""
         return {
             member.id: group.name
             for stage in self.reached(entries, played)
@@ -137,11 +131,10 @@ class _Staged(TournamentFormat):
         }
 
     def yet_to_play(self, stages: Sequence[list[Group]], entries: Sequence[Competitor]) -> Tiers:  # noqa: ARG002
-        """Those whose first stage comes after `stages`, the best first: nobody, if all begin with the first one."""
         return []
 
     def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
-        """By the last stage that an agent reached, then by its place there; equal places of two groups are shared."""
+        """By last stage, then by place; equal places of groups are shared."""
         stages = self.reached(entries, played)
         tiers = self.yet_to_play(stages, entries)
         listed = {agent for tier in tiers for agent in tier}
@@ -155,7 +148,6 @@ class _Staged(TournamentFormat):
         return [*tiers, rest] if rest else tiers
 
     def compared(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Values:
-        """What each agent has in the last group that it reached."""
         values = dict(ranked_by(entries, [], self.ranking))
         for stage in self.reached(entries, played):
             for group in stage:
@@ -165,7 +157,6 @@ class _Staged(TournamentFormat):
     def _left_to_play(
         self, stage: Sequence[Group], played: Sequence[PlayedPairing]
     ) -> list[list[tuple[str, str, str]]]:
-        """The rounds to come, the groups side by side, each pair with its group's name."""
         by_group = [
             [
                 [(first.id, second.id, group.name) for first, second in pairs]
@@ -178,11 +169,12 @@ class _Staged(TournamentFormat):
 
 
 class Groups(_Staged):
-    """So many groups of about the same strength, then a final of the best of each."""
+    """Groups of equal strength, then a final of the best."""
 
     places_by = sentence(
-        "Places are by the last group that an agent reached and by its results there. The points in this "
-        "table are of all games, so who has more of them may have the same place or a worse one."
+        "Places depend on the last group that an agent reached and on its results there. "
+        "The points in this table include all games, so an agent with more points may have an equal or lower "
+        "place."
     )
 
     name: Literal["groups"] = "groups"
@@ -208,28 +200,29 @@ class Groups(_Staged):
 
 
 class Leagues(_Staged):
-    """Leagues by seed, played from the last to the first, the best of each joining the one above."""
+    """Leagues by seed, played from the last to the first."""
 
     places_by = sentence(
-        "Places are by the last league that an agent reached and by its results there. The points in "
-        "this table are of all games, so who has more of them may have the same place or a worse one."
+        "Places depend on the last league that an agent reached and on its results there. "
+        "The points in this table include all games, so an agent with more points may have an equal or lower "
+        "place."
     )
 
     name: Literal["leagues"] = "leagues"
     sizes: tuple[int, ...] = (6, 6, 6)
-    """How many the leagues hold before anybody is promoted, the first one first; the rest are a league of their own."""
+    """Sizes before promotion, first league first. The other agents form another league."""
     promoted: int = Field(default=3, ge=1)
 
     @model_validator(mode="after")
     def _holds_somebody(self) -> Self:
         if not self.sizes or min(self.sizes) < 1:
-            raise ValueError("sizes: give at least one league, each of one agent or more")
+            raise ValueError("sizes: give at least one league, each with at least one agent")
         return self
 
     def stage_after(
         self, stages: Sequence[list[Group]], entries: Sequence[Competitor], played: Sequence[PlayedPairing]
     ) -> list[Group] | None:
-        """The league above the one that was played last, with the agents that advance to it."""
+        """The next higher league."""
         drawn = cut(by_seed(entries), self.sizes)
         number = len(drawn) - len(stages)
         if number == 0:
@@ -243,19 +236,19 @@ class Leagues(_Staged):
         return sentence(f"League {group}")
 
     def groups_now(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Mapping[str, str]:
-        """The last league that an agent reached, or the one that it will begin in."""
+        """See the base class."""
         drawn = enumerate(cut(by_seed(entries), self.sizes), 1)
         begins = {entry.id: str(number) for number, league in drawn for entry in league}
         return {**begins, **super().groups_now(entries, played)}
 
     def yet_to_play(self, stages: Sequence[list[Group]], entries: Sequence[Competitor]) -> Tiers:
-        """The members of the leagues above, a place for each league."""
+        """One place per league."""
         drawn = cut(by_seed(entries), self.sizes)
         return [sorted(entry.id for entry in league) for league in drawn[: len(drawn) - len(stages)]]
 
 
 def dealt(entries: Sequence[Competitor], groups: int) -> list[list[Competitor]]:
-    """Entries dealt to groups there and back: 1, 4, 5, 8 and 2, 3, 6, 7 for two."""
+    """Deal entries in alternating direction: 1, 4, 5, 8 and 2, 3, 6, 7 for two groups."""
     hands: list[list[Competitor]] = [[] for _ in range(groups)]
     for place, entry in enumerate(entries):
         lap, seat = divmod(place, groups)
@@ -264,7 +257,7 @@ def dealt(entries: Sequence[Competitor], groups: int) -> list[list[Competitor]]:
 
 
 def cut(entries: Sequence[Competitor], sizes: Sequence[int]) -> list[list[Competitor]]:
-    """Entries cut into leagues of `sizes` and the rest; leagues that nobody is left for are not there."""
+    """Split entries into leagues of `sizes` and one of the rest."""
     leagues: list[list[Competitor]] = []
     start = 0
     for size in [*sizes, len(entries)]:

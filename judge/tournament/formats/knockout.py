@@ -1,4 +1,4 @@
-"""Knockout: the loser of a pairing is out. Seeds are placed so that the best two can only meet in the final."""
+"""Knockout: the loser of a pairing is out. The best two seeds can only meet in the final."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from judge.tournament.standings import Tiers
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A pairing of the bracket: its two agents, None for a free place, and the winner.
+    """A pairing of the bracket with its winner; None: free place.
 
-    `is_decided` is False while a game is missing, the first one or a replay.
+    `is_decided` is False until all replays have ended.
     """
 
     top: Competitor | None
@@ -29,13 +29,14 @@ class Tie:
 
 
 class Knockout(TournamentFormat):
-    """Pairings that end equal are played again, `replays` times at most; then the better seed goes on."""
+    """Equal pairings are replayed at most `replays` times; then the better seed advances."""
 
     counts_games: ClassVar[bool] = False
 
     places_by = sentence(
-        "Places are by the stage that an agent reached. The points in this table are of all games, so "
-        "who has more of them may have the same place or a worse one."
+        "Places depend on the stage that an agent reached. "
+        "The points in this table include all games, so an agent with more points may have an equal or lower "
+        "place."
     )
 
     name: Literal["knockout"] = "knockout"
@@ -47,21 +48,20 @@ class Knockout(TournamentFormat):
         played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
-        """The first stage in which somebody must play; replays are a round of their own."""
+        """Return the first undecided stage's pairings; replays are a separate round."""
         earlier = [each.pairing for each in played]
         for stage in self.stages(entries, played):
             pairs = []
             for table, tie in enumerate(stage):
                 if tie.top and tie.bottom and not tie.is_decided:
                     better, worse = by_seed([tie.top, tie.bottom])
-                    # The better seed sits first at every second table.
                     pairs.append((better.id, worse.id, "") if table % 2 == 0 else (worse.id, better.id, ""))
             if pairs:
                 return set_tables(pairs, next_number(earlier), earlier)
         return []
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
-        """What is not drawn yet of the last stage that is known, and one less than it has after it; without replays."""
+        """Count undrawn pairings of the last known and later stages, without replays."""
         stages, met = self.stages(entries, played), {each.pairing.agents for each in played}
         if not stages:
             return 0
@@ -71,7 +71,7 @@ class Knockout(TournamentFormat):
         return max(0, len(left) - drawn + len(stages[-1]) - 1 - out)
 
     def stages(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[list[Tie]]:
-        """The bracket as far as it is known: one stage after another, up to the first that is not decided."""
+        """Return the stages up to the first undecided one."""
         meetings: dict[frozenset[str], list[PlayedPairing]] = {}
         for each in played:
             meetings.setdefault(each.pairing.agents, []).append(each)
@@ -86,7 +86,7 @@ class Knockout(TournamentFormat):
         return stages
 
     def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
-        """The order by the stage that an agent reached; agents that lost in the same stage share a place."""
+        """Order by stage, with shared places."""
         reached = {entry.id: 0 for entry in entries}
         for number, stage in enumerate(self.stages(entries, played), 1):
             for tie in stage:
@@ -100,7 +100,6 @@ class Knockout(TournamentFormat):
     def _tie(
         self, top: Competitor | None, bottom: Competitor | None, meetings: dict[frozenset[str], list[PlayedPairing]]
     ) -> Tie:
-        """A later meeting counts if the earlier ones ended equal."""
         if top is None or bottom is None:
             return Tie(top, bottom, top or bottom, is_decided=True)
         met = meetings.get(frozenset({top.id, bottom.id}), [])
@@ -117,10 +116,9 @@ class Knockout(TournamentFormat):
 
 
 def bracket(agents: Sequence[Competitor]) -> list[Competitor | None]:
-    """The places of the first stage, two neighbours a pairing: 1-8, 4-5, 2-7, 3-6 for eight agents.
+    """Return the first stage, two neighbours per pairing: 1-8, 4-5, 2-7, 3-6 for eight agents.
 
-    In every stage the best of those that are left would meet the worst, and so on. If the number of agents is not a
-    power of two, the first seeds have no opponent (None) and advance.
+    Unless the number of agents is a power of two, the first seeds have no opponent (None) and advance.
     """
     places = [0]
     while len(places) < len(agents):

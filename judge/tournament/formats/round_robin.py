@@ -1,4 +1,4 @@
-"""Round robin: everybody meets everybody, in the rounds of the Berger tables (FIDE Handbook C.05, annex 1)."""
+"""Round robin in the rounds of the Berger tables (FIDE Handbook C.05, annex 1)."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
@@ -13,13 +13,13 @@ from judge.tournament.results import PlayedPairing
 
 
 class RoundRobin(TournamentFormat):
-    """Every agent meets every other one. Pairings of a withdrawn agent are left out; the others do not change."""
+    """All agents meet. Withdrawals do not change other pairings."""
 
     in_advance: ClassVar[bool] = True
 
     name: Literal["round-robin"] = "round-robin"
     cycles: int = Field(default=1, ge=1)
-    """How often everybody meets everybody; seats change from cycle to cycle."""
+    """Number of times that agents meet, with seats changed."""
 
     def next_round(
         self,
@@ -27,27 +27,27 @@ class RoundRobin(TournamentFormat):
         played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
-        """A round of the Berger table."""
+        """Return a round of the Berger table."""
         return next_playable(berger(by_seed(entries), self.cycles), played)
 
 
 class DoubleRoundRobin(TournamentFormat):
-    """Everybody meets everybody twice, with seats changed: a round robin of two cycles."""
+    """A round robin of two cycles."""
 
     in_advance: ClassVar[bool] = True
 
     name: Literal["double-round-robin"] = "double-round-robin"
 
     def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """A round of the Berger table, or of its second cycle."""
+        """Return a round of the Berger table."""
         return RoundRobin(games=self.games, cycles=2).next_round(entries, played, seed)
 
 
 def berger(agents: Sequence[Competitor], cycles: int = 1) -> list[list[Pair]]:
-    """The rounds as pairs (first, second). With an odd number of agents one rests in each round.
+    """Return rounds of pairs (first, second). With an odd number of agents one rests in each round.
 
-    With the number of agents made even, n, round 1 is 1-n, 2-(n-1), 3-(n-2) and so on; each later one adds n/2 to every
-    number but n itself, modulo n - 1, and n changes seats from round to round. Every second cycle changes all seats.
+    For an even number n of agents, round 1 is 1-n, 2-(n-1), 3-(n-2) and so on. Each later round adds n/2 to every
+    number except n, modulo n - 1, and n changes seats in each round. Every second cycle changes all seats.
     """
     even = len(agents) + len(agents) % 2
     rounds = []

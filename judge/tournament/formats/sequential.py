@@ -1,4 +1,4 @@
-"""A sequential test: two agents play until it shows whether the first seed is stronger, or the games are up."""
+"""A sequential test: two agents play until the test is decided."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
@@ -15,16 +15,16 @@ from judge.tournament.results import PlayedPairing
 
 
 class Sequential(TournamentFormat):
-    """Two agents; after each round of `games` the test is asked whether to go on. Openings count by pairs of games."""
+    """After each round the test decides whether to continue. Pairs of games share an opening."""
 
     agents: ClassVar[tuple[int, int | None]] = (2, 2)
     counts_games: ClassVar[bool] = False
 
     name: Literal["sprt"] = "sprt"
     games: int = Field(default=20, ge=2, multiple_of=2)
-    """Games of a round: as many as are played at once, or a few more; even, for two games share an opening."""
+    """Games of a round: at least the number of simultaneous games; even, because two share an opening."""
     rounds: int = Field(default=100, ge=1)
-    """After so many it ends undecided."""
+    """Maximum number of rounds, then undecided."""
     test: Sprt = Sprt()
 
     def next_round(
@@ -33,7 +33,7 @@ class Sequential(TournamentFormat):
         played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
-        """The two, once more, while the test wants to see more; nothing for other than two."""
+        """Return the pairing until the test is decided."""
         if len(entries) != 2:
             return []
         first, second = by_seed(entries)
@@ -46,15 +46,15 @@ class Sequential(TournamentFormat):
         return set_tables([(first.id, second.id, "")], number, earlier)
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:  # noqa: ARG002
-        """The test may end after each round."""
+        """The test may end after any round."""
         return 0
 
     def base(self, entries: Sequence[Competitor]) -> str | None:
-        """The second seed: the test is of the first."""
+        """The second seed: the first is tested."""
         return by_seed(entries)[1].id
 
     def state(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> SprtState:
-        """What the test says of the first seed."""
+        """Return the state of the test."""
         first = by_seed(entries)[0]
         games = [game for each in played for game in each.games]
         return self.test.state(MatchCounts.of_results(games, first.id))

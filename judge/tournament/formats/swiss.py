@@ -1,13 +1,13 @@
-"""Swiss: everybody plays in every round, against somebody of about the same score whom it has not met.
+"""Swiss: all agents play in each round, against a new opponent with a similar score.
 
-A round is the perfect matching of least cost, and the costs are compared one after another, so that no sum of lesser
-ones ever outweighs a greater (in spirit FIDE Handbook C.04.3, the Dutch system):
+A round is the matching of least cost. Costs are compared in this order, so later ones never outweigh an earlier one
+(similar to FIDE Handbook C.04.3, the Dutch system):
 
-1. two meet again, or somebody has a second bye;
-2. somebody has sat first three times more than second, or the reverse (where a pairing has an odd number of games);
-3. the squared distance of their score groups; a bye is for the last group;
-4. somebody sits in the seat that it has had more often;
-5. somebody floats, up or down, as it did in the round before;
+1. a repeated pairing, or a second bye;
+2. a seat used three times more than the other (if pairings have an odd number of games);
+3. the squared distance of score groups; a bye is for the last group;
+4. a seat that the agent had more often;
+5. the same float, up or down, as in the previous round;
 6. within a group the first of the upper half meets the first of the lower half, and so on; across groups, neighbours.
 """
 
@@ -27,21 +27,20 @@ from judge.tournament.results import PlayedPairing
 from judge.tournament.standings import BY_SWISS_POINTS, Ranking
 
 Cost = tuple[int, ...]
-"""Of one pairing, the weightiest part first."""
 
 _LEAN = 2
-"""How much oftener an agent may sit in one seat than in the other (FIDE C.04.1)."""
+"""Maximum difference between uses of seats (FIDE C.04.1)."""
 
 
 class Swiss(TournamentFormat):
-    """So many rounds; with an odd number of agents one has a bye, which scores like games that were all won."""
+    """With an odd number of agents one has a bye, which scores like all wins."""
 
     name: Literal["swiss"] = "swiss"
     rounds: int = Field(ge=1)
     ranking: Ranking = BY_SWISS_POINTS
 
     def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """The matching of least cost; `seed` draws the first seat of the first table of the first round."""
+        """Return the matching of least cost; `seed` draws one seat."""
         earlier = [each.pairing for each in played]
         number = next_number(earlier)
         active = [entry for entry in by_seed(entries) if entry.active]
@@ -53,29 +52,25 @@ class Swiss(TournamentFormat):
         return set_tables(pairs, number, earlier)
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
-        """Everybody but one plays in each round that is left."""
+        """See the base class."""
         left = self.rounds + 1 - next_number(each.pairing for each in played)
         return max(0, left) * (sum(entry.active for entry in entries) // 2)
 
 
 @dataclass(slots=True)
 class _Standing:
-    """An agent before the round. Places and score groups count from 0 for the best."""
-
     id: str
     place: int
     group: int
     place_in_group: int
     lean: int
-    """How much oftener it sat first than second."""
+    """First seats minus second seats."""
     last_seat: int | None
     floated: int
     """In the last round: 1 down or a bye, -1 up, 0 neither."""
 
 
 class _Field:
-    """The agents to be paired, each with the facts of its earlier rounds."""
-
     def __init__(self, active: Sequence[Competitor], played: Sequence[PlayedPairing], *, has_seats: bool) -> None:
         self._has_seats = has_seats
         self._met: dict[frozenset[str], int] = {}
@@ -91,7 +86,6 @@ class _Field:
         self.standings: list[_Standing] = []
         for place, entry in enumerate(ordered):
             group = levels.index(scores.get(entry.id, 0.0))
-            # Of the agent's first game in each pairing, in order of rounds.
             seats = [
                 int(pairing.first != entry.id)
                 for pairing in pairings
@@ -111,9 +105,9 @@ class _Field:
             self._sizes[group] += 1
 
     def pair(self) -> list[tuple[_Standing, _Standing | None]]:
-        """The pairs, the better agent of each first, in the order of play; the bye comes last."""
+        """The better agent is first; the bye is last."""
         costs = {(one.place, other.place): self._cost(one, other) for one, other in combinations(self.standings, 2)}
-        import networkx as nx  # this format alone needs it, and it takes long to import
+        import networkx as nx  # slow to import
 
         nobody = len(self.standings)
         if nobody % 2:
@@ -126,8 +120,6 @@ class _Field:
         return sorted(pairs, key=lambda pair: pair[1] is None)
 
     def seats(self, better: _Standing, other: _Standing | None, lot: int) -> tuple[str, str | None]:
-        """The agent with the first seat: the one for which that seat is more due, else the better one at every second
-        table."""
         if other is None:
             return better.id, None
         first, second = self._unease(better, other), self._unease(other, better)
@@ -154,7 +146,6 @@ class _Field:
         return again, 0, distance**2, 0, int(one.floated == 1), last**2
 
     def _unease(self, first: _Standing, second: _Standing) -> tuple[int, int, int]:
-        """What it costs that `first` sits first: seats beyond the lean allowed, seats had oftener, seats had last."""
         if not self._has_seats:
             return 0, 0, 0
         leans = (first.lean + 1, second.lean - 1)
@@ -164,7 +155,7 @@ class _Field:
 
 
 def _weights(costs: dict[tuple[int, int], Cost], agents: int) -> dict[tuple[int, int], int]:
-    """Each cost as one number: a unit of any part is more than all that a round can cost in the later ones."""
+    """A unit of a part outweighs all later parts of a round."""
     tables = (agents + 1) // 2
     units = [1]
     for most in reversed([max(parts) for parts in zip(*costs.values(), strict=True)][1:]):
@@ -182,8 +173,7 @@ def _scores(played: Sequence[PlayedPairing]) -> dict[str, float]:
 
 
 def _last_floats(played: Sequence[PlayedPairing]) -> dict[str, int]:
-    """The agents that met an opponent with fewer points in the last round or had a bye (1), or one with more points
-    (-1)."""
+    """1: a bye or an opponent with fewer points, -1: with more."""
     last = next_number(each.pairing for each in played) - 1
     before = _scores([each for each in played if each.pairing.round < last])
     floats: dict[str, int] = {}
