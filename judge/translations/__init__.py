@@ -1,1 +1,1 @@
-"""The languages of pages, and the catalogues of their messages."""
+"""The languages of pages, and their message catalogues."""

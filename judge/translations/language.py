@@ -1,7 +1,6 @@
-"""The languages that pages are written in: English in the code, and a catalogue of gettext for each of the others.
+"""The languages of pages: English in the code, and a gettext catalogue for each other one.
 
-A catalogue is `CODE.po` beside this module; `scripts/messages.py` brings it up to date with the code, and a test finds
-what it misses. It is read as it is, so there is nothing to compile. The terminal speaks English.
+`scripts/messages.py` updates the catalogues `CODE.po`, and a test finds missing messages. The terminal uses English.
 """
 
 import re
@@ -20,53 +19,53 @@ _POINT = re.compile(r"(?<=\d)\.(?=\d)")
 
 @dataclass(frozen=True, eq=False)
 class Language:
-    """A language. `code` is its folder and `tag` its name in HTML; `name` is what its readers call it.
+    """A language. `code` is its folder, `tag` its name in HTML, `name` its name in the language.
 
-    `point` and `group` stand in numbers before the decimals and between thousands.
+    `point` and `group` are the decimal and thousands separators.
     """
 
     code: str
     tag: str
     name: str
     region: str
-    """As Open Graph has it: `cs_CZ`."""
+    """Open Graph: `cs_CZ`."""
     point: str = "."
     group: str = ","
     messages: NullTranslations = field(default_factory=NullTranslations)
 
     def gettext(self, message: str) -> str:
-        """A message in this language; in English where the catalogue has none."""
+        """Return a translated message, or the English one."""
         return self.messages.gettext(message)
 
     def ngettext(self, one: str, many: str, count: int) -> str:
-        """A message of a count."""
+        """Return a translated message with a count."""
         return self.messages.ngettext(one, many, count)
 
     def pgettext(self, context: str, message: str) -> str:
-        """A message that has another meaning elsewhere."""
+        """Return the message for a context."""
         return self.messages.pgettext(context, message)
 
     def sentence(self, text: str) -> str | None:
-        """A sentence that the judge has put into a record, from the message that it was made of; None: not known."""
+        """Translate a sentence, or return None."""
         return text if self._is_english else self._sentences.translated(text)
 
     def word(self, word: str) -> str:
-        """A word of a game or a verdict; as it is if the catalogue does not have it."""
+        """Translate a word of a game or verdict."""
         return self.sentence(word) or word
 
     def words(self, text: str) -> str:
-        """Words of a game one by one, such as `white queen or rook`."""
+        """Translate words such as `white queen or rook`."""
         return " ".join(map(self.word, text.split(" ")))
 
     def measure(self, text: str) -> str:
-        """A number, a time or a size that `judge.base.text` wrote, such as `3.4 s`."""
+        """Format a number, time or size, such as `3.4 s`."""
         if self._is_english:
             return text
         units = _UNITS.sub(lambda found: self.pgettext("unit", found[1]), text)
         return _POINT.sub(self.point, units)
 
     def grouped(self, count: int) -> str:
-        """A whole number in groups of three digits."""
+        """Format an integer with thousands separators."""
         return f"{count:,}".replace(",", self.group)
 
     @property
@@ -81,12 +80,11 @@ class Language:
 ENGLISH = Language("en", "en", "English", "en_US")
 
 CODES = ("en", "cs", "zh")
-"""The languages that there are."""
 
 
 @cache
 def language(code: str) -> Language:
-    """The language of one of `CODES`."""
+    """Return the language of a code."""
     match code:
         case "cs":
             return Language("cs", "cs", "Čeština", "cs_CZ", ",", "\N{NO-BREAK SPACE}", _catalogue("cs"))
@@ -97,12 +95,12 @@ def language(code: str) -> Language:
 
 
 def languages(codes: Sequence[str]) -> Sequence[Language]:
-    """The languages of these codes."""
+    """Return the languages of these codes."""
     return [language(code) for code in codes]
 
 
 def _catalogue(code: str) -> GNUTranslations:
-    # Only those who write pages need Babel, which takes long to import.
+    # Slow to import.
     from babel.messages.mofile import write_mo
     from babel.messages.pofile import read_po
 

@@ -1,9 +1,7 @@
-"""Finds the message that an English sentence was made of, so that what records say is translated when it is shown.
+"""Translates English sentences of records by finding their messages.
 
-The code marks a sentence by `judge.base.text.sentence(f"exited with code {code} before the game was over")`. The
-message of the catalogue is the same text with the names in braces, under the context `SENTENCE`. The text in the
-braces is translated in turn if it is a sentence too. Records and the terminal stay in English. Records of earlier
-versions are translated as well.
+The code marks a sentence with `judge.base.text.sentence(f"exited with code {code} before the game was over")`. The
+catalogue has the same text with names in braces, in the context `SENTENCE`. Sentences in braces are also translated.
 """
 
 import re
@@ -13,21 +11,20 @@ from gettext import NullTranslations
 from typing import NamedTuple
 
 SENTENCE = "sentence"
-"""The context of the messages in the catalogues."""
 
 LONGEST = 600
-"""Characters of a sentence that is looked for."""
+"""Maximum number of characters of a sentence."""
 
 _NAME = re.compile(r"\{(\w+)\}")
 _DEPTH = 5
-"""Sentences within sentences."""
+"""Maximum nesting of sentences."""
 
 
 class SentenceBook:
     """The sentences of a catalogue."""
 
     def __init__(self, messages: NullTranslations) -> None:
-        """`messages` is the catalogue; one without sentences translates nothing."""
+        """`messages` is the catalogue."""
         self._messages = messages
         known = list(_sentences(messages))
         self._plain = {message for message in known if "{" not in message}
@@ -35,12 +32,11 @@ class SentenceBook:
         self._found = lru_cache(maxsize=4096)(self._find)
 
     def translated(self, text: str) -> str | None:
-        """The translation of an English sentence; None if the catalogue does not have it."""
+        """Return the translation of an English sentence, or None."""
         found = self._found(text, _DEPTH) if len(text) <= LONGEST else None
         return None if found is None else found.text
 
     def _find(self, text: str, depth: int) -> "_Found | None":
-        """Of all messages that `text` can be made of, the one that explains most of it."""
         if text in self._plain:
             return _Found(len(text), 0, self._messages.pgettext(SENTENCE, text))
         found = []
@@ -50,7 +46,7 @@ class SentenceBook:
                 continue
             inner = {name: self._found(part, depth - 1) for name, part in match.groupdict().items()}
             own = _NAME.sub("", message)
-            # A message of names and punctuation alone, such as `{outcome}: {reason}`, is like any other text.
+            # Such as `{outcome}: {reason}`, which matches any text.
             if own.strip(" :;,()-") or any(inner.values()):
                 explained = len(own) + sum(part.explained for part in inner.values() if part is not None)
                 said = self._messages.pgettext(SENTENCE, message)
@@ -60,7 +56,7 @@ class SentenceBook:
 
 
 class _Found(NamedTuple):
-    """A translation. Of two that explain as much, the outer message is the one with fewer letters of its own."""
+    """Of two equal matches, the one with fewer literal letters is the outer message."""
 
     explained: int
     outer: int
@@ -68,12 +64,12 @@ class _Found(NamedTuple):
 
 
 def _filled(message: str, parts: Mapping[str, str]) -> str:
-    """Not by `str.format`: what stands in the braces of a translation is a name and nothing else."""
+    """Unlike `str.format`, braces may contain names only."""
     return _NAME.sub(lambda name: parts[name[1]], message)
 
 
 def _sentences(messages: NullTranslations) -> Iterator[str]:
-    """The English texts of a catalogue's sentences; gettext has contexts before a byte 4."""
+    """gettext stores the context before a byte 4."""
     catalogue: dict[object, str] = getattr(messages, "_catalog", {})
     prefix = f"{SENTENCE}\x04"
     for key in catalogue:
@@ -82,7 +78,7 @@ def _sentences(messages: NullTranslations) -> Iterator[str]:
 
 
 def _pattern(message: str) -> re.Pattern[str]:
-    """Each name of a message takes as little as it can and gives nothing back, so that no text is slow to compare."""
+    """Groups match lazily and without backtracking, so no text is slow to match."""
     pieces = _NAME.split(message)
     pattern = re.escape(pieces[0])
     for name, after in zip(pieces[1::2], pieces[2::2], strict=True):
