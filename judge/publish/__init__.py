@@ -1,1 +1,1 @@
-"""What a contest shows the world: data, records and pages that anybody can check without asking the organiser."""
+"""Published data, records and pages of a contest, which anyone can verify without the organiser."""

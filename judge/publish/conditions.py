@@ -1,4 +1,4 @@
-"""When and where a game was played, by its record. Verifier processes import it without a database."""
+"""Time and place of a game, from its record. Verifier processes import this module without a database."""
 
 from datetime import datetime
 
@@ -9,11 +9,11 @@ from judge.referee.spec import GameRecord
 
 
 def conditions_of(record: GameRecord) -> GameConditions:
-    """Where and when a game was played. Raises InputError if the record's time is none."""
+    """Return host, slot and time of a game. Raises InputError if the record's time is invalid."""
     place = record.placement
     try:
         began = datetime.fromisoformat(record.started_at)
         slot = ",".join(map(str, place.slot_cores))
         return GameConditions(place.host, slot, began.timestamp(), record.seconds, f"{began.hour:02d}")
     except (ValueError, OverflowError):
-        raise InputError(f"started_at {quote(record.started_at)} is no time") from None
+        raise InputError(f"started_at {quote(record.started_at)} is not a time") from None

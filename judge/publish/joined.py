@@ -1,7 +1,7 @@
-"""`joined.json`: the former contests with which the ratings of a contest are joined.
+"""`joined.json`: the former contests whose results enter a contest's ratings.
 
-It has all that a rating needs of them, so that whoever has the export computes the histories of ratings again. That its
-results are those of the former contests is shown by their own exports, whose manifests it names.
+It has all the data for recomputing the rating histories. It names the manifests of the former contests' exports, with
+which its results can be verified.
 """
 
 from collections import Counter
@@ -17,11 +17,11 @@ from judge.statistics.joined_ratings import RatedContest
 JOINED = "joined.json"
 
 LARGEST_JOINED = 64 << 20
-"""Bytes."""
+"""Maximum size in bytes."""
 
 MOST_CONTESTS = 100
 MOST_GAMES = 1_000_000
-"""Of all former contests together."""
+"""Maximum total of all former contests."""
 
 _Count = Annotated[int, Field(ge=0)]
 _Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -32,7 +32,7 @@ class _Value(BaseModel):
 
 
 class PairResults(_Value):
-    """How many games two agents played in these seats, by who won them; a `faulty` one both lost by a fault."""
+    """Numbers of games between two agents in these seats, by result. In a `faulty` game both agents lost by a fault."""
 
     first: str
     second: str
@@ -43,9 +43,9 @@ class PairResults(_Value):
 
 
 class FormerContest(_Value):
-    """A former contest: when it was frozen, the digest of each agent's files by its name, and the results that count.
+    """A former contest: when it was locked in, the digests of its agents' files, and the results that count.
 
-    `manifest` is the SHA-256 of the manifest of the export that it was read from; None: it was read from its store.
+    `manifest` is the SHA-256 of its export's manifest, or None if it was read from a store.
     """
 
     name: str
@@ -56,7 +56,7 @@ class FormerContest(_Value):
 
     @classmethod
     def of(cls, contest: RatedContest, manifest: str | None) -> "FormerContest":
-        """What is told of a contest."""
+        """Return the published part of a contest."""
         counts: Counter[tuple[str, str, str]] = Counter()
         for row in contest.results:
             if row.winner is None:
@@ -75,12 +75,12 @@ class FormerContest(_Value):
 
     @property
     def games(self) -> int:
-        """How many games count in it."""
+        """Number of games that count."""
         return sum(pair.won + pair.drawn + pair.lost + pair.faulty for pair in self.results)
 
     @property
     def rated(self) -> RatedContest:
-        """The contest as it is rated."""
+        """Return the contest as input of ratings."""
         rows: list[GameResult] = []
         for pair in self.results:
             first, second = pair.first, pair.second
@@ -92,14 +92,14 @@ class FormerContest(_Value):
 
 
 class Joined(_Value):
-    """The former contests, and the agents whose ratings are given."""
+    """The former contests, and the agents with fixed ratings."""
 
     document: Literal["judge-joined-1"] = "judge-joined-1"
     anchors: Mapping[str, Annotated[float, Field(allow_inf_nan=False)]]
     contests: Annotated[tuple[FormerContest, ...], Field(max_length=MOST_CONTESTS)]
 
     def encoded(self) -> bytes:
-        """Its file."""
+        """Return the file's bytes."""
         return f"{self.model_dump_json(indent=1)}\n".encode()
 
     @model_validator(mode="after")
@@ -108,7 +108,7 @@ class Joined(_Value):
             raise ValueError(f"more than {MOST_GAMES} games")
         for contest in self.contests:
             if not {name for pair in contest.results for name in (pair.first, pair.second)} <= contest.programs.keys():
-                raise ValueError(f"{contest.name}: somebody played whose files are not named")
+                raise ValueError(f"{contest.name}: an agent with results has no files")
         return self
 
 

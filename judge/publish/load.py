@@ -1,8 +1,7 @@
-"""A published contest from a store or an export, and the former contests that a contest.toml joins with it.
+"""Loads a published contest from a store or an export, and the former contests joined with it.
 
-A store is trusted. Of an export that is verified only this is read: the snapshot, the pairings, the journal, the
-organiser's decisions, and the states of games. `judge.verify.export` replays the records and computes
-everything else again.
+A store is trusted. From an export under verification only the snapshot, pairings, journal, decisions and states of
+games are read; `judge.verify.export` recomputes the rest.
 """
 
 import hashlib
@@ -36,33 +35,33 @@ from judge.tournament.snapshot import Snapshot, read_snapshot
 DOCUMENT, CHANCE = "contest.json", "chance.json"
 
 LARGEST_TABLE = 256 << 20
-"""Bytes; ten thousand games take a hundredth of that."""
+"""Maximum size of a table in bytes; ten thousand games need 1 % of it."""
 
 LARGEST_DOCUMENT = 4 << 20
-"""Bytes of contest.json; an entry takes some 700."""
+"""Maximum size of contest.json in bytes; an entry needs about 700."""
 
 LARGEST_PART = 16 << 10
-"""Characters of a policy or a seat in contest.json; each game of the schedule has a copy of them."""
+"""Maximum characters of a policy or a seat in contest.json; every scheduled game copies them."""
 
 MOST_DEPTH = 100
-"""How deep the values of contest.json may be nested."""
+"""Maximum nesting depth of contest.json."""
 
 MOST_GAMES = 1_000_000
 
 _MOST_MISSING = 1000
-"""Games that the schedule may have and games.json lacks; with more the tables are of another contest."""
+"""Maximum number of scheduled games missing in games.json; with more, the tables are of another contest."""
 
 Row = TypeVar("Row")
 
 
 class Revealed(BaseModel):
-    """The contents of `chance.json`, which is written when a contest is over: the secret of all its chance."""
+    """The contents of `chance.json`: the random secret, published when the contest is over."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     contest: str
     commitment: Key
-    """SHA-256 of the secret's 32 bytes, which contest.json has had from the start."""
+    """SHA-256 of the secret's 32 bytes, in contest.json from the start."""
     secret: Key
 
 
@@ -70,7 +69,7 @@ class Revealed(BaseModel):
 
 
 def load_store(contest: Contest) -> PublishedContest:
-    """A contest as its store has it at one moment, also while it is played."""
+    """Return a contest from its store at one moment, also while it runs."""
     name = contest.name
     with contest.store.moment() as store:
         attempts = store.attempts(name)
@@ -105,9 +104,9 @@ def _in_order(out: Mapping[str, str], journal: Sequence[JournalLine]) -> Mapping
 
 
 def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
-    """The contest of an export, without results, and the numbers that schedule and table do not share, as problems.
+    """Return the contest of an export without results, and each game missing in schedule or table as a problem.
 
-    Raises InputError that names the file if a file is not what an export has there.
+    Raises InputError, naming the file, if a file is invalid.
     """
     document, snapshot = _read_document(directory)
     secret = _read_secret(directory / CHANCE, snapshot)
@@ -117,7 +116,7 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     ]
     rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
     expected = sum(pairing.second is not None for pairing in pairings) * snapshot.format.games
-    # Before the schedule is computed: it is as long as contest.json says.
+    # Check the size first: contest.json, which is untrusted, determines the length of the schedule.
     if expected > min(MOST_GAMES, len(rows) + _MOST_MISSING):
         raise InputError(f"contest.json and pairings.json have {expected} games, games.json has {len(rows)}")
     uncounted: dict[int, list[Attempt]] = {}
@@ -141,12 +140,11 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     joined, path = None, directory / JOINED
     if path.is_symlink() or path.exists():
         data = read_bounded(path, LARGEST_JOINED)
-        joined = parse_foreign(Joined, data, f"{path.name}: not what ratings are joined with")
+        joined = parse_foreign(Joined, data, f"{path.name}: not a valid file of joined contests")
     return replace(contest, joined=joined), problems
 
 
 def _read_document(directory: Path) -> tuple[str, Snapshot]:
-    """The text of contest.json and what it says. Raises InputError if it is larger than one that a judge writes."""
     data = read_bounded(directory / DOCUMENT, LARGEST_DOCUMENT)
     refuse_ambiguous(data, DOCUMENT)
     snapshot = read_snapshot(text := data.decode())
@@ -159,7 +157,7 @@ def _read_document(directory: Path) -> tuple[str, Snapshot]:
 
 
 def _depth(text: str) -> int:
-    """How deep the values of a JSON text are nested."""
+    """The nesting depth of a JSON text."""
     depth, waiting = 0, [json.loads(text)]
     while waiting := [
         inner
@@ -172,13 +170,13 @@ def _depth(text: str) -> int:
 
 
 def load_claimed(directory: Path) -> PublishedContest:
-    """The contest of an export with the results that its own tables claim; nothing is replayed or compared.
+    """Return the contest of an export with the results claimed in its tables, without verification.
 
-    Raises InputError as `load_export`.
+    Raises InputError as `load_export` does.
     """
     contest, problems = load_export(directory)
     if problems:
-        raise InputError(f"{directory}: {problems[0]}; judge contest verify {directory} says what is wrong with it")
+        raise InputError(f"{directory}: {problems[0]}; run judge contest verify {directory} for details")
     rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
     games = [replace(game, result=_claimed(rows[game.number], game.id)) for game in contest.games]
     return replace(contest, games=games)
@@ -213,14 +211,14 @@ def _claimed(row: GameRow, game: str) -> GameResult | None:
 
 
 def _read_secret(path: Path, snapshot: Snapshot) -> Key | None:
-    """The revealed secret, None if there is none; raises InputError if the contest committed to another one."""
+    """The revealed secret, or None. Raises InputError if it does not match the contest's commitment."""
     if not path.is_symlink() and not path.exists():
         return None
     data = read_bounded(path, LARGEST_TABLE)
-    revealed = parse_foreign(Revealed, data, f"{path.name}: not a contest's chance")
+    revealed = parse_foreign(Revealed, data, f"{path.name}: not a contest's random secret")
     is_own = (revealed.contest, revealed.commitment) == (snapshot.name, snapshot.commitment)
     if not is_own or commitment_to(revealed.secret) != snapshot.commitment:
-        raise InputError(f"{path.name}: not the secret that {DOCUMENT} has committed to")
+        raise InputError(f"{path.name}: does not match the commitment in {DOCUMENT}")
     return revealed.secret
 
 
@@ -231,9 +229,9 @@ def _read_table(directory: Path, name: str, kind: type[Row]) -> list[Row]:
 
 
 def load_any(path: Path) -> PublishedContest:
-    """The contest of a contest.toml, of its folder, or of an export, whose tables are taken as they are.
+    """Return the contest of a contest.toml, its folder, or an export. The tables of an export are not verified.
 
-    Raises InputError if it has not begun, or if a file is not what an export has there.
+    Raises InputError if it has not begun, or if a file is invalid.
     """
     if (path / DOCUMENT).is_file():
         return load_claimed(path)
@@ -246,7 +244,7 @@ def load_any(path: Path) -> PublishedContest:
 
 
 def read_joined(planned: Planned) -> Joined | None:
-    """What [ratings] of a contest.toml joins; None if it joins nothing.
+    """Return the contests joined by [ratings] of a contest.toml, or None.
 
     Raises InputError if a contest cannot be read, or is of another game.
     """
@@ -261,11 +259,11 @@ def _former(planned: Planned, path: Path) -> FormerContest:
     contest = load_any(path)
     game, own = contest.snapshot.policy.game.name, planned.policy.game.name
     if game != own:
-        raise InputError(f"{planned.path}: [ratings] with: {path} is of {game}: strength at it is none at {own}")
+        raise InputError(f"{planned.path}: [ratings] with: {path}: ratings of {game} cannot be used for {own}")
     if what := policy_difference(contest.snapshot.policy, planned.policy):
         raise InputError(
-            f"{planned.path}: [ratings] with: {path} has other rules or another clock ({what}), so strength there is "
-            "another strength; leave it out"
+            f"{planned.path}: [ratings] with: {path} has other rules or clocks ({what}), which makes the "
+            "ratings incomparable; leave it out"
         )
     if contest.name == planned.name:
         raise InputError(f"{planned.path}: [ratings] with: {path} is of a contest of the same name; leave it out")

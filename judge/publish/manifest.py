@@ -1,10 +1,10 @@
-"""The manifest: a signed list of all published files with their sizes and SHA-256, so one digest covers all of them.
+"""The manifest: a signed list of all published files with sizes and SHA-256, so that one digest covers all files.
 
     {"contest":"cup","files":[{"path":"data/games.csv","sha256":"...","size":123},...],"format":"judge-manifest-1"}
 
-It is sorted by path, without spaces, ASCII, with one line feed at the end. The signature is in the file beside it: the
-64 bytes of Ed25519 over exactly the bytes of the manifest. A manifest may come from anybody, so its names are compared
-with the files of the directory and never opened.
+It is sorted by path, without spaces, in ASCII, and ends with one line feed. The signature file has the 64 bytes of
+Ed25519 over the manifest's bytes. A manifest is untrusted input: its names are compared with the directory's files and
+never opened.
 """
 
 import hashlib
@@ -29,10 +29,10 @@ MANIFEST, SIGNATURE, PUBLIC_KEY = "manifest.json", "manifest.sig", "organiser.pe
 _UNLISTED = frozenset({MANIFEST, SIGNATURE})
 
 LARGEST_MANIFEST = 128 << 20
-"""Bytes: a million files, of 150,000 games in three languages."""
+"""Maximum size in bytes: a million files, or 150,000 games in three languages."""
 
 MOST_PROBLEMS = 50
-"""Problems that are listed; the rest is counted."""
+"""Maximum number of problems listed; the rest is counted."""
 
 _SIGNATURE_BYTES = 64
 _CHUNK = 1 << 20
@@ -44,7 +44,7 @@ class _Strict(BaseModel):
 
 
 class ListedFile(_Strict):
-    """A file by its path from the top of the directory, with `/` between the parts."""
+    """A file and its path from the top of the directory, separated by `/`."""
 
     path: str = Field(max_length=400)
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
@@ -52,24 +52,24 @@ class ListedFile(_Strict):
 
 
 class ExportManifest(_Strict):
-    """All published files without the manifest itself and its signature."""
+    """All published files except the manifest and its signature."""
 
     format: Literal["judge-manifest-1"] = "judge-manifest-1"
     contest: str
     files: tuple[ListedFile, ...]
 
     def encoded(self) -> bytes:
-        """Its bytes; a manifest with other bytes is refused."""
+        """Return its canonical bytes; a manifest with other bytes is refused."""
         text = json.dumps(self.model_dump(), sort_keys=True, separators=(",", ":"))
         return f"{text}\n".encode()
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestCheck:
-    """The result of checking a manifest and its signature. `digest` is the SHA-256 of the manifest's bytes.
+    """The result of checking a manifest and its signature. `digest` is the SHA-256 of the manifest.
 
-    `contest` is None if the manifest cannot be read. `is_own_key`: the key is in the directory itself, so it proves
-    nothing about who wrote the directory.
+    `contest` is None for an unreadable manifest. `is_own_key`: the key is from the directory itself and does not prove
+    who wrote it.
     """
 
     contest: str | None
@@ -81,9 +81,9 @@ class ManifestCheck:
 
 
 def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey) -> str:
-    """List and sign all files of `directory`, add the public key, and return the digest of the manifest.
+    """List and sign all files of `directory`, add the public key, and return the manifest's digest.
 
-    Raises InputError for a file that cannot be checked later: a link, or a name with other characters than `_PART`.
+    Raises InputError for a file that cannot be verified: a link, or a name with characters outside `_PART`.
     """
     (directory / PUBLIC_KEY).write_bytes(public_pem(key.public_key()))
     problems: list[str] = []
@@ -101,10 +101,10 @@ def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey) -> str
 
 
 def check_manifest(directory: Path, public_key: Path | None) -> ManifestCheck:
-    """Compare `directory` with its manifest, and the manifest with its signature.
+    """Compare `directory` with its manifest, and check the manifest's signature.
 
-    `public_key` None takes the key in the directory. A key from there never proves who signed, also if it is given by
-    name. Raises InputError if the directory, the manifest or the key is missing.
+    With `public_key` None the key in the directory is used. A key from there, even if given by name, does not prove who
+    signed. Raises InputError if directory, manifest or key is missing.
     """
     data = read_bounded(directory / MANIFEST, LARGEST_MANIFEST, "give a directory that judge contest export wrote")
     signature = read_bounded(directory / SIGNATURE, _SIGNATURE_BYTES)
@@ -144,10 +144,10 @@ def _parsed(data: bytes, problems: list[str]) -> ExportManifest | None:
     names = [file.path for file in manifest.files]
     bad = [name for name in names if not _is_plain(name)]
     if bad:
-        problems.append(f"{MANIFEST}: {bad[0]!r} cannot be the name of a published file")
+        problems.append(f"{MANIFEST}: {bad[0]!r} is not a valid name of a published file")
         return None
     if names != sorted(set(names)) or data != manifest.encoded():
-        problems.append(f"{MANIFEST}: not in the form that a judge writes: sorted, each file once")
+        problems.append(f"{MANIFEST}: not canonical: each file must be listed once, sorted by path")
     return manifest
 
 
@@ -159,14 +159,14 @@ def _differences(directory: Path, manifest: ExportManifest) -> list[str]:
     problems += [f"{name}: not in the manifest" for name in sorted(names - listed.keys())]
     for name in sorted(names & listed.keys()):
         path, file = directory / name, listed[name]
-        # A file of another size is not read.
+        # Files with a wrong size are not read.
         if path.stat().st_size != file.size or _digest(path) != file.sha256:
             problems.append(f"{name}: changed")
     return problems
 
 
 def file_names(directory: Path, problems: list[str]) -> Iterator[str]:
-    """The names of the files below `directory`; a link, a special file or an unusual name is a problem."""
+    """Yield the names of the files below `directory`; links, special files and unusual names become problems."""
     waiting = [directory]
     while waiting:
         folder = waiting.pop()
@@ -174,13 +174,13 @@ def file_names(directory: Path, problems: list[str]) -> Iterator[str]:
             for entry in entries:
                 name = Path(entry.path).relative_to(directory).as_posix()
                 if not _is_plain(name):
-                    problems.append(f"{name!r}: no published file has such a name")
+                    problems.append(f"{name!r}: not a valid name of a published file")
                 elif entry.is_dir(follow_symlinks=False):
                     waiting.append(Path(entry.path))
                 elif entry.is_file(follow_symlinks=False):
                     yield name
                 else:
-                    problems.append(f"{name}: a link or a special file; an export has none")
+                    problems.append(f"{name}: a link or a special file, which is not allowed in an export")
 
 
 def _is_plain(name: str) -> bool:

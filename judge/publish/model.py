@@ -1,6 +1,6 @@
-"""A published contest: what it was frozen with and what was played, and everything that an export says of it.
+"""A published contest: its locked-in terms, its games, and everything that an export computes from them.
 
-`judge.publish.load` builds it from a store or from an export. Tables and pages contain nothing else.
+`judge.publish.load` builds it from a store or an export. Tables and pages use nothing else.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ OPEN = (GameState.PENDING, GameState.RUNNING, GameState.HELD)
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """An agent of the contest. `number` counts from 1; `out` says why it is disqualified, empty if it is not."""
+    """An agent of the contest. `number` counts from 1; `out` is the reason of its disqualification or empty."""
 
     number: int
     entry: SnapshotEntry
@@ -46,15 +46,15 @@ class Participant:
 
     @property
     def stem(self) -> str:
-        """The name of its page without the ending; made of digits, not of the agent's name."""
+        """The file name of its page without extension; it consists of digits, not of the agent's name."""
         return f"{self.number:03d}"
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """What makes a page go on by itself: the name of the log of events and the last event that the page shows.
+    """Makes a page update itself: the event log's name and the last event that the page contains.
 
-    `is_static`: the events are files beside the pages. `has_authors`: there are pages for authors beside them.
+    `is_static`: the events are files next to the pages. `has_authors`: pages for authors exist.
     """
 
     log: str
@@ -65,8 +65,9 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The end of a contest: the agents in first place, their points, and when the first game began and the last one
-    ended, in UTC to the minute; empty where no journal says it."""
+    """The end of a contest: the winners, their points, and when the first game began and the last one ended (UTC, to
+    the minute; empty without a journal).
+    """
 
     winners: Sequence[str]
     points: float
@@ -82,8 +83,8 @@ def _minute(at: str) -> str:
 class PublishedContest:
     """A contest as its store or its export has it; everything else is computed from these fields.
 
-    `document` is the JSON text of `snapshot`. `pairings` are all pairings so far, with byes. `out` gives the reason for
-    each disqualified agent, in the order of the decisions. `secret` is None until the contest is over.
+    `document` is the JSON text of `snapshot`. `pairings` are all pairings so far, including byes. `out` has the reason
+    for each disqualified agent, in order of the decisions. `secret` is None until the contest is over.
     """
 
     snapshot: Snapshot
@@ -94,11 +95,11 @@ class PublishedContest:
     journal: Sequence[JournalLine]
     secret: Key | None = None
     moments: Sequence[tuple[str, datetime]] = ()
-    """When submissions open and close and it starts, in UTC, by `opens`, `closes`, `starts`; of a running one only."""
+    """The schedule of a running contest in UTC: `opens`, `closes`, `starts`."""
     stream: Stream | None = None
-    """None: its pages are as they were written, as those of an export."""
+    """None for static pages, such as those of an export."""
     joined: Joined | None = None
-    """The former contests with which its ratings are joined; None: with none."""
+    """The former contests joined for ratings, or None."""
 
     @property
     def name(self) -> str:
@@ -109,7 +110,7 @@ class PublishedContest:
 
     @cached_property
     def tournament(self) -> Tournament:
-        """The rules by which it is paired and scored; InputError for another secret than the committed one."""
+        """The rules for pairing and scoring. Raises InputError if the secret does not match its commitment."""
         return Tournament(self.snapshot, self.secret)
 
     @cached_property
@@ -120,12 +121,12 @@ class PublishedContest:
 
     @cached_property
     def by_name(self) -> Mapping[str, Participant]:
-        """The agents by their names."""
+        """The agents by name."""
         return {participant.name: participant for participant in self.participants}
 
     @cached_property
     def byes(self) -> Mapping[int, Sequence[str]]:
-        """The agents without an opponent, for each round that was paired."""
+        """The agents without an opponent, by round."""
         byes: dict[int, list[str]] = {pairing.round: [] for pairing in self.pairings}
         for pairing in self.pairings:
             if pairing.second is None:
@@ -134,7 +135,7 @@ class PublishedContest:
 
     @cached_property
     def rounds(self) -> Mapping[int, Sequence[PublishedGame]]:
-        """The games of each round, in the order of the schedule."""
+        """The games of each round, in schedule order."""
         rounds: dict[int, list[PublishedGame]] = {number: [] for number in self.byes}
         for game in self.games:
             rounds.setdefault(game.round, []).append(game)
@@ -142,22 +143,22 @@ class PublishedContest:
 
     @cached_property
     def meetings(self) -> Mapping[frozenset[str], Sequence[PublishedGame]]:
-        """The games of every two agents that met, in the order of the schedule."""
+        """The games of each two agents that met, in schedule order."""
         meetings: dict[frozenset[str], list[PublishedGame]] = {}
         for game in self.games:
             meetings.setdefault(frozenset({game.first, game.second}), []).append(game)
         return meetings
 
-    # --- what was played ---------------------------------------------------------------------------------------------
+    # --- results -----------------------------------------------------------------------------------------------------
 
     @cached_property
     def results(self) -> Sequence[GameResult]:
-        """The results so far, in the order of the schedule."""
+        """The results so far, in schedule order."""
         return [game.result for game in self.games if game.result is not None]
 
     @property
     def played(self) -> Sequence[PublishedGame]:
-        """The games that have a result."""
+        """The games with a result."""
         return [game for game in self.games if game.result is not None]
 
     @property
@@ -167,22 +168,22 @@ class PublishedContest:
 
     @cached_property
     def to_come(self) -> ToCome:
-        """The games that will be scheduled later."""
+        """The games to be scheduled later."""
         return self.tournament.to_come(self.pairings, self.results, self.out)
 
     @property
     def all_games(self) -> int:
-        """How many games it has with those that will be scheduled later, and without those that are cancelled."""
+        """Number of games including those to be scheduled later, without cancelled ones."""
         return len(self.played) + len(self.unfinished) + self.to_come.games
 
     @cached_property
     def is_over(self) -> bool:
-        """Whether no game may still be played and no round follows."""
+        """Whether all games are finished and no round follows."""
         return not self.unfinished and not self.tournament.next(self.pairings, self.results, self.out).games
 
     @cached_property
     def ending(self) -> Ending | None:
-        """Who won and when it was played; None while it is played, or if no game has a result."""
+        """Winners and dates; None while the contest runs, or without results."""
         if not self.is_over or not self.results:
             return None
         first = [line for line in self.table.lines if line.place == 1 and line.agent not in self.out]
@@ -202,11 +203,11 @@ class PublishedContest:
 
     @cached_property
     def stages(self) -> Mapping[str, str]:
-        """What the group or league is called that each agent has reached; empty if the format has none."""
+        """The name of the last group or league that each agent reached; empty for other formats."""
         return self.tournament.stages(self.tournament.played(self.pairings, self.results), self.out)
 
     def stage_of(self, game: ScheduledGame) -> str:
-        """What the group or league of a game is called; empty if it is in none."""
+        """Return the name of a game's group or league, or ""."""
         return self._stage_at.get((game.round, game.table), "")
 
     @cached_property
@@ -221,23 +222,23 @@ class PublishedContest:
 
     @cached_property
     def counted(self) -> Sequence[GameResult]:
-        """The results that count: those of all agents that are not disqualified."""
+        """The results of all agents that are not disqualified."""
         pairings = without(self.tournament.played(self.pairings, self.results), self.out)
         return [game for pairing in pairings for game in pairing.games]
 
     @cached_property
     def ratings(self) -> RatingList | None:
-        """The ratings; None if no results count."""
+        """The ratings (Rao-Kupper); None if no results count."""
         return rate(self.counted) if self.counted else None
 
     @cached_property
     def davidson(self) -> RatingList | None:
-        """The same by Davidson's model of draws; the ratings are by Rao and Kupper's."""
+        """The ratings with Davidson's model of draws."""
         return rate(self.counted, RatingModel(draws="davidson")) if self.counted else None
 
     @cached_property
     def ratings_check(self) -> RatingsCheck:
-        """Whether the ratings tell the results."""
+        """A test whether the ratings explain the results."""
         return check_ratings(self.counted)
 
     @cached_property
@@ -247,17 +248,17 @@ class PublishedContest:
 
     @cached_property
     def base(self) -> str | None:
-        """The agent that all others meet and are compared with; None if the format has none."""
+        """The agent that all others meet and are compared with, if the format has one."""
         return self.snapshot.format.base(self.tournament.entries())
 
     @cached_property
     def compared(self) -> Sequence[Candidate]:
-        """The comparison of each agent that met the base with it."""
+        """The comparison of each opponent of the base with it."""
         return [] if self.base is None else compare_candidates(self.counted, self.base)
 
     @cached_property
     def test(self) -> SprtState | None:
-        """The state of the sequential test, in a contest of that format."""
+        """The state of the sequential test; None for other formats."""
         chosen, entries = self.snapshot.format, self.tournament.entries()
         if not isinstance(chosen, Sequential):
             return None
@@ -265,15 +266,15 @@ class PublishedContest:
 
     @property
     def as_rated(self) -> RatedContest:
-        """The contest as ratings of several contests take it."""
+        """The contest as input of joint ratings."""
         programs = {entry.name: entry.seat.digest for entry in self.snapshot.entries}
         return RatedContest(self.name, self.snapshot.frozen_at, self.counted, programs)
 
     @cached_property
     def histories(self) -> Mapping[str, Sequence[Version]]:
-        """The ratings of each agent of this and the former contests, the oldest first; none if it is joined with none.
+        """Each agent's ratings in this and the former contests, oldest first; empty without joined contests.
 
-        Raises InputError if an anchor is not one agent of them.
+        Raises InputError if an anchor does not name exactly one agent.
         """
         if self.joined is None:
             return {}
@@ -282,7 +283,7 @@ class PublishedContest:
 
     @cached_property
     def fairness(self) -> Sequence[FairnessTest]:
-        """The tests of the machines on all games whose conditions are known, those of disqualified agents too."""
+        """The fairness tests over all games with known conditions, including those of disqualified agents."""
         known = [
             (game.result, game.conditions)
             for game in self.games
@@ -291,17 +292,17 @@ class PublishedContest:
         return fairness_tests([result for result, _ in known], [conditions for _, conditions in known])
 
     def points(self) -> Iterator[Points | None]:
-        """What each game scored, in order of seats; None without a result, or if a pairing is scored as a whole."""
+        """Yield the points of each game by seat; None without a result, or if a pairing is scored as a whole."""
         table = None if self.snapshot.duel is not None else points_table(self.snapshot.policy)
         for game in self.games:
             yield None if table is None or game.result is None else table.of(game.result)
 
 
 def chance_words(snapshot: Snapshot, secret: Key | None) -> str:
-    """Where a contest's chance comes from; `secret` None: not revealed yet."""
+    """Return the source of a contest's randomness in words; `secret` is None before it is revealed."""
     if snapshot.commitment is None:
         seed = snapshot.seed
-        return sentence(f"fixed by the organiser: seed {seed}; anybody who knows it can predict all chance")
+        return sentence(f"fixed by the organiser: seed {seed}; all random choices are predictable")
     if secret is None:
         return sentence(f"secret until the contest is over; its SHA-256 is {snapshot.commitment}")
     return sentence(f"revealed: {secret}; its SHA-256, {snapshot.commitment}, was published from the start")

@@ -1,7 +1,6 @@
-"""Takes out of a record what only the author of an agent may see, and hands it to that author.
+"""Removes from a record the data that only an agent's author may see, and returns it for that author.
 
-DEBUG lines and stderr may contain what an author does not want an opponent to know. The public record has their
-lengths, times and digests instead, so it verifies as the whole one does.
+DEBUG lines and stderr are private. The public record has their lengths, times and digests, so it can still be verified.
 """
 
 from collections.abc import Collection, Iterator
@@ -13,11 +12,11 @@ from judge.referee.spec import RecordFile, public_part
 from judge.referee.transcript import Entry, EntryKind, SealedTranscript, unseal
 
 EntryIndex = tuple[int, int]
-"""The number of a block and of an entry in it, from 0."""
+"""Index of a block and of an entry in the block."""
 
 
 class PrivateEntry(BaseModel):
-    """An entry that was withheld. `text` is its bytes as Latin-1; `at` is its place in the transcript."""
+    """A withheld entry. `text` is its bytes as Latin-1; `at` is its place in the transcript."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -28,7 +27,7 @@ class PrivateEntry(BaseModel):
 
 
 class PrivatePart(BaseModel):
-    """All entries that were withheld of one seat of one game."""
+    """All withheld entries of one seat of one game."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,12 +40,12 @@ class PrivatePart(BaseModel):
     entries: tuple[PrivateEntry, ...]
 
     def bytes_of(self, kind: EntryKind) -> bytes:
-        """All bytes of one kind: DEBUG lines (READ), or stderr."""
+        """Return all bytes of one kind: DEBUG lines (READ), or stderr."""
         return b"".join(entry.text.encode("latin-1") for entry in self.entries if entry.kind == kind.value)
 
 
 def private_part(file: RecordFile, seat: int) -> PrivatePart:
-    """The entries of this seat that `public_part` takes out."""
+    """Return the entries of this seat that `public_part` removes."""
     record = file.record
     return PrivatePart(
         game=record.id,
@@ -59,14 +58,15 @@ def private_part(file: RecordFile, seat: int) -> PrivatePart:
 
 
 def entries_for(file: RecordFile, seats: Collection[int]) -> list[Entry]:
-    """The entries as the author of the agents at these seats may see them: of others' private ones only the length."""
+    """Return the entries visible to the author of these seats; private entries of the other seat are reduced to
+    lengths.
+    """
     public = unseal(public_part(file).transcript)
     whole = unseal(file.transcript)
     return [own if own.seat in seats else shown for own, shown in zip(whole, public, strict=True)]
 
 
 def _private_entries(sealed: SealedTranscript) -> Iterator[tuple[int, PrivateEntry]]:
-    """The private entries, each with its seat."""
     for number, block in enumerate(sealed.blocks):
         texts = iter(block.private or ())
         for at, (ns, seat, kind, text) in enumerate(block.entries):

@@ -1,10 +1,10 @@
-"""The tables of an export, as CSV for spreadsheets and as JSON for programs; each row class is a table.
+"""The tables of an export, as CSV for spreadsheets and as JSON for programs. Each row class is a table.
 
-The fields of a row class are the columns of its table, and each field says what the column contains. The names and
-their order are the format of the files: an export of an earlier version must verify, so they do not change.
+The fields of a row class are the table's columns; their annotations describe the contents. Names and order are the file
+format and do not change, so that exports of earlier versions still verify.
 
-In CSV a text that a spreadsheet would take for a formula begins with an apostrophe, and control characters are
-replaced. JSON has every text as it is.
+In CSV, texts that a spreadsheet would read as formulas get an apostrophe, and control characters are replaced. JSON has
+the texts unchanged.
 """
 
 import csv
@@ -24,18 +24,18 @@ from judge.statistics.joined_ratings import Version
 from judge.tournament.standings import TableLine
 
 LONGEST_CELL = 10_000
-"""Characters of a text in CSV; spreadsheets take 32,767."""
+"""Maximum characters of a CSV text; spreadsheets allow 32,767."""
 
 CRITERION = "compared:NAME"
-"""The column of each criterion of the ranking, after the other columns of the standings."""
+"""The column of each ranking criterion, after the other columns of the standings."""
 
 FORMULA = frozenset("=+-@＝＋－＠")  # noqa: RUF001 some spreadsheets take the wide ones too
-"""How a formula begins. What follows a tab or a line end may be one too, but `plain_text` makes those spaces."""
+"""Initial characters of a formula. `plain_text` replaces tabs and line ends, after which one could also begin."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row; keys that are not columns are ignored when it is read."""
+    """A row. Unknown keys are ignored when it is read."""
 
     __pydantic_config__: ClassVar = ConfigDict(strict=True, extra="ignore")
 
@@ -44,32 +44,32 @@ class _Row:
 class StandingsRow(_Row):
     """An agent."""
 
-    place: Annotated[int, "from 1; agents that share a place leave the next ones out"]
+    place: Annotated[int, "from 1; after shared places the next places are skipped"]
     agent: Annotated[str, "the agent's name"]
     points: Annotated[float, "as the contest scores"]
     games: Annotated[int, "played"]
     wins: Annotated[int, "games won"]
     draws: Annotated[int, "games drawn"]
-    losses: Annotated[int, "games lost, with those that both lost by a fault"]
+    losses: Annotated[int, "games lost, including those that both agents lost by a fault"]
     byes: Annotated[int, "rounds without an opponent"]
     failures: Annotated[
         int, "games lost by the agent's failure: illegal, unreadable, time, memory, output, crash, refused"
     ]
     replies: Annotated[int, "answers in all games"]
     charged_ms: Annotated[float, "time charged to its clocks in all games, milliseconds"]
-    elo: Annotated[float | None, "rating relative to the mean of its pool; empty if it has none"]
-    elo_low: Annotated[float | None, "lower end of the 95 % interval; empty if the games give none"]
-    elo_high: Annotated[float | None, "upper end of the 95 % interval; empty if the games give none"]
+    elo: Annotated[float | None, "rating relative to the mean of its pool; empty without a rating"]
+    elo_low: Annotated[float | None, "lower end of the 95 % interval; empty if the games do not determine it"]
+    elo_high: Annotated[float | None, "upper end of the 95 % interval; empty if the games do not determine it"]
     pool: Annotated[
-        int | None, "agents connected through games have the same number; ratings of two pools do not compare"
+        int | None, "agents connected through games have the same number; ratings of different pools are not comparable"
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class PairRow(_Row):
-    """An agent and one opponent that it met."""
+    """An agent and one of its opponents."""
 
-    agent: Annotated[str, "the agent whose points these are"]
+    agent: Annotated[str, "the agent that scored the points"]
     opponent: Annotated[str, "its opponent"]
     points: Annotated[float, "of their pairings"]
     games: Annotated[int, "played"]
@@ -80,7 +80,7 @@ class PairRow(_Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameRow(_Row):
-    """A game of the schedule; what a result says is None if there is none."""
+    """A scheduled game. Columns of the result are None without a result."""
 
     number: Annotated[int, "place in the schedule, from 1"]
     round: Annotated[int, "from 1"]
@@ -89,7 +89,7 @@ class GameRow(_Row):
     first: Annotated[str, "the agent in seat 0"]
     second: Annotated[str, "the agent in seat 1"]
     state: Annotated[str, "done, pending, running, held or cancelled"]
-    why: Annotated[str, "the reason for that state, if it is not done"]
+    why: Annotated[str, "the reason for the state, if it is not done"]
     winner: Annotated[str | None, "empty for a draw, and if both were at fault"] = None
     verdict: Annotated[str | None, "how it ended, in one word"] = None
     reason: Annotated[str | None, "how it ended, in words"] = None
@@ -104,7 +104,7 @@ class GameRow(_Row):
     second_charged_ms: Annotated[float | None, "time charged to seat 1, milliseconds"] = None
     seconds: Annotated[float | None, "duration of the game by the judge's clock"] = None
     attempt: Annotated[int | None, "number of the attempt that counts; those before it were void"] = None
-    id: Annotated[str, "the game's id: a digest of all that was fixed before it, without the states of folders"]
+    id: Annotated[str, "the game's id: a digest of everything fixed before the game, except the states of folders"]
     record: Annotated[str | None, "file of its record"] = None
 
 
@@ -152,39 +152,37 @@ class JournalRow(_Row):
 
 @dataclass(frozen=True, slots=True)
 class FairnessRow(_Row):
-    """A test of the machines: whether a factor had an effect on scores or on times."""
+    """A fairness test: whether a factor affected scores or times."""
 
     factor: Annotated[str, "slot, host, hour, order, neighbours or seat"]
     response: Annotated[
         str, "score of the first seat in points, or time a move (an effect of 0.01 is 1 % more, -0.5 half)"
     ]
-    levels: Annotated[int, "slots, hosts or hours that are compared; 1 for a number"]
-    games: Annotated[int, "games that the test rests on"]
-    p: Annotated[float | None, "probability of such a difference on fair machines; empty if nothing can be compared"]
-    adjusted: Annotated[
-        float | None, "the same among all tests of the table (Holm); an effect is found at 0.05 or less"
-    ]
+    levels: Annotated[int, "number of compared slots, hosts or hours; 1 for a numeric factor"]
+    games: Annotated[int, "number of games in the test"]
+    p: Annotated[float | None, "probability of such a difference on fair machines; empty without a comparison"]
+    adjusted: Annotated[float | None, "p adjusted for all tests of the table (Holm); 0.05 or less is an effect"]
     level: Annotated[str, "the level that differs most from the others"]
-    effect: Annotated[float | None, "by how much it differs; of a number, between its extremes"]
-    low: Annotated[float | None, "lower end of its 95 % interval, which holds for all levels at once"]
+    effect: Annotated[float | None, "size of the difference; for a numeric factor, between its extremes"]
+    low: Annotated[float | None, "lower end of its 95 % interval, which is valid for all levels jointly"]
     high: Annotated[float | None, "upper end of its 95 % interval"]
-    found: Annotated[float | None, "an effect that would have been found with a probability of 90 % at least"]
-    why: Annotated[str, "why nothing can be compared"]
+    found: Annotated[float | None, "an effect that would have been found with a probability of at least 90 %"]
+    why: Annotated[str, "why no comparison is possible"]
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryRow(_Row):
     """An agent in one of the joined contests."""
 
-    agent: Annotated[str, "the agent's name in that contest; of agents that did not play in this contest, too"]
+    agent: Annotated[str, "the agent's name in that contest; includes agents that are not in this contest"]
     contest: Annotated[str, "the contest's name"]
-    began: Annotated[str, "when its entries were frozen, UTC"]
+    began: Annotated[str, "when its entries were locked in, UTC"]
     files: Annotated[str, "SHA-256 of the agent's files; the same files have one rating"]
     games: Annotated[int, "games that count in that contest"]
-    elo: Annotated[float, "rating of these files from all contests, which anchors may hold"]
-    elo_low: Annotated[float | None, "lower end of the 95 % interval; empty if the games give none"]
-    elo_high: Annotated[float | None, "upper end of the 95 % interval; empty if the games give none"]
-    pool: Annotated[int, "ratings of two pools do not compare"]
+    elo: Annotated[float, "rating of these files from all contests, relative to the anchors"]
+    elo_low: Annotated[float | None, "lower end of the 95 % interval; empty if the games do not determine it"]
+    elo_high: Annotated[float | None, "upper end of the 95 % interval; empty if the games do not determine it"]
+    pool: Annotated[int, "ratings of different pools are not comparable"]
 
 
 def _columns(row: type[_Row]) -> Mapping[str, str]:
@@ -195,8 +193,8 @@ def _columns(row: type[_Row]) -> Mapping[str, str]:
 COLUMNS: Mapping[str, Mapping[str, str]] = {
     "standings": {
         **_columns(StandingsRow),
-        CRITERION: "a criterion of the ranking, in its order, among the agents that are equal in those before it; in "
-        "groups and leagues of the games of the last one that the agent reached; more is better",
+        CRITERION: "a ranking criterion, in order, for agents with equal previous criteria; in groups and leagues over "
+        "the games of the last one that the agent reached; more is better",
     },
     "crosstable": {
         "agent": "the row; rows and columns are in the order of the standings",
@@ -211,11 +209,11 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "fairness": _columns(FairnessRow),
     "histories": _columns(HistoryRow),
 }
-"""The columns of each table: the head of its CSV in this order, and the keys of its JSON."""
+"""The columns of each table: the CSV header in this order, and the JSON keys."""
 
 
 def tables(contest: PublishedContest) -> Mapping[str, bytes]:
-    """Every file of the folder `data`, by its name."""
+    """Return every file of the folder `data` by name."""
     files: dict[str, bytes] = {}
     rows_by_table: dict[str, Sequence[_Row]] = {
         "standings": [_standing(contest, line) for line in contest.table.lines],
@@ -258,12 +256,12 @@ def tables(contest: PublishedContest) -> Mapping[str, bytes]:
         lines = "\n".join(f"| `{column}` | {text} |" for column, text in texts.items())
         parts.append(f"\n## {name}\n\n| column | meaning |\n|---|---|\n{lines}\n")
     files[README] = "".join(parts).encode()
-    # A running contest has not read its records, which have where and when each game was played.
+    # A running contest has not read its records, which contain the games' conditions.
     return files if contest.stream is not None else {**files, **certificate_files(contest)}
 
 
 def certificate_files(contest: PublishedContest) -> Mapping[str, bytes]:
-    """The table of the tests of the machines, as `CERTIFICATE`; the conditions of the games are known."""
+    """Return the table of fairness tests. The conditions of the games must be loaded."""
     columns = list(COLUMNS["fairness"])
     rows = [_fairness(test) for test in contest.fairness]
     values = [{column: getattr(row, column) for column in columns} for row in rows]
@@ -271,13 +269,13 @@ def certificate_files(contest: PublishedContest) -> Mapping[str, bytes]:
 
 
 README = "README.md"
-"""Describes the columns; its text may change from version to version."""
+"""Describes the columns; its text may change between versions."""
 
 
 CERTIFICATE = ("fairness.csv", "fairness.json")
 
 HISTORIES = ("histories.csv", "histories.json")
-"""Of a contest whose ratings are joined with those of others."""
+"""Files of a contest with joined ratings."""
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------
@@ -305,7 +303,7 @@ def _standing(contest: PublishedContest, line: TableLine) -> StandingsRow:
 
 
 def _elo(elo: float | None) -> float | None:
-    """With one decimal: no contest has an interval that is narrower; -0.0 becomes 0.0."""
+    """One decimal is enough for any interval; -0.0 becomes 0.0."""
     return None if elo is None else round(elo, 1) + 0.0
 
 
@@ -393,19 +391,19 @@ def _game(game: PublishedGame, points: tuple[float, float] | None) -> GameRow:
 
 
 def write_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """A table with a head, as CSV."""
+    """Return a table with a header as CSV."""
     return write_rows([columns, *([row[column] for column in columns] for row in rows)])
 
 
 def write_rows(rows: Iterable[Sequence[object]]) -> bytes:
-    """UTF-8, commas, CRLF as in RFC 4180; None is empty."""
+    """Return rows as CSV: UTF-8, commas, CRLF as in RFC 4180; None is empty."""
     out = io.StringIO(newline="")
     csv.writer(out).writerows(map(cell_text, row) for row in rows)
     return out.getvalue().encode()
 
 
 def cell_text(value: object) -> str:
-    """A cell of CSV; a text is never a formula (OWASP, CSV injection)."""
+    """Return a CSV cell; texts are never formulas (OWASP, CSV injection)."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -417,5 +415,5 @@ def cell_text(value: object) -> str:
 
 
 def write_json(value: object) -> bytes:
-    """Readable, ASCII, a line feed at the end."""
+    """Return readable ASCII JSON that ends with a line feed."""
     return f"{json.dumps(value, indent=1, allow_nan=False)}\n".encode()

@@ -122,7 +122,7 @@ def test_seed_fixed_by_the_organiser_is_reported_as_predictable(tmp_path: Path) 
 
     place = (game.round, game.table, game.leg)
     assert due in {by_the_old_way(number, place) for number in range(816)}
-    words = "fixed by the organiser: seed 815; anybody who knows it can predict all chance"
+    words = "fixed by the organiser: seed 815; all random choices are predictable"
     assert words in (public.directory / "index.html").read_text()
     assert "could predict all random draws" in (public.directory / "verify.html").read_text()
     assert not (public.directory / "chance.json").exists()
@@ -206,7 +206,7 @@ def test_another_secret_than_was_committed_to_is_found(copy: Public) -> None:
     change(copy.directory / "chance.json", lambda each: each.update(secret="6d" * 32))
 
     (problem,) = signed_again(copy).problems
-    assert problem.endswith("chance.json: not the secret that contest.json has committed to")
+    assert problem.endswith("chance.json: does not match the commitment in contest.json")
 
 
 def test_a_commitment_that_was_exchanged_with_its_secret_is_found(copy: Public) -> None:
@@ -322,7 +322,7 @@ def test_key_that_reveals_nothing_is_a_problem(copy: Public, data: bytes) -> Non
     (copy.directory / "chance.json").write_bytes(data)
 
     (problem,) = signed_again(copy).problems
-    assert "chance.json: not a contest's chance" in problem
+    assert "chance.json: not a contest's random secret" in problem
 
 
 # --- the store -------------------------------------------------------------------------------------------------------

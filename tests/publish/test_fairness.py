@@ -68,7 +68,7 @@ def test_a_game_that_was_put_on_another_host_does_not_fit_the_certificate(copy: 
 def test_invalid_time_is_a_problem(copy: Public) -> None:
     change(copy.directory / "records/00001.json", lambda file: file["record"].update(started_at="noon"))
 
-    assert "records/00001.json: started_at 'noon' is no time" in problems(copy)
+    assert "records/00001.json: started_at 'noon' is not a time" in problems(copy)
 
 
 def test_half_a_certificate_is_not_enough(copy: Public) -> None:

@@ -107,9 +107,9 @@ def _hide(directory: Path) -> None:
         (_grow, ["a.txt: changed"]),
         (_remove, ["a.txt: missing"]),
         (_add, ["data/c.txt: not in the manifest"]),
-        (_link, ["a.txt: a link or a special file; an export has none", "a.txt: missing"]),
-        (_link_folder, ["data: a link or a special file; an export has none", "data/b.txt: missing"]),
-        (_hide, ["'.hidden': no published file has such a name"]),
+        (_link, ["a.txt: a link or a special file, which is not allowed in an export", "a.txt: missing"]),
+        (_link_folder, ["data: a link or a special file, which is not allowed in an export", "data/b.txt: missing"]),
+        (_hide, ["'.hidden': not a valid name of a published file"]),
     ],
 )  # fmt: skip
 def test_changed_files_are_named(signed: Signed, change: Callable[[Path], None], problems: list[str]) -> None:
@@ -127,7 +127,7 @@ def test_manifest_that_leaves_its_directory_is_invalid(signed: Signed, path: str
     signed.sign(json.dumps(document).encode())
 
     (problem,) = signed.problems()
-    assert problem.endswith("cannot be the name of a published file")
+    assert problem.endswith("is not a valid name of a published file")
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_file_that_is_listed_twice_is_found(signed: Signed) -> None:
     document["files"].insert(0, document["files"][0] | {"sha256": "0" * 64})
     signed.sign(json.dumps(document, sort_keys=True, separators=(",", ":")).encode() + b"\n")
 
-    assert "not in the form that a judge writes: sorted, each file once" in signed.problems()[0]
+    assert "not canonical: each file must be listed once, sorted by path" in signed.problems()[0]
 
 
 def test_signature_of_other_data_is_invalid(signed: Signed) -> None:

@@ -177,7 +177,7 @@ FORGERIES: dict[str, tuple[Forgery, str]] = {
     ),
     "somebody without files": (
         lambda directory: change(directory / JOINED, lambda each: each["contests"][0]["programs"].pop("zoe")),
-        "somebody played whose files are not named",
+        "an agent with results has no files",
     ),
     "too many games": (
         lambda directory: change(
