@@ -1,7 +1,7 @@
-"""Charts as numbers: the place of each bar, dot and line of a picture; the templates only print them.
+"""Computes charts: positions of bars, dots and lines, which templates only print.
 
-Lengths are in the picture's own units; a picture is `WIDTH` units wide. The style sheet has the colours, and no chart
-says anything by colours alone.
+Lengths are in picture units; a picture is `WIDTH` units wide. The style sheet defines the colours. All information is
+also readable without colour.
 """
 
 import math
@@ -18,18 +18,18 @@ from judge.translations.language import Language
 
 WIDTH = 440
 NAMES, VALUES = 118, 48
-"""The widths of the names on the left and of the values on the right."""
+"""Widths of the names on the left and of the values on the right."""
 
 ROW = 24
 MOST_ROWS = 40
-"""Agents in a chart; the table has all of them."""
+"""Maximum number of agents in a chart; the table has all."""
 
 _NAME_LETTERS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A part of a bar: its place and width, the kind of games it counts, and their number."""
+    """A part of a bar: place, width, kind and number of games."""
 
     x: float
     width: float
@@ -39,7 +39,9 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class ResultBar:
-    """An agent's games as one bar: won, drawn, lost; `page` is the stem of the agent's page, `words` say it all."""
+    """An agent's games as one bar: won, drawn, lost. `page` is the stem of the agent's page, `words` the text
+    alternative.
+    """
 
     y: float
     name: str
@@ -51,7 +53,7 @@ class ResultBar:
 
 @dataclass(frozen=True, slots=True)
 class ResultsChart:
-    """The chart of points; `left_out` agents are not in it."""
+    """The chart of points; `left_out` is the number of omitted agents."""
 
     height: float
     rows: Sequence[ResultBar]
@@ -59,7 +61,7 @@ class ResultsChart:
 
 
 def results_chart(contest: PublishedContest, language: Language) -> ResultsChart:
-    """Games won, drawn and lost: a bar for each agent, in the order of the table; the value is the points."""
+    """Return the chart of games won, drawn and lost: a bar for each agent in table order, with its points."""
     lines = contest.table.lines
     shown = lines[:MOST_ROWS]
     most = max((line.done.games for line in shown), default=0) or 1
@@ -88,9 +90,9 @@ def results_chart(contest: PublishedContest, language: Language) -> ResultsChart
 
 @dataclass(frozen=True, slots=True)
 class RatingRow:
-    """A rating: the dot and the ends of its interval; an end that the games do not give is open.
+    """A rating: the dot and the ends of its interval; an undetermined end is open.
 
-    `page` is the stem of the agent's page; empty: the name leads nowhere.
+    `page` is the stem of the agent's page; empty: no link.
     """
 
     y: float
@@ -115,7 +117,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class RatingsChart:
-    """The chart of ratings, of agents or of contests; `left_out` of them are not in it."""
+    """The chart of ratings of agents or contests; `left_out` is the number of omitted rows."""
 
     height: float
     rows: Sequence[RatingRow]
@@ -125,7 +127,7 @@ class RatingsChart:
 
 
 def ratings_chart(contest: PublishedContest, language: Language) -> RatingsChart | None:
-    """Ratings with their 95 % intervals; None if there are none."""
+    """Return the ratings with their 95 % intervals; None without ratings."""
     ratings = contest.ratings.ratings if contest.ratings else ()
     if not ratings:
         return None
@@ -135,16 +137,15 @@ def ratings_chart(contest: PublishedContest, language: Language) -> RatingsChart
 
 
 def history_chart(versions: Sequence[Version], language: Language) -> RatingsChart:
-    """The ratings of an agent in contests that are joined, the oldest first."""
+    """Return an agent's ratings in joined contests, oldest first."""
     shown = [(version.contest, "", version.rating) for version in versions[-MOST_ROWS:]]
     pools = len({version.rating.pool for version in versions})
     return _intervals(shown, len(versions) - len(shown), pools, language)
 
 
 def _intervals(shown: Sequence[tuple[str, str, Rating]], left_out: int, pools: int, language: Language) -> RatingsChart:
-    """A row for each rating, with its name and page."""
     ends = [end for *_, rating in shown for end in (rating.elo, rating.low, rating.high) if end is not None]
-    # A round number that goes four to eight times into the span.
+    # A round step, four to eight of which fit the span.
     rough = max(max(ends) - min(ends), 1.0) / 5
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= rough)
@@ -178,7 +179,7 @@ def _intervals(shown: Sequence[tuple[str, str, Rating]], left_out: int, pools: i
 
 
 def interval_text(rating: Rating | Interval, language: Language, digits: int = 0) -> str:
-    """The interval of a rating or of an estimate as text: `-12 to 34`."""
+    """Return the interval of a rating or an estimate as text: `-12 to 34`."""
     low = language.gettext("no lower end") if rating.low is None else number(rating.low, digits)
     high = language.gettext("no upper end") if rating.high is None else number(rating.high, digits)
     return language.gettext("{low} to {high}").format(low=low, high=high)

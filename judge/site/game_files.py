@@ -1,6 +1,6 @@
-"""One game's part of an export: its public record, its page, its PGN, and what only its authors get.
+"""Writes one game's files of an export: public record, page, PGN, and the authors' private files.
 
-A game needs nothing of the others, so many are published at once, in processes of their own.
+Games are independent, so several processes publish them in parallel.
 """
 
 from collections.abc import Mapping
@@ -26,8 +26,9 @@ from judge.translations.language import languages
 
 @dataclass(frozen=True, slots=True)
 class GameFilesJob:
-    """A game to publish: where the store's files are, the digest of the record, the context of its page, the export,
-    and the directories of its agents' private files, by seat."""
+    """A game to publish: the store's files, the record's digest, the context of its page, the export, and the
+    directories for its agents' private files by seat.
+    """
 
     files: Path
     record: str
@@ -38,7 +39,7 @@ class GameFilesJob:
 
 @dataclass(frozen=True, slots=True)
 class GameFiles:
-    """What the rest of the export needs of a game: its game in PGN, what agents said of themselves, its conditions."""
+    """A game's contribution to the rest of the export: PGN, the agents' self-descriptions, and conditions."""
 
     pgn: bytes
     about: Mapping[str, Mapping[str, str]]
@@ -63,7 +64,7 @@ def publish_game(job: GameFilesJob) -> GameFiles:
 
 
 def read_stored(files: Path, digest: str) -> RecordFile:
-    """A record of the store. Raises InputError that names the file if it is not one."""
+    """Return a record of the store. Raises InputError, naming the file, if it is invalid."""
     stored = Files(files)
     return parse_json(RecordFile, stored.get(digest), f"{stored.path(digest)}: not a record of a game")
 
@@ -76,13 +77,13 @@ def write_public(file: RecordFile, path: Path) -> RecordFile:
 
 
 def write_private(file: RecordFile, folders: tuple[Path, Path], stem: str) -> None:
-    """Write what was withheld of each seat into the directory of its agent, with a file of its stderr as it was."""
+    """Write each seat's withheld entries to the directory of its agent, with its complete stderr."""
     for seat in SEATS:
         part = private_part(file, seat)
         if not part.entries:
             continue
         folder = folders[seat]
-        # Two seats may be one agent.
+        # Both seats may have the same agent.
         name = stem if folders[0] != folders[1] else f"{stem}.seat-{seat}"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.json").write_bytes(part.model_dump_json(ensure_ascii=True).encode())
@@ -92,11 +93,11 @@ def write_private(file: RecordFile, folders: tuple[Path, Path], stem: str) -> No
 
 
 def _pgn(file: RecordFile, context: GamePageContext) -> bytes:
-    """The game for rating programs: five in a row with its moves, other games with their result alone."""
+    """The game for rating programs: five-in-a-row games with moves, other games with the result only."""
     record, game = file.record, context.game
     five = game_entry(record.spec.policy.game.name).pgn(file)
     if five is None:
-        # If both are at fault, nobody wins; rating programs have no result for that.
+        # If both are at fault, neither agent wins; PGN has no result for that.
         outcome: Outcome = "draw" if record.verdict is Verdict.DRAW else ""
         five = FiveRecord(
             width=0,

@@ -1,4 +1,4 @@
-"""The page of one game, from its public record alone: nothing that is withheld can get onto it."""
+"""The page of one game, made only from its public record, so it cannot contain withheld data."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,20 +32,21 @@ NOTHING: Mapping[str, Any] = {}
 MOST_NOTES = 20
 
 LONGEST_MESSAGES = 160
-"""Bytes of what an agent said beside an answer, as the page has them."""
+"""Maximum bytes of an agent's messages for one answer."""
 
 ALL_MESSAGES, LEAST_MESSAGES = 12_000, 40
-"""Bytes of all of them, which the moves of a long game share; a share of less would say nothing, so there are none."""
+"""Maximum bytes of all messages of a page, which its moves share; messages are omitted if a move's share is less than
+the minimum.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class GamePageContext:
-    """What the page of a game shows of the contest: its name, the schedule's row, and the pages to link to.
+    """Contest data on a game's page: its name, the schedule's row, and the pages to link to.
 
-    `stage` is what its group or league is called, empty if it is in none.
-    `agents` are the stems of the agents' pages by seat; `before` and `after` are those of the neighbouring games.
-    `address` is that of the site, such as `https://example.org/cup/`: links to the page find a picture of the last
-    position there. It is empty if there is none. `languages` are the codes of the site's.
+    `stage` is the name of the group or league, or empty. `agents` are the stems of the agents' pages by seat; `before`
+    and `after` those of the neighbouring games. `address` is the site's, such as `https://example.org/cup/`, for link
+    previews with a picture of the last position; empty: no previews. `languages` are the site's codes.
     """
 
     contest: str
@@ -60,7 +61,7 @@ class GamePageContext:
 
 
 def game_picture(replay: Stepped, record: GameRecord, contest: str) -> bytes:
-    """The picture of the last position as PNG; raises InputError without Pillow."""
+    """Return the picture of the last position as PNG. Raises InputError without Pillow."""
     from judge.render.gif import write_png
 
     scores = score_text(record.verdict, record.winner, "\n").split("\n")
@@ -77,7 +78,7 @@ def game_page(
     more: Mapping[str, Any] = NOTHING,
     package: str = HERE,
 ) -> bytes:
-    """The page of a game that was replayed from its public record."""
+    """Return the page of a game replayed from its public record."""
     return next(game_pages(replay, record, context, [place], template, more, package))
 
 
@@ -90,9 +91,9 @@ def game_pages(
     more: Mapping[str, Any] = NOTHING,
     package: str = HERE,
 ) -> Iterator[bytes]:
-    """The page at each of these places; what has no language is made once for all.
+    """Yield the page for each of these places; parts without text are computed once.
 
-    `template`, of a package, extends that of the page and shows `more` values.
+    `template`, from `package`, extends the page's template and shows the values `more`.
     """
     names = (short_name(record.seats[0].name), short_name(record.seats[1].name))
     figures = [search_figures(step.search, step.messages, step.ms) for step in replay.steps]
@@ -134,7 +135,7 @@ def game_pages(
 
 
 def _token_words(token: Token, view: BoardView, language: Language) -> str:
-    """What a piece is, without the number of a stone: `black`, `white queen or knight`."""
+    """The words for a piece, without a stone's number: `black`, `white queen or knight`."""
     faces = token.faces if token.shows is None else (token.faces[token.shows],)
     between = language.gettext(" or ")
     words = [view.sides[token.side], *(face.name for face in faces)]
@@ -143,7 +144,7 @@ def _token_words(token: Token, view: BoardView, language: Language) -> str:
 
 
 def _board(view: BoardView, language: Language) -> Sequence[tuple[str, Sequence[str]]]:
-    """The rows of a position in words: the name of each and its squares, empty where nothing stands."""
+    """The rows of a position in words: name and squares; empty squares are ""."""
     words = {
         square: f"{_token_words(token, view, language)} {token.number or ''}".rstrip()
         for square, token in view.tokens.items()
@@ -152,7 +153,6 @@ def _board(view: BoardView, language: Language) -> Sequence[tuple[str, Sequence[
 
 
 def _columns(replay: Stepped, figures: Sequence[SearchFigures]) -> Mapping[str, bool]:
-    """Which columns the list of moves has."""
     return {
         "left": any(left is not None for step in replay.steps for left in step.left_ms),
         "memory": any(step.memory_bytes is not None for step in replay.steps),
@@ -171,7 +171,7 @@ def _moves(replay: Stepped, figures: Sequence[SearchFigures], language: Language
         if step.seat is None:
             continue
         left = step.left_ms[step.seat]
-        # The game's own notation, where it has one.
+        # The game's own notation, if it has one.
         caption = step.view.caption
         said = caption if caption and caption != replay.steps[at - 1].view.caption else step.said
         if figure.evaluation is None:
@@ -200,13 +200,13 @@ def _moves(replay: Stepped, figures: Sequence[SearchFigures], language: Language
 
 
 def room_for_messages(steps: int) -> int:
-    """Bytes for the messages of a move in a game of so many steps."""
+    """Return the maximum bytes for the messages of one move in a game of `steps` moves."""
     share = ALL_MESSAGES // max(1, steps)
     return min(LONGEST_MESSAGES, share) if share >= LEAST_MESSAGES else 0
 
 
 def fitted(text: str, room: int) -> str:
-    """`text`, cut so that it takes at most about `room` bytes of a page."""
+    """Return `text`, cut to about `room` bytes of HTML."""
     if not room:
         return ""
     shown = plain_text(text, room)

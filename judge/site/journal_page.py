@@ -1,4 +1,4 @@
-"""The journal of a contest as pages: who won and why, which attempts were void, and what the organiser decided."""
+"""The journal of a contest as pages: results with reasons, void attempts, and the organiser's decisions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ PER_PAGE = 300
 """Entries on one page."""
 
 _HIDDEN = frozenset({"started", ANNOUNCED, FROZEN, *State})
-"""Events that a later line repeats, and those before the contest, which the log has."""
+"""Events that later lines repeat, and events before the contest, which the transparency log has."""
 
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """A line of the journal: its time (UTC), the kind of event, the event in words, and the game that it is about."""
+    """A line of the journal: time (UTC), kind and text of the event, and its game."""
 
     at: str
     kind: str
@@ -30,7 +30,7 @@ class JournalEntry:
 
 
 def journal_pages(contest: PublishedContest, place: Callable[[str], PagePlace]) -> Mapping[str, Callable[[], bytes]]:
-    """What writes each page of the journal, by its file; there is one at least. `place` says where a path is."""
+    """Return a function for each journal page (at least one), by file. `place` returns the place of a path."""
     entries = journal_entries(contest)
     written: dict[str, Callable[[], bytes]] = {}
     parts = max(1, -(-len(entries) // PER_PAGE))
@@ -49,13 +49,13 @@ def _page_name(part: int) -> str:
 
 
 def journal_entries(contest: PublishedContest) -> Sequence[JournalEntry]:
-    """The journal without the lines that a later one repeats."""
+    """Return the journal without lines that later lines repeat."""
     games = {game.id: game for game in contest.games}
     entries = []
     for line in contest.journal:
         if line.event not in _HIDDEN:
             game = games.get(line.game or "")
-            # The kind is a class of the style sheet: letters only.
+            # The kind is a CSS class: letters only.
             kind = "".join(letter for letter in line.event.lower() if "a" <= letter <= "z")
             text = _describe(line) if game is None else _describe_game(line, game)
             entries.append(JournalEntry(line.at, kind, text, game))

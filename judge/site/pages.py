@@ -1,7 +1,7 @@
-"""Renders templates: every value is made printable, cut and escaped, and no page may load anything from elsewhere.
+"""Renders templates. Every value is made printable, cut and escaped, and pages load nothing from other sites.
 
-What a template prints is text, unless a template marks it up or it is one of our own pictures. So a template cannot
-forget to escape; it can only choose a shorter length (`|name`).
+Printed values are text unless a template marks them up or they are the site's own pictures. Templates cannot forget to
+escape; they can only choose a shorter length (`|name`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,40 +28,40 @@ LONGEST_SENTENCE = 600
 
 STYLE, VIEWER, VERIFIER = "style.css", "viewer.js", "verify.mjs"
 ASSETS = (STYLE, VIEWER, VERIFIER)
-"""Our own files that the pages use; they are at the top of the site."""
+"""Files that the pages use, at the top of the site."""
 
 POLICY = (
     "default-src 'none'; style-src 'self' file:; script-src 'self' file:; img-src data:; "
     "base-uri 'none'; form-action 'none'"
 )
-"""What a page may load: these files, from its own site (`file:` for a page that is opened from disk)."""
+"""Content security policy: these files, from its own site (`file:` for pages opened from disk)."""
 
 
 LIVE_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'"
 )
-"""What a page of a running contest may load, besides: the events, and itself as it is now."""
+"""Content security policy of a running contest's pages, which also load events and new versions of themselves."""
 
 
 AUTHOR_POLICY = LIVE_POLICY.replace("form-action 'none'", "form-action 'self'")
-"""What a page for an author may load and send: to its own site."""
+"""Content security policy of author pages, which also send forms to their own site."""
 
 
 HERE = __package__
-"""The package with the templates that all pages share."""
+"""The package with the shared templates."""
 
 
 def asset(name: str, package: str = HERE) -> bytes:
-    """A file among the templates of a package, such as one of `ASSETS`."""
+    """Return a file from the templates of a package, such as one of `ASSETS`."""
     return files(package).joinpath("templates", name).read_bytes()
 
 
 @dataclass(frozen=True)
 class PagePlace:
-    """Where a page is: its path from the top of its language's pages, its language, and the languages of the site.
+    """The place of a page: its path below its language's pages, its language, and the site's languages.
 
-    The pages of the first language are at the top of the site, those of each other one in a folder of its own.
+    Pages of the first language are at the top of the site; each other language has a folder.
     """
 
     path: str
@@ -70,7 +70,7 @@ class PagePlace:
 
     @classmethod
     def of_file(cls, file: str, languages: Sequence[Language]) -> "PagePlace":
-        """The page of a path from the top of the site."""
+        """Return the place of a path from the top of the site."""
         folder, _, path = file.partition("/")
         for language in languages[1:]:
             if folder == language.code:
@@ -84,17 +84,17 @@ class PagePlace:
 
     @property
     def root(self) -> str:
-        """What leads from the page to the top of its language's pages: `../`."""
+        """The relative path to the top of its language's pages, such as `../`."""
         return "../" * self.path.count("/")
 
     @property
     def top(self) -> str:
-        """What leads from the page to the top of the site, where the files are that have no language."""
+        """The relative path to the top of the site, which has the files shared by all languages."""
         return "../" * self.file.count("/")
 
     @property
     def others(self) -> Sequence[tuple[Language, str]]:
-        """The page in every language of the site, this one too, by what leads there."""
+        """The page in every language of the site including its own, with relative paths."""
         return [(language, f"{self.top}{self._folder(language)}{self.path}") for language in self.languages]
 
     def _folder(self, language: Language) -> str:
@@ -127,7 +127,7 @@ def _environment(language: Language, package: str) -> Environment:
         return language.measure(duration(ms))
 
     def sentence_in(text: str, limit: int = LONGEST_SENTENCE) -> Markup:
-        """In the language of the page; a sentence that the catalogue does not have is in English and marked as such."""
+        """Translates a sentence; one missing in the catalogue stays English and is marked as such."""
         translated = language.sentence(text)
         shown = escape(plain_text(text if translated is None else translated, limit))
         return shown if translated is not None else Markup('<span lang="en">{}</span>').format(shown)
@@ -152,12 +152,11 @@ def _environment(language: Language, package: str) -> Environment:
 
 
 def short_name(text: str) -> str:
-    """An agent's name as it is shown on a page."""
+    """Return an agent's name as shown on pages."""
     return plain_text(text, LONGEST_NAME)
 
 
 def _print(value: object) -> object:
-    """For jinja2: what is printed of a value."""
     if isinstance(value, float):
         return f"{value:.2f}".rstrip("0").rstrip(".")
     return plain_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
@@ -177,11 +176,11 @@ def render(
 def render_for(
     contest: PublishedContest, template: str, here: str, place: PagePlace, values: Mapping[str, Any]
 ) -> bytes:
-    """A page of a contest; `here` is its tab of the navigation, empty if it has none."""
+    """Render a page of a contest. `here` is its tab in the navigation, or empty."""
     common: dict[str, Any] = {"contest_name": contest.name, "here": here, "contest": contest}
     return render(template, place, {**common, **values}, contest.stream)
 
 
 def picture(svg: str) -> Markup:
-    """An SVG of our own painters, which escape what they are given."""
+    """Mark an SVG as safe. The painters escape their input."""
     return Markup(svg)  # noqa: S704 it is markup, and none of it is a stranger's

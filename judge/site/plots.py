@@ -1,7 +1,7 @@
-"""Plots over a game, a curve for each seat: evaluation, depth, nodes, time and memory against the number of the move.
+"""Plots over a game: evaluation, depth, nodes, time and memory by move number, with a curve for each seat.
 
-A plot is as wide as the game has moves and `HEIGHT` high; a page stretches it. The curves differ by colour and by
-dashes. The list of moves has every value, so a plot is one picture to a screen reader, with its range as a name.
+A plot is one unit per move wide and `HEIGHT` high; the page stretches it. Curves differ by colour and dashes. To screen
+readers a plot is one picture named with its range; the list of moves has every value.
 """
 
 import math
@@ -17,7 +17,7 @@ from judge.games.types import SEATS
 from judge.records.search_figures import SearchFigures
 
 HEIGHT = 100
-"""Units from the top of a plot to its bottom."""
+"""Height of a plot in units."""
 
 EDGE = 4
 """Units above the largest value and below the smallest."""
@@ -27,30 +27,30 @@ NAMES = ("evaluation", "depth", "nodes", "time", "memory")
 
 
 class PlottedStep(Protocol):
-    """A step of a game, as `judge.records.steps.ReplayStep`: whose answer it was, and the time charged for it."""
+    """A step of a game, as `judge.records.steps.ReplayStep`."""
 
     @property
     def seat(self) -> int | None:
-        """None for the position before any answer."""
+        """The seat; None before the first answer."""
 
     @property
     def ms(self) -> float | None:
-        """Milliseconds; None where nobody knows."""
+        """Charged milliseconds, or None."""
 
     @property
     def memory_bytes(self) -> int | None:
-        """What its box used after the answer; None where nobody knows."""
+        """Memory of its box after the answer, or None."""
 
 
 Values = Sequence[tuple[int, int, float]]
-"""The number of a move, its seat, and its value."""
+"""Move number, seat, and value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A plot: `name` of what it shows, a path for each seat, and its range as text.
+    """A plot: `name` of the quantity, a path for each seat, and its range as text.
 
-    `middle` is the height of the line for 0, None if that is the bottom.
+    `middle` is the height of the line for 0, or None if that is the bottom.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Plot:
 
 
 def plots_of(steps: Sequence[PlottedStep], figures: Sequence[SearchFigures]) -> Sequence[Plot]:
-    """The plots of a game that have a value; `figures` are those of each step."""
+    """Return the plots of a game that have values; `figures` are those of each step."""
     width = max(len(steps), 2)
     plots = [
         _evaluations(_values(steps, [figure.evaluation for figure in figures]), width),
@@ -75,7 +75,7 @@ def plots_of(steps: Sequence[PlottedStep], figures: Sequence[SearchFigures]) -> 
 
 
 def empty_plot(name: str) -> Plot:
-    """A plot without a value, to be filled while a game is played."""
+    """Return a plot without values, to be filled during a game."""
     return Plot(name, 2, (_path(""), _path("")), "", "", HEIGHT / 2 if name in ("evaluation", "time") else None)
 
 
@@ -94,7 +94,6 @@ def _curve(
     say: Callable[[float], str],
     scale: Callable[[float], float] = lambda value: value,
 ) -> Plot | None:
-    """From 0 at the bottom to the largest value."""
     if not values:
         return None
     most = max(value for *_, value in values)
@@ -104,7 +103,7 @@ def _curve(
 
 
 def _evaluations(values: Values, width: int) -> Plot | None:
-    """0 in the middle; large values, which decide nothing any more, are drawn together; forced wins are at the edge."""
+    """0 is in the middle. Large values, which no longer matter, are compressed; forced wins are at the edge."""
     if not values:
         return None
     known = [value for *_, value in values if math.isfinite(value)]
@@ -120,7 +119,7 @@ def _evaluations(values: Values, width: int) -> Plot | None:
 
 
 def _drawn(value: float) -> float:
-    """Even for some hundreds, and logarithmic above."""
+    """Linear up to some hundreds, logarithmic above."""
     return math.asinh(value / 200) or 1e-9
 
 
@@ -138,13 +137,12 @@ def _times(values: Values, width: int) -> Plot | None:
 
 
 def _paths(points: Sequence[tuple[int, int, float]]) -> tuple[Markup, Markup]:
-    """The points of each seat as a path."""
     first, second = ([(at, round(y)) for at, seat, y in points if seat == which] for which in SEATS)
     return _curve_path(first), _curve_path(second)
 
 
 def _curve_path(points: Sequence[tuple[int, int]]) -> Markup:
-    """From each point to the next by how far it is: shorter than where it is."""
+    """Relative line steps, which are shorter than absolute ones."""
     if not points:
         return _path("")
     (x, y), *_ = points
@@ -153,5 +151,4 @@ def _curve_path(points: Sequence[tuple[int, int]]) -> Markup:
 
 
 def _path(text: str) -> Markup:
-    """A path of SVG, of our own numbers; a page prints all of it."""
     return Markup(text)  # noqa: S704 letters and numbers

@@ -1,7 +1,7 @@
-"""The site: pages that open from disk, need no network and no script, and grow no faster than the games.
+"""The site: pages that open from disk without network or scripts; their size is bounded.
 
-Files are named by numbers, never by an agent's name. The page of a game is made from its record alone, beside the
-record (`judge.site.game_files`); the pages here need no record.
+Files are named by numbers, never by agents' names. The pages of games are made from their records
+(`judge.site.game_files`); the pages here need no records.
 """
 
 from collections import Counter
@@ -24,43 +24,43 @@ from judge.tournament.standings import CRITERIA, TableLine
 from judge.translations.language import ENGLISH, Language
 
 LARGEST_PAGE = 150_000
-"""Bytes of a page with its style and script. The numbers below follow from it."""
+"""Maximum bytes of a page with style and script; the limits below follow from it."""
 
 MOST_IN_CROSSTABLE = 50
-"""Agents: their cells grow with the square."""
+"""Maximum number of agents; the number of cells grows quadratically."""
 
 MOST_IN_CELL, MOST_IN_CELLS = 6, 400
-"""Games that a cell, and all of them, show one by one."""
+"""Maximum numbers of games shown separately in a cell and in all cells."""
 
 PER_PAGE = 350
-"""Games on one page of a round, and on the page of an agent."""
+"""Games on one page of a round or an agent."""
 
 MOST_FAULTS = 20
-"""Faults that an agent's page lists before its games."""
+"""Faults on an agent's page before its games."""
 
 MOST_ABOUT = 12
-"""Lines of what an agent says about itself on its page."""
+"""Maximum lines of an agent's self-description."""
 
 About = Mapping[str, Mapping[str, str]]
-"""What each agent said about itself in its last game."""
+"""Each agent's self-description in its last game."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What the page on verifying shows: the public key, and digests of what was fixed before play, by name."""
+    """Data for the verification page: the public key, and digests fixed before play, by name."""
 
     key_pem: str
     fingerprint: str
     digests: Sequence[tuple[str, str]]
     has_log: bool = False
     witnessed: Collection[str] = ()
-    """The ids of the keys of witnesses that have signed the log."""
+    """The key ids of witnesses that have signed the log."""
 
 
 def site(
     contest: PublishedContest, about: About, proof: Proof, languages: Sequence[Language] = (ENGLISH,)
 ) -> Iterator[Page]:
-    """All pages but those of the games, in each language, and the files that the pages use."""
+    """Yield all pages except those of games, in each language, and the files that the pages use."""
     for name in ASSETS:
         yield name, asset(name)
     for path, write in pages(contest, about, languages).items():
@@ -74,7 +74,7 @@ def site(
 def pages(
     contest: PublishedContest, about: About, languages: Sequence[Language] = (ENGLISH,)
 ) -> Mapping[str, Callable[[], bytes]]:
-    """What writes each page, by its file: those of the games and that on verifying are not among them."""
+    """Return a function for each page by file, without the pages of games and verification."""
     written: dict[str, Callable[[], bytes]] = {}
     for language in languages:
         written |= _LanguagePages(contest, language, languages).writers(about)
@@ -83,14 +83,11 @@ def pages(
 
 @dataclass(frozen=True, slots=True)
 class _LanguagePages:
-    """The pages in one of the languages."""
-
     contest: PublishedContest
     language: Language
     languages: Sequence[Language]
 
     def writers(self, about: About) -> Mapping[str, Callable[[], bytes]]:
-        """What writes each page, by its file."""
         contest, language = self.contest, self.language
         tables = [
             self._page("index.html", "index.html", "index", partial(_index, contest, language)),
@@ -144,8 +141,9 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _DrawModel:
-    """What the results say by a model of draws: what sitting first is worth, in Elo, the parameter of draws, which is a
-    margin in Elo or has no unit, and how many games in a hundred equals draw."""
+    """Estimates with one model of draws: the first seat's advantage in Elo, the draw parameter (an Elo margin, or
+    without unit), and the percentage of draws between equals.
+    """
 
     name: str
     advantage: Interval
@@ -164,7 +162,7 @@ def _draw_models(contest: PublishedContest) -> Sequence[_DrawModel]:
             _DrawModel(
                 name,
                 Interval(rated.advantage.elo, rated.advantage.low, rated.advantage.high),
-                # Davidson's is how often equals draw, against how often one of them wins.
+                # Davidson's parameter is the ratio of draws to wins of one side, between equals.
                 _scaled(share, lambda drawn: 2 * drawn / (1 - drawn))
                 if margin is None
                 else Interval(margin.elo, margin.low, margin.high),
@@ -181,7 +179,7 @@ def _scaled(each: Interval, scale: Callable[[float], float]) -> Interval:
 
 
 def _facts(contest: PublishedContest, language: Language) -> Mapping[str, tuple[str, bool]]:
-    """What was played, how, and on which machine; and whether a value is code."""
+    """The contest's terms and machine, and whether a value is code."""
     _ = language.gettext
     snapshot, policy = contest.snapshot, contest.snapshot.policy
     form = snapshot.format.model_dump(mode="json", exclude={"ranking"})
@@ -214,7 +212,6 @@ def _with_options(head: str, options: Mapping[str, Any]) -> str:
 
 
 def _text(value: object) -> str:
-    """A value of TOML or JSON in words."""
     if isinstance(value, list | tuple):
         return ", ".join(map(_text, value))
     if isinstance(value, dict):
@@ -227,10 +224,10 @@ def _text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _CrossCell:
-    """A cell: its games with the score of the row's agent and a title, or only the sum of the scores.
+    """A cell: its games with the row agent's score and a title, or only the total score.
 
-    `row` is the stem of that agent's page, `column` the number of the other agent. The games of a disqualified agent do
-    not count: `counts` is false, and the sum is without them.
+    `row` is the stem of that agent's page, `column` the other agent's number. `counts` is false for games of a
+    disqualified agent, which are not in the total.
     """
 
     games: Sequence[tuple[PublishedGame, float, str, bool]]
@@ -305,7 +302,7 @@ def _rounds(contest: PublishedContest) -> Mapping[str, Any]:
 def _round_pages(
     contest: PublishedContest, language: Language
 ) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:
-    """The path and the values of each page of a round; one with many games has several pages, linked in order."""
+    """Path and values of each page of a round; a large round has several linked pages."""
     pages: list[tuple[str, str, dict[str, Any]]] = []
     for number, games in contest.rounds.items():
         parts = max(1, -(-len(games) // PER_PAGE))
@@ -378,7 +375,7 @@ def _agent(
 
 
 def _history(contest: PublishedContest, agent: Participant, language: Language) -> Mapping[str, Any] | None:
-    """The ratings of an agent in the joined contests; None if it played in one of them only."""
+    """An agent's ratings in joined contests; None if it played in only one."""
     versions = contest.histories.get(agent.name, ())
     if len(versions) < 2:
         return None
