@@ -1,1 +1,1 @@
-"""What the public may know of a running contest, as a log of events."""
+"""The public events of a running contest, and their log."""

@@ -1,10 +1,10 @@
-"""The events of a contest's log: everything public, at the moment when it becomes public.
+"""The events of a contest's event log: all public data, at the moment when it becomes public.
 
-A line of the log is one event as JSON, and `seq` counts the lines from 1. Fields without a value are left out. Texts of
-agents are printable and short; whoever shows them escapes them.
+A line of the log is one event as JSON; `seq` counts lines from 1. Fields without a value are omitted. Agents' texts are
+short and printable, and must be escaped for display.
 
-`game` is the game's number in the schedule, and `attempt` counts how often it was begun: a game that is void or was
-interrupted is played again as another attempt, whose events repeat nothing of the one before.
+`game` is the game's number in the schedule. `attempt` counts its starts: a void or interrupted game is replayed as
+another attempt, with its complete events.
 """
 
 from typing import Annotated, Literal
@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 Times = tuple[float | None, float | None]
-"""Milliseconds by seat; None where there is no limit."""
+"""Milliseconds by seat; None without a limit."""
 
 
 class _Value(BaseModel):
@@ -25,7 +25,7 @@ class _Event(_Value):
 
 
 class _JournalEvent(_Event):
-    """An event that follows from a line of the contest's journal."""
+    """An event derived from a line of the contest's journal."""
 
     journal: int | None = None
     """The number of that line."""
@@ -35,7 +35,7 @@ class _JournalEvent(_Event):
 
 
 class Opened(_Event):
-    """The log begins. `log` names it: a log that was rebuilt has another name, and other numbers."""
+    """The log begins. `log` is its name; a rebuilt log has a new name and new numbers."""
 
     type: Literal["opened"] = "opened"
     log: str
@@ -45,12 +45,12 @@ class Opened(_Event):
     policy: str
     turn_ms: int
     match_ms: int
-    """The limits of a turn and of a game; 0: none."""
+    """The limits of a turn and of a game; 0: unlimited."""
     at: str
 
 
 class EnteredAgent(_Value):
-    """An agent of the contest; `agent` counts from 1, as its page does."""
+    """An agent of the contest; `agent` counts from 1 and names its page."""
 
     agent: int
     name: str
@@ -59,7 +59,7 @@ class EnteredAgent(_Value):
 
 
 class Entered(_JournalEvent):
-    """Who takes part."""
+    """The agents of the contest."""
 
     type: Literal["entered"] = "entered"
     at: str
@@ -67,7 +67,7 @@ class Entered(_JournalEvent):
 
 
 class NextGame(_Value):
-    """A game of the schedule."""
+    """A scheduled game."""
 
     game: int
     round: int
@@ -75,11 +75,11 @@ class NextGame(_Value):
     first: str
     second: str
     stage: str = ""
-    """What its group or league is called; empty if it is in none."""
+    """The name of its group or league, or empty."""
 
 
 class Scheduled(_JournalEvent):
-    """Games that will be played."""
+    """New scheduled games."""
 
     type: Literal["scheduled"] = "scheduled"
     at: str
@@ -87,7 +87,7 @@ class Scheduled(_JournalEvent):
 
 
 class StateChanged(_JournalEvent):
-    """The contest goes on, is paused, or was stopped."""
+    """The contest runs, is paused, or was stopped."""
 
     type: Literal["state"] = "state"
     at: str
@@ -96,14 +96,14 @@ class StateChanged(_JournalEvent):
 
 
 class Disqualified(_JournalEvent):
-    """An agent is out: its games do not count."""
+    """An agent was disqualified: its games do not count."""
 
     type: Literal["disqualified"] = "disqualified"
     at: str
     agent: str = ""
     """Its name; empty in older logs."""
     reason: str
-    """The agent's name and why."""
+    """The agent's name and the reason."""
 
 
 class StandingLine(_Value):
@@ -117,11 +117,11 @@ class StandingLine(_Value):
     draws: int
     losses: int
     stage: str = ""
-    """What the group or league is called that the agent has reached; empty if there are none."""
+    """The name of the last group or league that the agent reached, or empty."""
 
 
 class TableChanged(_Event):
-    """The standings are others than before."""
+    """The standings have changed."""
 
     type: Literal["table"] = "table"
     at: str
@@ -137,7 +137,7 @@ class _OfGame(_JournalEvent):
 
 
 class GameStarted(_OfGame):
-    """A game was given to a worker, which makes it ready."""
+    """A worker got a game and prepares it."""
 
     type: Literal["started"] = "started"
     at: str
@@ -146,8 +146,9 @@ class GameStarted(_OfGame):
 
 
 class RunningClock(_Value):
-    """The clock that runs: of which seat, since when (milliseconds of Unix time by the judge's clock), and what was
-    left then of the turn and of both games."""
+    """The running clock: its seat, its start (Unix time in milliseconds on the judge's clock), and the remaining times
+    of the turn and of both games at that moment.
+    """
 
     seat: int
     since_ms: int
@@ -156,7 +157,7 @@ class RunningClock(_Value):
 
 
 class PieceShown(_Value):
-    """What stands on a square; see `judge.records.views.Token`. A face that is not known to all has a `?` in front."""
+    """A piece on a square; see `judge.records.views.Token`. A face that is not public knowledge begins with `?`."""
 
     x: int
     y: int
@@ -168,7 +169,7 @@ class PieceShown(_Value):
 
 
 class MarkedSquare(_Value):
-    """A square that is pointed out, and why."""
+    """A marked square, and the reason."""
 
     x: int
     y: int
@@ -188,10 +189,10 @@ class Board(_Value):
 
 
 class Playing(_OfGame):
-    """The agents are started. Without a `board` the game shows none before it is over.
+    """The agents have started. Without a `board`, the board is hidden until the game is over.
 
-    A higher `play` begins the attempt again, and cancels its events before: a machine was lost, or its moves were not
-    those of the record.
+    A higher `play` restarts the attempt and cancels its previous events: a machine was lost, or its moves differed from
+    the record.
     """
 
     type: Literal["playing"] = "playing"
@@ -202,7 +203,7 @@ class Playing(_OfGame):
 
 
 class TurnBegun(_OfGame):
-    """A clock runs, and no move was just made."""
+    """A clock has started without a preceding move."""
 
     type: Literal["turn"] = "turn"
     clock: RunningClock
@@ -218,10 +219,10 @@ class SearchUpdate(_OfGame):
 
 
 class MoveMade(_OfGame):
-    """An answer: the time charged for it, what is left then, and what it changed on the board.
+    """An answer: its charged time, the remaining times, and the changes on the board.
 
-    Squares of `emptied` are empty now, those of `pieces` have these; `marks` are all marks of the board. `seats` says
-    who plays side 0 and side 1, if an opening has just changed it.
+    Squares of `emptied` become empty, those of `pieces` get these pieces; `marks` are all marks of the board. `seats`
+    are the players of sides 0 and 1 after a swap in the opening.
     """
 
     type: Literal["move"] = "move"
@@ -231,10 +232,10 @@ class MoveMade(_OfGame):
     seat: int
     said: str
     notation: str
-    """The move in the game's own words, else as it was said."""
+    """The move in the game's notation, or else the agent's text."""
     charged_ms: float
     memory_bytes: int | None = None
-    """What the agent's box used after it, where that is known."""
+    """Memory of the agent's box after the move, if known."""
     left_ms: Times
     search: dict[str, str] = Field(default_factory=dict)
     messages: tuple[str, ...] = ()
@@ -246,7 +247,7 @@ class MoveMade(_OfGame):
 
 
 class Ended(_OfGame):
-    """A game has its result, which counts. `record` is the path of its record on the site."""
+    """A game has its final result. `record` is the path of its record on the site."""
 
     type: Literal["ended"] = "ended"
     at: str
@@ -255,7 +256,7 @@ class Ended(_OfGame):
     """A seat."""
     score: str
     outcome: str
-    """Who won and why, in a sentence."""
+    """Winner and reason, in a sentence."""
     moves: int
     record: str
 
@@ -284,18 +285,18 @@ AnyEvent = (
     | Ended
     | Unscored
 )
-"""What a line of the log may be."""
+"""The types of events."""
 
 LoggedEvent = Annotated[AnyEvent, Field(discriminator="type")]
 _ADAPTER: TypeAdapter[AnyEvent] = TypeAdapter(LoggedEvent)
 
 
 def write_event(event: AnyEvent, seq: int) -> bytes:
-    """The line of an event, without its end; ASCII."""
+    """Return the line of an event in ASCII, without line end."""
     numbered = event.model_copy(update={"seq": seq})
     return numbered.__pydantic_serializer__.to_json(numbered, ensure_ascii=True, exclude_none=True)
 
 
 def read_event(line: bytes) -> AnyEvent:
-    """The event of a line. Raises ValueError if it is none."""
+    """Parse a line. Raises ValueError if it is invalid."""
     return _ADAPTER.validate_json(line)

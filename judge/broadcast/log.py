@@ -1,8 +1,7 @@
-"""The log of a contest's events: one file, an event a line, appended by one process and read by any number.
+"""The event log of a contest: a file with one event per line, one writer and any number of readers.
 
-A process that is killed leaves at most the beginning of a line behind, which is cut off when the log is opened again.
-Nobody reads such a line before it is whole, so no reader has seen it. What the log has is known from the heads of its
-lines (`Head`); the writer needs nothing else to go on where it was.
+A killed writer leaves at most an incomplete line, which is removed when the log is reopened. Readers ignore incomplete
+lines. To continue, the writer needs only the heads of the lines (`Head`).
 """
 
 import os
@@ -17,7 +16,7 @@ from judge.base.locks import lock
 from judge.broadcast.events import AnyEvent, write_event
 
 LOG_FILE = "events.ndjson"
-"""The log's name in the folder of a contest."""
+"""The log's name in the contest's folder."""
 
 _HEAD = re.compile(
     rb'\{"seq":(\d+)(?:,"journal":(\d+))?(?:,"game":(\d+),"attempt":(\d+))?,"type":"([a-z]+)"(?:,"ply":(\d+))?'
@@ -25,7 +24,7 @@ _HEAD = re.compile(
 
 
 class Head(NamedTuple):
-    """What the beginning of a line says; 0 for what the event does not have."""
+    """The first fields of a line; 0 for a field that the event does not have."""
 
     seq: int
     journal: int
@@ -36,7 +35,7 @@ class Head(NamedTuple):
 
 
 def head_of(line: bytes) -> Head:
-    """The head of a line. Raises InputError if it is no event's."""
+    """Return the head of a line. Raises InputError if the line is not an event."""
     found = _HEAD.match(line)
     if found is None:
         raise InputError(f"not an event: {line[:80]!r}")
@@ -45,10 +44,10 @@ def head_of(line: bytes) -> Head:
 
 
 class EventLog:
-    """The writing end. Holds the lock of the file, and waits for it."""
+    """The writer. It waits for the lock of the file and holds it."""
 
     def __init__(self, path: Path) -> None:
-        """Open the log or begin it. Raises HostError if the disk fails, InputError for a file that is no log."""
+        """Open or create the log. Raises HostError if the disk fails, InputError if the file is not a log."""
         self.path = path
         self.seq = 0
         """The number of the last line."""
@@ -61,24 +60,24 @@ class EventLog:
         self._end = self._file.seek(0, os.SEEK_END)
 
     def lines(self) -> Iterator[tuple[Head, bytes]]:
-        """What it has, line by line; to be read to its end before anything is appended.
+        """Yield all lines. Read them to the end before appending.
 
-        Raises InputError at a line that is out of place.
+        Raises InputError for a line with a wrong number.
         """
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 head = head_of(line)
                 if head.seq != number:
                     raise InputError(
-                        f"{self.path}: line {number} has the number {head.seq}; remove the file, and it is made again"
+                        f"{self.path}: line {number} has the number {head.seq}; remove the file to have it rebuilt"
                     )
                 self.seq = number
                 yield head, line
 
     def append(self, events: Sequence[AnyEvent], *, is_durable: bool = False) -> None:
-        """Write events as the next lines, all or none of them. Raises HostError if the disk does not take them.
+        """Write all events as the next lines, or none of them. Raises HostError if writing fails.
 
-        `is_durable`: return when they would survive a loss of power.
+        `is_durable`: sync to disk before returning.
         """
         if not events:
             return
@@ -86,7 +85,7 @@ class EventLog:
         try:
             if os.write(self._file.fileno(), data) != len(data):
                 os.ftruncate(self._file.fileno(), self._end)
-                raise HostError(f"{self.path}: the disk is full: make room, and the log goes on")
+                raise HostError(f"{self.path}: the disk is full: free some space to continue the log")
             if is_durable:
                 sync_file(self._file)
         except OSError as error:
@@ -99,7 +98,6 @@ class EventLog:
         self._file.close()
 
     def _cut_torn_line(self) -> None:
-        """Cut off what a writer that was killed has left of a line."""
         size = end = self._file.seek(0, os.SEEK_END)
         while end > 0:
             begin = max(0, end - (1 << 16))
@@ -113,10 +111,9 @@ class EventLog:
 
 
 class LogReader:
-    """The reading end: the whole lines, the new ones as they come.
+    """The reader: returns complete lines as they arrive.
 
-    It reads a file that does not exist yet as an empty one. `is_replaced` tells that the file is another one now, or
-    has lost lines: then a new reader must begin from the start.
+    A missing file is read as empty. If `is_replaced`, start a new reader from the beginning.
     """
 
     def __init__(self, path: Path) -> None:
@@ -128,7 +125,7 @@ class LogReader:
         """The number of the last line that `news` has returned."""
 
     def news(self, most_bytes: int = 8 << 20) -> list[bytes]:
-        """The lines that are new since the last call, without their ends; not all at once if there are many."""
+        """Return lines added since the last call, without line ends; at most about `most_bytes` at once."""
         if self._file is None:
             try:
                 self._file = self._path.open("rb", buffering=0)
@@ -144,7 +141,7 @@ class LogReader:
         return lines
 
     def is_replaced(self) -> bool:
-        """Whether the file is not the one that was read, or is shorter."""
+        """Whether the file was replaced, or has become shorter."""
         if self._file is None:
             return False
         try:

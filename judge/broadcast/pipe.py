@@ -1,16 +1,16 @@
-"""The way from a judge to the process that shows its games: frames in a pipe or a socket, written without ever waiting.
+"""Sends a judge's games to the process that displays them, as frames in a pipe or socket, without blocking.
 
-    frame   kind (1 byte), length (4 bytes, little end first), data
+    frame   kind (1 byte), length (4 bytes, little-endian), data
 
-What the live view of `judge match` is told; `judge.broadcast.sender` says what a contest's log is told:
+Frames of the live view of `judge match` (`judge.broadcast.sender` has those of a contest's event log):
 
     S       the series begins: JSON of names and number of games
     B       a game begins: its GameSpec as JSON
-    T       what is new of its transcript, packed (`judge.referee.transcript.unpack`)
+    T       new part of its transcript, packed (`judge.referee.transcript.unpack`)
     E       the game is over: JSON of its result
 
-What the pipe does not take is kept and written with the next frame. A reader that is gone, or that falls hopelessly
-behind, is forgotten: the games go on.
+Data that the pipe does not accept is kept for the next frame. A closed or too slow reader is abandoned; the games
+continue.
 """
 
 import os
@@ -23,14 +23,14 @@ _HEADER = struct.Struct("<cI")
 SERIES, BEGIN, TRANSCRIPT, END = b"S", b"B", b"T", b"E"
 
 MOST_BEHIND_BYTES = 64 << 20
-"""A reader further behind than this is given up."""
+"""Maximum backlog of a reader before it is abandoned."""
 
 LAST_WAIT_S = 5.0
-"""How long the end of the feed waits for a reader to take the rest, once there is no game to disturb."""
+"""Maximum time for a reader to take the rest after the last game."""
 
 
 class Feed:
-    """The writing end; it owns `fd`."""
+    """The writer; it owns `fd`."""
 
     def __init__(self, fd: int) -> None:
         os.set_blocking(fd, False)
@@ -39,17 +39,17 @@ class Feed:
 
     @property
     def is_open(self) -> bool:
-        """Whether the reader was not forgotten."""
+        """Whether the reader is still served."""
         return self._fd >= 0
 
     def send(self, kind: bytes, data: bytes) -> None:
-        """Write a frame, or what the pipe takes of it."""
+        """Write a frame as far as the pipe accepts it, and queue the rest."""
         if self._fd >= 0:
             self._behind += _HEADER.pack(kind, len(data)) + data
             self._write()
 
     def close(self, wait_s: float = LAST_WAIT_S) -> None:
-        """Write the rest while the reader takes it, which may take `wait_s`, and end the feed."""
+        """Write the rest within at most `wait_s` seconds, and end the feed."""
         waiting = select.poll()
         if self._fd >= 0:
             waiting.register(self._fd, select.POLLOUT)
@@ -77,7 +77,7 @@ class Feed:
 
 
 def frames(read: bytearray) -> Iterator[tuple[bytes, bytes]]:
-    """Take every whole frame off the front of what was read."""
+    """Remove and yield every complete frame at the start of the buffer."""
     offset = 0
     while len(read) - offset >= _HEADER.size:
         kind, length = _HEADER.unpack_from(read, offset)

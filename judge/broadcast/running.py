@@ -1,7 +1,7 @@
-"""Converts the transcript of a running game into public events, as it grows.
+"""Converts the transcript of a running game into public events.
 
-The transcript is refereed again (`judge.referee.spectator`), so a worker only sends its bytes. The referee plays in a
-thread that runs only while `RunningGame.add` waits for it: a coroutine.
+The transcript is refereed again (`judge.referee.spectator`), so a worker only sends its bytes. The referee's thread
+runs only while `RunningGame.add` waits for it.
 """
 
 import threading
@@ -47,20 +47,20 @@ log = get_logger()
 
 
 class _OverError(Exception):
-    """No more of the transcript will come."""
+    """The transcript has ended."""
 
 
 class RunningGame:
-    """One attempt of a game while it is played."""
+    """A running attempt of a game."""
 
     def __init__(self, spec: GameSpec, game: int, attempt: int, play: int = 1) -> None:
-        """`game` is the game's number in its contest, and `play` counts how often the attempt was begun.
+        """`game` is the game's number in its contest; `play` counts the starts of the attempt.
 
-        Raises InputError for a spec that cannot be played.
+        Raises InputError if the spec cannot be played.
         """
         self.game, self.attempt, self.play = game, attempt, play
         self.plies = 0
-        """Answers whose events were returned."""
+        """Number of answers whose events were returned."""
         self._spec = spec
         self._entry = game_entry(spec.policy.game.name)
         self._wire = TailingWire(self._wait_for_more)
@@ -69,7 +69,7 @@ class RunningGame:
         self._view: BoardView | None = None
         self._events: list[AnyEvent] = []
         self._answer: tuple[Ply, int, Times, tuple[str, ...]] | None = None
-        """The last answer, if its effect is not visible yet: when it was read, the time left, and the messages."""
+        """The last answer, if its effect is not visible yet: time of reading, remaining times, and messages."""
         self._search: tuple[Mapping[str, str], tuple[str, ...]] = ({}, ())
         """The last update of a search: keywords and messages."""
         self._search_at_ms = 0.0
@@ -82,10 +82,10 @@ class RunningGame:
         self._is_over = not self._idle.get()
 
     def add(self, entries: Sequence[Entry], sent_ms: float) -> list[AnyEvent]:
-        """The events that follow from new entries of the transcript, which its judge sent at `sent_ms` of Unix time."""
+        """Return the events of new transcript entries, which the judge sent at `sent_ms` (Unix time)."""
         if not entries or self._is_over:
             return []
-        # They were sent a moment after the last of them was made, so the earliest estimate is the best.
+        # Entries are sent shortly after the last one was made, so the earliest estimate is the best.
         began = sent_ms - entries[-1].ns / MS
         is_first = self._origin_ms is None
         self._origin_ms = began if self._origin_ms is None else min(self._origin_ms, began)
@@ -119,7 +119,7 @@ class RunningGame:
         try:
             self._spectator.referee.play()
         except (_OverError, InputError, HostError):
-            pass  # a void breaks off; what does not follow from the rules is for `judge verify` to say
+            pass  # a void ends early; deviations from the rules are left to `judge verify`
         except Exception as error:  # noqa: BLE001 spectators lose this game only
             fields = {"game": self.game, "attempt": self.attempt, "error": repr(error)}
             log.warning("a running game cannot be followed", **fields)
@@ -133,7 +133,7 @@ class RunningGame:
         return news
 
     def _on_ply(self, ply: Ply) -> None:
-        """An answer, before the game applies it: the effect of the one before can be seen now."""
+        """Called before the game applies an answer: the previous answer's effect is now visible."""
         self._add_answer()
         messages = self._spectator.seats[ply.seat].messages
         self._answer = ply, self._wire.now_ns, self._left(), _words(messages)
@@ -148,7 +148,7 @@ class RunningGame:
         (seat, said, *_), read_ns, left_ms, messages = self._answer
         self._answer = None
         self.plies += 1
-        # With what it ran on after its turn, which is charged later.
+        # Includes the time that it ran after its turn, which is charged later.
         ply = self._spectator.referee.plies[self.plies - 1]
         view, before = self._public(), self._view
         self._view = view
@@ -181,7 +181,7 @@ class RunningGame:
         )
 
     def _add_clock(self) -> None:
-        """The running clock: in the event of the move before it, if that is new."""
+        """Put the running clock into the preceding move's event if that is new."""
         for seat in SEATS:
             seen = self._spectator.seats[seat]
             if not seen.is_asked or seen.runs_since_ns is None or self._origin_ms is None or seen.clock is None:
@@ -223,12 +223,11 @@ class RunningGame:
         return _milliseconds(first), _milliseconds(second)
 
     def _at(self, ns: int) -> str:
-        """A moment of the transcript."""
         return moment((self._origin_ms or 0.0) + ns / MS)
 
 
 def events_of_record(file: RecordFile, game: int, play: int = 1) -> list[Playing | MoveMade]:
-    """The events of a finished attempt, as they were during the game, without clocks and searches.
+    """Return the events of a finished attempt as during the game, without clocks and searches.
 
     Raises InputError if the record's transcript is broken.
     """
@@ -245,7 +244,7 @@ def events_of_record(file: RecordFile, game: int, play: int = 1) -> list[Playing
 
 
 def moment(ms: float) -> str:
-    """A moment of Unix time as the log has it."""
+    """Format a Unix time as in the log."""
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -1,9 +1,9 @@
-"""The worker's end of a broadcast: it sends the transcript as it grows, and never waits for the receiver.
+"""Sends the transcript of a worker's game to a receiver, without blocking the game.
 
-    GAME         JSON of an `Announced` game: the first frame of a connection, which is of one attempt
-    TRANSCRIPT   when it was sent (8 bytes: microseconds of Unix time, little end first), and what is new, packed
+    GAME         JSON of an `Announced` game: the first frame of a connection, which is for one attempt
+    TRANSCRIPT   send time (8 bytes: microseconds of Unix time, little-endian), and new entries, packed
 
-If the receiver dies or falls behind, the game continues. The next receiver gets everything from the beginning.
+If the receiver dies or is too slow, the game continues. The next receiver gets everything from the beginning.
 """
 
 import socket
@@ -19,16 +19,16 @@ from judge.referee.spec import GameSpec
 _SENT = struct.Struct("<Q")
 
 RETRY_S = 1.0
-"""Interval of attempts to connect."""
+"""Interval between connection attempts."""
 
 MAX_STORED_BYTES = 16 << 20
-"""No new receiver gets a transcript that is longer."""
+"""Longer transcripts are not sent to new receivers."""
 
 
 class Announced(BaseModel):
-    """A game that is played: its id and number in the contest, the attempt, and what is played.
+    """A running game: its id and number in the contest, the attempt, and its spec.
 
-    `play` counts how often the attempt was begun: where a machine is lost, another one plays it again.
+    `play` counts the starts of the attempt: after the loss of a machine another one plays it again.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,7 +45,7 @@ class Sender:
 
     def __init__(self, address: Path, announced: Announced, retry_s: float = RETRY_S) -> None:
         self._address = address
-        # Before the game: it may have thousands of characters.
+        # Encoded before the game: it may have thousands of characters.
         self._announced = announced.model_dump_json().encode()
         self._retry_s = retry_s
         self._feed: Feed | None = None
@@ -65,12 +65,12 @@ class Sender:
             self._reconnect()
 
     def close(self, wait_s: float = LAST_WAIT_S) -> None:
-        """End the connection; wait for at most `wait_s` until the receiver has read everything."""
+        """End the connection after at most `wait_s` seconds for the receiver to read everything."""
         if self._feed is not None:
             self._feed.close(wait_s)
 
     def attach(self, feed: Feed) -> None:
-        """Send everything so far to this feed, and everything from now on."""
+        """Send all past and future entries to this feed."""
         self._feed = feed
         feed.send(BEGIN, self._announced)
         for frame in self._stored:
@@ -92,6 +92,8 @@ class Sender:
 
 
 def sent_ms(frame: bytes) -> tuple[float, bytes]:
-    """When a TRANSCRIPT frame was sent, in milliseconds of Unix time, and the packed entries. Raises struct.error."""
+    """Return the send time of a TRANSCRIPT frame (milliseconds of Unix time) and its packed entries. Raises
+    struct.error.
+    """
     (sent,) = _SENT.unpack_from(frame)
     return sent / 1000, frame[_SENT.size :]

@@ -1,4 +1,4 @@
-"""The state of a contest after the events of its log: running games, standings and next games."""
+"""The state of a contest computed from its event log: running games, standings and next games."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,15 +31,15 @@ from judge.records.search_figures import SearchFigures, search_figures
 from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
 
 MOST_NEXT = 12
-"""Games that are announced."""
+"""Maximum number of announced games."""
 
 MOST_ENDED = 8
-"""Results that are remembered."""
+"""Maximum number of stored results."""
 
 
 @dataclass(slots=True)
 class LiveGame:
-    """A game that is being made ready or played."""
+    """A game that is being prepared or played."""
 
     game: int
     attempt: int
@@ -47,11 +47,11 @@ class LiveGame:
     started_at: str
     is_playing: bool = False
     seq: int = 0
-    """The number of the event by which it began."""
+    """The number of its first event."""
     board: Board | None = None
-    """The board as it was at first; None if the game shows none before it is over."""
+    """The initial board; None while it is hidden."""
     seats: tuple[int, int] = (0, 1)
-    """Who plays side 0 and side 1."""
+    """The players of sides 0 and 1."""
     tokens: dict[Square, Token] = field(default_factory=dict)
     marks: tuple[MarkedSquare, ...] = ()
     moves: list[MoveMade] = field(default_factory=list)
@@ -62,22 +62,22 @@ class LiveGame:
     _figures: list[SearchFigures] = field(default_factory=list)
 
     def figures(self) -> Sequence[SearchFigures]:
-        """The numbers of the search of each move. Each move is parsed once."""
+        """Return the search figures of each move. Each move is parsed once."""
         for move in self.moves[len(self._figures) :]:
             self._figures.append(search_figures(move.search, move.messages, move.charged_ms))
         return self._figures
 
     @property
     def stem(self) -> str:
-        """The name of its page without the ending."""
+        """The file name of its page without extension."""
         return f"{self.game:05d}"
 
     def charged_ms(self, seat: int) -> float:
-        """The time charged to a seat for its moves."""
+        """Return the time charged to a seat for its moves."""
         return sum(move.charged_ms for move in self.moves if move.seat == seat)
 
     def view(self) -> BoardView | None:
-        """The board as it is now; None if it has none."""
+        """Return the current board, or None."""
         board = self.board
         if board is None:
             return None
@@ -96,7 +96,7 @@ class LiveGame:
 
 @dataclass(slots=True)
 class Live:
-    """The state. `version` grows with each change of what the contest's pages show."""
+    """The state. `version` grows with each change of the contest's pages."""
 
     seq: int = 0
     version: int = 0
@@ -106,26 +106,26 @@ class Live:
     table: tuple[StandingLine, ...] = ()
     agents: Mapping[str, int] = field(default_factory=dict)
     games: dict[int, LiveGame] = field(default_factory=dict)
-    """The running ones by number."""
+    """Running games by number."""
     ended: list[tuple[Ended, tuple[str, str]]] = field(default_factory=list)
     """The last results, newest first, with the agents' names."""
     is_table_due: bool = False
     """Whether a result came after the last standings."""
     stages: dict[int, str] = field(default_factory=dict)
-    """What the group or league of each game is called that is in one."""
+    """The group or league of each game, by number."""
     _waiting: dict[int, NextGame] = field(default_factory=dict)
     _out: set[str] = field(default_factory=set)
-    """The names of the disqualified agents, whose games are not played."""
+    """Disqualified agents; their games are not played."""
     _seconds: float = 0.0
     _measured: int = 0
 
     @property
     def log(self) -> str:
-        """The name of the log; empty before there is one."""
+        """The name of the log; empty before it begins."""
         return self.opened.log if self.opened else ""
 
     def apply(self, event: AnyEvent) -> None:
-        """Take note of the next event."""
+        """Apply the next event."""
         self.seq = event.seq
         match event:
             case MoveMade() | TurnBegun() | SearchUpdate():
@@ -174,18 +174,18 @@ class Live:
 
     @property
     def waiting(self) -> int:
-        """How many scheduled games have not begun."""
+        """Number of scheduled games that have not begun."""
         return len(self._waiting)
 
     def next_games(self, slots: int) -> Iterator[tuple[NextGame, float | None]]:
-        """The next games in the order of the schedule, and in how many seconds each may begin, where that is known."""
+        """Yield the next games in schedule order, with the seconds until each may begin, if known."""
         mean_s = self._seconds / self._measured if self._measured else None
         for place, number in enumerate(sorted(self._waiting)[:MOST_NEXT]):
             wait_s = None if mean_s is None or not self.games else mean_s * (place // max(1, slots) + 0.5)
             yield self._waiting[number], wait_s
 
     def _wait(self, game: NextGame) -> None:
-        """Note that a game is to come, unless one of its agents is disqualified."""
+        """Add a future game, unless one of its agents is disqualified."""
         if self._out.isdisjoint((game.first, game.second)):
             self._waiting[game.game] = game
         else:
@@ -224,7 +224,7 @@ def _time(at: str) -> float:
 
 
 def latest_search(game: LiveGame, seat: int) -> Sequence[str]:
-    """The latest keywords and messages of a seat's search: of its current turn, or else of its last move."""
+    """Return the latest keywords and messages of a seat's search, from its current turn or its last move."""
     latest: SearchUpdate | MoveMade | None = game.search.get(seat)
     if latest is None:
         latest = next((move for move in reversed(game.moves) if move.seat == seat), None)
@@ -235,11 +235,11 @@ def latest_search(game: LiveGame, seat: int) -> Sequence[str]:
 
 
 def token_of(piece: PieceShown) -> Token:
-    """The token of a piece as an event has it."""
+    """Return the token of an event's piece."""
     faces = tuple(Face(name.removeprefix("?"), is_hidden=name.startswith("?")) for name in piece.faces)
     return Token(piece.side, piece.number, faces, piece.shows, piece.is_dead)
 
 
 def tokens_of(board: Board | None) -> dict[Square, Token]:
-    """What stands on a board."""
+    """Return the pieces of a board by square."""
     return {} if board is None else {(piece.x, piece.y): token_of(piece) for piece in board.pieces}
