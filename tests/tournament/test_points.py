@@ -218,7 +218,7 @@ def test_games_find_their_pairing_by_round_and_table() -> None:
     assert [(1, 0), (1, 0)] == [each.points for each in played]
 
 
-def test_a_result_that_nobody_scheduled_is_refused() -> None:
+def test_unscheduled_result_is_refused() -> None:
     with pytest.raises(ValueError, match="results without a pairing"):
         score([ONE], [GameResult("a", "b", "a", Verdict.WIN, round=7)], scoring(), games=1)
     with pytest.raises(ValueError, match="was not played by"):
