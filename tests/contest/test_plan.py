@@ -52,7 +52,7 @@ def plan(folder: Path, text: str) -> Planned:
             HEAD + ROUND_ROBIN + "[failures]\nlimit = 1.5",
             "line 6: failures.limit: Input should be less than or equal to 1",
         ),
-        (HEAD + ROUND_ROBIN + 'ranking = ["elo", "luck"]', "line 5: .* no criterion .* 'luck'"),
+        (HEAD + ROUND_ROBIN + 'ranking = ["elo", "luck"]', "line 5: .* unknown criterion 'luck'"),
         (HEAD + 'speed = 3\n[format]\nname = "knockout"', "line 3: unknown key 'speed'; did you mean 'seed'?"),
         (HEAD + 'seed = -1\n[format]\nname = "knockout"', "line 3: seed: .* greater than or equal"),
         (
