@@ -1,4 +1,4 @@
-"""Where agents live: boxes, and everything that is needed to make, watch and remove them."""
+"""Boxes in which agents run, and everything needed to create, watch and remove them."""
 
 from collections.abc import Sequence
 
@@ -11,9 +11,9 @@ __all__ = ["Box", "BoxKind", "BoxPolicy", "Limits", "Tenant", "open_box", "open_
 
 
 def persistent_path(kind: BoxKind, runtime: str) -> str:
-    """Where an agent of this runtime finds its persistent folder in such a box: the same in every game, without spaces.
+    """Return the path of an agent's persistent folder in such a box: equal in every game, without spaces.
 
-    A process finds it beside its working directory, whose own path is another in every game.
+    A process box has it next to the working directory, whose own path changes from game to game.
     """
     path = PERSISTENT if kind == "docker" else f"../{DIRECTORIES[FolderKind.PERSISTENT]}"
     return path_for(runtime, path)
@@ -22,26 +22,26 @@ def persistent_path(kind: BoxKind, runtime: str) -> str:
 def open_keeper(
     kind: BoxKind, folders: Sequence[Folder], game_id: str, cores: Sequence[int], policy: BoxPolicy
 ) -> Keeper:
-    """A keeper of these folders for one game, nothing made yet; `cores` are where it may work."""
+    """Return a keeper of these folders for one game. Nothing is created yet; it may run on `cores`."""
     if not folders:
         return Keeper()
     if kind == "process":
         return LocalKeeper(folders)
 
     from judge.sandbox.docker.folder_volumes import (
-        VolumeKeeper,  # here: the Engine's client takes long to import
+        VolumeKeeper,  # imported here: the Engine's client is slow to import
     )
 
     return VolumeKeeper(folders, game_id, cores, policy)
 
 
 def open_box(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
-    """A box for this tenant, not yet prepared. `process` isolates nothing: for authors who try their own agent."""
+    """Return an unprepared box for this tenant. `process` isolates nothing; it is for authors' own agents."""
     if kind == "process":
         from judge.sandbox.process.process_box import ProcessBox
 
         return ProcessBox(tenant, limits, policy)
 
-    from judge.sandbox.docker.docker_box import DockerBox  # here: the Engine's client takes long to import
+    from judge.sandbox.docker.docker_box import DockerBox  # imported here: the Engine's client is slow to import
 
     return DockerBox(tenant, limits, policy)

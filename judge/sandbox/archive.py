@@ -1,9 +1,9 @@
-"""The state of a folder is one archive: same contents, same bytes. A folder after a game is hostile until parsed.
+"""The state of a folder as one archive: equal contents give equal bytes. A folder after a game is hostile until parsed.
 
-Kept are directories and regular files, by their names (any bytes) and contents. Modes, owners, times, extended
-attributes and holes are not: a file comes back as 0600, a directory as 0700, both the agent's own. What is neither
-directory nor regular file, a second name of a file, and what is nested too deep are left out, with a note. Contents
-that would not fit into the folder again (holes count as bytes) are refused as a whole.
+Directories and regular files are stored with their names (any bytes) and contents. Modes, owners, times, extended
+attributes and holes are not: files are restored with mode 0600, directories with 0700, owned by the agent. Special
+files, hard links and entries nested too deeply are left out with a note. Contents that would not fit into the folder
+again (holes count as bytes) are refused as a whole.
 """
 
 import hashlib
@@ -15,47 +15,47 @@ from dataclasses import dataclass, replace
 from judge.base.text import quote
 
 PAGE = 4096
-"""What a tmpfs gives out; a file takes whole ones."""
+"""Allocation unit of a tmpfs in bytes."""
 
 MAX_DEPTH = 32
-"""Names in a path; the deepest are left out."""
+"""Maximum number of names in a path; deeper entries are left out."""
 
 MAX_PATH = 1024
-"""Bytes in a path."""
+"""Maximum bytes in a path."""
 
 MAX_NAME = 255
-"""Bytes in a name."""
+"""Maximum bytes in a name."""
 
 END = bytes(1024)
-"""What a whole archive ends with."""
+"""The end of a complete archive."""
 
 ANY_BYTES = "surrogateescape"
-"""How names that are no UTF-8 go through `tarfile` and come out as they were."""
+"""Preserves names that are not UTF-8 in `tarfile`."""
 
 _MALFORMED = (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError)
-"""What `tarfile` raises for bytes that are not an archive."""
+"""Errors that `tarfile` raises for invalid archives."""
 
 
 class UnkeptError(Exception):
-    """What an agent left cannot be kept; the text says why, after `not kept: `."""
+    """The folder cannot be stored; the text is the reason, shown after `not kept: `."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How much a folder takes: bytes in whole pages, and files and directories in it."""
+    """Size of a folder: bytes in whole pages, and number of files and directories."""
 
     size_bytes: int
     inodes: int
 
     @property
     def stream_bytes(self) -> int:
-        """The most that a full folder's archive can be, names of ordinary length included."""
+        """Maximum archive size of a full folder with names of ordinary length."""
         return self.size_bytes + self.inodes * (512 + 512 + 512 + MAX_PATH + 512) + 20 * 512
 
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A state: the bytes of a canonical tar file, their SHA-256 (hex), and the room that its contents take."""
+    """A folder's state: the bytes of a canonical tar file, their SHA-256 (hex), and the size of the contents."""
 
     data: bytes
     digest: str
@@ -63,12 +63,12 @@ class Archive:
     inodes: int
 
     def fits(self, room: Capacity) -> bool:
-        """Whether a folder of that room holds it."""
+        """Whether the contents fit into a folder of this size."""
         return self.size_bytes <= room.size_bytes and self.inodes <= room.inodes
 
 
 def pack_folder(entries: Mapping[bytes, bytes | None]) -> Archive:
-    """The archive of these relative paths: files with their contents, directories with None."""
+    """Return the archive of these relative paths: files with their contents, directories with None."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT, encoding="utf-8", errors=ANY_BYTES) as tar:
         for path, content in sorted(entries.items()):
@@ -85,7 +85,7 @@ def pack_folder(entries: Mapping[bytes, bytes | None]) -> Archive:
 
 
 def parse_folder(data: bytes, room: Capacity) -> tuple[Archive, tuple[str, ...]]:
-    """What is kept of a hostile tar file, and notes on what is not; raises `UnkeptError`."""
+    """Parse a hostile tar file. Return the stored part and notes on the rest. Raises `UnkeptError`."""
     if len(data) > room.stream_bytes:
         raise UnkeptError(_too_large(room))
     if not data.endswith(END):
@@ -106,7 +106,7 @@ def parse_folder(data: bytes, room: Capacity) -> tuple[Archive, tuple[str, ...]]
 
 
 def measure_folder(data: bytes) -> Archive:
-    """A stored archive as it is, with the room that it takes; raises `UnkeptError` for one that holds anything else."""
+    """Return a stored archive with the size of its contents. Raises `UnkeptError` if it contains anything else."""
     archive, notes = parse_folder(data, Capacity(len(data) + PAGE * len(data), len(data)))
     if notes:
         raise UnkeptError(notes[0])
@@ -114,7 +114,7 @@ def measure_folder(data: bytes) -> Archive:
 
 
 def _members(data: bytes, leftovers: "_Leftovers") -> Iterator[tuple[bytes, bytes | None]]:
-    """The directories and regular files of a tar file. As a stream, so that no header can send us back in it."""
+    """Read as a stream, so that no header can cause seeking."""
     with tarfile.open(fileobj=io.BytesIO(data), mode="r|", encoding="utf-8", errors=ANY_BYTES) as tar:
         for member in tar:
             path = _relative(member.name.encode("utf-8", ANY_BYTES))
@@ -136,7 +136,7 @@ def _members(data: bytes, leftovers: "_Leftovers") -> Iterator[tuple[bytes, byte
 
 
 def _relative(name: bytes) -> bytes | None:
-    """A path inside the folder without its dots; empty for the folder itself, None if it leads out."""
+    """Return a normalised path inside the folder; empty for the folder itself, None if it leads out."""
     parts = [part for part in name.split(b"/") if part != b"."]
     if parts == [] or parts == [b""]:
         return b"" if not name.startswith(b"/") else None
@@ -146,7 +146,6 @@ def _relative(name: bytes) -> bytes | None:
 
 
 def _add(entries: dict[bytes, bytes | None], path: bytes, content: bytes | None, leftovers: "_Leftovers") -> None:
-    """Take an entry in, with the directories above it; the first of a name counts."""
     names = path.split(b"/")
     for depth in range(1, len(names)):
         if entries.setdefault(b"/".join(names[:depth]), None) is not None:
@@ -160,8 +159,6 @@ def _too_large(room: Capacity) -> str:
 
 
 class _Leftovers:
-    """Counts what is not kept, by reason, with the first name of each."""
-
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
         self._first: dict[str, str] = {}
@@ -171,11 +168,10 @@ class _Leftovers:
         self._first.setdefault(reason, quote(name, 80))
 
     def notes(self) -> tuple[str, ...]:
-        """One line a reason; names are escaped."""
         return tuple(
             f"not kept: {count} {reason}, the first {self._first[reason]}" for reason, count in self._counts.items()
         )
 
 
 EMPTY = pack_folder({})
-"""The state of an empty folder, with which every agent begins."""
+"""The state of an empty folder."""

@@ -1,8 +1,8 @@
-"""The folders of an agent (Gomoku AI protocol): their contents when it starts, and what is stored after the game.
+"""The folders of an agent (Gomoku AI protocol): their contents at its start, and what is stored after the game.
 
-A keeper holds the kept folders of one game: `make` before the boxes, `load` before any agent runs, `collect` when the
-boxes are closed, `close` at the end. `docker`: sized volumes in a container of our own
-(`judge.sandbox.docker.folder_volumes`); `process`: directories without a quota.
+A keeper keeps the folders of one game: `make` before the boxes, `load` before any agent runs, `collect` after the boxes
+are closed, `close` at the end. `docker`: sized volumes in a trusted container (`judge.sandbox.docker.folder_volumes`).
+`process`: directories without a quota.
 """
 
 import subprocess
@@ -17,20 +17,22 @@ from judge.sandbox.box import FolderKind
 from judge.sandbox.machine.owner import make_directory, remove_directory
 
 DIRECTORIES = {FolderKind.TEMPORARY: "home", FolderKind.PERSISTENT: "persistent"}
-"""The names of an agent's directories in a box without a container; they are siblings."""
+"""Directory names of an agent in a box without a container; they are siblings."""
 
 PACKING = ("--create", "--file=-", "--format=gnu", "--sort=name", "--numeric-owner")
-"""The words with which tar packs a folder; holes come out as bytes, so that no small archive makes a large folder."""
+"""Options with which tar packs a folder. Holes are written as bytes, so that a small archive cannot make a large
+folder.
+"""
 
 FolderKey = tuple[int, FolderKind]
-"""A seat and which of its folders."""
+"""A seat and one of its folders."""
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder that is kept: its owner, its quota, and its state at the start of the game.
+    """A kept folder: its owner, its quota, and its state at the start of the game.
 
-    `name` is the directory of the file system that is kept: the agent's name, or `.` for all of it.
+    `name` is the kept directory of the file system: the agent's name, or `.` for the whole.
     """
 
     seat: int
@@ -42,21 +44,22 @@ class Folder:
 
     @property
     def place(self) -> FolderKey:
-        """The seat and the kind, which identify it in a game."""
+        """Seat and kind, which identify the folder in a game."""
         return self.seat, self.kind
 
     @property
     def room(self) -> Capacity:
-        """What it holds: the file system's root is an inode too, and so is the named directory."""
+        """Capacity without the inodes of the file system's root and of the named directory."""
         return Capacity(self.size_bytes, self.inodes - (1 if self.name == "." else 2))
 
 
 @dataclass(frozen=True, slots=True)
 class CollectedFolder:
-    """A folder after the game: its new state, or None if the state before stays; and how full it was.
+    """A folder after the game: its new state (None: unchanged) and its use.
 
-    `used_bytes` and `used_inodes` are the file system's own numbers, everything in it included; None if they are not
-    known. `notes` say what is not kept and why.
+    `used_bytes` and `used_inodes` are numbers of the whole file system; None if unknown. `notes` list what was not
+    stored
+    and why.
     """
 
     archive: Archive | None
@@ -66,30 +69,30 @@ class CollectedFolder:
 
 
 class Keeper:
-    """Holds the folders of one game. This class is of a game in which no folder is kept."""
+    """Keeps the folders of one game. In this base class no folder is kept."""
 
     def __init__(self) -> None:
         self.places: dict[FolderKey, str] = {}
-        """The place of each folder, for the boxes: a volume's name or a directory; from `make` on."""
+        """The volume name or directory of each folder; set by `make`."""
         self.uids: dict[int, int] = {}
-        """The users that own the folders, by seat: agents in containers run as these; from `make` on."""
+        """Owners of the folders, by seat; agents in containers run as these users; set by `make`."""
 
     def make(self) -> None:
-        """Make the empty folders; raises `HostError`."""
+        """Create the empty folders. Raises `HostError`."""
 
     def load(self) -> None:
-        """Fill them with what they start with; raises `HostError`. Boxes may be prepared meanwhile."""
+        """Fill them with their initial contents, possibly while boxes are prepared. Raises `HostError`."""
 
     def collect(self) -> Mapping[FolderKey, CollectedFolder]:
-        """Their states after the boxes are closed. Never raises: a folder that cannot be read is not kept."""
+        """Return their states after the boxes are closed. Never raises; unreadable folders are not stored."""
         return {}
 
     def close(self) -> None:
-        """Remove every trace; never raises."""
+        """Remove everything. Never raises."""
 
 
 def collect_archive(packed: bytes | None, folder: Folder) -> CollectedFolder:
-    """What is kept of a folder that was packed into a tar file; `packed` is None if that failed."""
+    """Return the stored part of a packed folder; `packed` is None if packing failed."""
     if packed is None:
         return CollectedFolder(None, notes=("not kept: the folder could not be read",))
     try:
@@ -100,20 +103,20 @@ def collect_archive(packed: bytes | None, folder: Folder) -> CollectedFolder:
 
 
 def collect_nothing(folder: Folder, *, replaced: bool) -> CollectedFolder:
-    """What is kept of a folder that is not there any more, or has become something else."""
+    """Return the result for a folder that was removed or replaced."""
     notes = (f"not kept: {folder.name} is not a directory",) if replaced else ()
     return CollectedFolder(EMPTY, notes=notes)
 
 
 def note_on_others(folder: Folder, others: int) -> tuple[str, ...]:
-    """The note on files in the working directory beside the folder that is kept."""
+    """Return the note on files in the working directory next to the kept folder."""
     if not others:
         return ()
     return (f"not kept: {others} files or directories beside ./{folder.name}, which alone is kept",)
 
 
 class LocalKeeper(Keeper):
-    """Folders without a quota, for agents that are trusted: directories of this host."""
+    """Directories of this host without a quota, for trusted agents."""
 
     def __init__(self, folders: Sequence[Folder]) -> None:
         super().__init__()
@@ -142,7 +145,7 @@ class LocalKeeper(Keeper):
                     raise HostError(f"The folder {at} could not be filled: see to TMPDIR")
 
     def collect(self) -> Mapping[FolderKey, CollectedFolder]:
-        """Pack what is there; only what a folder with a quota could hold is kept."""
+        """Pack the folders; only what a folder with a quota could hold is stored."""
         return {folder.place: self._collected(folder) for folder in self._folders}
 
     def close(self) -> None:

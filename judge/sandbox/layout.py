@@ -1,4 +1,4 @@
-"""What an agent finds in its box: paths, environment variables, its user and its command."""
+"""The environment of an agent in its box: paths, variables, user and command."""
 
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -14,20 +14,20 @@ PERSISTENT = "/persistent"
 FOLDERS = {FolderKind.TEMPORARY: HOME, FolderKind.PERSISTENT: PERSISTENT}
 SCRATCH = "/tmp"  # noqa: S108 - a mount point inside the container
 USER_NAME = "agent"
-"""The user name of an agent, whatever its user id is."""
+"""User name of every agent, independent of its user id."""
 ACCOUNT_FILES = ("passwd", "group")
-"""Files of /etc that have a line for the user and the group of an agent."""
+"""Files of /etc with a line for the agent's user and group."""
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def environment(home: str, scratch: str, tenant: Tenant, path: str = PATH) -> Mapping[str, str]:
-    """All environment variables of an agent: nothing of the judge's own gets in."""
+    """Return all environment variables of an agent. None of the judge's are passed on."""
     own = {"PATH": path, "HOME": home, "TMPDIR": scratch, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
     return own | {"USER": USER_NAME, "LOGNAME": USER_NAME} | dict(tenant.environment)
 
 
 def account_lines(uid: int) -> Mapping[str, str]:
-    """The text of each of the `ACCOUNT_FILES` for an agent with this user and group."""
+    """Return the text of each of the `ACCOUNT_FILES` for this user and group id."""
     return {
         "passwd": "root:x:0:0:root:/root:/bin/sh\n"
         f"{USER_NAME}:x:{uid}:{uid}:{USER_NAME}:{HOME}:/bin/sh\n"
@@ -37,12 +37,14 @@ def account_lines(uid: int) -> Mapping[str, str]:
 
 
 def command_in_box(tenant: Tenant, program: str) -> tuple[str, ...]:
-    """The agent's command, its words that name files of the staged program made paths under `program`, as its runtime
-    writes them.
+    """Return the agent's command with words that name files of the staged program replaced by paths under `program`, in
+    the
+    form of its runtime.
 
-    The name of a folder stays a word unless it begins with a dot: `java -cp . Main` means the program's own folder.
-    A list of paths with colons between them, such as a class path (`.:lib/x.jar:more/*`), is made a list of such paths
-    if the program has all of them, folders too.
+    The name of a folder stays a word unless it begins with a dot: `java -cp . Main` means the program's folder. A list
+    of
+    paths separated by colons, such as a class path (`.:lib/x.jar:more/*`), is converted if the program has all of them,
+    including folders.
     """
     staged = tenant.program.resolve()
     return tuple(_word(word, staged, program, tenant.runtime) for word in tenant.command)
@@ -58,14 +60,12 @@ def _word(word: str, staged: Path, program: str, runtime: str) -> str:
 
 
 def _listed(part: str, staged: Path) -> PurePosixPath | None:
-    """What a part of a list of paths names, relative to the program; None if it has no such file or folder."""
     folder = part.removesuffix("/*")
     found = _inside(folder, staged, takes_folders=True)
     return found / "*" if found is not None and folder != part else found
 
 
 def _inside(word: str, staged: Path, *, takes_folders: bool) -> PurePosixPath | None:
-    """The file that a word names, relative to the program; None if it names none there."""
     if not word or word.startswith("/") or "\0" in word:
         return None
     file = (staged / word).resolve()

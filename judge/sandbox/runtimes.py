@@ -1,7 +1,7 @@
-"""Runtimes and other images as data: what each is made of, and what its programs need.
+"""Runtimes and other images as data: their contents, and what their programs need.
 
-Ours are the files of images/runtimes. An organiser writes such a file for another one; what was built from it says so
-in a label of its image, and is found there by its name.
+Ours are the files of images/runtimes. An organiser writes such a file for another runtime; its image has it in a label
+and is found by its name.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ RELEASE_SCRIPT = IMAGES / "release" / "rootfs.sh"
 INIT_SOURCES = IMAGES / "init"
 
 WINDOWS_ROOT = "Z:"
-"""The drive that Wine has for the root of the file system."""
+"""The drive that Wine uses for the root of the file system."""
 NAME = r"[a-z0-9][a-z0-9._-]{0,39}"
-"""What an organiser's runtime may be called: the Engine takes no capitals."""
+"""Allowed name of an organiser's runtime; the Engine does not accept capitals."""
 
 Package = Annotated[
     str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]*(:[a-z0-9]+)?(\|[a-z0-9][a-z0-9+.-]*)*$", max_length=200)
 ]
-"""A package, or several with bars between them, of which the first is taken that the distribution has."""
+"""A package, or alternatives separated by bars; the first that the distribution has is used."""
 WheelLine = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*==[A-Za-z0-9.!+_-]+( --hash=sha256:[0-9a-f]{64})+$")
 ]
-"""A line of pip's requirements files with a version and the hash of a wheel, or of one for each machine and Python."""
+"""A line of pip's requirements format with a version and wheel hashes, one per machine and Python version."""
 Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=100)]
 Value = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$", max_length=1000)]
 Release = Annotated[str, StringConstraints(pattern=r"^[a-z]*$", max_length=40)]
@@ -56,18 +56,19 @@ class RuntimeFile(_Model):
     about: str = Field(default="", max_length=200)
     """One sentence for `judge images list`."""
     extends: str = "native"
-    """One of the judge's own, whose packages are part of this one; empty: none."""
+    """A runtime of judge whose packages are included; empty: none."""
     packages: tuple[Package, ...] = ()
-    """Packages of the distribution; what they need comes with them."""
+    """Packages of the distribution; their dependencies are installed as well."""
     release: Release = ""
-    """An earlier release of the same distribution (`bullseye`), all of whose packages are taken instead."""
+    """An earlier release of the distribution (such as `bullseye`) from which all packages come."""
     wheels: tuple[WheelLine, ...] = ()
-    """Wheels for Python 3: `"numpy==1.26.4 --hash=sha256:…"`. A wheel beside the file is taken from there, others from
-    the index that pip is set up for. No other wheel comes with them: each that is needed is named."""
+    """Wheels for Python 3: `"numpy==1.26.4 --hash=sha256:…"`. A wheel next to the file is preferred to pip's index. All
+    needed wheels must be listed.
+    """
     environment: dict[Variable, Value] = Field(default_factory=dict)
-    """Variables that every program of the runtime gets."""
+    """Variables that every program of the runtime receives."""
     seccomp: Literal["", "native", "toolchain", "wine32", "engine"] = ""
-    """The system calls that its programs need, if they are not the policy's for all."""
+    """The seccomp profile that its programs need; empty: the policy's."""
     programs: tuple[str, ...] = ()
     """Scripts for /usr/bin, by their paths relative to the file."""
     provides: tuple[str, ...] = ()

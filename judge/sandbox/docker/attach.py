@@ -1,4 +1,4 @@
-"""The Engine's attach stream: PID 1's reports, and the agent's own streams where pipes cannot reach it."""
+"""The Engine's attach stream: PID 1's reports, and the agent's streams where pipes cannot reach it."""
 
 import os
 import secrets
@@ -15,27 +15,27 @@ from judge.sandbox.box import Channel, ProcessReport
 from judge.sandbox.machine.pipes import CHUNK, await_readable
 
 STDOUT, STDERR = 1, 2
-"""The Engine's numbers of the streams that it sends."""
+"""Stream numbers of the Engine."""
 
 LARGEST_FRAME = 4 << 20
 
 PATIENCE_S = 0.01
-"""How long to wait for data at a time while another call is under way."""
+"""Time to wait for data at once while another call is running."""
 
 TLS_RECORD = 1 << 14
-"""The most that TLS takes as one piece; of more it does not say how much it took before it had to wait."""
+"""Maximum size of a TLS record. Of larger writes TLS does not report the number of bytes written."""
 
 
 class Frames:
-    """Cuts bytes into frames: a header whose first byte is the kind and whose last four are the payload's length."""
+    """Splits bytes into frames. The first byte of a header is the kind, the last four are the payload's length."""
 
     def __init__(self, header: int) -> None:
-        """`header` is its length: 8 for the Engine's frames, 5 for PID 1's."""
+        """`header` is the header's length: 8 for the Engine's frames, 5 for PID 1's."""
         self._header = header
         self._rest = bytearray()
 
     def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
-        """The frames that are whole now, as kind and payload; raises HostError for what cannot be a frame."""
+        """Yield complete frames as (kind, payload). Raises HostError for invalid frames."""
         self._rest += data
         while len(self._rest) >= self._header:
             end = self._header + int.from_bytes(self._rest[self._header - 4 : self._header], "big")
@@ -49,10 +49,11 @@ class Frames:
 
 
 class EndMark:
-    """Finds the mark that PID 1 puts behind the last byte of the agent's stdout.
+    """Finds the marker that PID 1 writes after the last byte of the agent's stdout.
 
-    The Engine has no word for the end of one stream, and does not keep the order of two. The mark is a secret of the
-    judge's: no agent can write it. Its first byte is one that no line of text ends with, so nothing is held back.
+    The Engine does not report the end of one stream, nor the order of two. The marker is a secret of the judge, so an
+    agent
+    cannot write it. Its first byte never ends a line of text, so no complete line is delayed.
     """
 
     LENGTH = 16
@@ -62,7 +63,7 @@ class EndMark:
         self._held = b""
 
     def feed(self, data: bytes) -> tuple[bytes, bool]:
-        """The agent's bytes, and whether these were the last."""
+        """Return the agent's bytes, and whether they were the last."""
         data = self._held + data
         if data.endswith(self.mark):
             self._held = b""
@@ -74,10 +75,11 @@ class EndMark:
 
 
 class AttachStream:
-    """One source for all that comes over the Engine's attach stream.
+    """The Engine's attach stream as one event source.
 
-    `on_report` sees every report of PID 1 first and returns it decoded; `on_end` returns the
-    events for the end of the stream, which comes when the container or the Engine is gone.
+    `on_report` decodes each report of PID 1. `on_end` returns the events for the end of the stream, which comes when
+    the
+    container or the Engine is gone.
     """
 
     events = select.EPOLLIN
@@ -99,7 +101,7 @@ class AttachStream:
         self._is_clean = False
         self._is_tls = isinstance(attached, ssl.SSLSocket)
         self.fd = attached.fileno()
-        self.stdin_fd = os.dup(self.fd)  # the same socket under a second number, so that it can be polled apart
+        self.stdin_fd = os.dup(self.fd)  # the same socket under a second descriptor, which is polled separately
         self.ended = False
 
     def say_pipes(self) -> None:
@@ -110,9 +112,9 @@ class AttachStream:
         self._say(b"A" + self._mark.mark)
 
     def clean(self, span_s: float) -> bool:
-        """Have PID 1 leave nothing of the former agent; False if it does not say so within `span_s` seconds.
+        """Let PID 1 clean up after the former agent; False without a confirmation within `span_s` seconds.
 
-        What came before the answer is the former game's, and thrown away.
+        Output that arrives before the confirmation belongs to the former game and is discarded.
         """
         self._is_clean, self._held = False, []
         self._say(b"C")
@@ -123,14 +125,14 @@ class AttachStream:
         return self._is_clean
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """What is there now, at most `CHUNK` and what a frame lacked; and what was taken in before."""
+        """Read at most `CHUNK` bytes plus the rest of a frame, and what was buffered before."""
         held, self._held = self._held, []
         return [*held, *self._receive()]
 
     def take_in(self, until: Future[None]) -> None:
-        """Buffer what comes for the next read, until a call is done.
+        """Buffer output for the next read until a call is done.
 
-        The Engine does not end a container whose output nobody takes: an agent that floods could hold it up.
+        The Engine does not end a container with unread output, so a flooding agent could block it.
         """
         while not until.done():
             if self.ended:
@@ -140,9 +142,9 @@ class AttachStream:
             self._held += self._receive()
 
     def finish(self, span_s: float) -> Sequence[tuple[Channel, bytes]]:
-        """What still comes of a container that has ended, and the end, within `span_s` seconds.
+        """Return the remaining output of an ended container, and its end, within `span_s` seconds.
 
-        The Engine may forget to hang up, above all where memory has run out.
+        The Engine may fail to close the stream, especially after memory ran out.
         """
         said: list[tuple[Channel, bytes]] = []
         deadline = time.monotonic() + span_s
@@ -159,7 +161,7 @@ class AttachStream:
         except (BlockingIOError, ssl.SSLWantReadError):
             return ()
         except OSError:
-            data = b""  # a reset says the same as an end
+            data = b""  # a reset means the same as an end
         if data:
             return [event for kind, payload in self._streams.feed(data) for event in self._events(kind, payload)]
         return self._end()
@@ -170,7 +172,9 @@ class AttachStream:
         return [*ends, *self.on_end()]
 
     def write(self, data: bytes) -> int:
-        """Write to the agent's stdin: the number of bytes taken, 0 when full, -1 when the container is gone."""
+        """Write to the agent's stdin. Returns the number of bytes written, 0 if it is full, -1 if the container is
+        gone.
+        """
         if self.ended:
             return -1
         try:
@@ -181,7 +185,7 @@ class AttachStream:
             return -1
 
     def close(self) -> None:
-        """Hang up; PID 1 sees the end of its stdin."""
+        """Close the stream; PID 1 sees the end of its stdin."""
         self.ended = True
         if self.stdin_fd >= 0:
             os.close(self.stdin_fd)

@@ -1,4 +1,4 @@
-"""A container, and everything that the judge has open of it."""
+"""A container, with every file, process and stream that the judge has open for it."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,28 +22,28 @@ from judge.sandbox.machine.users import User
 log = get_logger()
 
 END_TIMEOUT_S = 1.0
-"""How long a killed container is waited for before the Engine is asked to kill it too."""
+"""Time for a killed container to end before the Engine is also asked to kill it."""
 
 POLL_INTERVAL_S = 0.05
-"""How often the Engine is asked whether a killed container has ended."""
+"""Polling interval for the end of a killed container."""
 
 LOG_INTERVAL_S = 10.0
-"""How often it is logged that a killed container has not ended."""
+"""Interval of log messages about a killed container that still runs."""
 
 SIGKILLED = 137
-"""The Engine's exit code of a PID 1 that was killed."""
+"""Exit code that the Engine reports for a killed PID 1."""
 
 EVENT_DELAY_S = 0.5
-"""Time after the end of a container until the Engine has recorded who killed it."""
+"""Delay until the Engine has recorded who killed an ended container."""
 
 OOM_TIMEOUT_S = 10.0
-"""How long the Engine may take to report lack of memory, on a busy host too, if no kill of the container is known."""
+"""Timeout for the Engine's out-of-memory report, if no kill of the container is known."""
 
 OnEnd = Callable[[], Sequence[tuple[Channel, bytes]]]
 
 
 class EngineMeter(Meter):
-    """A container's counters where only the Engine can read them: up to two seconds, so not for every turn."""
+    """Reads a container's counters from the Engine. A reading takes up to two seconds."""
 
     def __init__(self, engine: Engine, container: str) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class EngineMeter(Meter):
             counters = self._engine.counters(self._container)
             if memory := counters.get("memory_stats"):
                 now = datetime.fromisoformat(counters["read"]).timestamp()
-                # its `OOMKilled` says nothing before the container has ended
+                # `OOMKilled` is valid only after the container has ended
                 kills = self._engine.count_events(self._container, "oom", now)
                 cpu_ns = counters["cpu_stats"]["cpu_usage"]["total_usage"]
                 self._last = Readings(memory.get("max_usage"), memory.get("limit"), kills, cpu_ns)
@@ -64,31 +64,31 @@ class EngineMeter(Meter):
 
 
 class Container:
-    """A container, from its creation to its removal. It may outlive the game that it was made for.
+    """A container, from creation to removal. It may serve several games of its agent.
 
-    Without `id` there is no container yet, or no longer; then nothing runs, and methods do nothing.
+    While `id` is None, nothing runs and methods do nothing.
     """
 
     def __init__(self, tenant: Tenant, engine: Engine | None = None) -> None:
         self.tenant = tenant
-        """The agent, in its present or its last game."""
+        """The agent of the current or last game."""
         self.engine = engine
         self.id = ""
         self.user: User | None = None
-        """Claimed for as long as the container lasts; None if its agent's folders have an owner already."""
+        """Reserved for the lifetime of the container. None if the agent's folders already have an owner."""
         self.directory: Path | None = None
-        """Its named pipes, its account files and its program."""
+        """Contains named pipes, account files and the program."""
         self.program: ProgramCopy | None = None
-        """Its own copy of the agent's files; None: it uses the staged ones."""
+        """The container's copy of the agent's files. None: it uses the staged files."""
         self.stream: AttachStream | None = None
         self.first: FirstProcess | None = None
-        """Its PID 1; None if judge and Engine share no kernel."""
+        """PID 1 of the container. None if judge and Engine run on different kernels."""
         self.groups: Mapping[str, Path] = {}
         self.freezer = Freezer()
         self.meter = Meter()
         self.oom: cgroup.OomSource | None = None
         self.is_reused = False
-        """Whether it has served a game of its agent before."""
+        """Whether it served an earlier game of its agent."""
         self.is_killed = False
         self._is_thawed = True
 
@@ -104,7 +104,7 @@ class Container:
         on_end: OnEnd,
         on_first_end: OnEnd,
     ) -> None:
-        """Start PID 1, find out what this user may do with the container, and choose freezer and meter."""
+        """Start PID 1, and choose freezer and meter by what this user may do with the container."""
         self.stream = AttachStream(engine.attach(self.id), on_report, on_end)
         engine.start(self.id)
         state = engine.state(self.id)
@@ -131,14 +131,14 @@ class Container:
         self.freezer = choose_freezer(policy.freeze, self.groups, engine, self.id)
 
     def restart_counters(self) -> None:
-        """Count from now on, as in a new container. Raises OSError where the kernel cannot do this."""
+        """Reset the counters, as in a new container. Raises OSError where the kernel cannot do this."""
         self.meter.restart()
         if self.oom:
             self.oom.close()
         self.oom = cgroup.OomSource.open(self.groups)
 
     def move(self, cores: Sequence[int]) -> None:
-        """Move it to other processors."""
+        """Move all its processes to other cores."""
         if self.engine and not cgroup.move_to_cores(self.groups, cores):
             self.engine.move(self.id, cores)
 
@@ -150,12 +150,11 @@ class Container:
         self.freezer.freeze()
 
     def thaw(self) -> None:
-        """Let it continue."""
+        """Resume a frozen container."""
         self.freezer.thaw()
         self._is_thawed = True
 
     def is_held(self) -> bool | None:
-        """See `Box`."""
         if not self.engine or not self.id:
             return None
         if self._is_thawed and is_ordered_frozen(self.groups):
@@ -169,16 +168,15 @@ class Container:
     # --- its end ----------------------------------------------------------------------------------
 
     def kill(self) -> None:
-        """Kill everything in it. PID 1 cannot be asked to do it: the agent may send it the same signal."""
+        """Kill all its processes. PID 1 is not asked to do it, because the agent can send PID 1 the same signal."""
         if self.is_killed or not self.id:
             return
         self.thaw()
         self.is_killed = True
-        if not (self.first and self.first.kill()):  # at once; the Engine would wait for its end
+        if not (self.first and self.first.kill()):  # immediate; the Engine would wait for the end
             self._kill_by_engine()
 
     def _kill_by_engine(self) -> None:
-        """Also one that is paused. Not running any more, or in a call that nothing interrupts, is a refusal."""
         if not (self.engine and self.stream):
             return
         with ThreadPoolExecutor(1) as pool:
@@ -190,7 +188,7 @@ class Container:
                 log.debug("the Engine did not kill a box", box=str(self), error=str(error))
 
     def is_gone(self) -> bool:
-        """Whether its PID 1 has ended: the kernel ends that when everything else in the container has."""
+        """Whether PID 1 has ended. The kernel ends it after everything else in the container."""
         if not self.engine or not self.id:
             return True
         if self.first:
@@ -203,7 +201,7 @@ class Container:
     def end(self) -> None:
         """Kill it, even if another program froze it, and wait until its processes are gone.
 
-        A process may be in a call that nothing interrupts: until that returns, it is logged now and then.
+        Logs repeatedly while a process is in an uninterruptible system call.
         """
         began = logged = time.monotonic()
         self.kill()
@@ -224,10 +222,9 @@ class Container:
                 time.sleep(POLL_INTERVAL_S)
 
     def died_of_memory(self) -> bool:
-        """Whether the kernel killed PID 1 for memory; False if this can no longer be known.
+        """Whether the kernel killed PID 1 for memory; False if unknown.
 
-        Only the kernel, short of memory, and a process outside can kill PID 1. The agent causes the first: one that is
-        smaller than PID 1 and uses memory that no process owns. It must not gain by this.
+        An agent that is smaller than PID 1 can cause this with memory that no process owns. It must not gain by it.
         """
         deadline = time.monotonic() + OOM_TIMEOUT_S
         with suppress(HostError):
@@ -236,22 +233,22 @@ class Container:
                 while not (state := self.engine.state(self.id)).get("OOMKilled"):
                     recorded = datetime.fromisoformat(state["FinishedAt"]).timestamp() + EVENT_DELAY_S
                     if state["ExitCode"] != SIGKILLED or self.engine.count_events(self.id, "kill", recorded):
-                        return False  # it ended by itself, or another process killed it
+                        return False  # it exited, or another process killed it
                     if time.monotonic() > deadline:
                         return False
                 return True
         return False
 
     def close(self) -> None:
-        """Remove it, and close every file; never raises."""
+        """Remove the container and close every file. Never raises."""
         with suppress(HostError):
             self.freezer.thaw()
         self.freezer.close()
         self.freezer = Freezer()
         if self.stream:
-            self.stream.close()  # first: the Engine waits until somebody takes what a container has written
+            self.stream.close()  # first, because the Engine waits until a container's output is read
         if self.engine and self.id:
-            # End what runs, if this user may, and let the Engine take note: else it executes runc to kill the dead.
+            # Kill it directly and let the Engine notice. Otherwise the Engine runs runc to kill it.
             if self.first and self.first.kill():
                 self.first.await_end(END_TIMEOUT_S)
                 if not self.first.is_running():
@@ -271,7 +268,7 @@ class Container:
         self.oom = self.first = self.user = self.engine = None
 
     def drop_directory(self) -> None:
-        """Remove its directory, if there is one."""
+        """Remove its directory, if any."""
         if self.directory:
             remove_directory(self.directory)
             self.directory = self.program = None

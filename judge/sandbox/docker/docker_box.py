@@ -1,4 +1,4 @@
-"""The real box: one hardened container an agent, whose PID 1 is ours."""
+"""The default box: one hardened container per agent, with the judge's PID 1."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -30,11 +30,11 @@ log = get_logger()
 KILLED = ProcessReport("signalled", 9)
 
 HANG_UP_S = 10.0
-"""How long after the end of PID 1 the Engine may take to end its stream, on a busy host too."""
+"""Timeout for the Engine to end the stream after the end of PID 1."""
 
 
 class DockerBox(Box):
-    """A box made of a container; see `hardening` for what the agent may do."""
+    """A box made of a container. `hardening` lists what the agent may do."""
 
     def __init__(self, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> None:
         self.name = "docker"
@@ -45,13 +45,13 @@ class DockerBox(Box):
         self.open_reuse: Callable[[Tenant, Limits, BoxPolicy], Reuse] = Reuse
         self._reuse: Reuse | None = None
         self._tmpfs: Mapping[str, str] = {}
-        """The file systems that the agent may write to: mount options by path."""
+        """Writable file systems: mount options by path."""
         self._pipes: NamedPipes | None = None
         self._uses_pipes = False
         self._over = False
-        """PID 1 runs no agent any more, or is gone."""
+        """PID 1 runs no agent any more, or has ended."""
         self._ended = False
-        """PID 1 has told of the agent's end, and killed and reaped everything else before."""
+        """PID 1 has killed and reaped all other processes and reported the agent's end."""
 
     def __str__(self) -> str:
         return str(self._container)
@@ -63,7 +63,7 @@ class DockerBox(Box):
     # --- before the agent runs --------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Make a container ready: PID 1 runs and waits for the word, the agent does not run."""
+        """Start the container. PID 1 runs and waits; the agent does not run yet."""
         self._reuse = self.open_reuse(self._tenant, self._limits, self._policy)
         if (container := self._reuse.take()) is not None:
             self._take_over(container)
@@ -76,7 +76,6 @@ class DockerBox(Box):
             self._make(image, profile)
 
     def _take_over(self, container: Container) -> None:
-        """Use the agent's container of a former game, with new pipes."""
         if container.stream is None or container.first is None or container.directory is None:
             raise TypeError("a container without pipes was kept")
         self._container, container.tenant = container, self._tenant
@@ -87,7 +86,6 @@ class DockerBox(Box):
         self._pipes = self._new_pipes(container.directory)
 
     def _make(self, image: RuntimeImage, profile: str) -> None:
-        """Create and start a container."""
         engine = Engine(self._policy.start_timeout_s)
         container = self._container = Container(self._tenant, engine)
         refuse_unmet(self._policy, engine.info())
@@ -102,7 +100,6 @@ class DockerBox(Box):
             load_image(container.first.pid, image.id)
 
     def _make_directory(self) -> None:
-        """Make what the container gets from this host: account files, named pipes, and a copy of the agent's files."""
         try:
             self._container.directory = directory = make_directory()
             write_accounts(directory, self._uid())
@@ -121,7 +118,6 @@ class DockerBox(Box):
             raise HostError(f"No named pipes for {self}: {error}: see to TMPDIR") from error
 
     def _create(self, engine: Engine, image: RuntimeImage, profile: str) -> str:
-        """Create the container; where the Engine does not see its directory, without what is in it."""
         pipes = self._pipes.directory if self._pipes else None
         try:
             try:
@@ -164,17 +160,16 @@ class DockerBox(Box):
         )
 
     def _uid(self) -> int:
-        """The agent's user: the owner of its folders, else one that no other box has."""
         if self._tenant.uid is not None:
             return self._tenant.uid
         self._container.user = self._container.user or claim_user(self._policy)
         return self._container.user.uid
 
     def _on_first_end(self) -> Sequence[tuple[Channel, bytes]]:
-        """PID 1 has ended: unless its stream has, that tells what there is to tell, and in order."""
+        """The stream, if it is still open, reports the end itself and in order."""
         if self._over or not self._container.stream:
             return ()
-        self.meter.readings()  # the cgroup will soon be gone, and the Engine may miss that memory ran out
+        self.meter.readings()  # now, because the cgroup disappears soon and the Engine may miss the out-of-memory kill
         if self._container.stream.ended:
             return self._on_end()
         return self._container.stream.finish(HANG_UP_S)
@@ -185,7 +180,6 @@ class DockerBox(Box):
             self._pipes = None
 
     def enter(self) -> None:
-        """Move the container from its parking cores to all cores of the slot."""
         if self._tenant.parking_cores and self._tenant.cores:
             self._container.move(self._tenant.cores)
         if self._container.first:
@@ -195,7 +189,6 @@ class DockerBox(Box):
 
     @property
     def sources(self) -> Sequence[EventSource]:
-        """The agent's streams, PID 1's reports and its end, and the kernel's word on memory."""
         pipes: Sequence[EventSource] = self._pipes.sources if self._pipes else ()
         others = (self._container.stream, self._container.first, self._container.oom)
         return [*pipes, *(source for source in others if source)]
@@ -244,9 +237,9 @@ class DockerBox(Box):
         return self._container.is_held()
 
     def nearby(self) -> Nearby:
-        """The disks of the program and, where this user may read it, of the image; of version 1 the cgroup above."""
+        """Disks of the program and, if readable, of the image; with cgroup version 1 also the parent cgroup."""
         if self._container.program and self._container.directory:
-            files = [mark_of(self._container.directory)]  # on the disk of the copy, and the agent cannot watch it
+            files = [mark_of(self._container.directory)]  # on the same disk as the copy, and not watchable by the agent
         else:
             files = list(islice((path for path in self._tenant.program.rglob("*") if path.is_file()), 1))
         if self._container.first:
@@ -256,7 +249,7 @@ class DockerBox(Box):
 
     def kill(self) -> None:
         if not self._over and not self._container.is_killed:
-            self.meter.readings()  # the cgroup will soon be gone
+            self.meter.readings()  # now, because the cgroup disappears soon
             self._container.kill()
 
     def is_gone(self) -> bool:
@@ -265,7 +258,7 @@ class DockerBox(Box):
     # --- at its end -------------------------------------------------------------------------------
 
     def leave(self) -> float:
-        """Kill what still runs, on the parking cores if possible, because ending takes time too. Never raises."""
+        """On the parking cores if possible, because ending processes takes processor time."""
         if self._tenant.parking_cores:
             cgroup.move_to_cores(self._container.groups, self._tenant.parking_cores)
         began = time.monotonic()
@@ -280,21 +273,19 @@ class DockerBox(Box):
         return time.monotonic() - began
 
     def close(self) -> None:
-        """Remove the container, or keep it for the agent's next game, and close the rest; never raises."""
+        """Remove the container, or keep it for the agent's next game. Never raises."""
         if self._reuse and self._reuse.keep(is_at_rest=self._is_at_rest()):
             self._container = Container(self._tenant)
         self._container.close()
         self._close_pipes()
 
     def _is_at_rest(self) -> bool:
-        """Whether nothing runs but PID 1, which can be asked to continue."""
         first = self._container.first
         return self._ended and not self._container.is_killed and first is not None and first.is_running()
 
     # --- reports of PID 1, and its end -----------------------------------------------
 
     def _on_report(self, said: bytes) -> ProcessReport:
-        """Decode a report of PID 1."""
         if self._pipes:
             self._pipes.settle()
         try:
@@ -308,10 +299,7 @@ class DockerBox(Box):
         return report
 
     def _on_end(self) -> Sequence[tuple[Channel, bytes]]:
-        """The stream to PID 1 has ended: nothing new after a report of the end, else find out what happened.
-
-        If PID 1 still runs, only the Engine is gone, and the game continues by the pipes.
-        """
+        """If PID 1 still runs, only the Engine is gone, and the game continues over the pipes."""
         if self._pipes:
             self._pipes.settle()
         if self._over or (self._uses_pipes and self._container.first and self._container.first.is_running()):
@@ -327,7 +315,7 @@ class DockerBox(Box):
 
 @cache
 def log_shared_files() -> None:
-    """Log once that boxes do not have their own copies of their agents' files."""
+    """Log once that boxes share the agents' files instead of copying them."""
     log.warning(
         "the Engine does not see TMPDIR: all games of an agent share its files, so an agent can pass numbers from game "
         "to game; set TMPDIR to a directory that the Engine sees"

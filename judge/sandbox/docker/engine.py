@@ -1,7 +1,6 @@
-"""One client of the container Engine: every way in which it fails comes out as a `HostError` with a sentence.
+"""Client of the container Engine. Every failure is raised as a `HostError` with one sentence.
 
-docker-py is imported by the functions that use it: it and its HTTP client take longer to import than most of the judge,
-and many processes ask no Engine.
+docker-py is imported by the functions that use it, because importing it takes longer than most of the judge.
 """
 
 from __future__ import annotations
@@ -20,29 +19,29 @@ if TYPE_CHECKING:
     import docker
 
 OLDEST_API = (1, 41)
-"""Engine 20.10: the first with private cgroup namespaces in its API."""
+"""Engine 20.10, the first with private cgroup namespaces in its API."""
 
 WAIT_TIMEOUT_S = 10
-"""How long a container may take to end whose streams have ended."""
+"""Timeout for a container to end after its streams have ended."""
 
 VERSION_TIMEOUT_S = 5
 
 USUAL_TIMEOUT_S = 60.0
-"""How long an answer may take where nothing else is said."""
+"""Default timeout of a request."""
 
 REMOVALS, REMOVAL_PAUSE_S = 5, 0.1
-"""How often a removal is tried again, and after how long."""
+"""Attempts of a removal, and the pause between them in seconds."""
 
 
 class Closable(Protocol):
-    """Something that holds a connection."""
+    """An object with a connection."""
 
     def close(self) -> None:
         """Close it."""
 
 
 class EngineRefusalError(HostError):
-    """The Engine answered, and the answer is no; `status` is the HTTP status of its answer."""
+    """The Engine refused a request; `status` is the HTTP status."""
 
     def __init__(self, text: str, status: int) -> None:
         super().__init__(text)
@@ -50,30 +49,30 @@ class EngineRefusalError(HostError):
 
 
 class Engine:
-    """The Engine calls that a box needs. Not shared between threads: each box has its own."""
+    """The Engine requests that a box needs. Not thread-safe: each box has its own."""
 
     def __init__(self, timeout_s: float) -> None:
-        """Connect to the Engine that the environment names (DOCKER_HOST and its like)."""
+        """Connect to the Engine named by the environment (DOCKER_HOST and related variables)."""
         with doing("answer"):
             self._client = connect(timeout_s).api
         self._hijacked: list[Closable] = []
 
     def info(self) -> Mapping[str, Any]:
-        """What the Engine says of itself and its host, in the words of its API; asked once a process."""
+        """Return the Engine's `info` document; requested once per process."""
         with doing("describe itself"):
             return _description(os.environ.get("DOCKER_HOST", ""))
 
     def create(self, config: Mapping[str, Any]) -> str:
-        """Create a container; returns its id."""
+        """Create a container and return its id."""
         with doing("create a container"):
             return str(self._client.create_container_from_config(config)["Id"])  # type: ignore[no-untyped-call]
 
     def attach(self, container: str) -> socket.socket:
-        """The three streams of a container as one socket, from now on."""
+        """Attach to the three streams of a container through one socket."""
         with doing(f"attach to container {container[:12]}"):
             streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
             stream = self._client.attach_socket(container, params=streams)
-            # the response holds the socket open as well
+            # the response also keeps the socket open
             self._hijacked.append(getattr(stream, "_response", stream))
             attached: socket.socket = getattr(stream, "_sock", stream)
             attached.setblocking(False)
@@ -85,30 +84,30 @@ class Engine:
             self._client.start(container)
 
     def state(self, container: str) -> Mapping[str, Any]:
-        """The `State` that the Engine keeps of a container."""
+        """Return the Engine's `State` of a container."""
         with doing(f"inspect container {container[:12]}"):
             return dict(self._client.inspect_container(container)["State"])
 
     def counters(self, container: str) -> Mapping[str, Any]:
-        """What the Engine measures of a container, in the words of its API."""
+        """Return the Engine's statistics of a container."""
         with doing(f"measure container {container[:12]}"):
             return dict(self._client.stats(container, stream=False, one_shot=True))
 
     def count_events(self, container: str, event: str, until_s: float) -> int:
-        """How many events of a kind there were of a container, by a moment of the Engine's clock (waits for it)."""
+        """Count a container's events of a kind until `until_s` of the Engine's clock. Waits for that time."""
         with doing(f"list the events of container {container[:12]}"):
             events = self._client.events(  # type: ignore[call-overload]
                 since=1,
-                until=until_s,  # whole seconds would miss the last
+                until=until_s,  # whole seconds would miss the last events
                 filters={"container": container, "event": event},
                 decode=True,
             )
             return sum(1 for _ in events)
 
     def history(self, label: str, since_s: float, until_s: float) -> list[tuple[str, str]]:
-        """What was done to containers with a label between two moments of the Engine's clock: their ids and actions.
+        """Return (id, action) of labelled containers between two times of the Engine's clock.
 
-        The Engine remembers some hundred events of all its containers.
+        The Engine remembers a few hundred events of all its containers.
         """
         with doing("list events"):
             events = self._client.events(  # type: ignore[call-overload]
@@ -117,34 +116,34 @@ class Engine:
             return [(event["id"], event["Action"]) for event in events]
 
     def wait(self, container: str) -> None:
-        """Wait until a container does not run any more."""
+        """Wait until a container has stopped."""
         with doing(f"wait for container {container[:12]}"):
             self._client.wait(container, timeout=WAIT_TIMEOUT_S)
 
     def kill(self, container: str) -> None:
-        """Kill everything in a container."""
+        """Kill all processes of a container."""
         with doing(f"kill container {container[:12]}"):
             self._client.kill(container)
 
     def pause(self, container: str) -> None:
-        """Freeze a container; it stands still on return."""
+        """Freeze a container; it is frozen when this returns."""
         with doing(f"pause container {container[:12]}"):
             self._client.pause(container)
 
     def unpause(self, container: str) -> None:
-        """Let a container go on."""
+        """Resume a container."""
         with doing(f"unpause container {container[:12]}"):
             self._client.unpause(container)
 
     def move(self, container: str, cores: Sequence[int]) -> None:
-        """Move a container to other processors: some 15 ms."""
+        """Move a container to other cores; takes about 15 ms."""
         with doing(f"move container {container[:12]}"):
             self._client.update_container(container, cpuset_cpus=",".join(map(str, cores)))
 
     def remove(self, container: str) -> None:
-        """Kill and remove a container and its volumes; one that is gone already is fine.
+        """Kill and remove a container and its volumes, if it exists.
 
-        The Engine may write to a container's directory while it deletes it, and then finds the directory not empty.
+        The Engine may write to a container's directory while deleting it, and then reports that it is not empty.
         """
         for is_last in (*[False] * REMOVALS, True):
             try:
@@ -158,24 +157,24 @@ class Engine:
                 return
 
     def create_volume(self, name: str, tmpfs: str, labels: Mapping[str, str]) -> None:
-        """Create a volume in memory with these mount options; it is mounted while a container uses it."""
+        """Create a tmpfs volume with these mount options. It is mounted while a container uses it."""
         with doing(f"create the volume {name}"):
             self._client.create_volume(
                 name, driver="local", driver_opts={"type": "tmpfs", "device": "tmpfs", "o": tmpfs}, labels=dict(labels)
             )
 
     def remove_volume(self, name: str) -> None:
-        """Remove a volume; one that is gone already is fine."""
+        """Remove a volume, if it exists."""
         with doing(f"remove the volume {name}"), ignoring(404):
             self._client.remove_volume(name)
 
     def labelled_volumes(self, label: str) -> list[dict[str, Any]]:
-        """All volumes with a label, in the words of the API's volume list."""
+        """Return all volumes with a label, as listed by the API."""
         with doing("list volumes"):
             return list(self._client.volumes(filters={"label": label})["Volumes"] or ())
 
     def labelled(self, label: str) -> list[dict[str, Any]]:
-        """All containers with a label, in the words of the API's container list."""
+        """Return all containers with a label, as listed by the API."""
         with doing("list containers"):
             return list(self._client.containers(all=True, filters={"label": label}))
 
@@ -187,7 +186,7 @@ class Engine:
 
 
 def versions() -> str:
-    """The versions of the Engine and its API, in a line; or why the Engine does not answer."""
+    """Return the versions of the Engine and its API in one line, or why the Engine does not answer."""
     try:
         with closing(Engine(VERSION_TIMEOUT_S)) as engine:
             said = engine.info()
@@ -199,7 +198,7 @@ def versions() -> str:
 
 @contextmanager
 def doing(what: str) -> Iterator[None]:
-    """Turn every error of the Engine's client into a `HostError` that says what failed."""
+    """Convert every error of the Engine's client into a `HostError` that names the failed action."""
     import docker.errors
     import requests
     import urllib3.exceptions
@@ -218,7 +217,6 @@ def doing(what: str) -> Iterator[None]:
 
 
 def _cause(error: BaseException) -> str:
-    """What the system said, where clients have packed that into words of theirs."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, OSError) and cause.strerror:
@@ -230,7 +228,7 @@ def _cause(error: BaseException) -> str:
 
 @contextmanager
 def ignoring(*statuses: int) -> Iterator[None]:
-    """Pass over the Engine's answers that mean that there is nothing left to do."""
+    """Ignore responses with these HTTP statuses, which mean that nothing is left to do."""
     import docker.errors
 
     try:
@@ -241,7 +239,7 @@ def ignoring(*statuses: int) -> Iterator[None]:
 
 
 def connect(timeout_s: float = USUAL_TIMEOUT_S) -> docker.DockerClient:
-    """A client of the Engine that the environment names, to be closed; to be called `doing` something."""
+    """Return a client of the Engine named by the environment. The caller closes it and wraps requests in `doing`."""
     return _client(_api_version(os.environ.get("DOCKER_HOST", "")), timeout_s)
 
 
@@ -250,24 +248,20 @@ def _client(version: str, timeout_s: float) -> docker.DockerClient:
 
     client = docker.from_env(version=version, timeout=timeout_s)  # type: ignore[arg-type]  # fractions are fine
     if client.api.base_url.startswith("http+docker:"):
-        # The environment's proxies, of which no socket has one, are looked for at each call for as long as it takes.
+        # Otherwise each request looks up proxies, which no socket has.
         client.api.trust_env = False
     return client
 
 
 @functools.cache
 def _description(_host: str) -> Mapping[str, Any]:
-    """What the Engine that DOCKER_HOST names says of itself."""
     with closing(connect()) as client:
         return dict(client.api.info())
 
 
 @functools.cache
 def _api_version(_host: str) -> str:
-    """The API version of the Engine that DOCKER_HOST names, asked once a process.
-
-    Asked as a ping: to tell its version the Engine executes runc, which takes longer than many a call.
-    """
+    """A ping, because for its version the Engine runs runc, which takes longer than many requests."""
     with closing(_client(".".join(map(str, OLDEST_API)), USUAL_TIMEOUT_S)) as client:
         answer = client.api.get(f"{client.api.base_url}/_ping", timeout=USUAL_TIMEOUT_S)
         answer.raise_for_status()

@@ -1,12 +1,11 @@
-"""Kept folders under a quota, with nothing but the Engine: sized volumes, held by a trusted container of our own.
+"""Kept folders with a quota, made by the Engine alone: sized volumes that a trusted container keeps mounted.
 
-A tmpfs volume lasts as long as a container that uses it. So the keeper's container starts beside the boxes, fills the
-volumes before any agent runs, and packs what is in them when the boxes are gone: the agents never meet it, and it reads
-nothing that can still change. It runs an image of its own, as a root without the rights of one (but to read what an
-agent has closed to itself, and to give away what it has unpacked), without a network, on a read-only file system.
+A tmpfs volume exists while a container uses it. The keeper's container starts next to the boxes, fills the volumes
+before any agent runs, and packs them after the boxes are gone, so it meets no agent and reads nothing that can still
+change. It runs its own image as a root with two capabilities (reading closed files and changing owners), without a
+network, on a read-only file system.
 
-Each game has fresh volumes. One that was emptied and used again would tell the next agent how many files it has ever
-had, by the numbers of its inodes: a folder that nobody named.
+Each game has fresh volumes. The inode numbers of a reused one would reveal how many files it has ever had.
 """
 
 import secrets
@@ -41,12 +40,12 @@ log = get_logger()
 ROOT = "/folders"
 
 OWN_MEMORY_BYTES = 64 << 20
-"""What the container's programs may use; the volumes' pages that it fills come on top."""
+"""Memory of the container's programs, in addition to the pages of the volumes that it fills."""
 
 MARK_BYTES = 16
 
 GONE, REPLACED, WHOLE = b"gone", b"replaced", b"whole"
-"""Words of the container's: there is no folder any more, it is no directory any more, tar packed all of it."""
+"""Words of the container: the folder was removed; it is no directory any more; tar packed all of it."""
 
 SCRIPT = f"""
 export LC_ALL=C
@@ -73,15 +72,17 @@ while read -r verb volume folder uid size mark; do
     printf %s "$mark"
 done
 """
-"""What the container does, a line a command, until the judge hangs up. `load` is followed by `size` bytes of a tar
-file; the answer to each ends with `mark`, which no file in the volumes can hold: it was drawn after the agents' end."""
+"""The container's program: one command per line until the judge disconnects. `load` is followed by `size` bytes of a
+tar
+file. Each answer ends with `mark`, which no file can contain, because it was drawn after the agents' end.
+"""
 
 
 class VolumeKeeper(Keeper):
-    """Holds the folders of one game in volumes of the Engine; see `judge.sandbox.folders.Keeper`."""
+    """Keeps the folders of one game in volumes of the Engine."""
 
     def __init__(self, folders: Sequence[Folder], game_id: str, cores: Sequence[int], policy: BoxPolicy) -> None:
-        """`cores` are where the container runs: not the slot's, where the host has others."""
+        """The container runs on `cores`, which are not the slot's if the host has others."""
         super().__init__()
         self._folders = folders
         self._game_id = game_id
@@ -93,7 +94,7 @@ class VolumeKeeper(Keeper):
         self._socket: socket.socket | None = None
 
     def make(self) -> None:
-        """Claim a user for each seat and create the volumes: nothing is mounted yet."""
+        """Reserve a user for each seat and create the volumes; nothing is mounted yet."""
         for seat in {folder.seat for folder in self._folders}:
             user = claim_user(self._policy)
             self._users.append(user)
@@ -102,7 +103,7 @@ class VolumeKeeper(Keeper):
         token = secrets.token_hex(4)
         for folder in self._folders:
             name = f"judge-{self._game_id}-{token}-{folder.seat}-{folder.kind}"
-            # Owned by nobody in it, so that an agent cannot change the mode of the root or hang data on it.
+            # Owned by an unused user, so that an agent cannot change the mode or the attributes of the root.
             quota = f"size={folder.size_bytes},nr_inodes={folder.inodes},mode=1777"
             self._engine.create_volume(name, f"{quota},nosuid,nodev,noexec", self._labels())
             self.places[folder.place] = name
@@ -156,7 +157,6 @@ class VolumeKeeper(Keeper):
         return _left(answer, folder)
 
     def _ask(self, verb: str, folder: Folder, size: int, data: bytes = b"", *, room: int) -> bytes:
-        """Say a command, then `data`; the answer, which may be `room` bytes long. Raises `HostError`."""
         mark = secrets.token_hex(MARK_BYTES)
         volume = f"{folder.seat}-{folder.kind}"
         command = f"{verb} {volume} {folder.name} {self.uids[folder.seat]} {size} {mark}\n"
@@ -235,8 +235,10 @@ class VolumeKeeper(Keeper):
 
 
 def _left(answer: bytes, folder: Folder) -> CollectedFolder:
-    """What an answer to `pack` says: a line of the file system's numbers, how much lies beside the folder, a line of
-    what is there, and a tar file."""
+    """Parse the answer to `pack`: a line of file system numbers, a line with the bytes next to the folder, a line of
+    words
+    and a tar file.
+    """
     numbers, beside, found, packed = [*answer.split(b"\n", 3), b"", b"", b""][:4]
     try:
         blocks, blocks_free, block_bytes, inodes, inodes_free = map(int, numbers.split())

@@ -1,4 +1,4 @@
-"""Ways to freeze and thaw a whole container, the fastest first; a container that is gone counts as frozen."""
+"""Ways to freeze and thaw a whole container, fastest first. A removed container counts as frozen."""
 
 import errno
 import os
@@ -13,10 +13,10 @@ from judge.sandbox.machine.cgroup import UNIFIED
 
 
 class Freezer:
-    """Stops a container. `freeze` only asks: `is_frozen` confirms. This class never stops anything."""
+    """Freezes a container. `freeze` only requests it; `is_frozen` confirms it. This base class never freezes."""
 
     name: str = NO_FREEZER
-    """As `box.freeze` names it."""
+    """Its name in the policy's `box.freeze`."""
 
     def freeze(self) -> None:
         """Stop everything in the container."""
@@ -33,10 +33,10 @@ class Freezer:
 
 
 class FileFreezer(Freezer):
-    """A freezer that is a file of a cgroup, kept open: a few microseconds a call."""
+    """Freezes through an open cgroup file; a call takes a few microseconds."""
 
     def __init__(self, name: str, order: Path, words: tuple[bytes, bytes], state: Path, sign: bytes) -> None:
-        """`words` are written to `order` to freeze and to thaw; `sign` is in `state` when all stands still."""
+        """`words` are written to `order` to freeze and to thaw; `state` contains `sign` once everything is frozen."""
         self.name = name
         self._order = os.open(order, os.O_WRONLY)
         try:
@@ -72,7 +72,7 @@ class FileFreezer(Freezer):
 
 
 class EnginePause(Freezer):
-    """The Engine's own pause: some 10 ms a call, for those who may not write cgroup files."""
+    """Freezes by the Engine's pause, about 10 ms per call, for users who may not write cgroup files."""
 
     name = "engine"
 
@@ -83,13 +83,13 @@ class EnginePause(Freezer):
         self._frozen = False
 
     def prove(self) -> "EnginePause":
-        """Stop and go on once, before an agent runs; HostError where it cannot: later that is an agent's doing."""
+        """Pause and unpause once before an agent runs. Raises HostError; later failures are caused by the agent."""
         self._engine.pause(self._container)
         self._engine.unpause(self._container)
         return self
 
     def freeze(self) -> None:
-        """Everything is stopped on return, unless it is in a call that nothing interrupts."""
+        """On return everything is frozen, except processes in uninterruptible system calls."""
         self._is_wanted = True
         self.is_frozen()
 
@@ -100,7 +100,7 @@ class EnginePause(Freezer):
             self._frozen = False
 
     def is_frozen(self) -> bool:
-        """Whether it was stopped; what could not be stopped before is stopped now, if it can be."""
+        """Whether it is frozen. Retries to freeze what could not be frozen before."""
         if self._is_wanted and not self._frozen:
             with suppress(EngineRefusalError):
                 self._ask(self._engine.pause)
@@ -111,7 +111,7 @@ class EnginePause(Freezer):
         try:
             call(self._container)
         except EngineRefusalError as error:
-            if error.status not in (404, 409, 500):  # not running any more: nothing to stop
+            if error.status not in (404, 409, 500):  # not running any more: nothing to freeze
                 raise
             if self._is_running():
                 raise
@@ -127,15 +127,15 @@ FILES = {
     "unified": (UNIFIED, "cgroup.freeze", (b"1", b"0"), "cgroup.events", b"frozen 1"),
     "v1": ("freezer", "freezer.state", (b"FROZEN", b"THAWED"), "freezer.state", b"FROZEN"),
 }
-"""For each freezer of the kernel its hierarchy, then the arguments of `FileFreezer`.
+"""Per kernel freezer: its hierarchy, then the arguments of `FileFreezer`.
 
-Hosts with v1 controllers often have the unified hierarchy as well. The freezer of v1 is slower, and a loop of vfork
-keeps it from ever reaching FROZEN.
+Hosts with v1 controllers often also have the unified hierarchy. The v1 freezer is slower, and a vfork loop keeps it
+from reaching FROZEN.
 """
 
 
 def choose_freezer(wish: str, directories: Mapping[str, Path], engine: Engine, container: str) -> Freezer:
-    """The freezer that a policy wants: for `auto` the first that this host lets us use."""
+    """Return the freezer that a policy asks for; for `auto` the first that this host permits."""
     if wish == NO_FREEZER:
         return Freezer()
     for name, (hierarchy, order, words, state, sign) in FILES.items():

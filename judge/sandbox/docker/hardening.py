@@ -1,4 +1,4 @@
-"""What an agent's container is allowed: pure, from tenant, limits and policy to the Engine's create arguments."""
+"""Builds the Engine's create arguments of an agent's container from tenant, limits and policy. No side effects."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -11,14 +11,14 @@ from judge.sandbox.layout import ACCOUNT_FILES, FOLDERS, HOME, PERSISTENT, PROGR
 INIT = "/judge/init"
 """PID 1, in every image."""
 INIT_FILES = 300
-"""Open files of PID 1, which keeps the epoll watches that an agent is not to have."""
+"""Open files of PID 1, which uses up the epoll watches that an agent must not have."""
 PIPES = "/io"
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a mount point inside the container
 PAGE_BYTES = 4096
-"""Size of a page of memory. A file in /dev/shm that is not empty uses at least one."""
+"""Page size of memory. A non-empty file in /dev/shm uses at least one page."""
 MOUNT_FLAGS = "rw,nosuid,nodev,noexec"
 RUNS_FLAGS = "rw,nosuid,nodev,exec"
-"""Of the scratch space of a build that runs what it has built."""
+"""Mount flags of the scratch space of a build that runs its own programs."""
 
 MASKED_WHY: Mapping[str, tuple[str, ...]] = {
     "the Engine's own list, of all its versions": (
@@ -106,23 +106,23 @@ MASKED_WHY: Mapping[str, tuple[str, ...]] = {
         "/sys/fs/cgroup/pids.events",
     ),
 }
-"""Paths by the reason why an agent does not see them. A list that is given replaces the Engine's own."""
+"""Masked paths by reason. The list replaces the Engine's default."""
 
 MASKED = tuple(path for paths in MASKED_WHY.values() for path in paths)
-"""What an agent finds empty; a path that a host does not have is ignored."""
+"""Paths that appear empty to an agent; missing paths are ignored."""
 
 DEVICES = Path("/sys/devices")
 SYSTEM, PROCESSORS = "system", "cpu"
-"""The one folder of `DEVICES` that an agent sees: `system/cpu`."""
+"""The only folder of `DEVICES` that an agent sees: `system/cpu`."""
 
 SELINUX = Path("/sys/fs/selinux/enforce")
 READONLY = ("/proc",)
-"""What is read-only, with all below it: an agent changes no setting in /proc, of its own processes neither."""
+"""Read-only paths. An agent cannot change any setting in /proc, including those of its own processes."""
 ENGINE_READONLY = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
-"""The Engine's own list, where the kernel has SELinux: the runtime writes to /proc there after paths are read-only."""
+"""The Engine's default list, for kernels with SELinux: there the runtime writes to /proc after paths are read-only."""
 
 OOM_SCORE_ADJ = 1000
-"""The highest: a host that is out of memory kills agents first, and no agent can make another one a likelier victim."""
+"""The maximum: a host without memory kills agents first, and no agent can make another one a likelier victim."""
 
 
 def container_config(
@@ -139,11 +139,11 @@ def container_config(
     accounts: Path | None = None,
     seccomp: str | None = None,
 ) -> dict[str, Any]:
-    """The body of the Engine's `POST /containers/create` (API 1.41 or newer).
+    """Return the body of the Engine's `POST /containers/create` (API 1.41 or newer).
 
-    `uid` is the agent's user and group. `program` is the directory to mount at /agent instead of the tenant's own;
-    `pipes` is the directory to mount at /io, if any; `accounts` is the directory of the `ACCOUNT_FILES` to mount in
-    /etc, if any; `seccomp` is the text of a profile instead of the Engine's own.
+    `uid` is the agent's user and group. `program` replaces the tenant's program directory at /agent. `pipes` is mounted
+    at
+    /io. `accounts` contains the `ACCOUNT_FILES` for /etc. `seccomp` is the text of a profile; None: the Engine's own.
     """
     return {
         "Image": image,
@@ -154,9 +154,9 @@ def container_config(
         "Hostname": "box",
         "Env": [f"{name}={value}" for name, value in environment(HOME, SCRATCH, tenant).items()],
         "Labels": {"judge.game": tenant.game_id, "judge.seat": str(tenant.seat), "judge.owner": owner},
-        "Tty": False,  # the streams stay apart
+        "Tty": False,  # keeps the streams separate
         "OpenStdin": True,
-        "StdinOnce": True,  # PID 1 sees the end of its stdin when the judge is gone
+        "StdinOnce": True,  # PID 1 sees the end of its stdin when the judge ends
         "AttachStdin": True,
         "AttachStdout": True,
         "AttachStderr": True,
@@ -173,7 +173,6 @@ def container_config(
 
 
 def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:
-    """What the agent cannot reach."""
     security = ["no-new-privileges"]
     if seccomp is not None:
         security.append(f"seccomp={seccomp}")
@@ -188,17 +187,17 @@ def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:
         "ReadonlyPaths": list(ENGINE_READONLY if SELINUX.exists() else READONLY),
         "NetworkMode": "none",
         "CgroupnsMode": "private",  # no host path in /proc/self/cgroup
-        "Init": False,  # PID 1 is ours
+        "Init": False,  # the judge's PID 1 is used
         "RestartPolicy": {"Name": "no"},
         "AutoRemove": False,  # its state is read after its end
-        "LogConfig": {"Type": "none"},  # a log file would be a way to fill the host's disk
+        "LogConfig": {"Type": "none"},  # a log file could fill the host's disk
         "Runtime": policy.runtime,
     }
 
 
 @cache
 def _devices() -> tuple[str, ...]:
-    """The folders of hardware of this host, which show temperatures and what disks and interfaces do."""
+    """Return the hardware folders of this host, which show temperatures and activity of disks and interfaces."""
     system = DEVICES / SYSTEM
     try:
         names = [*DEVICES.iterdir(), *system.iterdir()]
@@ -208,22 +207,22 @@ def _devices() -> tuple[str, ...]:
 
 
 def _quotas(limits: Limits) -> dict[str, Any]:
-    """What the agent cannot exceed. No RLIMIT_NPROC (it counts the whole host); RLIMIT_AS is PID 1's to set."""
+    """No RLIMIT_NPROC, because it counts the whole host. PID 1 sets RLIMIT_AS."""
     return {
         "Memory": limits.cap_bytes,
         "MemorySwap": limits.cap_bytes,  # equal: no swap
         "OomScoreAdj": OOM_SCORE_ADJ,
-        "PidsLimit": limits.processes + 1,  # PID 1 is ours
+        "PidsLimit": limits.processes + 1,  # plus the judge's PID 1
         "Ulimits": [
             _ulimit("core", 0),
-            _ulimit("cpu", -1),  # time is the referee's; PID 1 takes a limit of its own for an attack
+            _ulimit("cpu", -1),  # the referee limits time; PID 1 treats its own limit as an attack
             _ulimit("fsize", limits.file_bytes),
             _ulimit("memlock", 0),
             _ulimit("msgqueue", 0),
             _ulimit("nice", 0),
             _ulimit("nofile", max(limits.open_files, INIT_FILES)),  # PID 1 sets the agent's
             _ulimit("rtprio", 0),
-            _ulimit("sigpending", limits.processes),  # Mono stops each thread by a signal that is queued
+            _ulimit("sigpending", limits.processes),  # Mono stops each thread by a queued signal
             {"Name": "stack", "Soft": limits.stack_bytes, "Hard": -1},
         ],
     }
@@ -236,7 +235,7 @@ def _ulimit(name: str, value: int) -> dict[str, Any]:
 def _files(
     tenant: Tenant, limits: Limits, program: Path, pipes: Path | None, accounts: Path | None, uid: int
 ) -> dict[str, Any]:
-    """The files that an agent sees: its program, folders and scratch space. A tmpfs ends with ENOSPC, to the byte."""
+    """A full tmpfs gives ENOSPC at the exact byte."""
     mounts = [_mount(program.resolve(), PROGRAM)]
     if pipes is not None:
         mounts.append(_mount(pipes, PIPES))
@@ -244,7 +243,7 @@ def _files(
         mounts += [_mount(accounts / name, f"/etc/{name}") for name in ACCOUNT_FILES]
     for kind, path in FOLDERS.items():
         if kind in tenant.folders:
-            # Its volume has the quota, and forbids what a fresh folder forbids.
+            # The volume has the quota and the restrictions of a fresh folder.
             options = {"NoCopy": True}
             mounts.append({"Type": "volume", "Source": tenant.folders[kind], "Target": path, "VolumeOptions": options})
     tmpfs = {path: f"{MOUNT_FLAGS},{options}" for path, options in _tmpfs(tenant, limits, uid).items()}
@@ -258,9 +257,10 @@ def _files(
 
 
 def writable(config: Mapping[str, Any]) -> Mapping[str, str]:
-    """Every file system of a container that its agent can write to and that is gone with it: mount options by path.
+    """Return every file system that the agent can write to and that is removed with the container: mount options by
+    path.
 
-    All are mounted with `MOUNT_FLAGS`; `config` is as `container_config` makes it for an agent.
+    All are mounted with `MOUNT_FLAGS`. `config` is made by `container_config`.
     """
     tmpfs = config["HostConfig"]["Tmpfs"]
     return {path: options.removeprefix(f"{MOUNT_FLAGS},") for path, options in tmpfs.items()}
@@ -271,19 +271,19 @@ def _tmpfs(tenant: Tenant, limits: Limits, uid: int) -> dict[str, str]:
         SCRATCH: (limits.scratch_bytes, limits.scratch_inodes),
         HOME: (limits.temporary_bytes, limits.temporary_inodes),
         PERSISTENT: (limits.persistent_bytes, limits.persistent_inodes),
-        SHARED_MEMORY: (limits.shm_bytes, 1 + limits.shm_bytes // PAGE_BYTES),  # its directory is a file, too
+        SHARED_MEMORY: (limits.shm_bytes, 1 + limits.shm_bytes // PAGE_BYTES),  # its directory also uses an inode
     }
     mine = f"mode=0700,uid={uid},gid={uid}"
     kept = {FOLDERS[kind] for kind in tenant.folders}
     return {
         path: f"size={size_bytes},nr_inodes={inodes},{mine}"
         for path, (size_bytes, inodes) in sizes.items()
-        if size_bytes and path not in kept  # to a tmpfs, 0 means no limit
+        if size_bytes and path not in kept  # for a tmpfs 0 means no limit
     }
 
 
 def _mount(source: Path, target: str) -> dict[str, Any]:
-    """A read-only bind mount. `Mounts` and not `Binds`: the Engine says so when it does not see the source."""
+    """A read-only bind mount. `Mounts` is used because the Engine reports a missing source, unlike with `Binds`."""
     return {
         "Type": "bind",
         "Source": str(source),

@@ -1,8 +1,7 @@
-"""Loads the files of an image into memory before its boxes play, so that no agent leaves a trace by loading them.
+"""Loads the files of an image into memory before its boxes play, so that agents leave no trace by loading them.
 
-Boxes of one image share its files in the page cache. An agent that reads a file which is not in memory changes that for
-every later game, which can measure it. Agents cannot remove pages from memory, so there is nothing left to change once
-all are loaded.
+Boxes of one image share its files in the page cache. Reading a file that is not in memory would be measurable in every
+later game. Agents cannot remove pages, so once all are loaded there is nothing left to change.
 """
 
 import os
@@ -15,22 +14,22 @@ from judge.base.logs import get_logger
 from judge.sandbox.machine.procfs import PROC
 
 MAX_IMAGE_BYTES = 1 << 30
-"""Size of the largest image that is loaded."""
+"""Maximum size of an image that is loaded."""
 
 RELOAD_S = 60.0
-"""How long a loaded image is taken to be in memory: a host that needs memory may remove pages."""
+"""Interval after which an image is loaded again, because a host may drop pages."""
 
 log = get_logger()
 
 _LOCK = Lock()
 _LOADED: dict[str, float] = {}
-"""When each image was loaded, by its id, in seconds of the monotonic clock."""
+"""Monotonic time of the last load, by image id."""
 
 
 def load_image(pid: int, image: str) -> None:
-    """Load the files of the image with this id, in which the process runs, unless they were loaded a moment ago.
+    """Load the files of the image in which process `pid` runs, unless they were loaded recently.
 
-    Only root can read them; for other users this does nothing.
+    Does nothing without root, which reading them needs.
     """
     with _LOCK:
         if time.monotonic() - _LOADED.get(image, -RELOAD_S) < RELOAD_S or os.geteuid() != 0:
@@ -43,7 +42,7 @@ def load_image(pid: int, image: str) -> None:
 
 
 def load_files(root: Path, max_bytes: int) -> int:
-    """Load all files of the file system below `root` into memory; returns their size in bytes, 0 if it is too much."""
+    """Load all files of the file system below `root`. Returns their size in bytes, 0 if it exceeds `max_bytes`."""
     files = list(_files(os.fspath(root), root.stat().st_dev))
     size = sum(bytes_ for _, bytes_ in files)
     if size > max_bytes:
@@ -58,7 +57,6 @@ def load_files(root: Path, max_bytes: int) -> int:
 
 
 def _files(root: str, device: int) -> Iterator[tuple[str, int]]:
-    """The regular files below a directory and their sizes, without those of other file systems."""
     waiting = [root]
     while waiting:
         with os.scandir(waiting.pop()) as entries:

@@ -1,9 +1,9 @@
-"""The images that boxes are made of, and which of them is right for an agent's runtime.
+"""The images of boxes, and the choice of the image for an agent's runtime.
 
-`base` is a bare file system; `keeper` holds the folders of agents; agents run in
-the others, ours (`judge.sandbox.runtimes.recipes`) or an organiser's, which is found by the label of its image. Those
-have PID 1 of the box at /judge/init, and any other local image gets it in a derived copy. `judge.host.build_images`
-builds them; labels say what an image was made of.
+`base` is a bare file system; `keeper` keeps the folders of agents; agents run in the others: ours
+(`judge.sandbox.runtimes.recipes`), or an organiser's, found by its image label. They have the judge's PID 1 at
+/judge/init; any other local image gets it in a derived copy. `judge.host.build_images` builds them. Labels describe the
+inputs of an image.
 """
 
 from __future__ import annotations
@@ -38,25 +38,25 @@ DERIVED = "judge/derived"
 
 CONTENT = "judge.content"
 RUNTIME = "judge.runtime"
-"""The label of an organiser's runtime: all that decides it, as JSON."""
+"""Label of an organiser's runtime: its complete definition as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageState:
-    """One of our images as the Engine has it; `id` is empty where it does not."""
+    """State of one of our images on the Engine; `id` is empty if it is missing."""
 
     id: str
     current: bool
-    """Built by the scripts and sources of this judge."""
+    """Whether it was built by the current scripts and sources."""
     content: str
-    """SHA-256 (hex) of the imported tar file: equal content, equal bytes."""
+    """SHA-256 (hex) of the imported tar file. Equal content gives equal bytes."""
     packages: int
     size_bytes: int
     recipe: ImageRecipe
 
     @property
     def name(self) -> str:
-        """The name of the recipe."""
+        """Name of the recipe."""
         return self.recipe.name
 
     @property
@@ -66,7 +66,7 @@ class ImageState:
 
     @property
     def is_optional(self) -> bool:
-        """Built by name, or when something needs it: no fault where it is missing."""
+        """Built only on request or when needed, so it may be missing."""
         return self.recipe.is_optional
 
     def __str__(self) -> str:
@@ -82,7 +82,7 @@ class ImageState:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeImage:
-    """What a box runs in: the id of an image, and the seccomp profile that its programs need; empty: any."""
+    """The image of a box, and the seccomp profile that its programs need (empty: any)."""
 
     id: str
     seccomp: str = ""
@@ -90,14 +90,14 @@ class RuntimeImage:
 
 @contextmanager
 def engine_client(what: str, timeout_s: float = USUAL_TIMEOUT_S) -> Iterator[docker.DockerClient]:
-    """A client of the Engine; what fails of it is a `HostError` that names `what` was to be done."""
+    """Context manager: a client of the Engine. Its errors become a `HostError` that names the action `what`."""
     with doing(what), closing(connect(timeout_s)) as client:
         yield client
 
 
 def find_image(client: docker.DockerClient, name: str) -> Image | None:
-    """The image of this name, tag or id; None if the Engine does not have it."""
-    from docker.errors import ImageNotFound  # here, as in `judge.sandbox.docker.engine`: its import takes long
+    """Return the image with this name, tag or id; None if the Engine does not have it."""
+    from docker.errors import ImageNotFound  # imported here: slow to import
 
     try:
         return client.images.get(name)
@@ -106,9 +106,9 @@ def find_image(client: docker.DockerClient, name: str) -> Image | None:
 
 
 def find_images(client: docker.DockerClient, label: str, **filters: bool) -> list[Image]:
-    """The images with a label (`name` or `name=value`); without those that somebody removes meanwhile.
+    """Return the images with a label (`name` or `name=value`), without images that are removed during the call.
 
-    The Engine's client lists images and then asks for each, and fails if one is gone by then.
+    The Engine's client requests each listed image separately and fails if one is gone.
     """
     summaries = client.api.images(filters={"label": label, **filters})
     found = (find_image(client, summary["Id"]) for summary in summaries)
@@ -123,7 +123,7 @@ def _id(image: Image) -> str:
 
 
 def listing() -> list[ImageState]:
-    """The state of each of our images on the Engine, then of an organiser's runtimes. Raises `HostError`."""
+    """Return the state of each of our images, then of an organiser's runtimes. Raises `HostError`."""
     with engine_client("list images") as client:
         return [
             image_state(recipe, find_image(client, recipe.tag)) for recipe in (*recipes().values(), *_built(client))
@@ -131,7 +131,7 @@ def listing() -> list[ImageState]:
 
 
 def runtimes_with(word: str) -> list[str]:
-    """The runtimes that have a module, a program or a library by this name: ours, and an organiser's that are built.
+    """Return the runtimes that provide a module, program or library of this name: ours, and an organiser's built ones.
 
     Without an Engine only ours.
     """
@@ -142,7 +142,7 @@ def runtimes_with(word: str) -> list[str]:
 
 
 def _built(client: docker.DockerClient) -> Iterator[ImageRecipe]:
-    """An organiser's runtimes, by name; without those whose label another judge wrote in another way."""
+    """Skips runtimes whose label has another version's form."""
     tags = {tag for image in find_images(client, RUNTIME) for tag in image.tags}
     for tag in sorted(tags):
         name = tag.removeprefix("judge/").removesuffix(":1")
@@ -152,12 +152,12 @@ def _built(client: docker.DockerClient) -> Iterator[ImageRecipe]:
 
 
 def recipe_called(client: docker.DockerClient, name: str) -> ImageRecipe | None:
-    """The recipe of one of ours, or of an organiser's runtime that is built; None for another image."""
+    """Return the recipe of one of our images or of an organiser's built runtime; None for another image."""
     if name in recipes():
         return recipes()[name]
     image = find_image(client, f"judge/{name}:1") if re.fullmatch(NAME, name) else None
     label = "" if image is None else image.labels.get(RUNTIME, "")
-    # What somebody built upon it has its label too, under another name.
+    # Derived images inherit the label under another name.
     return runtime_of_label(name, label) if image is not None and image.labels.get("judge.image") == name else None
 
 

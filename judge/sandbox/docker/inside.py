@@ -1,15 +1,15 @@
-"""Works inside a container's namespaces for a judge that is root: a program of its own, which imports nothing of ours.
+"""Works inside a container's namespaces for a judge that runs as root. A standalone program that imports nothing of
+judge.
 
     python -I inside.py FD
 
-It is started once a process, with one end of a socket pair, and ends with the other end. A request is a line of JSON
-with a handle of the container's PID 1; the answer is a line of JSON: `{}`, or `{"error": WHY}`.
+FD is one end of a socket pair; the program ends with the other end. A request is a line of JSON with a handle of the
+container's PID 1. The answer is a line of JSON: `{}`, or `{"error": WHY}`.
 
-Only a process with one thread may enter a mount namespace, and the judge has more: so this is a process of its own. It
-goes back after each request. Process numbers are set by a child of it, for they are counted where a process is. That
-child shares this process's memory until it ends (vfork), because a copy of it takes longer than all else that is done
-here. No program of the agent's runs in the container meanwhile, and every path that is used here lies on a file system
-that no agent can write to.
+Only a single-threaded process may enter a mount namespace, so this is a separate process. It returns to its own
+namespaces after each request. Process numbers are set by a child that shares its memory (vfork), because copying the
+process would take longer than the rest. No program of the agent runs in the container during a request, and every path
+used here is on a file system that agents cannot write to.
 """
 
 import array  # noqa: F401 - for socket.recv_fds, which imports it when it is called
@@ -28,10 +28,10 @@ CLONE_VM, CLONE_VFORK = 0x100, 0x4000
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MNT_DETACH = 2, 4, 8, 2
 AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 OPEN_TREE, MOVE_MOUNT, MOUNT_SETATTR = 428, 429, 442
-"""The calls' numbers, the same on every kind of machine."""
+"""System call numbers, equal on all architectures."""
 OPEN_TREE_CLONE, MOVE_MOUNT_F_EMPTY_PATH, MS_PRIVATE = 1, 4, 1 << 18
 RDONLY, NOATIME, ATIME = 0x1, 0x10, 0x70
-"""Attributes of a mount; the last is the mask of those that say when times of access are kept."""
+"""Mount attributes; the last is the mask of the access-time flags."""
 
 LAST_PID = "/proc/sys/kernel/ns_last_pid"
 IPC = ("/proc/sysvipc/shm", "/proc/sysvipc/sem", "/proc/sysvipc/msg")
@@ -46,7 +46,7 @@ libc.fopen.restype = ctypes.c_void_p
 
 
 class MountAttributes(ctypes.Structure):
-    """What `mount_setattr` takes."""
+    """Argument of `mount_setattr`."""
 
     _fields_ = (
         ("set", ctypes.c_uint64),
@@ -57,7 +57,7 @@ class MountAttributes(ctypes.Structure):
 
 
 class LastNumber:
-    """The number of the last process of a PID namespace, which a child of this process sets."""
+    """The last process number of a PID namespace, set by a child of this process."""
 
     STACK = 1 << 16
 
@@ -70,11 +70,11 @@ class LastNumber:
         self._flush = ctypes.cast(libc.fflush, ctypes.c_void_p)
 
     def set(self, number: int) -> None:
-        """Let the next process of the namespace that children of this process are born in have the number after it."""
+        """Let the next process in the namespace of this process's children get `number` + 1."""
         libc.rewind(self._file)
         libc.fputs(str(number).encode(), self._file)
         flags = CLONE_VM | CLONE_VFORK | signal.SIGCHLD
-        child = libc.clone(self._flush, self._top, flags, self._file)  # it writes what is in the buffer, and ends
+        child = libc.clone(self._flush, self._top, flags, self._file)  # it flushes the buffer and ends
         _check(min(child, 0), "clone")
         if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0:
             raise OSError(f"{LAST_PID} cannot be written")
@@ -83,7 +83,7 @@ class LastNumber:
 def main(fd: int) -> None:
     """Answer requests until the judge is gone."""
     sys.meta_path.clear()  # nothing is imported from a container
-    # A handle of this process would name the namespaces that it is in when it is used, not these.
+    # Open handles: a name would refer to the namespaces entered later.
     home = [os.open(f"/proc/self/ns/{name}", os.O_RDONLY | os.O_CLOEXEC) for name in ("ipc", "pid", "mnt")]
     last_number = LastNumber()
     with socket.socket(fileno=fd) as judge:
@@ -103,11 +103,10 @@ def main(fd: int) -> None:
 
 
 def _carry_out(request: Mapping[str, Any], handle: int, last_number: LastNumber) -> None:
-    """Renew what a game could have left; the first time, hide what cannot be renewed."""
     tree: int | None = None
     if request["program"] is not None:
         path = request["program"][0]
-        # A mount of the directory that is not attached to any path yet.
+        # A mount of the directory that is not attached to a path yet.
         tree = libc.syscall(OPEN_TREE, AT_FDCWD, path.encode(), ctypes.c_uint(OPEN_TREE_CLONE | os.O_CLOEXEC))
         _check(min(tree, 0), f"open_tree {path}")
     try:
@@ -118,7 +117,6 @@ def _carry_out(request: Mapping[str, Any], handle: int, last_number: LastNumber)
 
 
 def _work_inside(request: Mapping[str, Any], handle: int, tree: int | None, last_number: LastNumber) -> None:
-    """Carry a request out in the namespaces of the process; `tree` is the new directory of the program."""
     _check(libc.setns(handle, CLONE_NEWIPC), "setns")
     for path in IPC:
         if len(_read(path).splitlines()) > 1:
@@ -137,10 +135,10 @@ def _work_inside(request: Mapping[str, Any], handle: int, tree: int | None, last
 
 
 def _hide(files: Mapping[str, str]) -> None:
-    """Let a game see nothing that counts on, and leave no time of access.
+    """Hide counters and access times from games.
 
-    PID 1's numbers and the counters of the cgroups are hidden; `files` stand in the place of the latter, for programs
-    that ask for their limits. /dev is closed to changes: a device's times could be set.
+    Hides PID 1's numbers and the cgroup counters; `files` replace the latter for programs that read their limits. /dev
+    becomes read-only, because times of devices could be set.
     """
     _set_attributes("/", NOATIME, ATIME, AT_RECURSIVE)
     _set_attributes("/dev", RDONLY)
@@ -156,7 +154,6 @@ def _hide(files: Mapping[str, str]) -> None:
 
 
 def _renew(path: str, options: str) -> None:
-    """Put an empty file system in the place of one that an agent wrote to."""
     _check(libc.umount2(path.encode(), MNT_DETACH), f"umount {path}")
     _mount(path, options, MS_NOSUID | MS_NODEV | MS_NOEXEC)
     found = os.statvfs(path)
@@ -165,7 +162,6 @@ def _renew(path: str, options: str) -> None:
 
 
 def _replace(path: str, tree: int) -> None:
-    """Put a mount in the place of another one, read-only and without times of access."""
     _check(libc.umount2(path.encode(), MNT_DETACH), f"umount {path}")
     flags = ctypes.c_uint(MOVE_MOUNT_F_EMPTY_PATH)
     _check(libc.syscall(MOVE_MOUNT, tree, b"", AT_FDCWD, path.encode(), flags), f"move_mount {path}")
@@ -173,7 +169,6 @@ def _replace(path: str, tree: int) -> None:
 
 
 def _read(path: str) -> bytes:
-    """A file of the kernel's with some lines."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         return os.read(fd, LARGEST)

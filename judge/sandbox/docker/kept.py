@@ -1,8 +1,9 @@
-"""Containers that wait for the next game of their agents.
+"""Idle containers that wait for the next game of their agents.
 
-A container is kept only for the agent that it was made for. At the end of a game it is renewed and proved clean
-(`judge.sandbox.docker.renewal`). It waits on its parking cores and is checked again before the next game. Kept
-containers belong to this process and end with it; after a kill the reaper removes them.
+A container is kept only for its agent. After a game it is renewed and verified as clean
+(`judge.sandbox.docker.renewal`),
+moved to its parking cores, and checked again before the next game. Idle containers end with this process; after a kill
+the reaper removes them.
 """
 
 import os
@@ -22,10 +23,10 @@ from judge.sandbox.docker.renewal import Renewal, UncleanError, helper
 log = get_logger()
 
 MAX_IDLE_CONTAINERS = 4
-"""Maximum number of containers that wait in a process: two for each seat of its games. The oldest is removed first."""
+"""Maximum number of idle containers per process: two for each seat of its games. The oldest is removed first."""
 
 CHECKED_PROFILE = "native"
-"""Under this seccomp profile everything that a game can leave behind is checked. No other container is kept."""
+"""The only seccomp profile under which everything that a game can leave behind is checked."""
 
 
 class ContainerKey(NamedTuple):
@@ -33,24 +34,24 @@ class ContainerKey(NamedTuple):
 
     digest: str
     made_with: Hashable
-    """What else is in the container's configuration, without what belongs to one game."""
+    """The rest of the container's configuration, without values that change from game to game."""
 
 
 class KeptContainers:
-    """The containers of this process that wait for the next game of their agents; for several threads."""
+    """The idle containers of this process. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._waiting: OrderedDict[tuple[ContainerKey, str], Renewal] = OrderedDict()
         self._owner = 0
-        """The process that closes them when it ends."""
+        """Id of the process that closes them at its end."""
 
     def put(self, key: ContainerKey, renewal: Renewal) -> None:
-        """Keep a container that was renewed; if there are too many, remove the oldest."""
+        """Keep a renewed container. Remove the oldest above the maximum."""
         with self._lock:
             if self._owner != os.getpid():
                 self._owner = os.getpid()
-                Finalize(None, self.close, exitpriority=0)  # at the end of a worker process too
+                Finalize(None, self.close, exitpriority=0)  # also at the end of a worker process
             self._waiting[key, renewal.container.id] = renewal
             surplus = len(self._waiting) - MAX_IDLE_CONTAINERS
             removed = [self._waiting.popitem(last=False)[1] for _ in range(surplus)]
@@ -58,7 +59,7 @@ class KeptContainers:
             each.container.close()
 
     def take(self, key: ContainerKey) -> Renewal | None:
-        """The agent's container that was used last, in which nothing has run since; None if there is none."""
+        """Return the agent's most recently used container, if nothing has run in it since; else None."""
         while (renewal := self._pop(key)) is not None:
             try:
                 renewal.prove_alone()
@@ -77,12 +78,12 @@ class KeptContainers:
             return None if found is None else self._waiting.pop(found)
 
     def all(self) -> Sequence[Container]:
-        """Those that wait now."""
+        """The idle containers."""
         with self._lock:
             return tuple(renewal.container for renewal in self._waiting.values())
 
     def close(self, but_of: str = "") -> None:
-        """Remove all but those of the agent with this digest; never raises."""
+        """Remove all except those of the agent with the digest `but_of`. Never raises."""
         with self._lock:
             keys = [key for key in self._waiting if not but_of or key[0].digest != but_of]
             removed = [self._waiting.pop(key) for key in keys]
@@ -91,11 +92,11 @@ class KeptContainers:
 
 
 KEPT = KeptContainers()
-"""Those of this process."""
+"""The idle containers of this process."""
 
 
 class Reuse:
-    """Whether the container of one box is kept: `take` or `begin` before the game, `keep` after it."""
+    """Decides whether the container of a box is reused: `take` or `begin` before the game, `keep` after it."""
 
     def __init__(
         self,
@@ -105,12 +106,12 @@ class Reuse:
         kind: type[Renewal] = Renewal,
         variety: Hashable = None,
     ) -> None:
-        """`variety` is what else this kind of box gives its container; one of another variety is never reused."""
+        """`variety` is the box-specific configuration of the container. Other varieties are not reused."""
         self._runtime = tenant.runtime
         self._policy = policy
         self._kind = kind
         self._renewal: Renewal | None = None
-        """Of the box's container, if it may be kept."""
+        """The renewal of the box's container, if it may be kept."""
         self._is_wanted = policy.reuse != "never" and bool(tenant.digest)
         if self._is_wanted:
             agent = (tenant.name, tenant.program, tenant.command, tenant.runtime, tenant.environment)
@@ -128,16 +129,16 @@ class Reuse:
 
     @property
     def is_possible(self) -> bool:
-        """Whether the box's container may be kept after the game."""
+        """Whether the container may be kept after the game."""
         return self._renewal is not None
 
     def take(self) -> Container | None:
-        """The agent's container of a former game."""
+        """Return the agent's idle container, if any."""
         self._renewal = KEPT.take(self._key) if self._is_wanted else None
         return self._renewal.container if self._renewal else None
 
     def begin(self, container: Container, profile: str, tmpfs: Mapping[str, str]) -> bool:
-        """Prepare a new container for being kept, if it may be; False if this failed and it can serve no game."""
+        """Prepare a new container for reuse, if allowed. False if this failed and the container is unusable."""
         if self._is_wanted and profile != CHECKED_PROFILE:
             self._refuse(f"the seccomp profile {profile} of {self._runtime} allows more than is undone")
         if not self._is_wanted:
@@ -152,7 +153,7 @@ class Reuse:
         return True
 
     def keep(self, *, is_at_rest: bool) -> bool:
-        """Whether the container was proved to be as new, and waits for the agent's next game."""
+        """Renew the container and keep it. False if it was not verified as clean."""
         renewal, self._renewal = self._renewal, None
         if renewal is None:
             return False
@@ -172,7 +173,6 @@ class Reuse:
 
 
 def _refuse_impossible(tenant: Tenant, policy: BoxPolicy) -> None:
-    """Raise UncleanError if no container of this agent can be kept."""
     helper()
     if tenant.folders:
         raise UncleanError("a game with kept folders has new volumes, and a container cannot be given others")
@@ -183,7 +183,7 @@ def _refuse_impossible(tenant: Tenant, policy: BoxPolicy) -> None:
 
 
 def log_unclean(container: Container, error: Exception) -> None:
-    """Log that a container serves no further game, and why."""
+    """Log why a container is not reused."""
     log.warning(
         "a box that cannot be proved clean is thrown away; the next game gets a fresh one",
         box=str(container),
@@ -193,5 +193,5 @@ def log_unclean(container: Container, error: Exception) -> None:
 
 @cache
 def log_no_effect(why: str) -> None:
-    """Log, once for each reason, that boxes cannot be kept although the policy says so."""
+    """Log, once per reason, that boxes cannot be reused although the policy asks for it."""
     log.warning("box.reuse has no effect: each game has a fresh box", why=why)

@@ -1,4 +1,4 @@
-"""Removes what boxes of judges that are gone have left behind; never touches what may belong to a live one."""
+"""Removes what boxes of ended judges left behind. Never touches what may belong to a running one."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -13,23 +13,23 @@ from judge.sandbox.machine.core_locks import CoreLocks
 from judge.sandbox.machine.owner import Fate, Owner, directories, kill_marked, remove_directory
 
 FOREIGN_AGE_S = 24 * 3600
-"""How old a stopped container must be where its owner is unknown (another host, an earlier boot, another user)."""
+"""Minimum age of a removed stopped container with an unknown owner (another host, an earlier boot, another user)."""
 
 UNMARKED_AGE_S = 3600
-"""How old a directory must be that its maker did not live to mark."""
+"""Minimum age of a removed directory without an owner's mark."""
 
 REAP_TIMEOUT_S = 60.0
-"""How long the Engine may take for an answer, and a container for its end."""
+"""Timeout for a response of the Engine, and for the end of a container."""
 
 LOOK_S = 0.5
-"""How often the Engine is asked again to remove a container."""
+"""Interval between attempts to remove a container."""
 
 
 def reap(*, containers: bool = True) -> list[str]:
-    """Remove what has no owner any more; returns a line for each thing removed. Called at a judge command's start.
+    """Remove everything without an owner; return one line per removed thing. Called when a judge command starts.
 
-    Without `containers` the Engine is not asked: for commands that use process boxes only. Raises `HostError` where
-    the Engine does not answer.
+    Without `containers` the Engine is not asked, for commands that use only process boxes. Raises `HostError` if the
+    Engine does not answer.
     """
     removed: list[str] = []
     if containers:
@@ -46,7 +46,7 @@ def reap(*, containers: bool = True) -> list[str]:
 
 @contextmanager
 def alone_on(cores: CoreLocks) -> Iterator[None]:
-    """Have cores, on which nothing runs any more that a dead judge of this user has left. Raises `HostError`."""
+    """Reserve cores on which nothing runs any more that an ended judge of this user left. Raises `HostError`."""
     with cores:
         if cores.waited or any(owner and owner.fate() is Fate.GONE for _, owner in directories()):
             for line in reap():
@@ -63,7 +63,7 @@ def _reap_containers(engine: Engine) -> Iterator[str]:
 
 
 def _remove(engine: Engine, container: str) -> None:
-    """Kill and remove a container, waiting for one that is in a call that nothing interrupts: it uses its cores."""
+    """Waits for a container in an uninterruptible system call, because it uses its cores."""
     deadline = time.monotonic() + REAP_TIMEOUT_S
     while True:
         try:
@@ -78,7 +78,7 @@ def _remove(engine: Engine, container: str) -> None:
 
 
 def _reap_volumes(engine: Engine) -> Iterator[str]:
-    """After the containers: the Engine does not remove a volume that one of them uses."""
+    """After the containers, because the Engine does not remove a volume in use."""
     for volume in engine.labelled_volumes("judge.owner"):
         created = datetime.fromisoformat(volume["CreatedAt"]).timestamp()
         if is_rubbish({**volume, "Created": created, "State": "idle"}):
@@ -88,7 +88,7 @@ def _reap_volumes(engine: Engine) -> Iterator[str]:
 
 
 def is_rubbish(container: Mapping[str, Any]) -> bool:
-    """Whether a container, as the Engine lists it, can belong to no live judge."""
+    """Whether a listed container cannot belong to a running judge."""
     try:
         fate = Owner.decode(container["Labels"]["judge.owner"]).fate()
     except ValueError:
@@ -100,7 +100,6 @@ def is_rubbish(container: Mapping[str, Any]) -> bool:
 
 
 def _is_forgotten(directory: Path) -> bool:
-    """Whether a directory without a mark is too old for its maker to be about to mark it."""
     try:
         return time.time() - directory.stat().st_mtime > UNMARKED_AGE_S
     except OSError:

@@ -1,13 +1,15 @@
-"""Between two games of an agent its container is made as new, and that is proved from outside, or it is thrown away.
+"""Renews a container between two games of its agent, and verifies from outside that it is as new. Otherwise it is
+removed.
 
-What is renewed: PID 1 ends every other process and leaves the agent's folders (`images/init/init.c`); a helper that is
-root puts empty file systems in the place of those that the agent could write to and a new copy of its program in the
-place of the old one, and lets process numbers start after PID 1 again (`judge.sandbox.docker.inside`).
-Compared with the start are the processes and threads of the container's cgroups, memory, every attribute of PID 1 that
-another process of its user could change, the mounts, sockets with names, keys, message queues, semaphores and shared
-memory. What
-counts on and cannot be set back is hidden from the agent before its first game: the counters of its cgroups, and what
-/proc says of PID 1.
+Renewed: PID 1 ends all other processes and leaves the agent's folders (`images/init/init.c`). A helper that runs as
+root
+mounts empty file systems over the writable ones and a new copy of the program over the old one, and restarts process
+numbers after PID 1 (`judge.sandbox.docker.inside`).
+Compared with the start: processes and threads in the container's cgroups, memory, every attribute of PID 1 that another
+process of its user could change, mounts, named sockets, keys, message queues, semaphores and shared memory.
+Hidden from the agent before its first game, because they cannot be reset: the counters of its cgroups, and PID 1's
+files
+in /proc.
 """
 
 import json
@@ -37,28 +39,28 @@ from judge.sandbox.machine.pipes import CHUNK, await_readable
 from judge.sandbox.machine.procfs import stat_fields, status_fields
 
 CLEAN_TIMEOUT_S = 5.0
-"""How long PID 1 may take to leave nothing."""
+"""Timeout for the clean-up by PID 1."""
 
 PATIENCE_S = 5.0
-"""How long the helper may take for an answer."""
+"""Timeout for an answer of the helper."""
 
 ROOM_BYTES = 2 << 20
-"""How much more memory than before its first game a container may use: its program's pages, and batches of counters."""
+"""Memory that a container may use in addition to its use before the first game: program pages and batched counters."""
 
 FREED_S, FREED_LOOK_S = 1.0, 0.01
-"""How long the kernel may take to free what it had for processes that have ended, and how often that is looked at."""
+"""Timeout for the kernel to free memory of ended processes, and its polling interval."""
 
 STATUS = (
     "Umask", "Uid", "Gid", "Groups", "NSpid", "TracerPid", "Threads", "SigPnd", "ShdPnd", "SigBlk", "SigIgn", "SigCgt",
     "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp", "Seccomp_filters", "THP_enabled",
 )  # fmt: skip
-"""Fields of /proc/PID/status that stay as they are while PID 1 waits."""
+"""Fields of /proc/PID/status that do not change while PID 1 waits."""
 
 STAT = {"session": 3, "priority": 15, "nice": 16, "rt_priority": 37, "policy": 38}
-"""Fields of /proc/PID/stat that do so, by their places after the name."""
+"""Such fields of /proc/PID/stat, by their position after the name."""
 
 FILES = ("limits", "oom_score_adj", "coredump_filter", "personality", "timerslack_ns", "cgroup", "loginuid")
-"""Other files of /proc/PID that do so."""
+"""Other such files of /proc/PID."""
 
 SHOWN = {
     "memory": ("memory.limit_in_bytes", "memory.soft_limit_in_bytes", "memory.memsw.limit_in_bytes"),
@@ -68,27 +70,27 @@ SHOWN = {
         "cgroup.controllers", "cpu.max", "cpu.weight", "memory.high", "memory.max", "memory.swap.max", "pids.max",
     ),
 }  # fmt: skip
-"""Limits of a container's cgroups that its programs may read, as the JVM does; counters are not among them."""
+"""Cgroup limits that programs in the container may read, as the JVM does. They include no counters."""
 
 
 EPOLL = "anon_inode:[eventpoll]"
-"""What /proc/PID/fd calls an epoll."""
+"""The link text of an epoll in /proc/PID/fd."""
 
 LAST_PID = 1
-"""The agent is the first process after PID 1, in each of its games."""
+"""The agent is the first process after PID 1 in each game."""
 
 NAMESPACES = ("mnt", "pid", "ipc", "net", "cgroup", "uts")
 
 
 class UncleanError(Exception):
-    """A container cannot be proved as new; the text says why."""
+    """A container could not be verified as new; the text is the reason."""
 
 
 class NamespaceHelper:
-    """The program that works inside containers, one a process; see `judge.sandbox.docker.inside`."""
+    """The program that works inside containers, one per process; see `judge.sandbox.docker.inside`."""
 
     def __init__(self) -> None:
-        """Start it. Raises OSError."""
+        """Start the program. Raises OSError."""
         self._lock = Lock()
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._socket.settimeout(PATIENCE_S)
@@ -97,7 +99,7 @@ class NamespaceHelper:
             self._process = subprocess.Popen(words, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
 
     def ask(self, handle: int, request: Mapping[str, Any]) -> None:
-        """Have a request carried out in the namespaces of a process; raises UncleanError."""
+        """Carry out a request in the namespaces of a process. Raises UncleanError."""
         try:
             with self._lock:
                 socket.send_fds(self._socket, [json.dumps(request).encode()], [handle])
@@ -110,18 +112,18 @@ class NamespaceHelper:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it was closed: by its judge, or because it did not answer."""
+        """Whether it was closed, by the judge or because it did not answer."""
         return self._process.returncode is not None
 
     def close(self) -> None:
-        """End it."""
+        """End the program."""
         self._socket.close()
         self._process.kill()
         self._process.wait()
 
 
 def helper() -> NamespaceHelper:
-    """This process's helper; raises UncleanError where this judge may not enter its containers."""
+    """Return this process's helper. Raises UncleanError if this judge may not enter its containers."""
     if os.geteuid() != 0:
         raise UncleanError("only a judge that is root may enter the namespaces of its containers")
     if not Path(inside.LAST_PID).exists():
@@ -135,7 +137,7 @@ def helper() -> NamespaceHelper:
 
 @cache
 def _helper_of(_process: int) -> NamespaceHelper:
-    """The helper of a process: a fork starts another one."""
+    """A forked process starts its own helper."""
     try:
         started = NamespaceHelper()
     except OSError as error:
@@ -146,22 +148,22 @@ def _helper_of(_process: int) -> NamespaceHelper:
 
 @dataclass(slots=True)
 class Renewal:
-    """What is renewed of one container, and how it was before its first game."""
+    """The renewal of one container, with its state before the first game."""
 
     container: Container
     tmpfs: Mapping[str, str]
-    """The file systems that the agent may write to: mount options by path."""
+    """Writable file systems: mount options by path."""
     program: ProgramCopy | None = None
     """The agent's files, which are copied again."""
     _before: Mapping[str, str] = field(default_factory=dict)
     _memory_bytes: int = 0
     _limits: Mapping[str, str] = field(default_factory=dict)
-    """The files of the cgroups' limits, by what the agent sees them as."""
+    """Limit files of the cgroups, by the path that the agent sees."""
 
     def begin(self) -> None:
-        """Before the first game: hide what cannot be renewed, renew the rest, and remember how it is.
+        """Before the first game: hide what cannot be renewed, renew the rest, and store the state.
 
-        Raises UncleanError, and OSError where counters cannot be restarted.
+        Raises UncleanError, and OSError if counters cannot be restarted.
         """
         if self.container.directory is None:
             raise UncleanError("no named pipes reach it")
@@ -170,7 +172,7 @@ class Renewal:
         if isinstance(self.container.freezer, EnginePause):
             raise UncleanError("this judge may not write the files of its cgroups")
         self._clean()
-        # Its namespaces must differ from the host's, or what is done in them is done to the host.
+        # If its namespaces were the host's, the requests would change the host.
         for name in NAMESPACES:
             if _namespace(self._first.pid, name) == _namespace("self", name):
                 raise UncleanError(f"it has no {name} namespace of its own")
@@ -183,7 +185,7 @@ class Renewal:
         self.container.restart_counters()
 
     def renew(self) -> None:
-        """After a game: undo what it could have left, and prove it. Raises UncleanError, HostError."""
+        """After a game: undo its effects and verify the result. Raises UncleanError and HostError."""
         self._clean()
         self.prove_alone()
         if self.program is not None:
@@ -193,7 +195,7 @@ class Renewal:
         self.prove()
 
     def prove(self) -> None:
-        """Compare everything with the start; raises UncleanError that says what is other."""
+        """Compare everything with the stored state. Raises UncleanError naming the difference."""
         self.prove_alone()
         now = self._look()
         for name, before in self._before.items():
@@ -214,12 +216,11 @@ class Renewal:
         return self.container.first
 
     def _clean(self) -> None:
-        """Have PID 1 end every other process and leave the agent's folders."""
         if self.container.stream is None or not self.container.stream.clean(CLEAN_TIMEOUT_S):
             raise UncleanError("PID 1 does not say that nothing is left")
 
     def _file_systems(self) -> Mapping[str, str]:
-        """What is mounted where the agent may write: type, source and options of the file system."""
+        """Return type, source and options of each writable mount."""
         found = {}
         for line in _text(f"/proc/{self._first.pid}/mountinfo").splitlines():
             mount, _, system = line.partition(" - ")
@@ -230,12 +231,11 @@ class Renewal:
         helper().ask(self._first.fd, self._request(hide))
 
     def _request(self, hide: Mapping[str, str] | None) -> dict[str, Any]:
-        """What the helper is asked for; see `judge.sandbox.docker.inside`."""
         program = None if self.program is None else [str(self.program.path), PROGRAM]
         return {"hide": hide, "renew": dict(self.tmpfs), "program": program, "last_pid": LAST_PID}
 
     def prove_alone(self) -> None:
-        """PID 1 is there, alone, has one thread, and nobody stops it."""
+        """Verify that PID 1 runs, alone, with one thread, and is not stopped."""
         if await_readable(self._first.fd, 0):
             raise UncleanError("its PID 1 has ended")
         if is_ordered_frozen(self.container.groups):
@@ -250,7 +250,7 @@ class Renewal:
                 raise UncleanError("there are processes that have ended and are not gone")
 
     def _look(self) -> Mapping[str, str]:
-        """Everything that must be the same again."""
+        """Return everything that must not change."""
         try:
             return dict(self._seen())
         except OSError as error:
@@ -269,11 +269,11 @@ class Renewal:
             yield f"{name} of PID 1", os.readlink(f"{process}/{name}")  # noqa: PTH115 faster
         for name in sorted(os.listdir(f"{process}/fd")):  # noqa: PTH208 faster
             file = os.readlink(f"{process}/fd/{name}")  # noqa: PTH115 faster
-            # Its streams are the only ones that the agent may have shared with it. The kernel takes milliseconds to
-            # write down the watches of an epoll.
+            # Only its streams can be shared with the agent. Listing the watches of an epoll takes the kernel
+            # milliseconds.
             flags = "" if file == EPOLL else _text(f"{process}/fdinfo/{name}").splitlines()[1]
             yield f"file {name} of PID 1", f"{file} {flags}"
-        # Without the numbers of the mount, of its parent and of its file system.
+        # Without the ids of the mount, its parent and its file system.
         mounts = (line.split(" ", 3)[3] for line in _text(f"{process}/mountinfo").splitlines())
         yield "mounts", "\n".join(sorted(mounts))
         sockets = _text(f"{process}/net/unix").splitlines()[1:]
@@ -282,7 +282,7 @@ class Renewal:
         yield from ((f"limit {name}", _text(path)) for name, path in self._limits.items())
 
     def _shown(self) -> Mapping[str, str]:
-        """The limits of the cgroups, by their paths under the directory of all cgroups."""
+        """Return the limits by their paths below the cgroup directory."""
         points = parse_mounts(_text(f"/proc/{self._first.pid}/mountinfo"))
         self._limits = {
             str((points[hierarchy][1] / name).relative_to(inside.CGROUPS)): str(self.container.groups[hierarchy] / name)
@@ -302,19 +302,19 @@ class Renewal:
         return used
 
     def _give_memory_back(self) -> None:
-        """Have the kernel drop what the former game has left in memory, such as pages of files, if it is much."""
+        """Let the kernel drop memory left by the former game, such as file pages, if it is much."""
         groups = self.container.groups
         is_v1 = "memory" in groups
         drop = groups["memory"] / "memory.force_empty" if is_v1 else groups[UNIFIED] / "memory.reclaim"
         deadline = time.monotonic() + FREED_S
         while (more := self._used_bytes() - self._memory_bytes) > ROOM_BYTES and time.monotonic() < deadline:
-            with suppress(OSError):  # it says so where it could not drop all of it; what is left is counted
+            with suppress(OSError):  # raised if some memory could not be dropped; the rest is counted
                 drop.write_text(str(more), encoding="ascii")
             time.sleep(FREED_LOOK_S)
 
 
 def _text(path: str) -> str:
-    """A file of the kernel's, without the last end of line; faster than by a `Path`, as each game reads dozens."""
+    """Faster than `Path.read_text`; each game reads dozens of kernel files."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         parts = []
@@ -330,7 +330,6 @@ def _namespace(pid: int | str, name: str) -> str:
 
 
 def _keys_of(uid: str) -> list[str]:
-    """What the kernel counts of a user's keys."""
     try:
         lines = _text("/proc/key-users").splitlines()
     except FileNotFoundError:

@@ -77,6 +77,6 @@ def refuse_stack(label: str) -> None:
 
 
 def security_options(info: Mapping[str, Any]) -> set[str]:
-    """The names of the Engine's security options: apparmor, seccomp, userns, rootless, selinux, cgroupns."""
+    """Return the Engine's security options: apparmor, seccomp, userns, rootless, selinux, cgroupns."""
     options = info.get("SecurityOptions") or []
     return {option.split(",")[0].removeprefix("name=") for option in options}

@@ -1,8 +1,8 @@
-"""One command, run once in a box of its own: a directory goes in read-only, bytes come out bounded.
+"""Runs one command in its own box: a directory goes in read-only, a bounded number of bytes comes out.
 
-What unpacks and what builds a stranger's upload runs here, in the same box as an agent plays in: no network, no
-capabilities, a read-only root, small file systems in memory, limits on memory, processes, time and output. What comes
-out is hostile even though the command is ours: what it read may have taken it over.
+Uploads are unpacked and built here, in the same kind of box as agents play in: no network, no capabilities, a read-only
+root, small file systems in memory, limits on memory, processes, time and output. The output is hostile even for our own
+command, because its input may have taken it over.
 
 This is no exchange of `judge.referee.wire`: there is one box, no clock, no freezer and no transcript.
 """
@@ -24,11 +24,11 @@ from judge.sandbox.docker.docker_box import DockerBox
 SUCCESS = ProcessReport("exited", 0)
 
 CPU_SHARES = 341
-"""A third of what a game and its judge have: nobody's clock runs meanwhile but theirs."""
+"""CPU share, a third of a game's, because only games have clocks."""
 
 
 class CommandEnd(StrEnum):
-    """How a command ended; all but `FINISHED` are limits."""
+    """How a command ended; all values except `FINISHED` are limits."""
 
     FINISHED = "finished"
     TIME = "time"
@@ -39,32 +39,32 @@ class CommandEnd(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What to run: `directory` is mounted read-only at /agent, and `command` begins with an absolute path.
+    """A command to run: `directory` is mounted read-only at /agent, and `command` begins with an absolute path.
 
-    Every word of `command` that names something in `directory` must be ours, and absolute. `seconds` are of the wall;
-    `output_bytes` and `stderr_bytes` are the most that stdout and stderr may have.
+    Words of `command` that name something in `directory` must be ours and absolute. `seconds` is wall-clock time.
+    `output_bytes` and `stderr_bytes` are maximum sizes of stdout and stderr.
     """
 
     name: str
     directory: Path
     command: tuple[str, ...]
     image: str
-    """A name of `judge.sandbox.docker.images`."""
+    """Name of an image of `judge.sandbox.docker.images`."""
     limits: Limits
     seconds: float
     output_bytes: int
     stderr_bytes: int
     log_bytes: int = 64 << 10
-    """How much of stderr is returned: its first half and its last."""
+    """Maximum size of the returned stderr: its first and last half."""
     environment: tuple[tuple[str, str], ...] = ()
     cores: tuple[int, ...] = ()
     runs_scratch: bool = False
-    """Whether what it writes to its scratch space may be run there."""
+    """Whether programs in its scratch space may be executed."""
 
 
 @dataclass(slots=True)
 class Stderr:
-    """The first and the last of what was written to stderr, `log_bytes` in all, and how much it was."""
+    """The beginning and end of stderr, `log_bytes` in all, and its total size."""
 
     log_bytes: int
     total_bytes: int = 0
@@ -72,7 +72,7 @@ class Stderr:
     last: bytearray = field(default_factory=bytearray)
 
     def add(self, data: bytes) -> None:
-        """Add bytes, and drop those in the middle."""
+        """Append bytes, dropping the middle above the limit."""
         self.total_bytes += len(data)
         half = self.log_bytes // 2
         room = half - len(self.first)
@@ -82,11 +82,11 @@ class Stderr:
 
     @property
     def omitted_bytes(self) -> int:
-        """How much of the middle was dropped."""
+        """Number of dropped bytes."""
         return self.total_bytes - len(self.first) - len(self.last)
 
     def __str__(self) -> str:
-        """The log in printable lines: its first and its last part, and in between how much was dropped."""
+        """Return printable lines: beginning and end, with the number of dropped bytes in between."""
         if not self.omitted_bytes:
             lines = printable_lines(self.first + self.last)
         else:
@@ -97,7 +97,7 @@ class Stderr:
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """How a command ended, PID 1's report (after a limit: signalled), its stderr, and the seconds it took."""
+    """How a command ended, PID 1's report (after a limit: signalled), its stderr, and its duration in seconds."""
 
     end: CommandEnd
     report: ProcessReport
@@ -106,15 +106,16 @@ class CommandResult:
 
     @property
     def is_success(self) -> bool:
-        """Whether the command ended by itself and reported no failure."""
+        """Whether the command finished without a failure."""
         return self.end is CommandEnd.FINISHED and self.report == SUCCESS
 
 
 def run_in_box(command: Command, policy: BoxPolicy, output: BinaryIO) -> CommandResult:
-    """Run a command; its stdout goes to `output`. The box is removed on return.
+    """Run a command with its stdout written to `output`. The box is removed on return.
 
-    Raises HostError if the Engine, the kernel or the disk fails, or the command cannot be started at all: the image
-    is ours. What happens to the box from inside is in the result.
+    Raises HostError if the Engine, the kernel or the disk fails, or if the command cannot be started. Failures caused
+    from
+    inside the box are in the result.
     """
     tenant = Tenant(
         name=command.name,
@@ -134,8 +135,6 @@ def run_in_box(command: Command, policy: BoxPolicy, output: BinaryIO) -> Command
 
 
 class _Run:
-    """A command from its start to its end."""
-
     def __init__(self, command: Command, box: DockerBox, output: BinaryIO, epoll: select.epoll) -> None:
         self._command = command
         self._box = box
@@ -150,7 +149,6 @@ class _Run:
             epoll.register(source.fd, source.events)
 
     def run(self) -> CommandResult:
-        """Start the command, and read until it and its streams have ended, or a limit is reached."""
         began = time.monotonic()
         self._box.start()
         end = self._read_all(began + self._command.seconds)
@@ -176,7 +174,7 @@ class _Run:
                     for channel, data in source.read():
                         self._add(channel, data)
             for fd, source in list(self._sources.items()):
-                if source.ended:  # an end may end more than the stream that it was read from
+                if source.ended:  # reading one stream may end another
                     del self._sources[fd]
                     self._epoll.unregister(fd)
             if self._output_bytes > self._command.output_bytes:

@@ -1,7 +1,7 @@
-"""Seccomp profiles: which system calls an agent may make, from a short TOML source to what the Engine takes.
+"""Seccomp profiles: converts a short TOML source with the allowed system calls to the Engine's form.
 
-The sources are in policies/seccomp; every call that they do not name is denied with EPERM. An organiser's own
-profile is a file of the same form, or one of the Engine's own form that ends in .json.
+The sources are in policies/seccomp. Calls that they do not name are denied with EPERM. An organiser's profile is a file
+of the same form, or a .json file of the Engine's form.
 """
 
 import json
@@ -21,10 +21,10 @@ from judge.sandbox.box import BoxPolicy
 
 PROFILES = POLICIES / "seccomp"
 ENGINE = "engine"
-"""Not one of ours: the Engine's own default profile."""
+"""Name of the Engine's default profile."""
 
 ENOSYS = 38
-"""The same on every machine that the profiles name."""
+"""Equal on all machines that the profiles name."""
 
 
 class _Part(BaseModel):
@@ -32,17 +32,17 @@ class _Part(BaseModel):
 
 
 class CallRule(_Part):
-    """Calls with one of `values` in an argument, or with none of the bits of `without` in it. Without both: any."""
+    """Calls with one of `values` in an argument, or without the bits of `without` in it. Without both: any call."""
 
     calls: tuple[str, ...]
     argument: int = Field(default=0, ge=0, le=5)
     values: dict[str, int] = Field(default_factory=dict)
     without: int | None = None
     where: dict[int, int] = Field(default_factory=dict)
-    """Values that other arguments must have as well, by the argument's number."""
+    """Required values of other arguments, by argument number."""
 
     def rules(self, action: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """The Engine's rules for `action`, one for each value. One that matches is enough."""
+        """Yield the Engine's rules for `action`, one per value; one match is enough."""
         others = [{"index": index, "value": value, "op": "SCMP_CMP_EQ"} for index, value in self.where.items()]
         for condition in self._conditions():
             args = [*others, {"index": self.argument, **condition}] if condition else others
@@ -58,7 +58,7 @@ class CallRule(_Part):
 
 
 class Profile(_Part):
-    """One source; see policies/seccomp/native.toml for what its parts mean."""
+    """One source. policies/seccomp/native.toml explains its parts."""
 
     about: str = ""
     extends: str = ""
@@ -69,7 +69,7 @@ class Profile(_Part):
     skip: dict[str, CallRule] = Field(default_factory=dict)
 
     def after(self, base: "Profile") -> "Profile":
-        """This profile with all that `base` has; `entries` of a machine that both name are this one's."""
+        """Return this profile merged with `base`; for machines in both, this profile's `entries` apply."""
         allow = {name: base.allow.get(name, ()) + calls for name, calls in self.allow.items()}
         return Profile(
             about=self.about,
@@ -82,12 +82,12 @@ class Profile(_Part):
 
     @property
     def calls(self) -> frozenset[str]:
-        """The names of the system calls that are allowed, with any arguments or with some only."""
+        """Names of the system calls that are allowed with at least some arguments."""
         parts = [*self.allow.values(), *(part.calls for part in self.only.values())]
         return frozenset(name for names in parts for name in names)
 
     def engine_form(self) -> dict[str, Any]:
-        """The profile as the Engine takes it."""
+        """Return the profile in the Engine's form."""
         allowed = {"action": "SCMP_ACT_ALLOW"}
         rules: list[dict[str, Any]] = [{"names": list(calls), **allowed} for calls in self.allow.values()]
         for part in self.only.values():
@@ -106,17 +106,17 @@ class Profile(_Part):
 
 
 def profile_for(policy: BoxPolicy, runtime: str, needed: str) -> str:
-    """The profile for agents of a runtime: the policy's for it, the one that it `needed`, the policy's for all."""
+    """Return the profile for a runtime: the policy's for this runtime, else `needed`, else the policy's default."""
     return policy.seccomp_of.get(runtime) or needed or policy.seccomp
 
 
 def profile_names() -> list[str]:
-    """The names of the profiles that come with the judge, sorted."""
+    """Return the sorted names of the included profiles."""
     return sorted(path.stem for path in PROFILES.glob("*.toml"))
 
 
 def load_profile(name: str) -> Profile:
-    """The profile called `name`, one of ours or a .toml file; InputError if there is none or it is not well-formed."""
+    """Load an included profile or a .toml file. Raises InputError if it is missing or invalid."""
     path = Path(name) if name.endswith(".toml") else PROFILES / f"{name}.toml"
     if not name.endswith(".toml") and name not in profile_names():
         known = ", ".join([ENGINE, *profile_names()])
@@ -126,7 +126,7 @@ def load_profile(name: str) -> Profile:
 
 
 def engine_text(name: str) -> str | None:
-    """The text to give the Engine for a profile of ours or a file; None for the Engine's own default."""
+    """Return the text of a profile for the Engine; None for the Engine's default."""
     if name == ENGINE:
         return None
     if name.endswith(".json"):
@@ -140,7 +140,7 @@ def engine_text(name: str) -> str | None:
 
 @cache
 def _shipped(name: str) -> str:
-    """As `_form`, of one that comes with the judge, read once: every box needs it, and parsing takes 2 ms."""
+    """Cached, because every box needs it and parsing takes 2 ms."""
     return _form(name)
 
 
@@ -158,5 +158,4 @@ def _extended(base: Mapping[str, CallRule], more: Mapping[str, CallRule]) -> dic
 
 
 def _architecture(machine: str) -> str:
-    """The Engine's word for a machine as `uname -m` names it."""
     return f"SCMP_ARCH_{machine.upper()}"
