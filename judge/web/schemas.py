@@ -1,4 +1,4 @@
-"""The JSON answers of the intake, which `judge submit --url` reads. The module needs no `web` extra."""
+"""JSON responses of the intake, read by `judge submit --url`. Needs no `web` extra."""
 
 from datetime import datetime
 from typing import Any
@@ -51,7 +51,7 @@ class Summary(JsonAnswer):
     size: int = Field(description="The size in bytes.")
     received_at: str
     state: State
-    why: str = Field(description="The reason of a refusal, or of an organiser's decision.")
+    why: str = Field(description="The reason of a refusal or of an organiser's decision.")
     again_at: str | None = Field(description="When it is processed again after a failure of the host.")
 
     @property

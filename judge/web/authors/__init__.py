@@ -1,1 +1,1 @@
-"""Pages for the authors of agents: their submissions as they are processed, and what only they see of their games."""
+"""Pages for agents' authors: their submissions, and the private data of their games."""

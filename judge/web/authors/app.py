@@ -1,7 +1,6 @@
-"""The HTTP paths of the authors' pages.
+"""HTTP paths of the authors' pages.
 
-Whoever asks for what is not his gets the same answer, whether there is such a thing or not, and whether his token is
-missing, wrong or another author's.
+Requests for others' resources, for missing ones, and with a missing or wrong token get the same answer.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +39,6 @@ from judge.web.kit.session import AUTHOR, sign_in
 FOLDER = "author"
 
 PATHS = (FOLDER, *(f"{code}/{FOLDER}" for code in CODES[1:]))
-"""The beginnings of its paths."""
 
 SCRIPT = "author.js"
 MOST_SUBMISSIONS = 100
@@ -49,7 +47,7 @@ MOST_NOTICES = 50
 
 
 class Desk:
-    """What the paths share: `state` is the intake's, `files` has the contest's records, and `hosts` says who plays."""
+    """Shared state of the paths: `state` of the intake, `files` with records, and `hosts` that play."""
 
     def __init__(self, state: AppState, files: Path, hosts: Callable[[], Sequence[ContestHost]]) -> None:
         self.state = state
@@ -58,7 +56,7 @@ class Desk:
         self._snapshot: Snapshot | None = None
 
     def snapshot(self) -> Snapshot | None:
-        """What the contest was frozen with; None: it has not begun."""
+        """The contest's snapshot; None before it begins."""
         if self._snapshot is None:
             document = self.state.register.document()
             self._snapshot = None if document is None else read_snapshot(document)
@@ -66,7 +64,7 @@ class Desk:
 
 
 def desk_of(request: Request) -> Desk:
-    """What the paths of the request's application share."""
+    """Return the shared state of the request's application."""
     desk: Desk = request.app.state.desk
     return desk
 
@@ -86,14 +84,14 @@ def _page(template: str, request: Request, values: Mapping[str, Any], status: in
 
 
 def _sign_in_page(request: Request, _error: Exception | None = None) -> Response:
-    """The one answer to everybody who is not the author of what is asked for; the first page is for everybody."""
+    """Others than the resource's author get the same response. The first page is public."""
     status = 200 if _place_of(request).path == f"{FOLDER}/index.html" else 401
     return _page("author_sign_in.html", request, {}, status)
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """An author who is signed in, and the request."""
+    """A signed-in author and the request."""
 
     request: Request
     author: str
@@ -101,15 +99,15 @@ class Own:
 
     @property
     def state(self) -> AppState:
-        """What the intake's paths share."""
+        """Shared state of the intake."""
         return self.desk.state
 
     def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
-        """A page for this author."""
+        """Return a page for this author."""
         return _page(template, self.request, {"author": self.author, **values}, status)
 
     def game(self, stem: str) -> AuthorsGame:
-        """A game of the author's agents. Raises UnknownSubmissionError."""
+        """Return a game of the author's agents. Raises UnknownSubmissionError."""
         games = self.state.register.own_games(self.author, 1, int(stem))
         if not games or stem != games[0].game.stem:
             raise UnknownSubmissionError("there is no such game")
@@ -117,18 +115,18 @@ class Own:
 
 
 def own_of(request: Request) -> Own:
-    """The author who sends a request. Raises UnauthorizedError, TooMuchError."""
+    """Return the author of a request. Raises UnauthorizedError, TooMuchError."""
     token = AUTHOR.sent(request.scope)
     try:
         if token:
             return Own(request, _author_of(request, token), desk_of(request))
     except UnauthorizedError:
         pass
-    raise UnauthorizedError("nobody is signed in: open the link that the organiser sent you")
+    raise UnauthorizedError("you are not signed in: open the link that the organiser sent you")
 
 
 async def from_own_site(request: Request) -> None:
-    """Raise InputError for a form of another site, before its sender is looked for."""
+    """Raise InputError for a form of another site."""
     check_site(request)
 
 
@@ -139,7 +137,7 @@ pages = APIRouter(
     prefix=f"/{FOLDER}",
     route_class=route_with_errors(_sign_in_page, UnauthorizedError, UnknownSubmissionError, RequestValidationError),
 )
-"""The pages. They run in threads, so that none blocks another. Of two paths that match, the first one is called."""
+"""The pages, in threads. The first matching path is called."""
 
 FORM = [Depends(from_own_site)]
 
@@ -152,7 +150,7 @@ Ending = Annotated[Literal["json", "stderr", "debug"], PathPart()]
 
 @common.get(f"/{SCRIPT}")
 def script() -> Response:
-    """The script of the pages."""
+    """Return the script of the pages."""
     return Response(asset(SCRIPT, __package__), media_type="text/javascript; charset=utf-8")
 
 
@@ -167,13 +165,13 @@ async def submit(request: Request, filename: Filename, name: AgentName = "") -> 
 @pages.get("")
 @pages.get("/")
 def top(request: Request) -> Response:
-    """The first page."""
+    """Return the first page."""
     return RedirectResponse(f"{request.url.path.rstrip('/')}/index.html", 307)
 
 
 @pages.post("/session", dependencies=FORM)
 async def begin(request: Request) -> Response:
-    """Sign in: exchange the token for the cookie. Over the session of another author it asks first."""
+    """Sign in: exchange the token for a cookie. Asks before replacing another session."""
 
     def ask(values: Mapping[str, str]) -> Response:
         return _page("author_change.html", request, values, 409)
@@ -189,7 +187,7 @@ def end(request: Request) -> Response:
 
 @pages.get("/index.html")
 def index(own: Signed) -> Response:
-    """The author's submissions and games."""
+    """Show the author's submissions and games."""
     register = own.state.register
     games = register.own_games(own.author, MOST_GAMES + 1)
     values = {
@@ -205,7 +203,7 @@ def index(own: Signed) -> Response:
 
 @pages.get("/notices.html")
 def notices(own: Signed) -> Response:
-    """Where the author is notified, and the results of the last notices."""
+    """Show the author's webhook and the latest notices."""
     return _notices_page(own)
 
 
@@ -221,7 +219,7 @@ def _notices_page(own: Own, problem: str = "") -> Response:
 
 @pages.post("/notices.html", dependencies=FORM)
 async def set_webhook(own: Signed) -> Response:
-    """Set where the author is notified, or nowhere."""
+    """Set or remove the author's webhook."""
     url = (await sent_form(own.request)).get("webhook", "").strip()
     try:
         if url:
@@ -244,13 +242,13 @@ def _submission_page(own: Own, number: int, problem: str = "") -> Response:
 
 @pages.get("/submissions/{number}.html")
 def submission(own: Signed, number: Number) -> Response:
-    """The page of a submission."""
+    """Show a submission."""
     return _submission_page(own, number)
 
 
 @pages.post("/submissions/{number}.html", dependencies=FORM)
 def practise(own: Signed, number: Number) -> Response:
-    """Let a submission play practice games, and show it."""
+    """Request practice games for a submission, and show it."""
     try:
         ask_practice(own.state, number, own.author)
     except (NotNowError, TooMuchError) as error:
@@ -260,28 +258,28 @@ def practise(own: Signed, number: Number) -> Response:
 
 @pages.get("/submissions/{number}.log")
 def submission_log(own: Signed, number: Number) -> Response:
-    """The log of a submission."""
+    """Return the log of a submission."""
     digest = own.state.register.get(number, own.author).log
     return download(stored_file(own.state.directory, digest, "log"), f"submission-{number}.log")
 
 
 @pages.get("/submissions/{number}.json")
 def submission_report(own: Signed, number: Number) -> Response:
-    """The report of a submission."""
+    """Return the report of a submission."""
     digest = own.state.register.get(number, own.author).report
     return download(stored_file(own.state.directory, digest, "report"), f"submission-{number}.json")
 
 
 @pages.get("/practice/{stem}.html")
 def practice_game(own: Signed, stem: Stem) -> Response:
-    """The page of a practice game."""
+    """Show a practice game."""
     game, place = own.state.practice.get(int(stem), own.author), _place_of(own.request)
     return html(practice_page(own.state.directory, game, place, f"{place.root}{FOLDER}/"))
 
 
 @pages.get("/practice/{stem}.seat-{seat}.{ending}")
 def private_of_practice(own: Signed, stem: Stem, seat: Seat, ending: Ending) -> Response:
-    """What was withheld of a seat in a practice game."""
+    """Return a seat's private data in a practice game."""
     game = own.state.practice.get(int(stem), own.author)
     data = practice_file(own.state.directory, game, ending, seat)
     return download(data, f"practice-{stem}.seat-{seat}.{ending}")
@@ -289,34 +287,34 @@ def private_of_practice(own: Signed, stem: Stem, seat: Seat, ending: Ending) -> 
 
 @pages.get("/practice/{stem}.json")
 def practice_record(own: Signed, stem: Stem) -> Response:
-    """The public record of a practice game."""
+    """Return the public record of a practice game."""
     game = own.state.practice.get(int(stem), own.author)
     return download(practice_file(own.state.directory, game, "json"), f"practice-{stem}.json")
 
 
 @pages.get("/games/{stem}.attempt-{attempt}.seat-{seat}.{ending}")
 def private_of_attempt(own: Signed, stem: Stem, attempt: Attempt, seat: Seat, ending: Ending) -> Response:
-    """What was withheld of a seat in an attempt that does not count."""
+    """Return a seat's private data in an attempt that does not count."""
     data = private_file(own.desk.files, own.game(stem), attempt, seat, ending)
     return download(data, f"game-{stem}.attempt-{attempt}.seat-{seat}.{ending}")
 
 
 @pages.get("/games/{stem}.seat-{seat}.{ending}")
 def private_of_game(own: Signed, stem: Stem, seat: Seat, ending: Ending) -> Response:
-    """What was withheld of a seat in a game."""
+    """Return a seat's private data in a game."""
     data = private_file(own.desk.files, own.game(stem), None, seat, ending)
     return download(data, f"game-{stem}.seat-{seat}.{ending}")
 
 
 @pages.get("/games/{stem}.attempt-{attempt}.html")
 def attempt_page(own: Signed, stem: Stem, attempt: Attempt) -> Response:
-    """The page of an attempt that does not count."""
+    """Show an attempt that does not count."""
     return _game_page(own, stem, attempt)
 
 
 @pages.get("/games/{stem}.html")
 def own_game_page(own: Signed, stem: Stem) -> Response:
-    """The page of a game."""
+    """Show a game."""
     return _game_page(own, stem)
 
 
@@ -334,7 +332,7 @@ def nothing() -> Response:
 
 
 def add_paths(app: FastAPI, desk: Desk) -> None:
-    """Add the pages in each language to an application."""
+    """Add the pages in all languages to an application."""
     app.state.desk = desk
     app.include_router(common, include_in_schema=False)
     for code in CODES:

@@ -1,7 +1,6 @@
-"""The games of an author's agents: their pages with what nobody else sees, and that as files.
+"""Pages and files of an author's games.
 
-Everything is read through `judge.publish.redaction`: of a record nothing comes here but what everybody may know and the
-private entries of the author's own seats.
+Data comes from `judge.publish.redaction`: public data, and private entries of the author's own seats.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -29,21 +28,20 @@ from judge.submissions.service import IntakeDirectory
 from judge.tournament.snapshot import Snapshot
 
 KINDS: Mapping[str, EntryKind] = {"stderr": EntryKind.STDERR, "debug": EntryKind.READ}
-"""What is private, by the ending of its file."""
 
 SHOWN_BYTES = 16 << 10
-"""Of the end of stderr and of DEBUG lines, on a page."""
+"""Displayed end of stderr and DEBUG lines."""
 
 LINE_CHARACTERS = 400
 
 
 def private_file(files: Path, game: AuthorsGame, attempt: int | None, seat: int, ending: str) -> bytes:
-    """A file of what was withheld of a seat. Raises UnknownSubmissionError, and InputError for a damaged record."""
+    """Return a file with a seat's private data. Raises UnknownSubmissionError, or InputError for a damaged record."""
     return _private_bytes(_record(files, game.record(attempt)), seat, ending, game.seats)
 
 
 def _private_bytes(file: RecordFile, seat: int, ending: str, own_seats: Collection[int]) -> bytes:
-    """What was withheld of a seat: all of it as `json`, or one of `KINDS`."""
+    """`ending` is `json` for all private data, or one of `KINDS`."""
     if seat not in own_seats:
         raise UnknownSubmissionError("no agent of yours had this seat")
     part = private_part(file, seat)
@@ -57,7 +55,7 @@ def _record(files: Path, digest: str | None) -> RecordFile:
 
 
 def author_game_page(files: Path, contest: Snapshot, game: AuthorsGame, attempt: int | None, place: PagePlace) -> bytes:
-    """The page of a game, or of an attempt that does not count. Raises as `private_file`."""
+    """Return the page of a game or an attempt. Raises as `private_file`."""
     file = _record(files, game.record(attempt))
     published = game.game
     stems = {entry.name: f"{number:03d}" for number, entry in enumerate(contest.entries, 1)}
@@ -67,7 +65,7 @@ def author_game_page(files: Path, contest: Snapshot, game: AuthorsGame, attempt:
 
 
 def practice_page(directory: IntakeDirectory, game: PracticeGame, place: PagePlace, folder: str) -> bytes:
-    """The page of a practice game. Raises as `private_file`."""
+    """Return the page of a practice game. Raises as `private_file`."""
     file = _record(directory.practice, game.record)
     first, second = seat_names(game)
     practice = ScheduledGame(str(game.id), game.id, 0, 0, game.number, first, second, "", game.state, game.attempt)
@@ -77,7 +75,7 @@ def practice_page(directory: IntakeDirectory, game: PracticeGame, place: PagePla
 
 
 def practice_file(directory: IntakeDirectory, game: PracticeGame, ending: str, seat: int | None = None) -> bytes:
-    """The public record (`seat` None), or what was withheld of the author's seat. Raises as `private_file`."""
+    """Return the public record (`seat` None), or the seat's private data. Raises as `private_file`."""
     file = _record(directory.practice, game.record)
     if seat is None:
         return public_part(file).to_json(as_read=True)
@@ -85,7 +83,7 @@ def practice_file(directory: IntakeDirectory, game: PracticeGame, ending: str, s
 
 
 def seat_names(game: PracticeGame) -> tuple[str, str]:
-    """By seat; before the game is over only the agent is known, and not its seat."""
+    """Return the names by seat. Before the end the agent's seat is unknown."""
     return (game.agent, game.opponent) if game.seat == 0 else (game.opponent, game.agent)
 
 
@@ -97,7 +95,6 @@ def _page(
     template: str,
     more: Mapping[str, Any],
 ) -> bytes:
-    """The page of a game by its record, with what only the author of the agents at these seats sees."""
     public = public_part(file)
     attempt = more.get("attempt")
     values = {
@@ -128,12 +125,10 @@ def _private_values(file: RecordFile, seat: int) -> Mapping[str, Any]:
 
 
 def _lines(data: bytes) -> Markup:
-    """The last lines of a text."""
     shown = data[-SHOWN_BYTES:]
     return _preformatted(decode(shown).removesuffix("\n").split("\n") if shown else [])
 
 
 def _preformatted(lines: Any) -> Markup:
-    """Lines of a stranger's as they stand on a page."""
     text = "\n".join(printable(line.removesuffix("\r"), LINE_CHARACTERS) for line in lines)
     return Markup(escape(text))  # noqa: S704 it is escaped, and every line is printable

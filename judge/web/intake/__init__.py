@@ -1,1 +1,1 @@
-"""Submissions by HTTP: a token an author, every number bounded, nothing done here but taking in and telling."""
+"""The HTTP API for submissions. Processing happens elsewhere."""

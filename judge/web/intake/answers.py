@@ -1,4 +1,4 @@
-"""The intake's answers from the rows of the store, without what only the organiser may see."""
+"""Builds the intake's responses, without data that is only for the organiser."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ HOST_FAILED = "the judge's host failed; this does not count against the submissi
 
 
 def summary(submission: Submission) -> Summary:
-    """A submission as its author sees it, without the causes of host failures."""
+    """Return a submission as its author sees it."""
     return Summary(
         id=submission.id,
         name=submission.name,
@@ -28,12 +28,12 @@ def summary(submission: Submission) -> Summary:
 
 
 def received(submission: Submission, receipt: Receipt | None) -> Received:
-    """A submission that was received just now."""
+    """Return a newly received submission."""
     return Received(**dict(summary(submission)), receipt=receipt)
 
 
 def detail(submission: Submission, steps: list[UploadStep], journal: list[Change], receipt: Receipt | None) -> Detail:
-    """A submission with its steps and its journal, as its author sees them."""
+    """Return a submission with its steps and journal."""
     current = [step for step in steps if step.attempt == submission.attempt]
     return Detail(
         **dict(summary(submission)),
@@ -47,12 +47,12 @@ def detail(submission: Submission, steps: list[UploadStep], journal: list[Change
 
 
 def shown_reason(state: State, why: str) -> str:
-    """The reason of a state as an author sees it: causes and paths of host failures are only for the organiser."""
+    """Return a state's reason, without causes and paths of host failures."""
     return HOST_FAILED if state is State.FAILED else why
 
 
 def practice_page(games: Sequence[PracticeGame]) -> PracticePage:
-    """Practice games for their author."""
+    """Return the practice games for their author."""
     return PracticePage(games=[_practice_info(game) for game in games])
 
 
@@ -62,7 +62,7 @@ def _practice_info(game: PracticeGame) -> PracticeInfo:
 
 
 def practice_reason(game: PracticeGame) -> str:
-    """Why a game is not over; what failed on the host is the organiser's to know."""
+    """Return why a game is not over, without host failures."""
     if game.state is GameState.CANCELLED or not game.failures:
         return game.why
     return HOST_FAILED

@@ -1,4 +1,4 @@
-"""The HTTP paths of the intake: authenticate, call the register, and answer."""
+"""HTTP paths of the intake."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,15 +35,15 @@ Ask the organiser for a token, and send it as `Authorization: Bearer TOKEN`.
 """
 ACCEPTED = "an archive of an agent's files or sources, or one program; docs/authors.md describes the contents"
 PATHS = ("submissions", "contest", "health")
-"""The first words of its paths."""
 PAGE = 50
 LARGEST_ID = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """What the paths share; `is_working` says whether uploads are processed, `receipt` gives that of a submission, and
-    `is_held` whether its worker waits for a slot."""
+    """Shared state of the paths. `is_working`: uploads are processed; `receipt` returns a submission's receipt;
+    `is_held`: its worker waits for a slot.
+    """
 
     directory: IntakeDirectory
     register: Register
@@ -57,11 +57,11 @@ class AppState:
 
 
 router = APIRouter()
-"""All paths except the upload run in threads, so that none blocks another."""
+"""All paths except the upload run in threads."""
 
 
 async def intake_of(request: Request) -> AppState:
-    """What the paths of the request's application share. It is a coroutine, because FastAPI runs others in threads."""
+    """Return the shared state. It is a coroutine, because FastAPI runs other functions in threads."""
     state: AppState = request.app.state.intake
     return state
 
@@ -75,7 +75,7 @@ State = Annotated[AppState, Depends(intake_of)]
 def author_of(
     request: Request, state: State, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 ) -> str:
-    """The author of the request's token. Raises UnauthorizedError, TooMuchError."""
+    """Return the author of the request's token. Raises UnauthorizedError, TooMuchError."""
     return state.authors.author(request, credentials.credentials if credentials else "")
 
 
@@ -86,7 +86,7 @@ Filename = Annotated[
     Query(
         max_length=FILENAME_CHARACTERS,
         pattern=FILENAME,
-        description="The name of the file; its ending says what it is. Printable characters, no path.",
+        description="The name of the file; its ending determines its type. Printable characters, no path.",
     ),
 ]
 AgentName = Annotated[
@@ -99,7 +99,7 @@ def health(state: State) -> Health:
     """Check that the service and its store answer, and that submissions are processed."""
     state.register.has_begun()
     if not state.is_working():
-        raise HostError("submissions are not processed any more: restart the service")
+        raise HostError("submissions are no longer processed: restart the service")
     return Health(ok=True)
 
 
@@ -209,7 +209,7 @@ def withdraw(state: State, author: Author, id: Number) -> Summary:  # noqa: A002
 
 
 def ask_practice(state: AppState, submission: int, author: str) -> list[PracticeGame]:
-    """Let a submission play more practice games; all of them. Raises as `PracticeGames.ask`."""
+    """Request more practice games for a submission; return all. Raises as `PracticeGames.ask`."""
     limits = state.directory.intake
     if not limits.practice_games:
         raise NotNowError("this contest has no practice games: ask the organiser")
@@ -217,7 +217,7 @@ def ask_practice(state: AppState, submission: int, author: str) -> list[Practice
 
 
 def stored_file(directory: IntakeDirectory, digest: str | None, what: str) -> bytes:
-    """A log or a report. Raises UnknownSubmissionError if there is none, and HostError."""
+    """Return a log or a report. Raises UnknownSubmissionError if it is missing, and HostError."""
     if digest is None:
         raise UnknownSubmissionError(f"the submission has no {what} yet: see its state")
     try:

@@ -1,7 +1,7 @@
-"""Processes that play practice games, one at a time each, while nothing else wants the slot.
+"""Processes that play practice games in free slots.
 
-A thread of the service starts them, and ends one as soon as somebody else waits for a core that it has: its game is
-played again later. Which games there are is in the store, so nothing is lost when any process is killed.
+A thread of the service starts them. When another process waits for one of its cores, a game is stopped and played again
+later. The games are in the store, so killed processes lose nothing.
 """
 
 import time
@@ -21,20 +21,20 @@ from judge.submissions.service import IntakeDirectory, is_in_the_way, requeue_lo
 from judge.web.intake.workers import GONE_S, prepare
 
 LOOK_S = 0.1
-"""How often it looks whether somebody waits for a core of a practice game."""
+"""Interval between checks whether another process waits for a core."""
 AGAIN_S = 1.0
-"""How long it waits before it looks for a free slot again."""
+"""Interval between searches for a free slot."""
 POLITE_S = 2.0
-"""How long a worker has to remove its containers when it is ended."""
+"""Time for an ended worker to remove its containers."""
 
 log = get_logger()
 
 
 class PracticePlayers:
-    """The processes of a service that play practice games, as a context manager."""
+    """Context manager: the practice processes of a service."""
 
     def __init__(self, directory: IntakeDirectory, host: PracticeHost, games: PracticeGames) -> None:
-        """`host` must pickle, because the workers are other processes."""
+        """`host` must be picklable for other processes."""
         self._directory = directory
         self._host = host
         self._games = games
@@ -49,13 +49,13 @@ class PracticePlayers:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """End every process; the games that were being played are played again."""
+        """End every process; interrupted games are played again."""
         self._end.set()
         self._thread.join()
 
     @property
     def pids(self) -> list[int]:
-        """The processes that play, or look for a slot."""
+        """Process ids of the players."""
         return [worker.pid for worker in self._running if worker.pid is not None]
 
     def _run(self) -> None:
@@ -91,20 +91,20 @@ class PracticePlayers:
                     self._sweep()
 
     def _sweep(self) -> None:
-        """Let be played again what processes that are gone were playing, of this service and of others."""
+        """Requeue the games of dead processes of any service."""
         self._swept = time.monotonic()
         limits = self._directory.intake
         if forgotten := self._games.forget_records(limits.practice_days, self._directory.practice_records.remove):
             log.info("the records of practice games were removed", games=forgotten)
         for number in requeue_lost(self._directory, self._games):
-            log.warning("the process that played it is gone; it is played again", practice_game=number)
+            log.warning("the process that played it ended; it is played again", practice_game=number)
 
     def _settle(self, worker: Worker[PracticeGame | None]) -> PracticeGame | None:
-        """The game that a worker has played; None if there was none to play, no slot, or no worker any more."""
+        """None without a game or slot, or if the worker is lost."""
         self._running.discard(worker)
         error = worker.exception()
         if error is not None:
-            worker.kill()  # it has ended, or is in an unknown state
+            worker.kill()
             log.error("the worker of a practice game was lost", error=f"{type(error).__name__}: {error}")
             self._sweep()
             return None
@@ -115,7 +115,7 @@ class PracticePlayers:
 
 
 def play_job(directory: IntakeDirectory, host: PracticeHost) -> PracticeGame | None:
-    """In a worker: play the next game in a free slot; None if there is no game, or no slot."""
+    """Play the next game in a worker. Return None without a game or slot."""
     with (
         working(directory) as name,
         closing(directory.register()) as register,

@@ -1,4 +1,4 @@
-"""The intake as a process: one socket, the paths on it, and the workers. Nothing is lost when it is killed."""
+"""The intake as a process: its socket and workers. A kill loses nothing."""
 
 import socket
 from collections.abc import Callable, Iterator
@@ -27,17 +27,17 @@ from judge.web.kit.middleware import Middleware, Part
 from judge.web.kit.session import Authenticator
 
 UNREGISTERED_AGE = timedelta(days=1)
-"""Age at which an uploaded file that no submission names is removed; a younger one may belong to a running upload."""
+"""Age at which a file without a submission is removed; a younger one may belong to a running upload."""
 
 
 @contextmanager
 def running_intake(
     directory: IntakeDirectory, process: Processor, practice: PracticeHost | None = None
 ) -> Iterator[AppState]:
-    """Process submissions in worker processes; returns what the paths that receive them share. What passes plays
-    practice games at the host for them; None: it plays none.
+    """Process submissions in workers; yields the shared state of the paths. Submissions that pass play practice games
+    on `practice`.
 
-    Sets the log of this process. Raises HostError if the store or the folder cannot be used.
+    Configures this process's log. Raises HostError if the store or the folder is unusable.
     """
     logs.configure()
     with (
@@ -77,7 +77,7 @@ def running_intake(
 
 
 def create_service(state: AppState) -> Middleware:
-    """The application that only receives submissions, with its limits."""
+    """Return an application that only receives submissions, with limits."""
     app = new_app("judge intake", ABOUT)
     app.state.intake = state
     app.include_router(router)
@@ -92,13 +92,13 @@ def serve(
     ready: Callable[[], None] = lambda: None,
     practice: PracticeHost | None = None,
 ) -> None:
-    """Serve until a signal ends it; `proxy` is the one address whose X-Forwarded-For header is trusted.
+    """Serve until a signal. Only the address `proxy` may send X-Forwarded-For.
 
-    Raises HostError if the store or the folder cannot be used.
+    Raises HostError if the store or the folder is unusable.
     """
     with running_intake(directory, process, practice) as state:
         bounded = ClientLimits(create_service(state), directory.intake)
         server = uvicorn.Server(uvicorn.Config(bounded, **uvicorn_options(directory.intake, proxy)))
         ready()
-        go_behind_games()  # what it has started keeps its place
+        go_behind_games()  # threads started earlier keep their priority
         server.run(sockets=[listener])

@@ -1,4 +1,4 @@
-"""Receive an upload in pieces, which go to the disk; limits its size and its slowness."""
+"""Writes uploads to disk in pieces, with limits on size and slowness."""
 
 import asyncio
 import re
@@ -21,17 +21,16 @@ from judge.web.kit.errors import FormUploadError, TooLargeError, TooSlowError
 SEND_BYTES = "send the bytes of the file: curl --data-binary @FILE"
 
 _FORM_PART = re.compile(rb"--[^\r\n]{1,200}\r?\n(?i:content-disposition): *(?:form-data|attachment)")
-"""The beginning of a multipart form; curl writes attachment where its user has set another type."""
+"""The start of a multipart form; curl writes "attachment" if its user set another type."""
 
 _HEAD_BYTES = 512
-"""How much of an upload is searched for it."""
 
 _RAW = re.compile(rb"[\x00\r\n]")
-"""Bytes that no encoded form has, and that `curl -d` removes."""
+"""Bytes that encoded forms never contain, and that `curl -d` removes."""
 
 
 class ConcurrencyLimit:
-    """Limits the uploads of an author that run at the same time."""
+    """Limits an author's simultaneous uploads."""
 
     def __init__(self, allowed: int) -> None:
         self._allowed = allowed
@@ -39,7 +38,7 @@ class ConcurrencyLimit:
 
     @contextmanager
     def hold(self, author: str) -> Iterator[None]:
-        """Count one upload while it runs. Raises TooMuchError."""
+        """Count an upload while it runs. Raises TooMuchError."""
         if self._now[author] >= self._allowed:
             raise TooMuchError(f"{self._allowed} of your uploads are still running: wait for them", 10)
         self._now[author] += 1
@@ -52,19 +51,18 @@ class ConcurrencyLimit:
 
 
 class Receiver:
-    """Takes uploads in, for all paths of a service together."""
+    """Receives uploads for all paths of a service."""
 
     def __init__(self, directory: IntakeDirectory, register: Register, wake: Callable[[], None]) -> None:
-        """`wake` is called after an upload was registered."""
+        """`wake` is called after an upload is registered."""
         self._directory = directory
         self._register = register
         self._wake = wake
         self.gate = SubmissionGate(directory.windows)
-        """Whether submissions are taken now."""
         self._at_once = ConcurrencyLimit(directory.intake.uploads_at_once)
 
     async def receive(self, request: Request, author: str, filename: str, name: str = "") -> Submission:
-        """Take in the body of a request. Raises InputError, such as `TooMuchError`, and HostError."""
+        """Receive the body of a request. Raises InputError, such as `TooMuchError`, and HostError."""
         check_filename(filename)
         check_name(name)
         self.gate.check()
@@ -78,7 +76,7 @@ class Receiver:
                 await receive_body(request, incoming, limits)
                 await run_in_threadpool(incoming.sync)
                 self.gate.check()
-                # It checks again: the size is known now, and other uploads may have arrived.
+                # The size is now known, and other uploads may have arrived.
                 upload = Upload(author, name, filename, incoming.digest, incoming.size)
                 received = await run_in_threadpool(self._register.receive, upload, limits.allowance, keep=incoming.keep)
         self._wake()
@@ -86,7 +84,7 @@ class Receiver:
 
 
 def check_length(request: Request, limits: IntakePolicy) -> int:
-    """The content-length of a request; 0 if the header is missing. Raises TooLargeError before the body is read."""
+    """Return the content-length of a request, or 0. Raises TooLargeError before the body is read."""
     length = int(request.headers.get("content-length", "0"))
     if length > limits.upload_bytes:
         raise _too_large(limits)
@@ -94,7 +92,7 @@ def check_length(request: Request, limits: IntakePolicy) -> int:
 
 
 def check_type(request: Request) -> None:
-    """Raise FormUploadError for a request whose headers say that its body is not the bytes of a file."""
+    """Raise FormUploadError if the headers announce an encoded file."""
     kind = _media_type(request)
     if kind.startswith("multipart/") or kind == "application/json":
         raise FormUploadError(f"the request is {kind}: {SEND_BYTES}")
@@ -104,11 +102,11 @@ def check_type(request: Request) -> None:
 
 
 async def receive_body(request: Request, incoming: Incoming, limits: IntakePolicy) -> None:
-    """Write a request's body to the disk.
+    """Write a request's body to disk.
 
     Raises TooLargeError, TooSlowError, FormUploadError, HostError; InputError if it is empty.
     """
-    # `curl --data-binary` sends this type as well, with all bytes of the file.
+    # `curl --data-binary` also sends this type, with all bytes of the file.
     is_form = _media_type(request) == "application/x-www-form-urlencoded"
     head = b""
     async for chunk in _pieces(request, limits):

@@ -1,6 +1,6 @@
-"""A witness as a service: signs the checkpoints that logs send it, by C2SP's tlog-witness, and has never two histories.
+"""A witness service (C2SP tlog-witness): signs logs' checkpoints, and never two histories of one log.
 
-What was signed is on disk before it is answered, so a kill and a new start change nothing.
+A checkpoint is stored before its signature is returned, so a kill changes nothing.
 """
 
 import re
@@ -43,11 +43,12 @@ class Witness:
     def __init__(
         self, folder: Path, contests: Sequence[str], organiser: Ed25519PublicKey, name: str, key: Ed25519PrivateKey
     ) -> None:
-        """`folder` has the last checkpoint of each contest that was signed, as `NAME.checkpoint`. Raises InputError for
-        what no contest is called."""
+        """`folder` stores the last signed checkpoint of each contest as `NAME.checkpoint`. Raises InputError for an
+        invalid contest name.
+        """
         for contest in contests:
             if not re.fullmatch(NAME, contest):
-                raise InputError(f"{contest[:80]!r}: no contest is called so")
+                raise InputError(f"{contest[:80]!r}: not a valid name of a contest")
         self._files = {origin_of(contest): folder / f"{contest}.checkpoint" for contest in contests}
         self._organiser = organiser
         self._name = name
@@ -55,14 +56,14 @@ class Witness:
         self._lock = Lock()
 
     def sign(self, body: bytes) -> Checkpoint | Refused:
-        """The answer to a request. OSError if it cannot be kept; nothing is signed then."""
+        """Answer a request. Raises OSError, without a signature, if the checkpoint cannot be stored."""
         try:
             request = read_request(body)
         except InputError as error:
             return Refused(400, str(error))
         file = self._files.get(request.new.origin)
         if file is None:
-            return Refused(404, "a log of this name is not signed here")
+            return Refused(404, "this witness does not sign the log of this name")
         try:
             with self._lock, sole_writer(file):
                 return self._answer(request, file)
@@ -81,7 +82,7 @@ class Witness:
         return answer(request, last, self._organiser, sign)
 
     def response(self, body: bytes) -> Response:
-        """The answer by HTTP."""
+        """Return the HTTP response."""
         signed = self.sign(body)
         if isinstance(signed, Refused):
             kind = SIZE_TYPE if signed.status == 409 else "text/plain"
@@ -90,7 +91,7 @@ class Witness:
 
 
 def create_app(witness: Witness, limits: IntakePolicy) -> Asgi:
-    """The application, with its limits."""
+    """Return the application with its limits."""
 
     async def add(request: Request) -> Response:
         body = b""
@@ -104,7 +105,7 @@ def create_app(witness: Witness, limits: IntakePolicy) -> Asgi:
 
 
 def serve(witness: Witness, listener: socket.socket, ready: Callable[[], None], proxy: str = "") -> None:
-    """Serve until a signal ends it."""
+    """Serve until a signal."""
     limits = IntakePolicy(upload_bytes=LARGEST_REQUEST)
     server = uvicorn.Server(uvicorn.Config(create_app(witness, limits), **uvicorn_options(limits, proxy)))
     ready()

@@ -1,8 +1,7 @@
-"""Worker processes that process submissions, one at a time each.
+"""Worker processes that each process one submission at a time.
 
-The queue is the register, on the disk. A thread of the service gives due submissions to the workers and limits their
-time. A worker that is killed or hangs costs its submission one try; a submission that was being processed when any
-process was killed is processed again.
+The register on disk is the queue. A thread assigns due submissions and limits their time. A killed or hanging worker
+costs its submission one try; submissions of any killed process are processed again.
 """
 
 import signal
@@ -24,27 +23,26 @@ from judge.submissions.service import IntakeDirectory, process_taken, requeue_lo
 from judge.web.kit import logs
 
 LOOK_S = 1.0
-"""How often the thread looks for due submissions and for workers that take too long."""
+"""Polling interval for due submissions and slow workers."""
 GONE_S = 60.0
-"""How often it looks for submissions that nobody processes any more, such as those of a killed `judge submit`."""
+"""Polling interval for abandoned submissions, such as those of a killed `judge submit`."""
 POLITE_S = 10.0
-"""How long a worker has to clean up when the service ends."""
+"""Time for workers to clean up when the service ends."""
 
 log = get_logger()
 
 
 @dataclass(slots=True)
 class Running:
-    """A submission that is being processed; `spent_s` excludes the time in which its worker waited for a core."""
+    """A submission in process; `spent_s` excludes waiting for a core."""
 
     taken: Submission
     worker: Worker[State]
     looked: float
-    """The last look, on the monotonic clock."""
     spent_s: float = 0.0
 
     def look(self) -> None:
-        """Count the time since the last look."""
+        """Count the time since the last call."""
         now = time.monotonic()
         if self.worker.pid is None or not waits_for_a_core(self.worker.pid):
             self.spent_s += now - self.looked
@@ -52,13 +50,12 @@ class Running:
 
 
 class Workers:
-    """The workers of a service; `worker` is the name under which they take submissions."""
+    """The workers of a service; `worker` is their name in the store."""
 
     def __init__(
         self, directory: IntakeDirectory, process: Processor, register: Register, worker: str, practice: int = 0
     ) -> None:
-        """`process` must be importable by name, because the workers are other processes. What passes plays so many
-        `practice` games."""
+        """`process` must be importable by name in other processes. `practice` is the number of practice games."""
         self._practice = practice
         self._directory = directory
         self._process = process
@@ -72,21 +69,21 @@ class Workers:
         self._swept = -GONE_S
 
     def start(self) -> None:
-        """Start to process due submissions."""
+        """Start processing due submissions."""
         self._thread.start()
 
     def wake(self) -> None:
-        """A submission was received."""
+        """Notify of a new submission."""
         self._wake.set()
 
     def stop(self) -> None:
-        """End every worker; the submissions that they were processing are due again."""
+        """End every worker; their submissions become due again."""
         self._end.set()
         self._wake.set()
         self._thread.join()
 
     def is_held(self, number: int) -> bool:
-        """Whether a submission waits for a slot: another judge has it, such as a contest's."""
+        """Whether a submission waits for a slot that another judge has."""
         pids = [run.worker.pid for run in list(self._running.values()) if run.taken.id == number]
         return any(pid is not None and waits_for_a_core(pid) for pid in pids)
 
@@ -100,8 +97,8 @@ class Workers:
             try:
                 self._look()
             except (JudgeError, SQLAlchemyError) as error:
-                log.error("the register does not answer", error=str(error))  # noqa: TRY400 - a sentence
-                self._swept = -GONE_S  # it may have changed before the answer was lost
+                log.error("the store of submissions does not answer", error=str(error))  # noqa: TRY400 - a sentence
+                self._swept = -GONE_S  # it may have changed before the connection was lost
                 self._end.wait(LOOK_S)
         kill(self._running, POLITE_S)
         for run in self._running.values():
@@ -114,7 +111,7 @@ class Workers:
         if time.monotonic() - self._swept > GONE_S:
             running = [(run.taken.id, run.taken.attempt) for run in self._running.values()]
             for number in requeue_lost(self._directory, self._register, self._worker, running):
-                log.warning("nobody processes it any more; it is processed again", submission=number)
+                log.warning("its process ended; it is processed again", submission=number)
             self._swept = time.monotonic()
         while self._idle and (taken := self._register.take(self._worker)) is not None:
             log.info("processing", submission=taken.id, attempt=taken.attempt, author=taken.author)
@@ -139,7 +136,7 @@ class Workers:
         if error is None:
             log.info(str(worker.result()), submission=run.taken.id, attempt=run.taken.attempt)
             return
-        worker.kill()  # it has ended, or is in an unknown state
+        worker.kill()  # the worker's state is unknown
         why = f"the worker was lost ({type(error).__name__})"
         taken, intake = run.taken, self._directory.intake
         if run.spent_s > intake.process_s:
@@ -151,17 +148,17 @@ class Workers:
 
 
 def process_job(directory: IntakeDirectory, process: Processor, taken: Submission, practice: int) -> State:
-    """In a worker: process a submission, and return its new state."""
+    """Process a submission in a worker; return its new state."""
     with closing(directory.register()) as register:
         return process_taken(directory, register, taken, process, practice=practice).state
 
 
 def prepare() -> None:
-    """In a new worker process: log, and end on SIGTERM as after an error."""
+    """Initialise a worker process: log, and clean up on SIGTERM."""
     signal.signal(signal.SIGTERM, _terminate)
     logs.configure()
 
 
 def _terminate(_signal: int, _frame: FrameType | None) -> None:
-    # SystemExit removes the containers of the submission.
+    # SystemExit removes the submission's containers.
     raise SystemExit(143)

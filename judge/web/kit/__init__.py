@@ -1,1 +1,1 @@
-"""What all HTTP services share: tokens and sessions, errors, limits, headers and connections."""
+"""Shared by the HTTP services: tokens, sessions, errors, limits, headers and connections."""

@@ -1,7 +1,7 @@
-"""Limits of a client over all its connections: requests and streams under way, and bytes of answers.
+"""Limits per client: running requests and streams, and response bytes.
 
-A client is an address (IPv6: one /64), behind a server in front the one that this server names. Connections cannot be
-counted for this: all of them are those of the server in front.
+A client is an address (IPv6: a /64), as reported by the proxy if there is one. Connections cannot be counted for this,
+because they may all come from the proxy.
 """
 
 import asyncio
@@ -15,32 +15,33 @@ from judge.web.kit.middleware import HEADERS, STREAM, Asgi, Message, Receive, Sc
 from judge.web.kit.rate_limit import address_key
 
 ORGANISERS = "organiser"
-"""The first word of the organisers' paths."""
+"""First word of the organisers' paths."""
 
 ORGANISER_ROOM = 32
-"""Requests beyond `connections` for organisers who are signed in."""
+"""Requests beyond `connections` for signed-in organisers."""
 
 SIGN_IN_ROOM = 8
-"""Requests beyond `connections` with which an organiser signs in."""
+"""Requests beyond `connections` for organisers' sign-ins."""
 
 PIECE_BYTES = 64 << 10
-"""A larger answer is sent in pieces of this size, each when the client has taken the ones before."""
+"""Larger responses are sent in pieces."""
 
 ANSWER_BYTES = 64 << 20
-"""Answers in pieces that are under way to a client, together; a single one may be larger."""
+"""Maximum total of a client's running responses in pieces."""
 
 AGAIN_S = 5
-"""When a client that was refused may try again."""
+"""Retry-After of a refused request."""
 
 IsOrganiser = Callable[[Scope], Awaitable[bool]]
 
 
 class ClientLimits:
-    """An ASGI application around another, with the limits of each client."""
+    """ASGI middleware that limits each client."""
 
     def __init__(self, app: Asgi, limits: IntakePolicy, is_organiser: IsOrganiser | None = None) -> None:
-        """`connections` and `connections_per_address` of `limits` bound the requests under way. `is_organiser` says
-        whether a request has the cookie of an organiser; it is called only when there is no other room."""
+        """`limits` bounds running requests in total and per address. `is_organiser` checks a request's cookie; it is
+        only called at the limit.
+        """
         self._app = app
         self._limits = limits
         self._is_organiser = is_organiser
@@ -49,13 +50,13 @@ class ClientLimits:
         self._bytes: Counter[object] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or refuse it."""
+        """Answer or refuse a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         client = address_key((scope.get("client") or ("",))[0])
         path = path_of(scope)
-        # The stream is counted by itself: viewers of a game still open pages.
+        # Streams are counted separately: viewers of a game also open pages.
         key = (client, path == STREAM)
         if self._requests[key] >= self._limits.connections_per_address:
             await self._refuse(429, "too many requests of your address are under way", scope, receive, send)
@@ -69,20 +70,20 @@ class ClientLimits:
                 await self._app(scope, receive, self._in_pieces(client, scope, receive, send))
 
     async def _room(self, scope: Scope, path: str) -> str | None:
-        """The room in which a request is counted; None if there is none."""
+        """Return the group in which a request is counted, or None if all are full."""
         if self._requests["all"] < self._limits.connections:
             return "all"
         words = path.split("/")
         if words[0] != ORGANISERS or self._is_organiser is None:
             return None
         if self._requests["organisers"] < ORGANISER_ROOM and await self._is_organiser(scope):
-            # Others may have come while the cookie was looked for.
+            # Other requests may have arrived during the check.
             return "organisers" if self._requests["organisers"] < ORGANISER_ROOM else None
         is_sign_in = words == [ORGANISERS, "session"] or (words == [ORGANISERS, "index.html"])
         return "sign in" if is_sign_in and self._requests["sign in"] < SIGN_IN_ROOM else None
 
     def _in_pieces(self, client: str, scope: Scope, receive: Receive, send: Send) -> Send:
-        """A function that sends an answer, a large one in pieces. One that does not fit is refused."""
+        """Return a `send` that splits large responses. One that exceeds the limit is refused."""
         started: list[Message] = []
 
         async def send_on(message: Message) -> None:

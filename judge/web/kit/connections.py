@@ -1,7 +1,6 @@
-"""Addresses to listen on, and limits that uvicorn does not have: the number of connections, those of an address, and
-the time for a request's head.
+"""Listen addresses, and limits that uvicorn lacks: connections in total and per address, and time for a request's head.
 
-Where there is no room for a new connection, the oldest one that waits for a request is ended.
+If a new connection exceeds a limit, the oldest idle one is closed.
 """
 
 import asyncio
@@ -22,13 +21,13 @@ from judge.web.kit.middleware import CONNECTION, longest_s
 from judge.web.kit.rate_limit import address_key
 
 SPARE_CONNECTIONS = 64
-"""Connections beyond `connections`: a request that has no room is still read, and answered with the reason."""
+"""Connections beyond `connections`, for error responses."""
 
 MOST_SPARE = 4 * SPARE_CONNECTIONS
-"""The same where none waits for a request, as when many come at once; one more is ended."""
+"""The same in a burst, when no connection is idle."""
 
 SEND_BYTES = 128 << 10
-"""Send buffer of the kernel for a stream; the default would take megabytes for a client that does not read."""
+"""Kernel send buffer of a stream; the default is megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class ListenAddress:
 
 
 def parse_listen_address(text: str, option: str = "--listen") -> ListenAddress:
-    """Parse `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`; port 0 means any free port. Raises InputError."""
+    """Parse `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`; port 0: any free port. Raises InputError."""
     host, colon, port = text.rpartition(":")
     host = "127.0.0.1" if host == "localhost" else host.removeprefix("[").removesuffix("]")
     try:
@@ -62,7 +61,7 @@ def parse_listen_address(text: str, option: str = "--listen") -> ListenAddress:
 
 
 def checked_proxy(text: str) -> str:
-    """One address or nothing, because a client behind a proxy escapes the limits on addresses. Raises InputError."""
+    """Return one address or "": with other values clients could escape the limits. Raises InputError."""
     try:
         return str(ip_address(text)) if text else ""
     except ValueError:
@@ -71,13 +70,13 @@ def checked_proxy(text: str) -> str:
 
 @contextmanager
 def listening_at(text: str, *, beyond_loopback: bool) -> Iterator[tuple[socket.socket, ListenAddress]]:
-    """A socket that listens at the address in `text`, and where it does. Raises InputError as `listening`."""
+    """Context manager: a listening socket and its address. Raises as `listening`."""
     with listening(parse_listen_address(text), beyond_loopback=beyond_loopback) as listener:
         yield listener, ListenAddress(*listener.getsockname()[:2])
 
 
 def listening(address: ListenAddress, *, beyond_loopback: bool, option: str = "--listen") -> socket.socket:
-    """A socket that listens there. Raises InputError if it cannot, or for an address that needs `beyond_loopback`."""
+    """Return a listening socket. Raises InputError if that fails, or if the address needs `beyond_loopback`."""
     if not address.is_loopback and not beyond_loopback:
         raise InputError(
             f"{option} {address}: other machines could reach it, and would send tokens without encryption: "
@@ -88,8 +87,8 @@ def listening(address: ListenAddress, *, beyond_loopback: bool, option: str = "-
         listener = socket.create_server((address.host, address.port), family=family)
     except OSError as error:
         raise InputError(f"{option} {address}: {error.strerror}") from None
-    # Its connections inherit it. asyncio sets it only where it made the socket; without it, an answer of two segments
-    # waits for 40 ms on a connection that is used again.
+    # Inherited by connections. asyncio sets it only on its own sockets; without it, a response of two
+    # segments is delayed by 40 ms on reused connections.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
@@ -99,14 +98,13 @@ class _Endable(Protocol):
 
 
 def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
-    """A protocol class for uvicorn with these limits; the number of connections from `proxy` is limited only by the
-    number of all connections."""
+    """Return a protocol class for uvicorn with these limits. Connections from `proxy` are limited only in total."""
     held: Counter[str] = Counter()
     waiting: dict[_Endable, None] = {}
-    """Connections without a request, the oldest first."""
+    """Idle, oldest first."""
 
     class Bounded(H11Protocol):
-        """HTTP/1.1 with a client that may be slow on purpose."""
+        """HTTP/1.1 with clients that may be slow on purpose."""
 
         _timer: asyncio.TimerHandle | None = None
         _is_asked = False
@@ -146,13 +144,12 @@ def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
             self._look()
 
         def take_over(self) -> asyncio.Transport:
-            """The transport, from now on without a limit of time."""
+            """Return the transport, without a time limit from now on."""
             self._set_timer(None)
             self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
             return self.transport
 
         def _look(self) -> None:
-            """Restart the timer if a request begins or ends."""
             cycle: RequestResponseCycle | None = self.cycle
             if cycle is not None:
                 # The application begins when the caller returns.
@@ -166,7 +163,7 @@ def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
                 else:
                     waiting[self] = None
                     self._unsent = self.transport.get_write_buffer_size()
-                # The application has shorter limits; this one ends what they cannot.
+                # A fallback; the application has shorter limits.
                 self._set_timer(longest_s(limits) if is_asked else limits.head_s)
 
         def _set_timer(self, seconds: float | None) -> None:
@@ -177,7 +174,7 @@ def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
         def _late(self) -> None:
             unsent = self.transport.get_write_buffer_size()
             if not self._is_asked and 0 < unsent < self._unsent:
-                # The client still takes the end of the last answer.
+                # The client is still reading the last response.
                 self._unsent = unsent
                 self._set_timer(limits.head_s)
                 return
@@ -192,22 +189,22 @@ def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
                     del held[self._key]
 
         def end(self) -> None:
-            """End the connection at once."""
+            """Abort the connection."""
             self._release()
-            # Aborted and not closed: closing waits until the client reads the rest.
+            # Closing would wait until the client reads the rest.
             self.transport.abort()
 
     return Bounded
 
 
 def take_connection(scope: Scope) -> asyncio.Transport:
-    """The transport of a request whose answer was begun, in chunks, and is written by the caller from now on."""
+    """Return the transport of a request, to continue its chunked response."""
     transport: asyncio.Transport = scope["extensions"][CONNECTION].take_over()
     return transport
 
 
 def uvicorn_options(limits: IntakePolicy, proxy: str = "") -> dict[str, Any]:
-    """The options of uvicorn: no log of its own, no server header, and no trusted header except the proxy's."""
+    """Return uvicorn's options: no log, no server header, and only the proxy's headers trusted."""
     return {
         "http": bounded_by(limits, proxy),
         "ws": "none",

@@ -1,4 +1,4 @@
-"""Every error as an answer: its status, and its sentence as JSON. The cause of a host's failure is only in the log."""
+"""Maps errors to statuses and JSON messages. Causes of host failures are only logged."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -25,17 +25,17 @@ MEANINGS = {
     401: "The token is missing or not valid.",
     404: "The number does not exist, or the submission is not yours.",
     408: "The request was too slow.",
-    409: "The present state does not allow it.",
+    409: "The current state does not allow it.",
     413: "The upload is too large.",
-    415: "The body is a form, and not the bytes of the file.",
+    415: "The body is a form instead of the bytes of the file.",
     422: "Something in the request is wrong.",
-    429: "Too many requests or uploads; `Retry-After` says when to try again.",
+    429: "Too many requests or uploads; `Retry-After` has the seconds until the next try.",
     503: "The host failed; try again.",
 }
 
 
 class UnauthorizedError(InputError):
-    """The token is missing or not valid."""
+    """The token is missing or invalid."""
 
 
 class MayNotActError(InputError):
@@ -43,15 +43,15 @@ class MayNotActError(InputError):
 
 
 class TooLargeError(InputError):
-    """The upload has more bytes than allowed."""
+    """The upload is too large."""
 
 
 class TooSlowError(InputError):
-    """The upload sends fewer bytes a second than required, or none for too long."""
+    """The upload is too slow."""
 
 
 class FormUploadError(InputError):
-    """The body is a form or another wrapping, and not the bytes of the file."""
+    """The body is a form or otherwise encoded."""
 
 
 _STATUS: dict[type[InputError], int] = {
@@ -66,16 +66,16 @@ _STATUS: dict[type[InputError], int] = {
     TooMuchError: 429,
     InputError: 422,
 }
-"""The first class that matches decides."""
+"""The first matching class decides."""
 
 
 def status_of(error: InputError) -> int:
-    """The HTTP status of an error."""
+    """Return the HTTP status of an error."""
     return next(status for kind, status in _STATUS.items() if isinstance(error, kind))
 
 
 def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The OpenAPI description of a path's error answers."""
+    """Return the OpenAPI description of a path's error responses."""
     return {status: {"model": Problem, "description": MEANINGS[status]} for status in statuses}
 
 
@@ -83,13 +83,13 @@ _ANSWERED = (InputError, HostError, SQLAlchemyError, RequestValidationError, HTT
 
 
 def new_app(title: str, about: str, **more: Any) -> FastAPI:
-    """An application without paths, which answers every error in the same form; `more` is for FastAPI."""
+    """Return an application without paths, with uniform error responses; `more` is for FastAPI."""
     app = FastAPI(
         title=title,
         version=judge.__version__,
         description=about,
         default_response_class=AsciiJSON,
-        # They load scripts from other sites; /openapi.json has the same information.
+        # They load scripts from other sites.
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -101,7 +101,7 @@ def new_app(title: str, about: str, **more: Any) -> FastAPI:
 
 
 def route_with_errors(answer: Callable[[Request, Any], Response], *kinds: type[Exception]) -> type[APIRoute]:
-    """A class of routes for a router: `answer` makes the response to errors of these `kinds`."""
+    """Return a route class that passes errors of these `kinds` to `answer`."""
 
     class Route(APIRoute):
         def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

@@ -1,4 +1,4 @@
-"""Forms of our own pages: their fields, the site that sends them, and the proof that our page had them."""
+"""Forms of the service's pages: fields, site and proof."""
 
 import hmac
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ MOST_FIELDS = 16
 
 
 async def sent_form(request: Request) -> Mapping[str, str]:
-    """The fields of the form in a request, the first of each name. Raises InputError."""
+    """Return a form's fields, the first of each name. Raises InputError."""
     data = b""
     async for chunk in request.stream():
         data += chunk
@@ -27,20 +27,20 @@ async def sent_form(request: Request) -> Mapping[str, str]:
 
 
 def check_site(request: Request) -> None:
-    """Raise InputError for a request that a page of another site has caused."""
-    foreign = InputError("another site has sent this form: open the page of the contest, and send it there")
+    """Raise InputError for a request that another site caused."""
+    foreign = InputError("this form was sent from another site: open the page of the contest, and send it there")
     site = request.headers.get("sec-fetch-site")
     if site not in (None, "same-origin", "none"):
         raise foreign
-    # Older browsers, and all of them over plain HTTP, send no Sec-Fetch-Site. `null` is what a page without a referrer
-    # sends, ours or another one: the browser must say which.
+    # Older browsers, and all browsers over plain HTTP, omit Sec-Fetch-Site. An origin `null` may be any page
+    # without a referrer.
     origins = [origin for origin in request.headers.getlist("origin") if origin != "null" or site is None]
     if any(not _is_own(origin, request) for origin in origins):
         raise foreign
 
 
 def _is_own(origin: str, request: Request) -> bool:
-    """Whether an `Origin` is this service. A server in front may name the host without the port."""
+    """A proxy may name the host without the port."""
     try:
         sent, host = urlsplit(origin), urlsplit(f"//{request.headers.get('host', '')}")
         default = {"https": 443, "http": 80}.get(sent.scheme)
@@ -52,10 +52,10 @@ def _is_own(origin: str, request: Request) -> bool:
 
 
 def proof_of(token: str, purpose: str) -> str:
-    """The proof in a form for a purpose: only pages that were sent to the owner of the token have it."""
+    """Return a form's proof; only pages sent to the token's owner contain it."""
     return hmac.new(token.encode("utf-8", "replace"), purpose.encode("utf-8", "replace"), "sha256").hexdigest()
 
 
 def is_proof(token: str, purpose: str, proof: str) -> bool:
-    """Whether a form has the proof for this purpose."""
+    """Whether a form's proof is valid for this purpose."""
     return hmac.compare_digest(proof_of(token, purpose).encode(), proof.encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""The service's log: one JSON object a line on stderr, in which tokens are always removed."""
+"""The server log: JSON lines on stderr, without tokens."""
 
 import logging
 import re
@@ -13,11 +13,11 @@ _TOKEN = re.compile(re.escape(PREFIX) + r"[A-Za-z0-9_-]{16,}")
 
 
 def configure() -> None:
-    """Send all log entries of this process there, including uvicorn's."""
+    """Send this process's log entries, including uvicorn's, to the server log."""
     to_json(sys.stderr, without_tokens, level=logging.INFO)
     adopt("uvicorn", level=logging.INFO, tracebacks=True)
 
 
 def without_tokens(_logger: Any, _level: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    """For structlog: an event whose texts contain no token."""
+    """Remove tokens from an event (structlog processor)."""
     return {key: _TOKEN.sub(f"{PREFIX}...", value) if isinstance(value, str) else value for key, value in event.items()}

@@ -1,7 +1,7 @@
-"""Around every request: limits on rate and time, and security headers on every answer.
+"""Limits rate and time of requests, and adds security headers.
 
-A service has parts, each with the limits and headers of its paths. Each request to a part with limits of time is logged
-with its method, route, address, author and status, but without its query and headers, which may contain a token.
+Each part of a service has its limits and headers. Requests to a part with time limits are logged without query and
+headers, which may contain a token.
 """
 
 import asyncio
@@ -29,66 +29,63 @@ PUBLIC_HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
 }
-"""Headers of every page for everybody."""
 
 HEADERS = {
     **PUBLIC_HEADERS,
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
 }
-"""Headers of data for programs: browsers are denied everything."""
+"""Headers of data for programs: browsers may do nothing with it."""
 
 OWN_HEADERS = {
     **HEADERS,
     "content-security-policy": f"{AUTHOR_POLICY}; frame-ancestors 'none'",
-    # With no-referrer a form has the origin `null`, which cannot be compared. No other site gets a referrer.
+    # With no-referrer, forms have the origin `null`, which cannot be checked. Other sites get no referrer.
     "referrer-policy": "same-origin",
 }
-"""Headers of pages for a person who may be signed in."""
+"""Headers of pages for signed-in people."""
 
 log = get_logger()
 
 STREAM = "events"
-"""The path of the stream of events. It has no end, so it answers a request for its head itself."""
+"""Path of the event stream, which is endless and handles HEAD itself."""
 
 UPLOADS = frozenset({"submissions", "author/submissions"})
-"""The paths to which a file is sent."""
 
 ORDERS = frozenset({"organiser/orders"})
-"""The paths whose answer may take minutes: an export is written before it."""
+"""Paths that may take minutes, because they write an export."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a service, with its name for metrics. Without `limits` its requests are not logged and may take any
-    time."""
+    """A part of a service, named in metrics. Without `limits` its requests are not logged or timed."""
 
     name: str
     headers: Mapping[str, str]
     requests_per_minute: int
-    """Of one address."""
+    """Per address."""
     limits: IntakePolicy | None = None
 
     @classmethod
     def limited(cls, name: str, limits: IntakePolicy, headers: Mapping[str, str] = HEADERS) -> "Part":
-        """A part with these limits."""
+        """Return a part with these limits."""
         return cls(name, headers, limits.address_requests_per_minute, limits)
 
 
 class Deadlines(NamedTuple):
-    """Limits of a request in seconds: until its whole body has arrived, and until its answer begins."""
+    """Seconds until the body is complete and until the response begins."""
 
     body_s: float
     answer_s: float
 
 
 def longest_s(limits: IntakePolicy) -> float:
-    """The duration of the slowest upload that is allowed, in seconds."""
+    """Return the seconds of the slowest allowed upload."""
     return limits.idle_s + limits.upload_bytes / limits.least_bytes_per_s + limits.request_s
 
 
 def deadlines_of(limits: IntakePolicy, method: str, path: str) -> Deadlines:
-    """The limits of a request; only an upload may be slow, and only an order may take long."""
+    """Return the limits of a request; only uploads and orders may take long."""
     if method == "POST" and path in UPLOADS:
         return Deadlines(longest_s(limits), longest_s(limits))
     if method == "POST" and path in ORDERS:
@@ -97,17 +94,17 @@ def deadlines_of(limits: IntakePolicy, method: str, path: str) -> Deadlines:
 
 
 def path_of(scope: Scope) -> str:
-    """The path of a request below the root path, without a slash at the beginning."""
+    """Return the path below the root path, without a leading slash."""
     path: str = scope["path"]
     return path.removeprefix(scope.get("root_path", "")).lstrip("/")
 
 
 Observe = Callable[[str, float, int], None]
-"""Receives the part of a request, the seconds until its answer began, and its status."""
+"""Receives the part, the seconds until the response began, and the status."""
 
 
 class Middleware:
-    """An ASGI application around another."""
+    """The ASGI middleware."""
 
     def __init__(
         self,
@@ -116,7 +113,7 @@ class Middleware:
         parts: Mapping[str, Part] | None = None,
         observe: Observe = lambda _part, _seconds, _status: None,
     ) -> None:
-        """`parts` are by the beginnings of their paths, of one word or two; `rest` has all other paths."""
+        """`parts` maps path prefixes of one or two words; `rest` has all other paths."""
         self._app = app
         self._rest = rest
         self._parts = parts or {}
@@ -128,13 +125,13 @@ class Middleware:
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; one for the head of what can be read as one for the whole."""
+        """Answer a request. HEAD is handled like GET, except for the event stream."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         path = path_of(scope)
         if scope["method"] == "HEAD" and path != STREAM:
-            # The server sends no body for it.
+            # The server omits the body.
             scope = {**scope, "method": "GET"}
         words = path.split("/")
         part = self._parts.get(words[0]) or self._parts.get("/".join(words[:2])) or self._rest
@@ -184,7 +181,7 @@ class Middleware:
                     return message
 
                 async def send_on(message: Message) -> None:
-                    # Sending has its own limit (`judge.web.kit.clients`), and each part of a long answer has its time.
+                    # Sending has its own limit (`judge.web.kit.clients`).
                     limit.reschedule(None)
                     await send(message)
                     limit.reschedule(loop.time() + answer_s)
@@ -198,11 +195,11 @@ class Middleware:
 
 
 CONNECTION = "judge.connection"
-"""The extension of a request's scope that is its connection."""
+"""Scope extension with the request's connection."""
 
 
 def abort_connection(scope: Scope) -> None:
-    """End a request's connection at once, whatever the client has not read."""
+    """Abort a request's connection, including unread data."""
     connection = scope.get("extensions", {}).get(CONNECTION)
     if connection is not None:
         connection.transport.abort()

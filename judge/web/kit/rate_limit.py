@@ -1,4 +1,4 @@
-"""Rate limits: a token bucket for each key, refilled evenly."""
+"""Rate limits: a token bucket per key."""
 
 import time
 from collections import OrderedDict
@@ -7,13 +7,13 @@ from ipaddress import IPv6Address, ip_address
 from threading import Lock
 
 KEYS = 20_000
-"""The number of buckets in memory; the least recently used is dropped first, so it counts as full."""
+"""Maximum number of buckets. The least recently used is dropped."""
 
 _MINUTE = 60.0
 
 
 class RateLimit:
-    """`per_minute` requests a minute for each key, and as many at once after a minute without. Thread-safe."""
+    """Allows `per_minute` requests per key, also as one burst after an idle minute. Thread-safe."""
 
     def __init__(self, per_minute: int, now: Callable[[], float] = time.monotonic) -> None:
         self._size = float(per_minute)
@@ -22,7 +22,7 @@ class RateLimit:
         self._lock = Lock()
 
     def spend(self, key: str) -> int:
-        """Count one request; returns 0, or after how many seconds one is allowed again."""
+        """Count a request. Return 0, or the seconds until one is allowed."""
         with self._lock:
             now = self._now()
             level, then = self._buckets.pop(key, (self._size, now))
@@ -35,7 +35,7 @@ class RateLimit:
 
 
 def address_key(host: str) -> str:
-    """The key of an address: for IPv6 its /64 network, because one client has all addresses of it."""
+    """Return the key of an address; for IPv6 its /64."""
     try:
         address = ip_address(host)
     except ValueError:

@@ -1,12 +1,11 @@
-"""Identifies authors and organisers by their tokens: in a header, or in a cookie after they signed in.
+"""Identifies authors and organisers by tokens: in a header, or in a cookie after signing in.
 
-A link carries the token behind `#`, which no browser sends to anybody. A form sends it once, in the body of a POST, and
-gets it back as a cookie that scripts cannot read, that goes to this site alone and only in requests that this site has
-caused. So a token is in no address, no log and no Referer; and there is nothing to store: the cookie ends with its
-token.
+A link has the token after `#`, which browsers do not send. A form sends it once by POST and gets it back as a cookie:
+unreadable for scripts, and only sent to this site with its own requests. So tokens do not appear in addresses, logs or
+Referer headers, and no sessions are stored.
 
-Over TLS the cookie's name begins with `__Host-`: browsers let no other host set it, not even a neighbour under the same
-domain. Such a cookie is for all paths of its host, so its name has the service's root path.
+Over TLS the cookie's name begins with `__Host-`, so no other host of the domain can set it. Such a cookie is valid for
+all paths, so its name includes the service's root path.
 """
 
 import re
@@ -30,14 +29,14 @@ from judge.web.kit.forms import is_proof, proof_of, sent_form
 from judge.web.kit.rate_limit import RateLimit, address_key
 
 HOST_PREFIX = "__Host-"
-"""Of the names of cookies that browsers accept only over TLS, from the host itself and for all its paths."""
+"""Prefix of cookies that browsers accept only over TLS, from the host itself and for all paths."""
 
 CHANGE = "judge: sign in as another author"
-"""The beginning of a proof's purpose; the new token follows."""
+"""Prefix of a proof's purpose; the new token follows."""
 
 
 class Authenticator:
-    """Identifies authors and organisers by their tokens, and limits their requests on all paths of a service."""
+    """Identifies authors and organisers, and limits their requests."""
 
     def __init__(self, tokens: Tokens, limits: IntakePolicy) -> None:
         self.tokens = tokens
@@ -46,11 +45,11 @@ class Authenticator:
         self._look_ups = CapacityLimiter(2)
 
     def author(self, request: Request, token: str) -> str:
-        """The author of a request's token.
+        """Return the author of a token.
 
-        Raises UnauthorizedError, and TooMuchError if the author or the address sends too many requests.
+        Raises UnauthorizedError, or TooMuchError if the author or the address sends too many requests.
         """
-        # A missing token is looked for as a wrong one is.
+        # A missing token is looked up like a wrong one.
         name = self.tokens.author_of(token)
         if name is None:
             self._refuse(request)
@@ -58,7 +57,7 @@ class Authenticator:
         return name
 
     def organiser(self, request: Request, token: str) -> TokenHolder:
-        """The organiser of a request's token. Raises as `author`."""
+        """Return the organiser of a token. Raises as `author`."""
         holder = self.tokens.organiser_of(token) if token else None
         if holder is None:
             self._refuse(request)
@@ -66,7 +65,7 @@ class Authenticator:
         return holder
 
     async def is_organiser(self, scope: Scope) -> bool:
-        """Whether a request has the cookie of an organiser."""
+        """Whether a request has an organiser's cookie."""
         token = ORGANISER.sent(scope)
         find = self.tokens.organiser_of
         return bool(token) and await to_thread.run_sync(find, token, limiter=self._look_ups) is not None
@@ -86,31 +85,31 @@ class Authenticator:
 
 @dataclass(frozen=True, slots=True)
 class SessionCookie:
-    """A cookie with a token. Without TLS it is for the paths of `folder` alone."""
+    """A cookie with a token. Without TLS it is limited to `folder`."""
 
     name: str
     folder: str = ""
 
     def name_in(self, scope: Scope) -> str:
-        """The cookie's name in this service."""
+        """Return the cookie's name in this service."""
         if scope["scheme"] != "https":
             return self.name
         folder = re.sub(r"[^A-Za-z0-9]+", "-", scope.get("root_path", "")).strip("-")
         return f"{HOST_PREFIX}{self.name}{f'-{folder}' if folder else ''}"
 
     def sent(self, scope: Scope) -> str:
-        """The token in a request's cookie; empty if there is none, or if there are two different ones."""
+        """Return the token of a request's cookie; "" if missing or ambiguous."""
         found = self._all_sent(scope)
         if len(found) != 1:
             return ""
         value = found.pop()
         try:
-            return SimpleCookie(f"x={value}")["x"].value  # without quotes
+            return SimpleCookie(f"x={value}")["x"].value  # removes quotes
         except (CookieError, KeyError):
             return ""
 
     def check(self, scope: Scope) -> None:
-        """Raise InputError for two different cookies: another site has set one of them."""
+        """Raise InputError for two cookies: another site may have set one."""
         if len(self._all_sent(scope)) > 1:
             raise InputError(
                 f"your browser sends two different cookies {self.name_in(scope)}, and another site may have set one of "
@@ -124,7 +123,7 @@ class SessionCookie:
         return answer
 
     def sign_in(self, request: Request, token: str) -> Response:
-        """Set the cookie, which ends with the browser."""
+        """Set the cookie for the browser session."""
         answer = RedirectResponse("index.html", 303)
         answer.set_cookie(value=token, **self._attributes(request))
         return answer
@@ -160,13 +159,13 @@ async def sign_in(
     name_of: Callable[[Request, str], str],
     ask: Callable[[Mapping[str, str]], Response],
 ) -> Response:
-    """Exchange the token of a form for the cookie. Over the session of another name, `ask` renders a question first.
+    """Exchange the token of a form for the cookie. `ask` renders a question before another name's session is replaced.
 
-    `name_of` is the name of a request's token. Raises what it raises, and InputError.
+    `name_of` returns the name of a request's token. Raises its errors, and InputError.
     """
     cookie.check(request.scope)
     form = await sent_form(request)
-    # Of a whole link the token is behind the `#`.
+    # A pasted link has the token after `#`.
     token, current_token = form.get("token", "").strip().rpartition("#")[2], cookie.sent(request.scope)
     try:
         current = await run_in_threadpool(name_of, request, current_token) if current_token else None

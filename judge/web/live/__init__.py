@@ -1,1 +1,1 @@
-"""The service by which everybody watches a contest: its pages, and the events of the games that are played."""
+"""The public service of a contest: its pages, and the events of running games."""

@@ -1,6 +1,6 @@
-"""The HTTP paths by which everybody watches a contest. All of them read, and none of them changes anything.
+"""Public HTTP paths of a contest, all read-only.
 
-They are there before the contest begins, too: then its pages say so, and there are no events.
+Before the contest begins, the pages show its schedule, and there are no events.
 """
 
 import asyncio
@@ -36,15 +36,15 @@ all other paths are pages and files, as `judge contest export` writes them.
 """
 
 MOST_IN_ANSWER = 1000
-"""Events of one answer of the feed."""
+"""Maximum number of events per response."""
 
 LEAST_PACKED_BYTES = 1400
-"""What is shorter fits into one packet as it is."""
+"""Shorter responses are not compressed: they fit into one packet."""
 
 LARGEST_SEQ = (1 << 53) - 1
 
 LOOK_S = 1.0
-"""How often it looks whether the contest has begun."""
+"""Polling interval for the beginning of the contest."""
 
 NO_PAGE = "there is no such page"
 NO_EVENTS = "there are no events: the contest has not begun"
@@ -54,8 +54,7 @@ log = get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What the paths share; `version` changes whenever the contest's store does, `slots` is how many games run at once
-    at most."""
+    """A begun contest. `version` changes with its store; `slots` limits the running games."""
 
     hub: Hub
     pages: LivePages
@@ -64,7 +63,7 @@ class Watched:
 
 
 class Site:
-    """A contest on its way: `watched` is None until it has begun."""
+    """A contest; `watched` is None before it begins."""
 
     def __init__(
         self,
@@ -75,27 +74,28 @@ class Site:
         *,
         has_authors: bool = True,
     ) -> None:
-        """`begin` opens the contest called `name` if it has begun, and catches up with its events. `log` and its
-        `windows` are shown before that; None: there is no log yet. `has_authors`: authors submit here."""
+        """`begin` opens the contest `name` if it has begun. `log` and `windows` are shown before; None: no log yet.
+        `has_authors`: authors submit here.
+        """
         self.name = name
         self.has_authors = has_authors
         self.log = log
         self.windows = windows
         self.watched = begin()
         self._begin = begin
-        # Pages are rendered one at a time: those that wait must not take the threads that uploads need.
+        # One at a time: waiting pages must not take the uploads' threads.
         self.rendering = CapacityLimiter(1)
 
     def viewers(self) -> int:
-        """How many watch."""
+        """Number of viewers."""
         return 0 if self.watched is None else self.watched.hub.viewers
 
     def hosts(self) -> Sequence[ContestHost]:
-        """Who plays it; called in any thread."""
+        """Return the hosts that play; thread-safe."""
         return () if self.watched is None else self.watched.pages.hosts()
 
     async def run(self) -> None:
-        """Follow the contest until it is cancelled."""
+        """Follow the contest until cancelled."""
         while self.watched is None:
             await asyncio.sleep(LOOK_S)
             try:
@@ -106,7 +106,7 @@ class Site:
 
     @asynccontextmanager
     async def running(self, _app: FastAPI) -> AsyncIterator[None]:
-        """The lifespan of an application that shows the contest."""
+        """Lifespan of an application that shows the contest."""
         task = asyncio.create_task(self.run())
         yield
         task.cancel()
@@ -116,7 +116,7 @@ class Site:
             self.watched.hub.close()
 
     async def final(self) -> PublishedContest | None:
-        """The contest if it is over."""
+        """Return the contest if it is over."""
         if self.watched is None:
             return None
         find = partial(self.watched.pages.final, self.watched.hub.live, self.watched.version())
@@ -124,14 +124,14 @@ class Site:
 
 
 class EventStream(Response):
-    """Server-sent events: after the headers the hub writes to the connection itself, the same bytes for everybody."""
+    """Server-sent events. After the headers, the hub writes to the connection."""
 
     def __init__(self, hub: Hub, topic: Topic, since: int) -> None:
         super().__init__()
         self._hub, self._topic, self._since = hub, topic, since
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Stay until the client is gone."""
+        """Wait until the client disconnects."""
         headers = {"content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no"}
         encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
         await send({"type": "http.response.start", "status": 200, "headers": encoded})
@@ -147,25 +147,25 @@ class EventStream(Response):
 
 Since = Annotated[int, Query(ge=0, le=LARGEST_SEQ, description="The last event that you have.")]
 Game = Annotated[int, Query(ge=0, le=1_000_000, description="Events of this game and of the contest; 0: of all games.")]
-Moves = Annotated[bool, Query(description="False: nothing of what happens within a game.")]
+Moves = Annotated[bool, Query(description="False: no events within games.")]
 
 
 def _failed(_request: Request, _error: Exception) -> Response:
-    return PlainTextResponse("this page cannot be shown now: the organiser's log says why", 503)
+    return PlainTextResponse("this page cannot be shown now: the cause is in the organiser's log", 503)
 
 
 event_router = APIRouter()
-"""The first router of a service: programs ask often, and each router before theirs costs time."""
+"""First router: programs poll often, and each earlier router costs time."""
 
 page_router = APIRouter(route_class=route_with_errors(_failed, InputError, HostError))
-"""The last router of a service: it has a page for any address."""
+"""Last router: it matches any address."""
 
 health_router = APIRouter()
-"""For a service without an intake, whose own path checks more."""
+"""For a service without an intake; the intake has a more thorough health check."""
 
 
 async def site_of(request: Request) -> Site:
-    """What the paths of the request's application show. It is a coroutine, because FastAPI runs others in threads."""
+    """Return the request's site. It is a coroutine, because FastAPI runs other functions in threads."""
     site: Site = request.app.state.site
     return site
 
@@ -183,7 +183,10 @@ def health(site: Shown) -> dict[str, bool]:
 
 _LINES = {"schema": {"type": "string"}, "example": '{"seq":17,"game":3,"attempt":1,"type":"move","ply":9}\n'}
 _HEAD = {
-    "Judge-Log": {"schema": {"type": "string"}, "description": "The log's name: another one has other numbers."},
+    "Judge-Log": {
+        "schema": {"type": "string"},
+        "description": "The log's name. Event numbers are only valid for this log.",
+    },
     "Judge-Now-Ms": {"schema": {"type": "integer"}, "description": "Milliseconds of Unix time at the judge."},
 }
 _STREAM = {"schema": {"type": "string"}, "example": 'id: 17\ndata: {"seq":17,"type":"table","lines":[]}\n\n'}
@@ -206,7 +209,7 @@ async def feed(
     moves: Moves = True,
     limit: Annotated[int, Query(ge=1, le=MOST_IN_ANSWER)] = MOST_IN_ANSWER,
 ) -> Response:
-    """The events after a number, each a line of JSON; ask again with the last `seq` until nothing comes."""
+    """Return the events after a number as JSON lines; repeat with the last `seq` until the answer is empty."""
     if site.watched is None:
         return PlainTextResponse(NO_EVENTS, 404)
     hub = site.watched.hub
@@ -236,8 +239,9 @@ async def events(
     game: Game = 0,
     moves: Moves = True,
 ) -> Response:
-    """The same as server-sent events. `Last-Event-ID` counts more than `since`. `beat` comes every five seconds;
-    after `again` begin with the pages, for you lack too much or the log was made again."""
+    """Return the same events as server-sent events. `Last-Event-ID` overrides `since`. `beat` is sent every five
+    seconds. After `again` reload the pages: you missed too many events, or the log was recreated.
+    """
     if site.watched is None:
         return PlainTextResponse(NO_EVENTS, 404)
     last = request.headers.get("last-event-id", "")
@@ -247,20 +251,20 @@ async def events(
 
 @event_router.head("/events", include_in_schema=False)
 async def no_event(site: Shown) -> Response:
-    """The type of the stream, without a stream."""
+    """Return the stream's headers."""
     return Response(status_code=404 if site.watched is None else 200, media_type="text/event-stream")
 
 
 @page_router.get("/", include_in_schema=False)
 async def top(request: Request, site: Shown) -> Response:
-    """The page of running games, or the standings of a contest that is over."""
+    """Redirect to the running games, or to the final standings."""
     is_over = await site.final() is not None
     return RedirectResponse(f"{request.scope.get('root_path', '')}/{INDEX if is_over else RUNNING}", 307)
 
 
 @page_router.get("/{path:path}", include_in_schema=False)
 async def page(request: Request, site: Shown, path: Annotated[str, Path(max_length=200)]) -> Response:
-    """A page or a file of the contest."""
+    """Return a page or a file of the contest."""
     watched = site.watched
     if watched is None:
         waiting = waiting_page(path, site.name, site.windows().moments, has_authors=site.has_authors)

@@ -1,11 +1,11 @@
-"""From the log to all viewers: each event is read, painted and encoded once, and written to every viewer's socket.
+"""From the log to all viewers: each event is read, painted and encoded once, and written to every socket.
 
-Events are written in rounds. A round for many viewers takes long, so rounds are as far apart as the viewers are many:
-a thousand viewers cost no more of a core than the writes of ten rounds a second.
+Events are written in rounds, whose interval grows with the number of viewers. A thousand viewers cost at most the
+writes of ten rounds a second.
 
-At most `MOST_UNSENT` bytes wait for a viewer (and at least one event). A viewer that has not taken them is behind: it
-is sent what it lacks in pieces, each when it has taken the one before. One that takes nothing while `MOST_MISSED` bytes
-of new events come is dropped; it comes back with the number of the last event that it has.
+At most `MOST_UNSENT` bytes (or one event) wait for a viewer. A slower viewer gets missed events in pieces, each after
+it took the previous one. A viewer that takes nothing while `MOST_MISSED` bytes arrive is dropped; it reconnects with
+its last event number.
 """
 
 import asyncio
@@ -25,47 +25,45 @@ from judge.referee.policy import Policy
 from judge.web.live.paint import Painter, as_sent
 
 LOOK_S = 0.008
-"""How often it looks whether the log has grown."""
+"""Polling interval of the log."""
 
 ROUND_S_PER_VIEWER = 0.0001
 LONGEST_ROUND_S = 0.25
-"""How far rounds are apart: for each viewer, and at most."""
+"""Interval of rounds: per viewer, and maximum."""
 
 BEAT_S = 5.0
-"""How often a viewer is told the time and the number of viewers, by which it knows that the stream is alive."""
+"""Interval of messages that show the stream is alive."""
 
 PLOTS_S, MOST_PLOTS = 2.0, 64
-"""How often the plots of a game are drawn for those who watch it, and of how many games in this time, at most."""
+"""Interval of a game's plots, and maximum number of games per interval."""
 
 MOST_UNSENT = 128 << 10
-"""Maximum number of bytes that wait for a viewer to take them."""
 
 PIECE_BYTES = MOST_UNSENT // 2
-"""Size of a piece of what a viewer lacks."""
 
 FEED_S = 0.02
-"""Interval between the pieces of a viewer that is behind."""
+"""Interval between pieces of missed events."""
 
 MOST_MISSED = 256 << 10
-"""Bytes of new events after which a viewer is dropped that takes nothing."""
+"""Bytes of new events after which an inactive viewer is dropped."""
 
 MOST_BEHIND = 5000
-"""A viewer that lacks more events than these begins again with a new page."""
+"""A viewer that misses more events reloads the page."""
 
 STORED = 2 * MOST_BEHIND
-"""The last events that are stored as they are sent."""
+"""Number of latest events stored uncompressed."""
 
 BLOCK, OPEN_BLOCKS = 256, 16
-"""Older events are stored compressed, so many in a block; blocks that are stored expanded as well."""
+"""Older events per compressed block, and number of expanded blocks."""
 
 
 WITHIN_A_GAME = frozenset({"playing", "turn", "search", "move"})
-"""The events that no page but those of running games shows."""
+"""Events that only the pages of running games show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """An event as it is sent: its number, its game (0: none), whether it is within a game, and its line of JSON."""
+    """An encoded event: number, game (0: none), whether it is within a game, and JSON line."""
 
     seq: int
     game: int
@@ -74,19 +72,18 @@ class Sent:
 
 
 class Topic(NamedTuple):
-    """What a viewer wants: the events of one game and those of the contest, or of all games for `game` 0; or nothing of
-    what happens within a game."""
+    """A viewer's selection: events of one game and the contest, or of all (`game` 0); or none within games."""
 
     game: int = 0
     moves: bool = True
 
     def has(self, sent: Sent) -> bool:
-        """Whether an event belongs to it."""
+        """Whether an event is selected."""
         return (self.moves or not sent.is_within) and (not self.game or sent.game in (0, self.game))
 
 
 class PaintedEvents:
-    """All events as they are sent, by their number from 1: none is painted twice."""
+    """All encoded events by number, from 1. None is painted twice."""
 
     def __init__(self) -> None:
         self._last: deque[Sent] = deque(maxlen=STORED)
@@ -96,7 +93,7 @@ class PaintedEvents:
 
     @property
     def seq(self) -> int:
-        """The number of the last event; 0 if there is none."""
+        """Number of the last event, or 0."""
         return self._last[-1].seq if self._last else 0
 
     def add(self, sent: Sent) -> None:
@@ -108,7 +105,7 @@ class PaintedEvents:
             self._block = []
 
     def since(self, seq: int) -> Iterator[Sent]:
-        """The events after a number."""
+        """Yield the events after a number."""
         while seq < self.seq:
             first = self._last[0].seq
             if seq + 1 >= first:
@@ -131,18 +128,17 @@ class PaintedEvents:
 
 @dataclass(slots=True, eq=False)
 class Viewer:
-    """A connection, and what it wants."""
+    """A connection and its topic."""
 
     transport: asyncio.Transport
     topic: Topic
     seq: int
-    """The last event that was written to it, or that it had before."""
     missed: int = 0
-    """Bytes of new events since it took some."""
+    """Bytes of new events since it took any."""
 
     @property
     def room(self) -> int:
-        """Bytes that can be written to it now."""
+        """Bytes that can be written now."""
         return MOST_UNSENT - self.transport.get_write_buffer_size()
 
 
@@ -158,29 +154,27 @@ class Hub:
         self._stored = PaintedEvents()
         self._unsent: list[Sent] = []
         self.told: Callable[[Sequence[Sent]], None] = lambda _: None
-        """Is called with the events that were sent."""
         self._viewers: set[Viewer] = set()
         self._behind: set[Viewer] = set()
-        """The viewers that lack events which were sent."""
+        """Viewers that lack sent events."""
         self._feed_at = 0.0
         self._round_at = 0.0
         self._beat_at = 0.0
         self._plots_at = 0.0
         self._plotted: dict[tuple[int, int], tuple[float, int]] = {}
-        """For each game that is watched when its plots may be drawn again, and how many moves they have."""
+        """Per watched game: when to draw its plots again, and their number of moves."""
 
     @property
     def _last(self) -> int:
-        """The number of the last event that was sent."""
         return self._stored.seq
 
     @property
     def viewers(self) -> int:
-        """How many watch."""
+        """Number of viewers."""
         return len(self._viewers)
 
     async def run(self) -> None:
-        """Read and send until it is cancelled."""
+        """Read and send until cancelled."""
         while True:
             self.look()
             now = time.monotonic()
@@ -202,12 +196,12 @@ class Hub:
             await asyncio.sleep(LOOK_S)
 
     def look(self) -> None:
-        """Take what is new in the log, a share of it if it is much."""
+        """Read a limited part of the log's new events."""
         for line in self._reader.news():
             self._unsent.append(self._take(line))
 
     def catch_up(self) -> None:
-        """Read the rest of the log at once, where there are no viewers; begin again if it was made again."""
+        """Read the rest of the log, without viewers; restart if it was recreated."""
         if self._reader.is_replaced():
             self._begin_again()
         while lines := self._reader.news():
@@ -215,12 +209,12 @@ class Hub:
                 self._stored.add(self._take(line))
 
     def since(self, seq: int, most: int, topic: Topic) -> list[Sent]:
-        """At most `most` of the events of a topic after number `seq` that were sent."""
+        """Return at most `most` sent events of a topic after number `seq`."""
         found = (sent for sent in self._stored.since(seq) if topic.has(sent))
         return [sent for _, sent in zip(range(most), found, strict=False)]
 
     def join(self, transport: asyncio.Transport, topic: Topic, seq: int) -> Viewer:
-        """Send a viewer, whose headers are sent, what it lacks since event `seq`, and from now on all."""
+        """Send a viewer the events after `seq`, and all later ones. Headers are already sent."""
         # A page may show more than was sent.
         is_lost = seq > self.live.seq or self._last - seq > MOST_BEHIND
         viewer = Viewer(transport, topic, self._last if is_lost else seq)
@@ -233,12 +227,12 @@ class Hub:
         return viewer
 
     def leave(self, viewer: Viewer) -> None:
-        """Forget a viewer."""
+        """Remove a viewer."""
         self._viewers.discard(viewer)
         self._behind.discard(viewer)
 
     def close(self) -> None:
-        """Drop everybody."""
+        """Drop all viewers."""
         for viewer in list(self._viewers):
             viewer.transport.abort()
         self._reader.close()
@@ -252,7 +246,6 @@ class Hub:
         return sent_of(line)
 
     def _send_round(self) -> None:
-        """Write all that is new, in one piece for each kind of viewer."""
         new, self._unsent = self._unsent, []
         for sent in new:
             self._stored.add(sent)
@@ -268,7 +261,7 @@ class Hub:
         self.told(new)
 
     def _tell(self, viewer: Viewer, first: int, chunk: bytes) -> None:
-        """Write the new events, from number `first` on, to a viewer that has room and all events before."""
+        """Write new events to a viewer that has room and all earlier ones."""
         if viewer.seq == first - 1 and len(chunk) <= viewer.room:
             if chunk:
                 viewer.transport.write(chunk)
@@ -282,7 +275,6 @@ class Hub:
             self._behind.add(viewer)
 
     def _feed(self, viewer: Viewer) -> None:
-        """Write the next piece to a viewer that is behind, if it has taken the one before."""
         if viewer.transport.is_closing():
             self._drop(viewer)
             return
@@ -310,7 +302,7 @@ class Hub:
         self.leave(viewer)
 
     def _send_plots(self, now: float) -> None:
-        """Draw the plots of the game that waits longest among those that have gone on, once for all who watch it."""
+        """Draw the plots of the longest waiting changed game, once for all its viewers."""
         numbers = {viewer.topic.game for viewer in self._viewers if viewer.topic.moves}
         games = [game for number in numbers if (game := self.live.games.get(number)) is not None]
         plotted = {key: self._plotted.get(key, (now, 0)) for key in ((game.game, game.attempt) for game in games)}
@@ -328,7 +320,6 @@ class Hub:
             self._write(watching, _event("plots", as_sent(game)))
 
     def _write(self, viewers: Iterable[Viewer], data: bytes) -> None:
-        """Write what is no event of the log to the viewers that have room for it."""
         chunk = _chunk(data)
         for viewer in list(viewers):
             if viewer.transport.is_closing():
@@ -337,7 +328,7 @@ class Hub:
                 viewer.transport.write(chunk)
 
     def _begin_again(self) -> None:
-        """The log was made again: everybody begins with a new page."""
+        """The log was recreated, so every viewer reloads its page."""
         self._write(self._viewers, _event("again", {"log": ""}))
         self._reader.close()
         self._reader, self.live = LogReader(self._path), Live()
@@ -352,13 +343,12 @@ class Hub:
 
 
 def sent_of(line: bytes) -> Sent:
-    """An event from its line as it is sent."""
+    """Return the event of an encoded line."""
     head = head_of(line)
     return Sent(head.seq, head.game, head.type in WITHIN_A_GAME, line)
 
 
 def _framed(sent: Sent) -> bytes:
-    """An event of server-sent events; a line of JSON has no line end inside."""
     return b"id: %d\ndata: %s\n\n" % (sent.seq, sent.line)
 
 
@@ -367,5 +357,4 @@ def _event(name: str, data: Mapping[str, object]) -> bytes:
 
 
 def _chunk(data: bytes) -> bytes:
-    """A chunk of an HTTP/1.1 answer whose length is not known."""
     return b"%x\r\n%s\r\n" % (len(data), data)

@@ -1,6 +1,6 @@
-"""Numbers of a service for Prometheus: counted as things happen, or read from the store when they are asked for.
+"""Prometheus metrics, counted as events occur or read from the store.
 
-They are served on an address of their own, which a server in front of the pages does not show to anybody.
+They have a separate address, which a proxy does not expose.
 """
 
 import re
@@ -32,13 +32,13 @@ log = get_logger()
 
 
 class Metrics:
-    """What is counted as it happens."""
+    """Counters."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._requests = Histogram(
             "judge_http_request_seconds",
-            "From a request to the beginning of its answer, by part of the service.",
+            "Seconds from a request to the beginning of its answer, by part of the service.",
             ["part"],
             registry=self.registry,
             buckets=BUCKETS_S,
@@ -51,18 +51,18 @@ class Metrics:
         )
         self._moves = Histogram(
             "judge_move_told_seconds",
-            "From a move to the moment when it is sent to those who watch.",
+            "Seconds from a move until it is sent to viewers.",
             registry=self.registry,
             buckets=BUCKETS_S,
         )
 
     def answered(self, part: str, seconds: float, status: int) -> None:
-        """Count an answer, which began so many seconds after its request."""
+        """Count a response that began `seconds` after its request."""
         self._requests.labels(part).observe(seconds)
         self._answers.labels(part, str(status)).inc()
 
     def told(self, events: Sequence[Sent]) -> None:
-        """Events were sent to those who watch."""
+        """Count events sent to viewers."""
         for event in events:
             if event.is_within and b'"type":"move"' in event.line and (found := _AT.search(event.line)):
                 moment = datetime.fromisoformat(found[1].decode())
@@ -70,23 +70,23 @@ class Metrics:
 
 
 class StoreNumbers(Collector):
-    """What the store, the disk and the service say when they are asked."""
+    """Values of the store, the disk and the service, read on request."""
 
     def __init__(self, planned: Planned, viewers: Callable[[], int]) -> None:
-        """`viewers` says how many watch now."""
+        """`viewers` returns the number of viewers."""
         self._planned = planned
         self._viewers = viewers
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
-        """Nothing: the names need no store."""
+        """Return nothing: the names do not need the store."""
         return []
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """The numbers of this moment."""
-        yield _gauge("judge_viewers", "Connections that watch.", {(): self._viewers()})
+        """Yield the current values."""
+        yield _gauge("judge_viewers", "Connections of viewers.", {(): self._viewers()})
         room = room_of(self._planned.folder)
-        yield _gauge("judge_disk_free_bytes", "Free on the disk that the contest's folder is on.", {(): room.disk})
-        yield _gauge("judge_memory_available_bytes", "Of the machine.", {(): room.memory})
+        yield _gauge("judge_disk_free_bytes", "Free bytes on the disk of the contest's folder.", {(): room.disk})
+        yield _gauge("judge_memory_available_bytes", "Available memory of the machine.", {(): room.memory})
         try:
             yield from self._of_store()
             is_up = 1
@@ -104,7 +104,7 @@ class StoreNumbers(Collector):
                 games = {(state.value,): count for state, count in reader.counts(planned.name).items()}
                 yield _gauge("judge_games", "Games of the schedule, by state; `pending` is the queue.", games, "state")
                 attempts = {(state.value,): count for state, count in reader.attempt_counts(planned.name).items()}
-                yield _gauge("judge_attempts", "Attempts at games, by state: voids too.", attempts, "state")
+                yield _gauge("judge_attempts", "Attempts at games, by state, including voids.", attempts, "state")
                 is_open = {(): int(reader.state(planned.name) == "open")}
                 yield _gauge("judge_contest_open", "1 if games are started, 0 if it is paused or stopped.", is_open)
         with closing(RegisterReader(planned.store_url, planned.name)) as register:
@@ -113,7 +113,6 @@ class StoreNumbers(Collector):
 
 
 def _gauge(name: str, about: str, values: Mapping[Any, int], *labels: str) -> GaugeMetricFamily:
-    """A number for each tuple of values of the labels."""
     found = GaugeMetricFamily(name, about, labels=labels)
     for label, value in values.items():
         found.add_metric(label, value)
@@ -121,17 +120,17 @@ def _gauge(name: str, about: str, values: Mapping[Any, int], *labels: str) -> Ga
 
 
 class _Quiet(WSGIRequestHandler):
-    """Logs nothing, and waits for no client longer than this."""
+    """Logs nothing, and has a client timeout."""
 
     timeout = 10
 
     def log_message(self, *_: object) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 @contextmanager
 def served_metrics(metrics: Metrics, listener: socket.socket) -> Iterator[None]:
-    """Answer Prometheus on a socket that listens, in a thread, one client after the other."""
+    """Serve Prometheus on a listening socket, in one thread."""
     app = make_wsgi_app(metrics.registry)
     host, port = listener.getsockname()[:2]
     with WSGIServer((host, port), _Quiet, bind_and_activate=False) as server:

@@ -1,7 +1,7 @@
-"""The pages of a running contest as they are now: those of the export from the same templates, and those of its games.
+"""The pages of a running contest: those of the export, and those of its games.
 
-A page is rendered once for each state of the contest, for all viewers. It bears the number of the last event that it
-shows (`SEQ` until it is sent), so the script goes on from there and nothing falls between page and stream.
+A page is rendered once per state of the contest. Its script continues from the number of its last event (`SEQ` until
+sent), so no event is lost between page and stream.
 """
 
 import hashlib
@@ -47,31 +47,27 @@ SCRIPT, WAITING_SCRIPT, RUNNING, INDEX = "live.js", "waiting.js", "live.html", "
 NAVIGATION = tuple(
     f"{name}.html" for name in ("live", "index", "crosstable", "rounds", "journal", "fairness", "verify")
 )
-"""The pages that every page leads to."""
+"""Pages linked from every page."""
 
 LOAD_S, LOAD_SHARE = 0.5, 0.2
-"""The contest is read again after this time at the earliest, and for no more than this share of it."""
+"""Minimum interval of reading the contest, and maximum share of time spent on it."""
 
 HOSTS_S = 5.0
-"""For how long the table of hosts is shown before it is read again."""
 
 MOST_STORED = 256
-"""Pages of finished games that are stored."""
 
 
 NEW_SHARE = 0.05
-"""It is computed again when so many more games were played; and when the contest is over."""
+"""Share of new games after which the tests are repeated."""
 
 READ_S = 0.25
-"""For how long records are read at once; the rest is read when it is asked for again."""
+"""Maximum time of reading records per request."""
 
 
 class Certificate:
-    """The fairness certificate of the games so far, by the export's code.
+    """The fairness certificate of the games so far.
 
-    Where and when a game was played is in its record. Each record is read once, for a bounded time whenever the
-    certificate is asked for; the tests are computed again when there is a share of new games. So all of it costs little
-    however long a contest is.
+    Each record is read once, for a bounded time per request. The tests are repeated for a share of new games.
     """
 
     def __init__(self, files: Path) -> None:
@@ -82,9 +78,8 @@ class Certificate:
         self._of = 0
 
     def tested(self, contest: PublishedContest) -> PublishedContest:
-        """The contest with the conditions of its games, or as it was a few games ago, so that its tests are known.
-
-        Raises InputError if a record is missing or was changed.
+        """Return the contest with its games' conditions, perhaps at an earlier state. Raises InputError if a record is
+        missing or changed.
         """
         played = [game.result.record for game in contest.games if game.result is not None]
         enough = len(played) if contest.is_over else (1 + NEW_SHARE) * self._of
@@ -96,17 +91,16 @@ class Certificate:
             for game in contest.games
         ]
         self._tested = replace(contest, games=games)
-        # What could not be read yet is read when it is asked for again.
+        # The rest is read at the next request.
         self._of = known
         return self._tested
 
     @property
     def tests(self) -> Sequence[FairnessTest]:
-        """Those that were made last; none if nobody has asked for them."""
+        """The latest tests; empty before a request for them."""
         return () if self._tested is None else self._tested.fairness
 
     def _read(self, records: Sequence[str]) -> int:
-        """Read records for a while; how many of them are known then."""
         until = time.monotonic() + READ_S
         for known, record in enumerate(records):
             if record not in self._conditions:
@@ -118,7 +112,7 @@ class Certificate:
 
 @dataclass(slots=True)
 class _Edition:
-    """The contest as it was at one version, with all that the events up to `seq` have told."""
+    """The contest at one version, with all events up to `seq`."""
 
     version: object
     seq: int
@@ -129,12 +123,12 @@ class _Edition:
 
 
 class LivePages:
-    """Renders pages. Called in one thread at a time, which is not that of the viewers."""
+    """Renders pages, in one thread at a time that is not the viewers'."""
 
     def __init__(
         self, planned: Planned, painter: Painter, *, is_static: bool = False, has_authors: bool = False
     ) -> None:
-        """Opens the store of a contest that has begun. Raises InputError if it has not."""
+        """Open the store of a contest. Raises InputError before it begins."""
         self._store = open_store(planned)
         self._contest = Contest(self._store, planned)
         self._is_static = is_static
@@ -156,9 +150,7 @@ class LivePages:
             is_static=is_static,
             has_authors=has_authors,
         )
-        """The pages of running games."""
         self.log = SignedLog(planned.store_url, planned.name, planned.folder)
-        """The log of the contest, whose files are among the pages."""
 
     def close(self) -> None:
         """Close the store."""
@@ -166,7 +158,7 @@ class LivePages:
         self.log.close()
 
     def get(self, path: str, live: Live, version: object) -> LivePage | None:
-        """The file at a path from the top of the site, None if there is none; `version` is that of the contest."""
+        """Return the file at a path from the top of the site, or None."""
         with self._lock:
             if path == SCRIPT or path in ASSETS:
                 return _asset(path)
@@ -182,7 +174,7 @@ class LivePages:
             if path.startswith("records/"):
                 return self._record(path, edition)
             if path.startswith("data/fairness."):
-                # Not written for good: the tests are made again while records are still read.
+                # Not stored: tests change while records are still read.
                 data = certificate_files(self._certificate.tested(edition.contest)).get(path.removeprefix("data/"))
                 return None if data is None else LivePage(data, kind_of(path))
             if place.path == "fairness.html":
@@ -198,7 +190,7 @@ class LivePages:
             return None if data is None else LivePage(data, kind_of(path), seq=seq)
 
     def paths(self, live: Live, version: object) -> list[str]:
-        """The paths of all pages and files but those of games and records."""
+        """Return the paths of all files except games and records."""
         with self._lock:
             edition = self._read(live, version)
             names = [*tables(edition.contest), *CERTIFICATE]
@@ -206,48 +198,45 @@ class LivePages:
             return [*ASSETS, SCRIPT, *edition.writers, *fairness, *(f"data/{name}" for name in names)]
 
     def played(self, live: Live, version: object) -> list[PublishedGame]:
-        """The games that have a result."""
+        """Return the games with a result."""
         with self._lock:
             return [game for game in self._read(live, version).games.values() if game.result is not None]
 
     def contest(self, live: Live, version: object) -> PublishedContest:
-        """The contest as it is now."""
+        """Return the current contest."""
         with self._lock:
             return self._read(live, version).contest
 
     def is_current(self, live: Live, version: object) -> bool:
-        """Whether they show the contest as it is at this version, and not as it was when it was read last."""
+        """Whether the loaded contest is at this version."""
         with self._lock:
             return self._read(live, version).version == version
 
     def is_over(self, live: Live, version: object) -> bool:
-        """Whether every game of the contest has its result and no round follows."""
+        """Whether every game has a result and no round follows."""
         with self._lock:
             return self._read(live, version).contest.is_over
 
     def final(self, live: Live, version: object) -> PublishedContest | None:
-        """The contest if it is over; None while it is played."""
+        """Return the contest if it is over."""
         if live.games or next(live.next_games(1), None) is not None:
             return None
         with self._lock:
-            # No event follows the last one, so a page of the moment before would stay.
+            # No event follows the last one, so an older page would stay.
             self._load_at = 0.0
             contest = self._read(live, version).contest
             return contest if contest.ending else None
 
     def place(self, path: str) -> PagePlace:
-        """Where the page of a path from the top of the site is."""
+        """Return the place of a path from the top of the site."""
         return PagePlace.of_file(path, self._languages)
 
     def places(self, path: str) -> Sequence[PagePlace]:
-        """A page in each language."""
+        """Return a page's places in all languages."""
         return [PagePlace(path, language, self._languages) for language in self._languages]
 
     def hosts(self) -> Sequence[ContestHost]:
-        """The hosts that play; those that stand out by the tests of the page of fairness, when they were made.
-
-        May be called in any thread.
-        """
+        """Return the hosts that play, with outliers of the latest tests. Thread-safe."""
         at, hosts = self._hosts
         if time.monotonic() - at >= HOSTS_S:
             hosts = contest_hosts(self._store, self._contest.name, self._certificate.tests)
@@ -262,7 +251,7 @@ class LivePages:
         edition = self._edition
         if edition is not None and (edition.version == version or now < self._load_at):
             return edition
-        shown_seq = live.seq  # before it is read: what comes meanwhile is not in it
+        shown_seq = live.seq  # first, because later events are not in the contest read
         contest = replace(
             load_store(self._contest),
             moments=self._windows.look().moments,
@@ -322,7 +311,6 @@ class LivePages:
         return LivePage(page, kind_of(path))
 
     def _record(self, path: str, edition: _Edition) -> LivePage | None:
-        """The public part of a record, of an attempt that counts or not."""
         for game in edition.games.values():
             if not path.startswith(f"records/{game.stem}."):
                 continue
@@ -332,7 +320,7 @@ class LivePages:
             if (digest := found.get(path)) is None:
                 return None
             public = public_part(read_stored(self._contest.planned.files, digest))
-            # The record that counts changes if the result is annulled and the game is played again.
+            # The counting record changes if the game is repeated.
             is_fixed = path != game.record_path
             return LivePage(public.to_json(as_read=True), kind_of(path), is_fixed=is_fixed)
         return None
@@ -341,7 +329,7 @@ class LivePages:
 def waiting_page(
     path: str, contest: str, moments: Sequence[tuple[str, datetime]], *, has_authors: bool
 ) -> LivePage | None:
-    """A page or a file of a contest that has not begun, with its moments; None if there is none."""
+    """Return a page or file of a contest before it begins, with its schedule; None if unknown."""
     if path == WAITING_SCRIPT or path in ASSETS:
         return _asset(path)
     place = PagePlace.of_file(path, languages(CODES))
@@ -357,18 +345,18 @@ def _asset(name: str) -> LivePage:
 
 
 def log_page(log: SignedLog, path: str) -> LivePage | None:
-    """A file of a contest's log; a tile does not change any more."""
+    """Return a file of a contest's log; tiles never change."""
     data = log.file(path)
     return None if data is None else LivePage(data, kind_of(path), is_fixed="/tile/" in path)
 
 
 def _joined(contest: Contest) -> Joined | None:
-    """What the ratings are joined with. A former contest that is not there any more stops no live page."""
+    """Ratings to join with. A missing former contest must not stop live pages."""
     try:
         joined = read_joined(contest.planned)
         if joined is None:
             return None
-        # An anchor may be nobody, or several: that is known before a page asks.
+        # Detects a missing or ambiguous anchor before a page is requested.
         agents = len(replace(load_store(contest), joined=joined).histories)
     except (HostError, InputError) as error:
         _log.warning("ratings are not joined with former contests", why=str(error))

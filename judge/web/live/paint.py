@@ -1,6 +1,6 @@
-"""What a page draws of an event, in shapes that know no game, and in words for who cannot see them.
+"""Drawing of events as shapes without game knowledge, and as words for screen readers.
 
-Shapes are lists, so that the script of a page has nothing to parse and no markup to insert:
+Shapes are lists, so a page's script needs no parser and inserts no markup:
 
     ["rect", x, y, width, height, radius, fill, stroke, stroke width]     ["disc", x, y, radius, fill, stroke, width]
     ["shape", [[x, y], ...], fill, stroke, stroke width]                  ["line", x1, y1, x2, y2, colour, width]
@@ -23,21 +23,20 @@ from judge.render.svg_player import EmptyBoard, write_still
 from judge.site.plots import NAMES, Plot, empty_plot, plots_of
 
 HIDDEN_FACES = {"#": "hidden", "unknown": "unknown"}
-"""What a face is called that nobody may know."""
 
 
 class Painter:
-    """Paints boards of one contest."""
+    """Paints the boards of one contest."""
 
     def __init__(self, policy: Policy) -> None:
-        """A contest's games all have the board of its policy."""
+        """All games of a contest have the board of its policy."""
         entry = game_entry(policy.game.name)
         self._view = entry.view(entry.new(policy.game.options))
         self._painter = BarePainter(self._view)
         self._empty = EmptyBoard.of(self._painter)
 
     def of(self, event: AnyEvent) -> Mapping[str, Any]:
-        """What is drawn of a move: `pieces` as [x, y, shapes, words], `marks` as shapes; empty for other events."""
+        """Return the drawing of a move: `pieces` as [x, y, shapes, words], `marks` as shapes; else empty."""
         if not isinstance(event, MoveMade):
             return {}
         paint = self._painter
@@ -47,34 +46,34 @@ class Painter:
         return {"pieces": pieces, "marks": _lists(marks)}
 
     def svg(self, game: LiveGame) -> str:
-        """The board of a game as the script of a page continues it."""
+        """Return the board of a game, to be continued by the page's script."""
         view = game.view()
         shown = self._view if view is None else view
         return write_still(self._painter, self._empty, shown, " - ".join(game.names), f"g{game.game}")
 
     def table(self, pieces: Mapping[Square, Token]) -> Sequence[tuple[str, Sequence[str]]]:
-        """The rows of a position in words: the name of each and its squares, empty where nothing stands."""
+        """Return a position's rows in words: the row's name, and its squares ("" if empty)."""
         columns = range(len(self._view.columns))
         words = {square: self.words(token) for square, token in pieces.items()}
         return [(row, [words.get((x, y), "") for x in columns]) for y, row in enumerate(self._view.rows)]
 
     @property
     def columns(self) -> Sequence[str]:
-        """The names of the columns."""
+        """Names of the columns."""
         return self._view.columns
 
     @property
     def surface(self) -> Surface:
-        """What the board looks like."""
+        """Appearance of the board."""
         return self._view.surface
 
     @property
     def sides(self) -> tuple[str, str]:
-        """What the game calls side 0 and side 1."""
+        """Names of sides 0 and 1."""
         return self._view.sides
 
     def words(self, token: Token) -> str:
-        """What a piece is: `black 12`, `white queen or unknown`."""
+        """Return a piece in words: `black 12`, `white queen or unknown`."""
         faces = token.faces if token.shows is None else (token.faces[token.shows],)
         names = [HIDDEN_FACES.get(face.name, face.name) for face in faces]
         return " ".join(filter(None, [self._view.sides[token.side], " or ".join(names), str(token.number or "")]))
@@ -104,7 +103,7 @@ def _list(item: Item) -> list[Any]:
             ends = [_round(each) for each in (*item.start, *item.end)]
             return ["line", *ends, item.colour, _round(item.width)]
         case Text():
-            # The middle of capitals and digits stands this far above the line that they stand on.
+            # Height of the middle of capitals and digits above the baseline.
             baseline = _round(item.y + item.size * 0.355)
             return [
                 "text",
@@ -131,14 +130,14 @@ class _Step(NamedTuple):
 
 
 def plots_of_game(game: LiveGame) -> Sequence[Plot]:
-    """All plots of a running game, drawn as those of a finished one; one that has no value yet is empty."""
+    """Return all plots of a running game, drawn like those of a finished one; empty without values."""
     steps = [_Step(None, None), *(_Step(move.seat, move.charged_ms, move.memory_bytes) for move in game.moves)]
     drawn = {plot.name: plot for plot in plots_of(steps, [SearchFigures(), *game.figures()])}
     return [drawn.get(name) or empty_plot(name) for name in NAMES]
 
 
 def as_sent(game: LiveGame) -> Mapping[str, Any]:
-    """What a page's script needs to draw them: our own numbers, and nothing that an agent wrote."""
+    """Return the plots' data for a page's script: only the judge's numbers, no text of an agent."""
     plots = [
         {"name": plot.name, "width": plot.width, "paths": plot.paths, "low": plot.low, "high": plot.high}
         for plot in plots_of_game(game)
@@ -148,5 +147,5 @@ def as_sent(game: LiveGame) -> Mapping[str, Any]:
 
 
 def plots_path(game: LiveGame) -> str:
-    """Where they are for those who do not get them with the events, from the top of the site."""
+    """Return the path of the plots, from the top of the site."""
     return f"plots/{game.stem}.json"

@@ -1,4 +1,4 @@
-"""The pages of the games that are being played: all of them on one, and one for each."""
+"""The pages of running games: one of all, and one per game."""
 
 import json
 import time
@@ -21,16 +21,16 @@ from judge.web.live.page import SEQ, LivePage, kind_of
 from judge.web.live.paint import Painter, as_sent, plots_of_game, plots_path
 
 FRESH_S = 0.25
-"""A page of running games is rendered once in this time; its script goes on from what it shows."""
+"""Render interval; the page's script continues from it."""
 
 NEW_EVENTS = 500
-"""A page of new boards leaves out the boards of games that have begun more events ago: who watches has them."""
+"""A request for new boards leaves out games that began more events ago; viewers have them."""
 
 _SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
 
 
 class RunningPages:
-    """Renders them, each once for all who ask at about the same time."""
+    """Renders the pages, once for simultaneous requests."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class RunningPages:
         is_static: bool = False,
         has_authors: bool = False,
     ) -> None:
-        """`name` is the contest's, `windows` its moments as they are now, and `hosts` who plays it."""
+        """`name` is the contest's, `windows` returns its schedule, and `hosts` the hosts that play it."""
         self._name = name
         self._painter = painter
         self._windows = windows
@@ -51,7 +51,7 @@ class RunningPages:
         self._has_authors = has_authors
         self._running: dict[str, tuple[float, LivePage]] = {}
         self._boards: dict[int, tuple[tuple[int, int], Markup]] = {}
-        """The last picture of each running game, with the attempt and the number of moves that it shows."""
+        """Per running game: (attempt, number of moves) and its board."""
 
     def all(
         self,
@@ -63,17 +63,18 @@ class RunningPages:
         only_new: bool = False,
         final: PublishedContest | None = None,
     ) -> LivePage:
-        """The page of all running games; `only_new`: with the boards of those alone that have begun lately, for a
-        script that has the others. `final` is the contest if it is over."""
+        """Return the page of all running games; `only_new`: only recently begun boards. `final` is the contest if it is
+        over.
+        """
         key = f"{place.file}?{only_new}&{final is not None}"
         return self._fresh(key, live, lambda: self._all_running(live, viewers, slots, place, only_new, final))
 
     def one(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
-        """The page of a running game."""
+        """Return the page of a running game."""
         return self._fresh(place.file, live, lambda: self._one_running(game, live, viewers, place))
 
     def plots(self, game: LiveGame) -> LivePage:
-        """The plots of a running game for a script."""
+        """Return the plots of a running game for a script."""
         path = plots_path(game)
         now = time.monotonic()
         at, page = self._running.get(path, (0.0, None))
@@ -83,7 +84,6 @@ class RunningPages:
         return page
 
     def _fresh(self, key: str, live: Live, write: Callable[[], bytes]) -> LivePage:
-        """A page of running games, rendered a moment ago or now."""
         now = time.monotonic()
         at, page = self._running.get(key, (0.0, None))
         if page is None or self._is_static or now - at > FRESH_S or page.seq is None or page.seq > live.seq:
@@ -131,19 +131,18 @@ class RunningPages:
         return render("live_game.html", place, values, self._stream(live), __package__)
 
     def _card(self, game: LiveGame, live: Live, least: int, language: Language) -> Mapping[str, Any]:
-        """What the page of all games shows of one; nothing of it where it has begun before event `least`."""
+        """A game on the page of all games; empty if it began before event `least`."""
         if game.board is not None and game.seq < least:
             return {"number": game.game, "attempt": game.attempt, "is_known": True}
         return {"is_known": False, **self._shown(game, live, language)}
 
     def _shown(self, game: LiveGame, live: Live, language: Language) -> Mapping[str, Any]:
-        """What the templates show of a running game."""
         painter, _ = self._painter, language.gettext
         names = game.names
         sides = [language.word(painter.sides[game.seats.index(seat)]) for seat in (0, 1)]
         swatches = [_SWATCHES[painter.surface][game.seats.index(seat)] for seat in (0, 1)]
         last = game.moves[-1] if game.moves else None
-        # The clocks for the script: `SEAT SINCE TURN LEFT0 LEFT1`, in milliseconds; `-` for an unknown value.
+        # Clocks for the script: `SEAT SINCE TURN LEFT0 LEFT1`, in milliseconds; `-`: unknown.
         clock = game.clock
         left = game.left_ms if clock is None else clock.left_ms
         running = ("-", "-", "-") if clock is None else (clock.seat, clock.since_ms, _number(clock.turn_ms))
@@ -177,7 +176,6 @@ class RunningPages:
         return shown
 
     def _whole(self, game: LiveGame, language: Language) -> Mapping[str, Any]:
-        """What the page of a game shows besides."""
         painter = self._painter
         board = painter.table(game.tokens)
         used = {word for _row, squares in board for words in squares for word in words.split(" ")}
@@ -195,7 +193,7 @@ class RunningPages:
 
 
 def _row(game: LiveGame, move: MoveMade, room: int, language: Language) -> Mapping[str, Any]:
-    """A line of the list of moves, with at most about `room` bytes of what the agent said."""
+    """A line of the move list, with at most about `room` bytes of the agent's text."""
     left = move.left_ms[move.seat]
     said = " · ".join([*(f"{key} {value}" for key, value in move.search.items()), *move.messages])
     return {
@@ -215,6 +213,6 @@ def _number(value: float | None) -> str:
 
 
 def _left(game: LiveGame, seat: int) -> str:
-    """What is left to a seat, or what it has used if nothing limits it."""
+    """The seat's time left, or its used time without a limit."""
     left = game.left_ms[seat]
     return duration(game.charged_ms(seat) if left is None else left)

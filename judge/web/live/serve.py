@@ -1,7 +1,4 @@
-"""The service as a process: one socket, and on it the pages, the events and the intake.
-
-One application has the routers of all parts. Nothing is lost when it is killed.
-"""
+"""The service as a process, with one socket. A kill loses nothing."""
 
 import socket
 import time
@@ -34,11 +31,11 @@ from judge.web.organisers import app as organisers
 from judge.web.organisers.console import Console, opened_console
 
 GRACE_S = 5
-"""How long uploads may take to end when the service ends."""
+"""Time for uploads to end when the service ends."""
 
 
 def hub_of(planned: Planned) -> Hub:
-    """The events of a contest; none are read yet. Raises InputError if it has not begun."""
+    """Return the events of a contest, unread. Raises InputError before it begins."""
     if planned.has_no_store:
         raise planned.not_begun()
     with closing(Reader(planned.store_url)) as reader:
@@ -47,9 +44,9 @@ def hub_of(planned: Planned) -> Hub:
 
 
 def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float = 0.5) -> None:
-    """Write the pages and events of a contest to a directory, again and again until it is over, or once.
+    """Write a contest's pages and events to a directory, repeatedly until it is over, or once.
 
-    Raises InputError if it has not begun or the directory has other files, HostError if the disk fails.
+    Raises InputError before it begins or if the directory has other files, HostError if the disk fails.
     """
     hub = hub_of(planned)
     stamp = stamp_of(planned)
@@ -70,11 +67,11 @@ def serve(
     metrics: socket.socket | None = None,
     ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve until a signal ends it; `proxy` is the one address whose X-Forwarded-For header is trusted. `state` is that
-    of a running intake.
+    """Serve until a signal. Only the address `proxy` may send X-Forwarded-For. `state` is a running
+    intake's.
 
-    It can be started before the contest begins, and says so until then. Raises HostError if its store cannot be read.
-    `metrics` listens for Prometheus.
+    May be started before the contest begins. Raises HostError if its store is unreadable. `metrics` is a listening
+    socket for Prometheus.
     """
     watching = planned.plan.broadcast
     limits = planned.plan.intake.model_copy(
@@ -117,7 +114,7 @@ def serve(
         bounded = ClientLimits(service, limits, is_organiser)
         server = uvicorn.Server(uvicorn.Config(bounded, **options))
         ready()
-        go_behind_games()  # what it has started keeps its place
+        go_behind_games()  # threads started earlier keep their priority
         server.run(sockets=[listener])
 
 
@@ -129,14 +126,14 @@ def _has_begun(planned: Planned) -> bool:
 
 
 def publish_once(plan: Path, directory: Path) -> None:
-    """Write or renew the pages and events of the contest of a file in a directory; raises as `follow`."""
+    """Write the pages and events of a contest file to a directory; raises as `follow`."""
     follow(load_plan(plan), directory, once=True)
 
 
 def create_app(
     planned: Planned, site: Site, state: intake.AppState | None = None, console: Console | None = None
 ) -> FastAPI:
-    """The application: the public pages, and with an intake its API, the authors' pages, and the organisers'."""
+    """Return the application: public pages, and with an intake its API and the pages of authors and organisers."""
     about = ABOUT if state is None else f"{ABOUT}{intake.ABOUT}"
     app = new_app("judge live", about, lifespan=site.running)
     app.state.site = site
@@ -160,7 +157,7 @@ def create_service(
     console: Console | None = None,
     metrics: Metrics | None = None,
 ) -> Middleware:
-    """The application with the headers and limits of each part."""
+    """Return the application with the headers and limits of each part."""
     parts: dict[str, Part] = {}
     if state is not None:
         limits = state.directory.intake

@@ -1,12 +1,12 @@
-"""The pages and the events of a running contest as files, which any file server can carry without this judge.
+"""The pages and events of a running contest as files, for any file server.
 
-    feed/head.json        the log's name, the number of the last event, events a file, and the time
-    feed/000000.ndjson    the first so many events, a line each; and so on
-    plots/00001.json      the plots of a game that is being played
-    log/                  the log of the contest (`judge.transparency.log`), if the organiser's key is in its folder
-    everything else       the pages of `judge serve`, whose script asks for the files
+    feed/head.json        the log's name, the number of the last event, events per file, and the time
+    feed/000000.ndjson    the first events, one per line; then feed/000001.ndjson, ...
+    plots/00001.json      the plots of a running game
+    log/                  the contest's log (`judge.transparency.log`), if the organiser's key is in its folder
+    everything else       the pages of `judge serve`, whose script requests the files
 
-Every file is replaced as a whole, the head after the events, so nobody reads half of anything.
+Every file is replaced atomically, `head.json` after the events, so readers never see partial files.
 """
 
 import json
@@ -30,7 +30,7 @@ class StaticSite:
     """A directory that follows a contest."""
 
     def __init__(self, hub: Hub, pages: LivePages, directory: Path) -> None:
-        """`pages` are static ones. Raises InputError for a directory that has something else in it."""
+        """`pages` must be static. Raises InputError if the directory has other files."""
         if directory.exists() and any(directory.iterdir()) and not (directory / HEAD).is_file():
             raise InputError(f"{directory}: has other files; give a new directory, or one that this command made")
         self._hub, self._pages, self._directory = hub, pages, directory
@@ -41,11 +41,11 @@ class StaticSite:
         self._leaves = 0
         self._plots_at = 0.0
         self._next_file = 0
-        """The file of events that is written next, or goes on."""
 
     def write(self, version: object) -> bool:
-        """Write what is new; whether the contest is over. `version` is that of its store. Raises HostError if the disk
-        does not take it."""
+        """Write changes; return whether the contest is over. `version` is the store's. Raises HostError if the disk
+        fails.
+        """
         try:
             return self._write(version)
         except OSError as error:
@@ -84,7 +84,7 @@ class StaticSite:
         return self._version == (version, live.version) and not live.games and self._pages.is_over(live, version)
 
     def _write_plots(self) -> None:
-        """Those of the games that have gone on, now and then; those of games that are over are on their pages."""
+        """Finished games have their plots on their pages."""
         if time.monotonic() < self._plots_at:
             return
         self._plots_at = time.monotonic() + PLOTS_S
@@ -121,7 +121,7 @@ class StaticSite:
             self._put(place.file, pages.games.all(live, 0, 1, place, final=final).data)
 
     def _put(self, path: str, data: bytes, *, is_always: bool = False) -> None:
-        """Replace a file, if it changes; a page gets the number of the event that it shows."""
+        """Replace a changed file; a page gets the number of its last event."""
         if not is_always and self._written.get(path) == data:
             return
         self._written[path] = data

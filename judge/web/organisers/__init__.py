@@ -1,1 +1,1 @@
-"""The organisers' pages: what a contest does and why, and orders to it, which happen once and with a reason."""
+"""The organisers' pages: the state of a contest, and orders."""

@@ -1,7 +1,4 @@
-"""Everything that an organiser can order on a page: its words, what it would change, and the function that does it.
-
-The functions are those of `judge contest` and `judge submissions`.
-"""
+"""The orders on organisers' pages, as in `judge contest` and `judge submissions`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +17,7 @@ from judge.web.organisers.files import EXPORTS, PUBLISHED, export, publish_pages
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an order would do: its heading, what changes, and the attempt of the game that it is about (else 0)."""
+    """Effect of an order: heading, changes, and the attempt of its game (or 0)."""
 
     heading: str
     words: str
@@ -30,7 +27,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An order that can be given: `preview` and `carry_out` raise InputError where it is impossible now."""
+    """An order; `preview` and `carry_out` raise InputError if it is impossible now."""
 
     label: str
     preview: Callable[[Console, str], Preview]
@@ -38,7 +35,7 @@ class Action:
 
 
 def action_of(name: str) -> Action:
-    """The action of a name. Raises InputError if there is none."""
+    """Return an action by name. Raises InputError if it is unknown."""
     if name not in ACTIONS:
         raise InputError("there is no such order: give one from the page of the game, the agent or the submission")
     return ACTIONS[name]
@@ -95,7 +92,7 @@ def _preview_export(console: Console, _: str) -> Preview:
 
 def _preview_publish(console: Console, _: str) -> Preview:
     contest = console.begun()
-    words = f"The directory {PUBLISHED} of the contest's folder gets the pages as they are now. No place changes."
+    words = f"The directory {PUBLISHED} of the contest's folder gets the current pages. No place changes."
     return Preview(f"Publish the pages of {contest.name}", words)
 
 
@@ -146,7 +143,7 @@ def _says_retry(submission: Submission) -> str:
 ACTIONS: Mapping[str, Action] = {
     "pause": _of_contest("Pause", orders.effect_of_pause, orders.pause),
     "resume": _of_contest("Resume", orders.effect_of_resume, orders.resume),
-    # The attempt is that of the preview: another one would have another result than the one that was meant.
+    # Use the attempt of the preview: another one may have another result.
     "void": Action("Void and play again", _preview_void, lambda console, *given: orders.void(console.begun(), *given)),
     "replay": Action("Play again", _preview_replay, lambda console, order, _: orders.replay(console.begun(), order)),
     "disqualify": Action(

@@ -1,7 +1,7 @@
-"""The HTTP paths of the organisers' pages.
+"""HTTP paths of the organisers' pages.
 
-Without an organiser's token every path gives the same answer, whether it exists or not. A page only reads; an order is
-a form that a page has shown with what it will change, and is carried out once, however often it comes.
+Without an organiser's token every path, existing or not, gets the same answer. An order is a form that shows its
+changes; it is carried out once, even if it is sent repeatedly.
 """
 
 import re
@@ -39,7 +39,6 @@ TARGET_CHARACTERS = 128
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 ORDER_FORM = "judge: a form of an organiser"
-"""The purpose of the proof in the form of an order."""
 
 _ORDER_ID = re.compile(r"[0-9a-f]{32}")
 
@@ -48,7 +47,7 @@ log = get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """An organiser who is signed in, with the token, and the contest."""
+    """A signed-in organiser, the token, and the contest."""
 
     request: Request
     organiser: TokenHolder
@@ -57,16 +56,16 @@ class Visitor:
 
     @property
     def may_act(self) -> bool:
-        """Whether orders can be given."""
+        """Whether orders are permitted."""
         return self.organiser.role is TokenRole.ACT
 
     def check_may_act(self) -> None:
-        """Raise MayNotActError unless the token permits more than watching."""
+        """Raise MayNotActError if the token only permits watching."""
         if not self.may_act:
             raise MayNotActError("your token is good for watching: ask for one with --role act to give orders")
 
     def page(self, template: str, values: Mapping[str, Any]) -> Response:
-        """A page for this organiser."""
+        """Return a page for this organiser."""
         return _page(template, self.request, self, values)
 
 
@@ -80,7 +79,7 @@ def _name_of(request: Request, token: str) -> str:
 
 
 def visitor_of(request: Request) -> Visitor:
-    """The organiser who sends a request. Raises UnauthorizedError, TooMuchError."""
+    """Return the organiser of a request. Raises UnauthorizedError, TooMuchError."""
     console, token = _console_of(request), ORGANISER.sent(request.scope)
     visitor = Visitor(request, console.state.authors.organiser(request, token), token, console)
     request.state.visitor = visitor
@@ -88,7 +87,7 @@ def visitor_of(request: Request) -> Visitor:
 
 
 def _path_of(request: Request) -> str:
-    """The path of the request below the folder; how deep it is decides what its links lead to."""
+    """The depth of this path determines the page's relative links."""
     path = request.url.path.removeprefix(f"{request.scope.get('root_path', '')}/{FOLDER}").lstrip("/")
     return path or "index.html"
 
@@ -107,7 +106,7 @@ def _page(
 
 
 def _refused(request: Request, error: InputError) -> Response:
-    """The reason; for everybody who is no organiser the page that signs in, which as first page is for everybody."""
+    """The reason for an organiser; the sign-in page for others."""
     if isinstance(error, UnauthorizedError):
         is_first = request.method == "GET" and _path_of(request) == "index.html"
         return _page("organiser_sign_in.html", request, None, {}, 200 if is_first else 401)
@@ -116,7 +115,7 @@ def _refused(request: Request, error: InputError) -> Response:
 
 
 router = APIRouter(prefix=f"/{FOLDER}", route_class=route_with_errors(_refused, InputError))
-"""All paths. They run in threads, so that none blocks another."""
+"""All paths, in threads."""
 
 Someone = Annotated[Visitor, Depends(visitor_of)]
 OrderId = Annotated[str, PathPart(max_length=64)]
@@ -133,7 +132,7 @@ def add_paths(app: FastAPI, console: Console) -> None:
 
 @router.post("/session")
 async def begin(request: Request) -> Response:
-    """Sign in: exchange the token for the cookie. Over the session of another organiser it asks first."""
+    """Sign in: exchange the token for a cookie. Asks before replacing another session."""
     check_site(request)
 
     def ask(values: Mapping[str, str]) -> Response:
@@ -151,38 +150,38 @@ def end(request: Request) -> Response:
 
 @router.get("/index.html")
 def index(who: Someone) -> Response:
-    """What the contest does now."""
+    """Show the contest's state."""
     return who.page("organiser.html", views.overview(who.console))
 
 
 @router.get("/games.html")
 def games(who: Someone, after: After = 0) -> Response:
-    """The schedule."""
+    """Show the schedule."""
     return who.page("organiser_games.html", views.games(who.console, after))
 
 
 @router.get("/submissions.html")
 def submissions(who: Someone, before: Before = None) -> Response:
-    """The submissions."""
+    """Show the submissions."""
     return who.page("organiser_submissions.html", views.submissions(who.console, before))
 
 
 @router.get("/submissions/{number}.html")
 def submission(who: Someone, number: Number) -> Response:
-    """A submission, its report and its history."""
+    """Show a submission, its report and its history."""
     return who.page("organiser_submission.html", views.submission(who.console, number))
 
 
 @router.get("/submissions/{number}.log")
 def submission_log(who: Someone, number: Number) -> Response:
-    """The log of a submission."""
+    """Return the log of a submission."""
     state = who.console.state
     return download(stored_file(state.directory, state.register.get(number).log, "log"), f"submission-{number}.log")
 
 
 @router.get("/submissions/{number}.json")
 def submission_report(who: Someone, number: Number) -> Response:
-    """The report of a submission."""
+    """Return the report of a submission."""
     state = who.console.state
     data = stored_file(state.directory, state.register.get(number).report, "report")
     return download(data, f"submission-{number}.json")
@@ -190,20 +189,20 @@ def submission_report(who: Someone, number: Number) -> Response:
 
 @router.get("/health.html")
 def host(who: Someone) -> Response:
-    """What the machine can enforce, and what is left of it."""
+    """Show the machine's capabilities and free resources."""
     health: views.HealthCheck = who.request.app.state.health
     return who.page("organiser_health.html", health.values(who.console))
 
 
 @router.get("/journal.html")
 def journal(who: Someone, before: Before = None) -> Response:
-    """The contest's log."""
+    """Show the contest's journal."""
     return who.page("organiser_journal.html", views.journal(who.console, before))
 
 
 @router.get("/exports/{number}/{part}.tar")
 def exported(who: Someone, number: OrderId, part: Literal["public", "private"]) -> Response:
-    """An export as one file: what is for everybody, or what is for the authors."""
+    """Return an export as one file: the public or the private part."""
     if part == "private":
         who.check_may_act()
     if not _ORDER_ID.fullmatch(number):
@@ -215,7 +214,7 @@ def exported(who: Someone, number: OrderId, part: Literal["public", "private"]) 
 
 @router.get("/orders.html")
 def orders(who: Someone) -> Response:
-    """What was ordered."""
+    """Show the orders."""
     return who.page("organiser_orders.html", views.orders(who.console))
 
 
@@ -225,7 +224,7 @@ def form(
     action: Annotated[str, Query(max_length=32)],
     target: Annotated[str, Query(max_length=TARGET_CHARACTERS)] = "",
 ) -> Response:
-    """What an order would change, and the form that gives it."""
+    """Show an order's changes and its form."""
     preview = action_of(action).preview(who.console, target)
     return who.page("organiser_order.html", _form_values(who, action, target, preview))
 
@@ -254,7 +253,7 @@ async def give(request: Request, who: Someone) -> Response:
 
 @router.get("/orders/{number}.html")
 def done(who: Someone, number: OrderId) -> Response:
-    """What was done."""
+    """Show a finished order."""
     found = who.console.orders.get(number) if _ORDER_ID.fullmatch(number) else None
     if found is None:
         raise UnknownSubmissionError("there is no such order")
@@ -264,7 +263,7 @@ def done(who: Someone, number: OrderId) -> Response:
 @router.get("", include_in_schema=False)
 @router.get("/", include_in_schema=False)
 def top(request: Request) -> Response:
-    """The first page."""
+    """Return the first page."""
     return RedirectResponse(f"{request.url.path.rstrip('/')}/index.html", 307)
 
 
@@ -287,7 +286,7 @@ def _form_values(who: Visitor, action: str, target: str, preview: Preview) -> Ma
 
 
 def _order_of(sent: Mapping[str, str], who: TokenHolder) -> tuple[OrganiserOrder, int]:
-    """The order of a form, and the attempt of the game that it is about. Raises InputError."""
+    """The order and the attempt of its game. Raises InputError."""
     action, target, number = (sent.get(name, "") for name in ("action", "target", "id"))
     why, attempt = " ".join(sent.get("why", "").split()), sent.get("attempt", "0")
     action_of(action)

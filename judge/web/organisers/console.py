@@ -1,4 +1,4 @@
-"""What the organisers' pages share: the contest as it is now, its submissions, and who may look and act."""
+"""Shared state of the organisers' pages."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -16,7 +16,7 @@ from judge.store.types import JournalLine
 from judge.web.intake.app import AppState
 
 Publish = Callable[[Path, Path], None]
-"""Writes the live pages of the contest of a file to a directory; it can be found by its name in another process."""
+"""Writes the live pages of a contest file to a directory; importable by name in another process."""
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class Console:
     _writing: Lock = field(default_factory=Lock)
 
     def contest(self) -> Contest | None:
-        """The contest; None if it has not begun."""
+        """The contest; None before it begins."""
         with self._opening:
             if self._contest is None and self.state.register.has_begun():
                 store = self._open.enter_context(closing(open_store(self.planned)))
@@ -41,7 +41,7 @@ class Console:
             return self._contest
 
     def journal_before(self, before: int | None, limit: int) -> list[tuple[int, JournalLine]]:
-        """The last lines of the contest's log, newest first, each with its number; also before the contest begins."""
+        """Return the last journal lines with numbers, newest first."""
         contest = self.contest()
         if contest is not None:
             return contest.store.journal_before(contest.name, before, limit)
@@ -49,16 +49,16 @@ class Console:
             return store.journal_before(self.planned.name, before, limit)
 
     def begun(self) -> Contest:
-        """The contest. Raises InputError if it has not begun."""
+        """Return the contest. Raises InputError before it begins."""
         contest = self.contest()
         if contest is None:
             raise self.planned.not_begun()
         return contest
 
     def written(self, task: Callable[..., str], *given: Any) -> str:
-        """What a task returns that writes many files, in a process of its own, so that nobody's page waits for it.
+        """Run a task that writes many files in a separate process; return its result.
 
-        Raises what it raises, and NotNowError while another one writes.
+        Raises its errors, and NotNowError while another task is writing.
         """
         if not self._writing.acquire(blocking=False):
             raise NotNowError("another export is being written: wait for it, and send this again")
@@ -73,7 +73,7 @@ class Console:
 
 @contextmanager
 def opened_console(planned: Planned, state: AppState, publish: Publish) -> Iterator[Console]:
-    """The console of a contest, whose intake has that state. Raises HostError if its store cannot be read."""
+    """Context manager: the console of a contest with this intake. Raises HostError if its store is unreadable."""
     with (
         ExitStack() as stack,
         closing(Orders(planned.store_url, planned.name)) as orders,

@@ -1,7 +1,6 @@
-"""Orders whose effect is files: an export, and the live pages for a file server.
+"""Orders that write files: an export, and the live pages for a file server.
 
-What is written has its final name when it is complete, and the order is noted after that. So after a kill the same
-order writes again what is not there, and notes what is.
+Files get their final name when complete, before the order is noted. After a kill, repeating the order completes both.
 """
 
 import hashlib
@@ -22,14 +21,14 @@ from judge.transparency.log import KEY_FILE
 from judge.web.organisers.console import Console, Publish
 
 EXPORTS = "exports"
-"""In the contest's folder: a directory for each export, with `public` and `private` in it."""
+"""In the contest's folder: a directory per export, with `public` and `private`."""
 
 PUBLISHED = "published"
-"""In the contest's folder: the live pages and events as files."""
+"""In the contest's folder: the live pages and events."""
 
 
 def export(console: Console, order: OrganiserOrder) -> DoneOrder:
-    """Write an export, as `judge contest export` does. Raises InputError, HostError, NotNowError."""
+    """Write an export, as `judge contest export`. Raises InputError, HostError, NotNowError."""
     target = console.planned.folder / EXPORTS / order.id
     return _once(console, order, write_export, str(console.planned.path), str(target))
 
@@ -43,11 +42,11 @@ def _once(console: Console, order: OrganiserOrder, task: Callable[..., str], *gi
 
 
 def write_export(plan: str, directory: str) -> str:
-    """Write an export to a directory unless it is there; what was written, in words. A task of another process."""
+    """Write an export to a new directory, in another process; return a description."""
     planned, target = load_plan(Path(plan)), Path(directory)
     public, private = target / "public", target / "private"
     if not public.exists():
-        # The public part gets its name last: what is here without it was not finished.
+        # The public part is renamed last: without it the export is incomplete.
         try:
             shutil.rmtree(target, ignore_errors=True)
             target.mkdir(parents=True)
@@ -63,7 +62,7 @@ def write_export(plan: str, directory: str) -> str:
 
 
 def export_of(console: Console, number: str, part: str) -> Path:
-    """The directory of a part of an order's export. Raises UnknownSubmissionError if there is none."""
+    """Return the directory of an export's part. Raises UnknownSubmissionError if it is missing."""
     done = console.orders.get(number)
     directory = console.planned.folder / EXPORTS / number / part
     if done is None or done.order.action != "export" or not directory.is_dir():
@@ -72,13 +71,13 @@ def export_of(console: Console, number: str, part: str) -> Path:
 
 
 def publish_pages(console: Console, order: OrganiserOrder) -> DoneOrder:
-    """Write the live pages as files, as `judge contest publish` does. Raises InputError, HostError, NotNowError."""
+    """Write the live pages as files, as `judge contest publish`. Raises InputError, HostError, NotNowError."""
     target = console.planned.folder / PUBLISHED
     return _once(console, order, write_pages, console.publish, str(console.planned.path), str(target))
 
 
 def write_pages(write: Publish, plan: str, directory: str) -> str:
-    """Write or renew the live pages in a directory; what was written, in words. A task of another process."""
+    """Write the live pages, in another process; return a description."""
     target = Path(directory)
     write(Path(plan), target)
-    return f"{target.name} has the pages and events as they are now"
+    return f"{target.name} has the current pages and events"

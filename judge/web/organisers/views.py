@@ -1,4 +1,4 @@
-"""What the organisers' pages show: plain values for their templates."""
+"""Values of the organisers' pages for their templates."""
 
 import shutil
 import threading
@@ -21,21 +21,21 @@ from judge.web.authors.submissions import submission_values
 from judge.web.organisers.console import Console
 
 WAITING = 10
-"""Games of the queue that are shown."""
+"""Shown games of the queue."""
 LAST = 20
-"""Voids and orders that are shown on the first page."""
+"""Shown voids and orders on the first page."""
 GAMES = 200
-"""Games of a page."""
+"""Games per page."""
 SUBMISSIONS = 200
 ORDERS = 500
 JOURNAL = 200
-"""Lines of a page."""
+"""Lines per page."""
 CHECK_S = 60.0
-"""How long what `judge doctor` found is shown before it is looked for again."""
+"""Refresh interval of `judge doctor`'s results."""
 
 
 def overview(console: Console) -> Mapping[str, Any]:
-    """The first page: what runs, what waits, what went wrong, and what is left of the machine."""
+    """Return the first page: running and waiting games, failures, and free resources."""
     contest = console.contest()
     values: dict[str, Any] = {
         "room": room_of(console.planned.folder),
@@ -76,7 +76,7 @@ def overview(console: Console) -> Mapping[str, Any]:
 
 
 def games(console: Console, after: int) -> Mapping[str, Any]:
-    """A page of the schedule."""
+    """Return a page of the schedule."""
     contest = console.contest()
     if contest is None:
         return {"games": [], "stages": {}, "next": None, "after": 0, **_before_start(console, contest)}
@@ -91,13 +91,13 @@ def games(console: Console, after: int) -> Mapping[str, Any]:
 
 
 def submissions(console: Console, before: int | None) -> Mapping[str, Any]:
-    """A page of the submissions, newest first."""
+    """Return a page of submissions, newest first."""
     found = console.state.register.submissions(before=before, limit=SUBMISSIONS)
     return {"submissions": found, "next": found[-1].id if len(found) == SUBMISSIONS else None}
 
 
 def submission(console: Console, number: int) -> Mapping[str, Any]:
-    """A submission as its author sees it, and its history. Raises UnknownSubmissionError."""
+    """Return a submission as its author sees it, and its history. Raises UnknownSubmissionError."""
     register = console.state.register
     found = register.get(number)
     shown = submission_values(console.state.directory, register, found, is_held=console.state.is_held(found.id))
@@ -105,7 +105,7 @@ def submission(console: Console, number: int) -> Mapping[str, Any]:
 
 
 def journal(console: Console, before: int | None) -> Mapping[str, Any]:
-    """A page of the contest's log, newest first, with who gave the orders."""
+    """Return a page of the journal, newest first, with the senders of orders."""
     contest = console.contest()
     found = console.journal_before(before, JOURNAL)
     told = [line for _, line in found]
@@ -115,24 +115,22 @@ def journal(console: Console, before: int | None) -> Mapping[str, Any]:
 
 
 def _before_start(console: Console, contest: Contest | None) -> Mapping[str, Any]:
-    """Whether the contest has not begun, and then its moments."""
     return {"not_begun": contest is None, "moments": console.state.receiver.gate.windows.words}
 
 
 def _with_games(contest: Contest, lines: Sequence[JournalLine]) -> list[tuple[JournalLine, int | None]]:
-    """Lines of the log, each with the number of its game if it is of one."""
     numbers = {game.id: game.number for game in contest.store.schedule_of(contest.name)} if lines else {}
     return [(line, numbers.get(line.game or "")) for line in lines]
 
 
 def orders(console: Console) -> Mapping[str, Any]:
-    """What was ordered, newest first."""
+    """Return the orders, newest first."""
     return {"orders": console.orders.latest(ORDERS)}
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What is left: bytes of the disk that the contest's folder is on, and of the machine's memory."""
+    """Free bytes of the contest folder's disk and of memory."""
 
     disk: int
     disk_of: int
@@ -141,7 +139,7 @@ class Room:
 
 
 def room_of(folder: Path) -> Room:
-    """The space that is left now."""
+    """Return the current free space."""
     disk = shutil.disk_usage(folder)
     memory = {}
     for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
@@ -151,9 +149,9 @@ def room_of(folder: Path) -> Room:
 
 
 class HealthCheck:
-    """What `judge doctor` finds, looked for again after a while, by one thread at a time.
+    """Results of `judge doctor`, refreshed at intervals by one thread at a time.
 
-    It starts containers and keeps a core busy for a moment, so it does not look while games are played.
+    The check starts containers and keeps a core busy, so it does not run during games.
     """
 
     def __init__(self) -> None:
@@ -162,7 +160,7 @@ class HealthCheck:
         self._at: float | None = None
 
     def values(self, console: Console) -> Mapping[str, Any]:
-        """For the page."""
+        """Return the page's values."""
         contest = console.contest()
         is_playing = contest is not None and contest.store.counts(contest.name)[GameState.RUNNING] > 0
         with self._lock:
