@@ -1,6 +1,6 @@
-"""From a name or path to an agent that may play: its files are copied and digested, its manifest is checked.
+"""Stages agents by name or path, and checks the manifest.
 
-The caller's directory is never mounted anywhere: an agent plays from a staged copy, known by the digest of that copy.
+The caller's directory is never mounted: an agent plays from a copy, identified by its digest.
 """
 
 import errno
@@ -46,29 +46,29 @@ from judge.referee.policy import Policy, runtime_of
 from judge.referee.spec import SeatSpec
 
 ME = "me"
-"""The word in place of an agent if a person plays."""
+"""The agent name of a human player."""
 PERSONS = (ME, "human", "@human")
-"""Words that people try; a program in a file of such a name is given by a path."""
+"""Reserved words for humans; a program with such a file name needs a path."""
 MANIFEST = "agent.toml"
 _NEAR_MANIFEST = frozenset(
     {f"{MANIFEST}.txt", f"{MANIFEST}.toml", f"{MANIFEST}.tml", "agents.toml", "agent.tml", "agent.toml_", "agent-toml"}
 )
-"""Names in lower case that people give to their agent.toml by mistake."""
+"""In lower case."""
 INFO = "info"
 WINE = "wine"
-"""The runtime for Windows programs, and what starts them there."""
+"""The runtime for Windows programs, and its launcher."""
 MONO = "mono"
-"""The runtime for .NET programs, and what starts them there."""
+"""As `WINE`, for .NET."""
 PYTHON_2 = "python2"
-"""The runtime for Python 2, and what starts its programs there."""
+"""As `WINE`, for Python 2."""
 ARCHIVES = frozenset({".zip", ".tar", ".tgz", ".txz", ".tzst", ".gz", ".xz", ".zst", ".7z", ".rar"})
-"""How the names of archives end, which `judge submit` unpacks or refuses in its own words."""
+"""File endings of archives, which only `judge submit` handles."""
 MAX_TEXT_BYTES = 1 << 16
-"""Size limit of an agent.toml and of an `info` file."""
+"""Maximum size of agent.toml and `info` files."""
 MAX_WORDS = 256
-"""Maximum number of words of a command, and of the flags of `[build]`."""
+"""Maximum number of words in a command or in `[build]` flags."""
 MAX_WORD_BYTES = 4096
-"""How long a word of a command or of `[build]` may be; the kernel takes 128 KiB, and a path is no longer than this."""
+"""Maximum length of such a word, as for paths."""
 MAX_FILES = 10_000
 MAX_BYTES = 1 << 30
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
@@ -82,19 +82,19 @@ class AgentManifest(BaseModel):
     name: str
     command: tuple[str, ...] = Field(min_length=1)
     runtime: str = "native"
-    """One that the policy admits."""
+    """Must be admitted by the policy."""
     protocol: str = ""
-    """Empty: what the policy's game is played in."""
+    """Empty: the policy's protocol."""
     line_ending: Literal["crlf", "lf"] | None = None
     author: str = ""
     language: str = ""
     description: str = ""
     build: BuildTable | None = None
-    """How it is built, if its sources are sent: `[build]`."""
+    """How to build submitted sources."""
 
 
 class SentManifest(AgentManifest):
-    """The content of an agent.toml that says how its sources are built, from which the rest follows."""
+    """An agent.toml with `[build]`, which determines the rest."""
 
     name: str = ""
     command: tuple[str, ...] = ()
@@ -102,26 +102,26 @@ class SentManifest(AgentManifest):
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A staged agent: its manifest, the directory of its files, and their digest."""
+    """A staged agent: its manifest, its directory and its digest."""
 
     manifest: AgentManifest
     program: Path
     digest: str
     executables: tuple[str, ...] = ()
-    """The programs of an archive without manifest, of which the game decides which one plays."""
+    """Programs of an archive without a manifest; the game selects one."""
     own_name: str = ""
-    """Its name in its own files, if its manifest has the name that a contest gave it."""
+    """Name in its own files, if a contest renamed it."""
 
     def calls_itself(self, policy: Policy) -> str:
-        """What it calls itself, and its temporary folder: its `pbrain-` program's name, else what its files say.
+        """Return its own name, also that of its temporary folder: from its `pbrain-` program, else from its files.
 
-        No name that a contest gives it changes that: the program does not hear of it.
+        A name given by a contest does not change it.
         """
         called = own_name(self._command(policy))
         return fit_name(called) if called else self.own_name or self.manifest.name
 
     def seat(self, policy: Policy) -> SeatSpec:
-        """The agent as a game names it; InputError if the policy has no such runtime."""
+        """Return the agent's seat. Raises InputError if the policy does not admit its runtime."""
         manifest = self.manifest
         ending = {} if manifest.line_ending is None else {"line_ending": manifest.line_ending}
         try:
@@ -147,10 +147,10 @@ class Agent:
 
 
 def stage_agent(named: str, staging: Path) -> Agent:
-    """Copy the agent that `named` means into a new directory below `staging`.
+    """Copy the agent `named` into a new directory below `staging`.
 
-    `named` is a house agent's name, a path to one executable, or a directory: with an agent.toml, with an `info` file
-    of the UCC contests, or with the `pbrain-` programs of a Gomocup archive. Raises InputError.
+    `named` is a house agent, a path to one executable, or a directory with an agent.toml, an `info` file of the UCC
+    contests, or a Gomocup archive's `pbrain-` programs. Raises InputError.
     """
     refuse_person(named)
     source = Path(named)
@@ -163,7 +163,7 @@ def stage_agent(named: str, staging: Path) -> Agent:
         manifest = _manifest_of_directory(source)
         program = _copy_directory(source, _new_directory(staging, manifest.name))
         for name in brains:
-            # An archive made on Windows knows nothing of executable bits.
+            # Archives made on Windows have no executable bits.
             (program / name).chmod(0o755)
     elif is_file(source):
         manifest = _manifest_of_file(source)
@@ -175,16 +175,16 @@ def stage_agent(named: str, staging: Path) -> Agent:
 
 
 def no_agent(named: str) -> InputError:
-    """The error for what is neither a house agent nor a path."""
+    """Return the error for an unknown agent."""
     near = nearest(named, house_agent_names()) or ["house-strong"]
     return InputError(
-        f"there is no agent {named!r}: give the path of an executable, a directory with "
+        f"unknown agent {named!r}: give the path of an executable, a directory with "
         f"an {MANIFEST}, or a house agent such as {near[0]} (judge agents list)"
     )
 
 
 def refuse_person(named: str) -> None:
-    """Raises InputError if `named` means a person: a person plays only in `judge match`."""
+    """Raise InputError if `named` means a human."""
     if named.lower() in PERSONS:
         raise InputError(
             f"{named}: a person plays only in `judge match`, and is called {ME} there: judge match {ME} AGENT; "
@@ -193,14 +193,14 @@ def refuse_person(named: str) -> None:
 
 
 def read_manifest(path: Path) -> AgentManifest:
-    """The manifest in a file; InputError that names the file, the key and the fix."""
+    """Read a manifest. Raises InputError naming the file, the key and the fix."""
     return _checked(parse(AgentManifest, _document(path), str(path)), path)
 
 
 def read_sent_manifest(path: Path) -> AgentManifest:
-    """The manifest of a tree that was sent: one with `[build]` and no command may leave out the name too.
+    """Read the manifest of submitted files: with `[build]` and no command, the name may be missing.
 
-    InputError as of `read_manifest`.
+    Raises InputError like `read_manifest`.
     """
     document = _document(path)
     if "build" not in document or "command" in document:
@@ -217,12 +217,12 @@ def _document(path: Path) -> dict[str, Any]:
 
 
 def manifest_text(path: Path) -> str:
-    """The text of an agent.toml without a byte order mark; InputError."""
+    """Return the text of an agent.toml without byte order mark. Raises InputError."""
     return read_text(path, "an agent.toml", MAX_TEXT_BYTES)
 
 
 def program_digest(program: Path) -> str:
-    """SHA-256 over the relative names, executable bits and contents of all files, in order of name."""
+    """Return the SHA-256 over all files' names, executable bits and contents, ordered by name."""
     digest = hashlib.sha256()
     for path in sorted(program.rglob("*")):
         if path.is_file():
@@ -234,7 +234,7 @@ def program_digest(program: Path) -> str:
 
 
 def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
-    """Refuse what no command line can contain: the start would fail, and the host would seem to be at fault."""
+    """Such words make the start fail, which would look like a host failure."""
     for field, word in words_in(manifest.model_dump(exclude={"description"})):
         odd = next((c for c in word if unicodedata.category(c) == "Cc"), "")
         if odd:
@@ -295,7 +295,7 @@ def _manifest_of_directory(source: Path) -> AgentManifest:
 
 
 def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
-    """The manifest with `wine` before a Windows program, whose header is looked at; InputError for an unfit one."""
+    """Insert `wine` before a Windows program. Raises InputError if it is unsuitable."""
     words = manifest.command[1:] if manifest.command[0] == WINE else manifest.command
     for word in words:
         path = word.replace("\\", "/")
@@ -309,12 +309,12 @@ def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
         return manifest.model_copy(update={"command": (WINE, *words)})
     if manifest.runtime == "native" and is_file(program) and is_windows_program(program):
         runtime = f'"{MONO}", command = ["{MONO}", "{words[0]}"]' if is_dotnet(program) else f'"{WINE}"'
-        raise InputError(f"{source / MANIFEST}: {words[0]} is a Windows program: say runtime = {runtime}")
+        raise InputError(f"{source / MANIFEST}: {words[0]} is a Windows program: set runtime = {runtime}")
     return manifest
 
 
 def refuse_misnamed_manifest(source: Path) -> None:
-    """Raise InputError for a directory without an agent.toml where a file's name is nearly that."""
+    """Raise InputError for a directory with a misspelt agent.toml."""
     if (source / MANIFEST).exists() or not source.is_dir():
         return
     for path in sorted(source.iterdir()):
@@ -325,7 +325,7 @@ def refuse_misnamed_manifest(source: Path) -> None:
 
 
 def nothing_plays(source: Path) -> str:
-    """Why nothing in a directory can be played: it has neither a manifest nor a program with a known name."""
+    """Return why nothing in a directory can be played."""
     files = [path for path in own_paths(source) if path.is_file()]
     for path in files:
         if is_lfs_pointer(path):
@@ -348,7 +348,6 @@ def nothing_plays(source: Path) -> str:
 
 
 def _command_for(program: Path, name: str) -> tuple[list[str], str]:
-    """The command of an agent that is one program, and its runtime."""
     match kind_of(program):
         case ProgramKind.PYTHON:
             python, *options = python_words(program)
@@ -361,10 +360,7 @@ def _command_for(program: Path, name: str) -> tuple[list[str], str]:
 
 
 def brains_of(source: Path) -> tuple[str, ...]:
-    """The `pbrain-` programs at the top of a directory without a manifest.
-
-    All are of one kind; what else is called like them (`pbrain-x.ini`, `pbrain-x.cpp`) is their data or source.
-    """
+    """Return the `pbrain-` programs at the top of a directory without a manifest, all of one kind."""
     if not is_directory(source) or any((source / name).exists() for name in (MANIFEST, INFO)):
         return ()
     named = [path for path in source.iterdir() if path.name.startswith(PREFIX) and path.is_file()]
@@ -372,10 +368,10 @@ def brains_of(source: Path) -> tuple[str, ...]:
 
 
 def read_info(path: Path) -> AgentManifest:
-    """The manifest of an `info` file, as the UCC contests of 2012 and 2013 had them; InputError that names the line.
+    """Read an `info` file of the UCC contests of 2012 and 2013. Raises InputError naming the line.
 
-    Line 1: the program, relative to the directory, with arguments where the contest allowed them; 2: the author;
-    3: the language; the rest: a description. The agent is called like its directory.
+    Line 1: the program, relative to the directory, with arguments if the contest allowed them; 2: the author; 3: the
+    language; the rest: a description. The agent has the directory's name.
     """
     words = info_words(path)
     lines = _lines_of(path)
@@ -396,7 +392,7 @@ def read_info(path: Path) -> AgentManifest:
 
 
 def info_words(path: Path) -> list[str]:
-    """The first line of an `info` file: the program, which may have to be built yet, and its arguments; InputError."""
+    """Return the first line of an `info` file: the program and arguments. Raises InputError."""
     try:
         words = shlex.split("".join(_lines_of(path)[:1]))
     except (OSError, ValueError) as error:
@@ -415,7 +411,6 @@ def _lines_of(path: Path) -> list[str]:
 
 
 def _manifest_of_file(source: Path) -> AgentManifest:
-    """What can be known of a single executable: its kind by its first bytes."""
     name = fit_name(source.stem)
     with source.open("rb") as stream:
         head = stream.read(128)
@@ -438,23 +433,23 @@ def _manifest_of_file(source: Path) -> AgentManifest:
     if source.suffix.lower() in ARCHIVES:
         raise InputError(f"{source} is an archive: unpack it and name its directory, or give it to judge submit")
     raise InputError(
-        f"{source} is no ELF binary, Windows program, .jar or Python program (which ends in .py, or says python in its"
-        f" first line after #!); for anything else give a directory with an {MANIFEST} that has the command"
+        f"{source} is no ELF binary, Windows program, .jar or Python program (with the ending .py, or python after #! "
+        f"in its first line); for other programs give a directory with an {MANIFEST} that has the command"
     )
 
 
 def is_name(text: str) -> bool:
-    """Whether an agent may be called so."""
+    """Whether this is a valid agent name."""
     return _NAME.fullmatch(text) is not None
 
 
 def fit_name(text: str) -> str:
-    """A name for what is called something else."""
+    """Convert a text to a valid agent name."""
     return re.sub(r"[^A-Za-z0-9._-]", "_", text).lstrip(".")[:64] or "agent"
 
 
 def _new_directory(staging: Path, name: str) -> Path:
-    """A directory of its own, readable by any user, because the agent runs as another."""
+    """Readable by any user, because the agent runs as another."""
     number = sum(1 for _ in staging.iterdir())
     path = staging / f"{number}-{name}"
     path.mkdir(mode=0o755)
@@ -478,8 +473,7 @@ def _copy_directory(source: Path, target: Path) -> Path:
 
 
 def _files(source: Path) -> Iterator[Path]:
-    """The regular files of a directory, without bookkeeping; a link counts as what it points to, and may not point out
-    of it."""
+    """A link counts as its target, which must be inside the directory."""
     root = source.resolve()
     for path in sorted(own_paths(source)):
         if path.is_symlink() and not path.resolve().is_relative_to(root):

@@ -1,14 +1,13 @@
-"""A store of agents' folders: states by digest, and for each agent the ones to start from, which move with a record.
+"""A store of agents' folders: states by digest, and per agent the current ones (heads).
 
     DIRECTORY/OWNER/DIGEST.tar     a state; the digest is the SHA-256 of the file
-    DIRECTORY/OWNER/heads.json     the digests of the folders as they are now, by kind; a kind that is missing is empty
-    DIRECTORY/OWNER/intent.json    while a record is being written: which record, and what it makes the heads
-    DIRECTORY/OWNER/lock           held by the judge that plays this agent
+    DIRECTORY/OWNER/heads.json     digests of the current folders by kind; a missing kind is empty
+    DIRECTORY/OWNER/intent.json    while a record is being written: its path, and the resulting heads
+    DIRECTORY/OWNER/lock           locked by the judge that plays this agent
 
-The record is what commits. A state is written first, then the intent, then the record, then the heads; each by
-write-new, fsync, rename. A judge that is killed between two of these leaves either no record, and the heads stay, or a
-record, and the next judge that holds the owner moves the heads to what the record says (`held`). To reset an agent,
-remove its directory.
+The record is the commit. Written are state, intent, record, heads, each to a new file, fsynced and renamed. If a judge
+is killed, the heads are unchanged (no record), or the next judge updates them (`held`). To reset an agent, remove its
+directory.
 """
 
 import hashlib
@@ -36,7 +35,7 @@ _HEADS = TypeAdapter(Heads)
 
 
 class _Intent(BaseModel):
-    """What shall be true once a record is there."""
+    """The heads that follow from a record."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -48,25 +47,24 @@ class _Intent(BaseModel):
 
 
 def owner_of(name: str, digest: str) -> str:
-    """Whose folders: another name or other files make another agent, which begins with empty ones."""
+    """Return the owner of folders: another name or other files are another owner."""
     return f"{name}-{digest[:32]}"
 
 
 class FolderStore:
-    """The folders of agents in a directory. Those of an owner may be changed only while it is `held`."""
+    """Agents' folders. An owner's folders may only be changed while it is `held`."""
 
     def __init__(self, directory: Path) -> None:
-        """The directory need not exist yet."""
+        """The directory is created when needed."""
         self._directory = directory
 
-    # --- who plays ----------------------------------------------------------------------------------
+    # --- locks --------------------------------------------------------------------------------------
 
     @contextmanager
     def held(self, owners: Sequence[str]) -> Iterator[None]:
-        """Hold owners, after finishing what a killed judge began. Raises InputError if another judge plays one of them.
+        """Lock owners and complete what a killed judge began. Raises InputError if one is locked.
 
-        An agent with folders plays one game at a time; otherwise the state that a game starts from would be
-        undefined.
+        An agent with folders plays one game at a time; otherwise start states would be undefined.
         """
         with ExitStack() as locks:
             for owner in owners:
@@ -77,7 +75,7 @@ class FolderStore:
             yield
 
     def _lock(self, owner: str) -> IO[bytes]:
-        """The locked file of an owner; closing it frees the owner."""
+        """Closing the returned file releases the lock."""
         directory = self._directory / owner
         try:
             file = try_lock_directory(directory)
@@ -95,16 +93,16 @@ class FolderStore:
         try:
             yield
         except OSError as error:
-            raise HostError(f"{self._directory / owner}: the folders could not be kept: {error.strerror}") from error
+            raise HostError(f"{self._directory / owner}: the folders could not be stored: {error.strerror}") from error
 
     # --- states -------------------------------------------------------------------------------------
 
     def head(self, owner: str, kind: FolderKind) -> str:
-        """The digest of a folder's state now. Raises InputError if the file that names it is damaged."""
+        """Return the digest of a folder's current state. Raises InputError if the heads are damaged."""
         return self._heads(owner).get(kind, EMPTY.digest)
 
     def get(self, owner: str, digest: str) -> Archive:
-        """A state. Raises InputError if it is missing, was changed, or is not a state."""
+        """Return a state. Raises InputError if it is missing, changed or invalid."""
         if digest == EMPTY.digest:
             return EMPTY
         path = self._path(owner, digest)
@@ -116,31 +114,31 @@ class FolderStore:
         except (OSError, UnkeptError) as error:
             why = error.strerror if isinstance(error, OSError) else error
             raise InputError(
-                f"{path}: the folder of this agent cannot be used: {why}; bring the file back from a copy, or remove "
+                f"{path}: the folder of this agent cannot be used: {why}; restore the file from a backup, or remove "
                 f"{path.parent} so that the agent begins without files"
             ) from None
 
     def put(self, owner: str, state: Archive) -> None:
-        """Store a state; without a head it counts for nothing. Raises HostError if the disk is full."""
+        """Store a state, without effect until it is a head. Raises HostError if the disk is full."""
         path = self._path(owner, state.digest)
         with self._writing(owner):
             if state is not EMPTY and not path.exists():
                 write_durably(path, state.data)
 
     def forget(self, owner: str, kind: FolderKind) -> None:
-        """Empty a folder, such as the temporary ones at the end of a contest. Raises `HostError`."""
+        """Empty a folder. Raises HostError."""
         with self._writing(owner):
             heads = self._heads(owner)
             if heads.pop(kind, None):
                 self._write_heads(owner, heads)
             self._prune(owner)
 
-    # --- with the result or not at all ----------------------------------------------------------------
+    # --- atomic commits -------------------------------------------------------------------------------
 
     def commit(self, file: RecordFile, path: Path, owners: Mapping[int, str]) -> None:
-        """Write a record, and make the states that it names those to start from, for the seats of `owners`.
+        """Write a record, and make its states the heads of the seats in `owners`.
 
-        Raises OSError; then the record may be there and the heads not moved, which the next `held` fixes.
+        After an OSError the record may exist with old heads; the next `held` corrects that.
         """
         record = file.record
         for seat, owner in owners.items():
@@ -154,23 +152,23 @@ class FolderStore:
             self._prune(owner)
 
     def _settle(self, owner: str) -> None:
-        """Move the heads if the record of the intent is there; in either case the intent has had its time."""
+        """Apply the intent if its record exists; remove it in any case."""
         path = self._intent(owner)
         if not path.exists():
             return
         try:
             intent = _Intent.model_validate_json(path.read_bytes())
         except ValidationError:
-            raise InputError(f"{path}: not what a judge wrote; remove it") from None
+            raise InputError(f"{path}: not written by judge, or damaged; remove it") from None
         if _has_happened(intent):
             self._write_heads(owner, self._heads(owner) | intent.heads)
         else:
-            log.info("a game left no record, so the folder stays as it was", folder=owner, game=intent.id)
+            log.info("a game left no record, so the folder is unchanged", folder=owner, game=intent.id)
         path.unlink()
         sync(path.parent)
 
     def _prune(self, owner: str) -> None:
-        """Remove the states that are not to be started from, and what was not written to its end."""
+        """Remove states that are no heads, and incomplete files."""
         heads = set(self._heads(owner).values())
         directory = self._directory / owner
         for path in [*directory.glob("*.tar"), *directory.glob("*.partial")]:
@@ -185,7 +183,7 @@ class FolderStore:
             return {}
         except (OSError, ValidationError):
             raise InputError(
-                f"{path}: not what a judge wrote; bring it back from a copy, or remove {path.parent}"
+                f"{path}: not written by judge, or damaged; restore it from a backup, or remove {path.parent}"
             ) from None
 
     def _write_heads(self, owner: str, heads: Heads) -> None:
@@ -202,10 +200,9 @@ class FolderStore:
 
 @dataclass(frozen=True, slots=True)
 class GameShelf:
-    """What one game may read from a store and put there: see `judge.referee.folder_shelf.Shelf`.
+    """A game's `judge.referee.folder_shelf.Shelf` on a store.
 
-    `commits` are the seats whose states will count; states of the other seats are not stored, but the record names
-    them.
+    Only states of the seats in `commits` are stored; the record names all.
     """
 
     store: FolderStore
@@ -213,17 +210,16 @@ class GameShelf:
     commits: frozenset[int] = frozenset({0, 1})
 
     def get(self, seat: int, digest: str) -> Archive:
-        """A state of the seat's agent."""
+        """Return a state of the seat's agent."""
         return self.store.get(self.owners[seat], digest)
 
     def put(self, seat: int, state: Archive) -> None:
-        """Take a state of the seat's agent in."""
+        """Store a state of the seat's agent."""
         if seat in self.commits:
             self.store.put(self.owners[seat], state)
 
 
 def _has_happened(intent: _Intent) -> bool:
-    """Whether the record that an intent speaks of is there, and says the same of the folders."""
     try:
         record = read_record(intent.record).record
     except InputError:

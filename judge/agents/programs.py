@@ -1,8 +1,9 @@
-"""Recognises programs by their first bytes, and reads what they need from their headers.
+"""Recognises programs by their first bytes, and reads their headers.
 
-ELF (System V ABI): the header has the machine, PT_INTERP in the table of program headers the loader.
-PE (Microsoft, "PE Format"): byte 60 has the place of the PE header with the machine and the kind of file; the optional
-header after it has the subsystem and the table of directories.
+ELF (System V ABI): the header has the machine; PT_INTERP in the program headers is the loader.
+
+PE (Microsoft, "PE Format"): byte 60 has the offset of the PE header with machine and kind; the optional header has the
+subsystem and the table of directories.
 """
 
 import platform
@@ -38,7 +39,7 @@ _MAX_HEADERS = 64
 
 @dataclass(frozen=True, slots=True)
 class ElfProgram:
-    """The header of a program. `loader` is the path of its dynamic loader; empty for a static program."""
+    """The header of a program. `loader` is the dynamic loader's path, or ""."""
 
     machine: str
     is_of_this_host: bool
@@ -47,7 +48,7 @@ class ElfProgram:
 
 
 def read_elf(path: Path) -> ElfProgram | None:
-    """The header of an ELF file; None for another file or a damaged one."""
+    """Return the header of an ELF file; None for another or a damaged file."""
     try:
         with path.open("rb") as stream:
             head = stream.read(64)
@@ -87,23 +88,23 @@ def read_elf(path: Path) -> ElfProgram | None:
 
 
 PE_WIDTHS = {0x014C: 32, 0x8664: 64}
-"""The machines that the runtime has, and their width in bits."""
+"""Supported machines, and their width in bits."""
 _OTHERS = {0x01C4: "32-bit ARM", 0xAA64: "ARM64", 0x0200: "Itanium"}
 _PE = b"PE\0\0"
 _IS_DLL = 0x2000
 _GUI, _CONSOLE = 2, 3
 _RUNTIME_DIRECTORY = 14
-"""The entry of a table of directories that only a .NET program has."""
+"""Only .NET programs have this entry in the table of directories."""
 
 
 def is_windows_program(path: Path) -> bool:
-    """Whether a file begins as programs for DOS and Windows do."""
+    """Whether a file has the header of a DOS or Windows program."""
     with path.open("rb") as stream:
         return stream.read(2) == b"MZ"
 
 
 def is_dll(path: Path) -> bool:
-    """Whether a file that begins as a Windows program is a library; False for a damaged one."""
+    """Whether a Windows file is a library; False if it is damaged."""
     try:
         _, _, kind = _fields(_header(path))
     except (struct.error, OSError):
@@ -112,7 +113,7 @@ def is_dll(path: Path) -> bool:
 
 
 def has_window(path: Path) -> bool:
-    """Whether a program is linked as one with windows: it may have no console, so nothing that it can print to."""
+    """Whether a Windows program is graphical: it may be unable to print."""
     try:
         header = _header(path)
         return header[:4] == _PE and struct.unpack_from("<H", header, 24 + 68)[0] == _GUI
@@ -121,7 +122,7 @@ def has_window(path: Path) -> bool:
 
 
 def is_dotnet(path: Path) -> bool:
-    """Whether a Windows program is one for .NET, which Mono runs; False for a damaged one."""
+    """Whether a Windows program needs .NET (Mono); False if it is damaged."""
     try:
         header = _header(path)
         return header[:4] == _PE and _has_runtime(header[24:])
@@ -130,7 +131,7 @@ def is_dotnet(path: Path) -> bool:
 
 
 def width_of(path: Path) -> int:
-    """32 or 64, the bits of a Windows program; InputError with the fix for one that the runtime cannot run."""
+    """Return the bits of a Windows program. Raises InputError with the fix if it cannot run."""
     try:
         return _width(path)
     except (struct.error, OSError):
@@ -138,7 +139,7 @@ def width_of(path: Path) -> int:
 
 
 def _header(path: Path) -> bytes:
-    """The PE header and what follows it; raises struct.error for a file that is too short to have one."""
+    """Raises struct.error for a short file."""
     with path.open("rb") as stream:
         head = stream.read(64)
         stream.seek(struct.unpack_from("<I", head, 60)[0])
@@ -146,7 +147,7 @@ def _header(path: Path) -> bytes:
 
 
 def _fields(header: bytes) -> tuple[int, int, int]:
-    """The machine, the size of the optional header, and what kind of file it is."""
+    """Machine, size of the optional header, and characteristics."""
     machine, size, kind = struct.unpack_from("<H14xHH", header, 4)
     return machine, size, kind
 
@@ -161,12 +162,12 @@ def _width(path: Path) -> int:
         raise InputError(f"{path} is a Windows program for {name}: compile it for x86 or x86-64")
     if kind & _IS_DLL:
         raise InputError(f"{path} is a DLL: name the program that uses it")
-    optional = header[24 : 24 + size]  # 16 bytes longer in programs of 64 bits (magic 0x20b)
+    optional = header[24 : 24 + size]  # 16 bytes longer in 64-bit programs (magic 0x20b)
     if _has_runtime(optional):
-        raise InputError(f'{path} is a .NET program, and the wine runtime has no .NET: say runtime = "mono"')
+        raise InputError(f'{path} is a .NET program, and the wine runtime has no .NET: set runtime = "mono"')
     subsystem = struct.unpack_from("<H", optional, 68)[0]
     if subsystem not in (_GUI, _CONSOLE):
-        raise InputError(f"{path} is no console program but for subsystem {subsystem} of Windows")
+        raise InputError(f"{path} is not a console program: its Windows subsystem is {subsystem}")
     return PE_WIDTHS[machine]
 
 
@@ -179,33 +180,33 @@ def _has_runtime(optional: bytes) -> bool:
 
 
 _NOT_RUN = (b"\x01\x00", b"\x00\x01", b"\x04\x00", b"\x00\x04")
-"""What the header of an ELF file says of object files and core dumps, in either order of bytes."""
+"""ELF types of object files and core dumps, in both byte orders."""
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
-"""How a pointer of Git LFS begins."""
+"""Start of a Git LFS pointer."""
 MAX_LFS_POINTER_BYTES = 1024
 
 _MAX_READ_BYTES = 1 << 20
 _MAX_FIRST_LINE_BYTES = 4096
-"""Size of a first line (`#!…`) of which the words are read; the kernel takes 255 bytes."""
+"""The kernel takes 255 bytes."""
 _VERSION = re.compile(r"python([23])")
-_OPTION = re.compile(r"-[A-RT-Za-z]+")  # -S is of env, and nothing that a program needs
+_OPTION = re.compile(r"-[A-RT-Za-z]+")  # -S is an option of env, not of the program
 _ONLY_2 = re.compile(rb"(?m)^[ \t]*(?:print[ \t]+(?:[\"']|>>|[\w.]+\()|except[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:)")
-"""`print "x"`, `print str(x)`, `except Error, error:`: statements that Python 3 does not have."""
+"""`print "x"`, `print str(x)`, `except Error, error:`: statements of Python 2 only."""
 
 
 class ProgramKind(IntEnum):
-    """The kinds of programs; of several in one archive the smallest plays."""
+    """Kinds of programs; the smallest one in an archive plays."""
 
     NATIVE = 1
     JAR = 2
     WINDOWS = 3
     PYTHON = 4
-    """Last: beside a program in another language it is most often a tool, or the source of that program."""
+    """Last: it is usually a tool or a source of the other program."""
 
 
 def kind_of(path: Path) -> ProgramKind | None:
-    """The kind of program that a file is; None for a source, a library, data, or a file that is not there."""
+    """Return the kind of a program; None for sources, libraries, data and missing files."""
     try:
         with path.open("rb") as stream:
             head = stream.read(128)
@@ -224,7 +225,7 @@ def kind_of(path: Path) -> ProgramKind | None:
 
 
 def is_lfs_pointer(path: Path) -> bool:
-    """Whether a file is a pointer of Git LFS to a file that is elsewhere."""
+    """Whether a file is a Git LFS pointer."""
     try:
         with path.open("rb") as stream:
             return stream.read(len(LFS_POINTER)) == LFS_POINTER
@@ -233,14 +234,14 @@ def is_lfs_pointer(path: Path) -> bool:
 
 
 def first_line(head: bytes) -> bytes:
-    """The line that names an interpreter (`#!…`), of the first bytes of a file; empty if there is none."""
+    """Return the interpreter line (`#!…`) of a file's first bytes, or b""."""
     return head.split(b"\n")[0] if head[:2] == b"#!" else b""
 
 
 def python_words(path: Path) -> tuple[str, ...]:
-    """`python2` or `python3`, whichever a program is for, and the options of its first line.
+    """Return `python2` or `python3` and the options of a program's first line.
 
-    The first line decides where it names a version; where it does not, statements that only Python 2 has.
+    A version in the first line decides, otherwise statements of Python 2 only.
     """
     with path.open("rb") as stream:
         text = stream.read(_MAX_READ_BYTES)
@@ -252,7 +253,7 @@ def python_words(path: Path) -> tuple[str, ...]:
 
 
 def playable(paths: Sequence[Path]) -> list[Path]:
-    """Of some files the programs, all of one kind, in order of name; one for Linux goes before one for Windows."""
+    """Return the programs among files, all of the preferred kind, ordered by name."""
     kinds = {path: kind for path in sorted(paths) if (kind := kind_of(path)) is not None}
     best = min(kinds.values(), default=None)
     return [path for path, kind in kinds.items() if kind is best]

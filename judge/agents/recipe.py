@@ -1,7 +1,7 @@
-"""Which build applies to a tree of sources: by its `[build]` table, else by what is in it; and the commands of it.
+"""Selects the build of a source tree, by its `[build]` table or its files.
 
-Commands are lists of words: a file is always named by `./`, so that no name is taken for an option, and no shell reads
-any of them. What is played must be there afterwards; where nobody says what that is, the tree gets an agent.toml.
+Commands are lists of words, without a shell. Files are named with `./`, so that no name is taken for an option. The
+build must produce the played program; if the author names none, an agent.toml is added.
 """
 
 import json
@@ -25,11 +25,11 @@ from judge.base.toml_files import parse as parse_toml
 from judge.sandbox.layout import HOME, PROGRAM, SCRATCH
 
 AT = f"{HOME}/tree"
-"""Where sources are built: always there, for compilers write where they were into what they make."""
+"""Fixed, because compilers store it in their output."""
 
 
 class SourceLanguage(BaseModel):
-    """How the sources of a language are built; `languages.toml` describes the keys."""
+    """How to build a language; `languages.toml` describes the keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -62,11 +62,11 @@ else:
     Kind = Literal[tuple(LANGUAGES)]
 
 NOT_BUILT = f"no source that is built here ({', '.join(LANGUAGES)}): send a program instead"
-"""The refusal of a language that is not built."""
+"""The refusal of an unsupported language."""
 _MAX_READ_BYTES = 1 << 20
-"""How much of a file is searched."""
+"""Maximum bytes searched per file."""
 _MAX_SEARCHED_BYTES = 8 << 20
-"""How much of all files together is searched for the one in which a program begins."""
+"""Maximum bytes searched for the main file."""
 SIDE_FOLDERS = frozenset(
     {
         *("test", "tests", "testing", "unittest", "unittests", "spec", "bench", "benchmark", "benchmarks", "perf"),
@@ -74,85 +74,86 @@ SIDE_FOLDERS = frozenset(
         *("example", "examples", "sample", "samples", "demo", "demos", "doc", "docs", "training", "tuning"),
     }
 )
-"""Names in lower case of folders whose sources are left out where the build fails with them."""
+"""Folders whose sources are left out if the build fails with them."""
 _MAIN = re.compile(r"\bstatic\s+(?:final\s+)?void\s+main\s*\(")
 _CRATES = ("dependencies", "build-dependencies", "dev-dependencies")
 _CALLS_CARGO = re.compile(r"(?m)^(?:\t.*|[ \t]*\w+[ \t]*[:?]{0,2}=[ \t]*)\bcargo\b")
-"""In a Makefile: a line of commands, or a variable such as `CARGO = cargo`, by which the lines of commands call it."""
+"""In a Makefile: a command with cargo, or `CARGO = cargo`."""
 _GO_REQUIRES = re.compile(r"(?m)^[ \t]*require\b")
 _EXECUTABLE = re.compile(r"(?i)\badd_executable\s*\(\s*([\w.$\{\}-]+)")
 _PROJECT_NAME = re.compile(r"\$\{(?:CMAKE_)?PROJECT_NAME\}")
 _PROJECT = re.compile(r"(?i)\bproject\s*\(\s*([\w.-]+)")
 _MAIN_JAVA, _MAIN_RESOURCES = "src/main/java", "src/main/resources"
-"""Where projects of Maven and Gradle have what is played, beside its tests."""
+"""Maven's and Gradle's folders of the program, without tests."""
 _PACKAGE = re.compile(r"(?m)^[ \t]*package[ \t]+([A-Za-z_][\w.]*)[ \t]*;")
 
 
 class BuildTable(BaseModel):
-    """`[build]` of an agent.toml: how the agent is made of its sources."""
+    """`[build]` of an agent.toml: how to build the agent from its sources."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Kind | None = None
-    """None: what is in the tree tells."""
+    """None: detected from the files."""
     main: str = ""
-    """Where the program begins: a file (rust, python, pascal, javascript), a class (java), a package (go) or a program
-    of several (cargo, cmake). Empty: what is usual in the language."""
+    """The main program: a file (rust, python, pascal, javascript), a class (java), a package (go), or one of several
+    programs (cargo, cmake). Empty: the language's default.
+    """
     flags: tuple[str, ...] = ()
-    """More words for the compiler (`-std=c++20`), for make (a target, `CXX=g++`), cmake (`-DNAME=VALUE`) or cargo."""
+    """Additional words for the compiler (`-std=c++20`), make (a target, `CXX=g++`), cmake (`-DNAME=VALUE`) or cargo."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuildRecipe:
-    """How a tree is built: the commands, and the lines for its agent.toml that the author left out."""
+    """Commands that build a tree, and missing lines for its agent.toml."""
 
     kind: Kind
     commands: tuple[tuple[str, ...], ...]
     manifest: str = ""
     fallbacks: tuple[tuple[tuple[str, ...], ...], ...] = ()
-    """Commands to try in place of `commands` where those fail, with fewer sources."""
+    """Alternatives to `commands` with fewer sources."""
 
     def __str__(self) -> str:
-        """One line that says all that decides what is built, for a record."""
+        """Return one line with everything that determines the build."""
         fallbacks = {"fallbacks": self.fallbacks} if self.fallbacks else {}
         return json.dumps({"kind": self.kind, "commands": self.commands, "manifest": self.manifest, **fallbacks})
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """A tree, what it is called, and what is played of it where the tree says that: the words of a command."""
+    """A source tree, its name, and the words of its command, if given."""
 
     tree: Path
     name: str
     command: tuple[str, ...] = ()
     table: BuildTable | None = None
     said: frozenset[str] = frozenset()
-    """The keys that its agent.toml has."""
+    """Keys present in its agent.toml."""
 
     def files(self, kind: Kind) -> list[str]:
-        """The sources of a kind, as words of a command, in order of name."""
+        """Return the sources of a kind as command words, ordered by name."""
         endings = LANGUAGES[kind].endings
         found = (path for path in own_paths(self.tree) if path.suffix.lower() in endings)
         return sorted(f"./{path.relative_to(self.tree).as_posix()}" for path in found if path.is_file())
 
     @property
     def program(self) -> str:
-        """Where the program is to be, relative to the tree."""
+        """Path of the built program, relative to the tree."""
         first = self.command[0] if self.command else ""
         return first.removeprefix("./") if first.startswith("./") else self.name
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """What the author gives the compiler."""
+        """The author's compiler flags."""
         return self.table.flags if self.table else ()
 
     @property
     def main(self) -> str:
-        """Where the author says that the program begins."""
+        """The author's main program."""
         return self.table.main if self.table else ""
 
     def manifest(self, runtime: str, *command: str) -> str:
-        """Lines for an agent.toml that names no command, or is not there: what it does not say."""
+        """Return the missing lines of an agent.toml without a command."""
         if self.command:
             return ""
         words = ", ".join(map(json.dumps, command))
@@ -161,19 +162,19 @@ class Sources:
 
 
 def is_built(name: str) -> bool:
-    """Whether a file of this name is something that builds begin with."""
+    """Whether a file of this name can start a build."""
     return any(name in each.marks or Path(name).suffix.lower() in each.endings for each in LANGUAGES.values())
 
 
 def language_of(source: Path) -> str:
-    """The languages of a file, or of a directory's files, that are not built here; empty where there are none."""
+    """Return the unsupported languages of files, or ""."""
     paths = own_paths(source) if source.is_dir() else iter([source])
     endings = {path.suffix.lower() for path in paths}
     return " and ".join(name for name, own in _LANGUAGES.not_built.items() if endings & {*own})
 
 
 def recipe_for(sources: Sources) -> BuildRecipe | None:
-    """How the tree is built; None if there is nothing to build. InputError says what is unclear, and the fix."""
+    """Return how to build the tree; None if nothing needs a build. Raises InputError with the fix."""
     if sources.table is None and sources.command and not _is_missing(sources):
         return None
     kind = (sources.table.kind if sources.table else None) or _kind_of(sources)
@@ -183,12 +184,11 @@ def recipe_for(sources: Sources) -> BuildRecipe | None:
 
 
 def _is_missing(sources: Sources) -> bool:
-    """Whether the command speaks of something that is not in the tree (yet)."""
     first = sources.command[0]
     if first == "java":
         if any(sources.tree.rglob("*.class")):
             return False
-        # It is also missing if there are only .jar files next to the source of the class that `java` is to run.
+        # .jar files do not suffice if the tree has the source of the class that `java` runs.
         sent = {file.removesuffix(".java").replace("/", ".") for file in sources.files("java")}
         begins = any(source.endswith(f".{word}") for source in sent for word in sources.command[1:] if word)
         return begins or not any(sources.tree.rglob("*.jar"))
@@ -205,7 +205,7 @@ def _kind_of(sources: Sources) -> Kind | None:
         if (sources.tree / mark).is_file()
     }
     if "cargo" in marked and "make" in marked and _CALLS_CARGO.search(_read(sources.tree / marked["make"])):
-        return "cargo"  # which knows more of it, and make's image has no cargo
+        return "cargo"  # more specific, and make's image has no cargo
     if marked:
         return next(iter(marked))
     by_kind = {kind: sources.files(kind) for kind in LANGUAGES}
@@ -218,7 +218,7 @@ def _kind_of(sources: Sources) -> Kind | None:
         found = at_top if len(at_top) == 1 else found
         if len(found) > 1:
             raise InputError(
-                f"there are sources of {' and '.join(found)}: say which is built in agent.toml, "
+                f"there are sources of {' and '.join(found)}: choose one in agent.toml, "
                 f'[build] kind = "{found[0]}", or add a Makefile'
             )
         if found:
@@ -227,15 +227,13 @@ def _kind_of(sources: Sources) -> Kind | None:
 
 
 def _is_aside(file: str) -> bool:
-    """Whether a source, a word of a command, is in a folder of tests or tools."""
     return not SIDE_FOLDERS.isdisjoint(part.lower() for part in file.split("/")[1:-1])
 
 
 def _selections(sources: Sources, files: Sequence[str], begins: str) -> Iterator[Sequence[str]]:
-    """Fewer and fewer of the sources: without folders of tests and tools, then with one that begins a program.
+    """Smaller selections: without tests and tools, then with a single main program.
 
-    Many programs have tests and tools beside them, each with its own `main`. Which one plays is said by its name, or by
-    its place above the others.
+    Tests and tools often have their own `main`. The program is recognised by its name or place.
     """
     own = [file for file in files if not _is_aside(file)] or list(files)
     if len(own) < len(files):
@@ -246,7 +244,7 @@ def _selections(sources: Sources, files: Sequence[str], begins: str) -> Iterator
 
 
 def _likeliest(sources: Sources, files: Sequence[str]) -> str:
-    """The one of several files that is named like the program, or `main`, or is above all others; empty if unclear."""
+    """Return the file named like the program or `main`, or the topmost one; "" if unclear."""
     for stem in (Path(sources.main).stem, Path(sources.program).stem, sources.name, "main"):
         if len(named := [file for file in files if stem and Path(file).stem.lower() == stem.lower()]) == 1:
             return named[0]
@@ -256,7 +254,6 @@ def _likeliest(sources: Sources, files: Sequence[str]) -> str:
 
 
 def _texts(sources: Sources, files: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Files and their texts, as far as there is not too much of them."""
     left = _MAX_SEARCHED_BYTES
     for file in files:
         text = _read(sources.tree / file)
@@ -272,7 +269,7 @@ def _texts(sources: Sources, files: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _build(
     sources: Sources, kind: Kind, files: Sequence[str] | None = None, main: str = "", **values: str | Sequence[str]
 ) -> BuildRecipe:
-    """The commands of a language, with `files` and `values` in place of their names in braces."""
+    """`files` and `values` replace their names in braces."""
     language = LANGUAGES[kind]
     if files is None:
         files = _needed(sources, kind)
@@ -302,7 +299,6 @@ def _filled(words: Sequence[str], values: Mapping[str, str | Sequence[str]]) -> 
 
 
 def _program(sources: Sources, language: SourceLanguage) -> str:
-    """Where the program is to be, relative to the tree."""
     runner = language.start[:-1]
     words = sources.command[len(runner) :]
     if sources.command[: len(runner)] == runner and words and (runner or words[0].startswith("./")):
@@ -311,12 +307,11 @@ def _program(sources: Sources, language: SourceLanguage) -> str:
 
 
 def _main(sources: Sources, kind: Kind, files: Sequence[str], *, is_needed: bool) -> str:
-    """The file in which the program begins. InputError if it is needed and unclear."""
     mains = LANGUAGES[kind].mains
     usual = [name for name in mains if (sources.tree / name).is_file()]
     main = sources.main or next(iter([*usual, *(files if len(files) == 1 else [])]), "")
     if not main and is_needed:
-        raise InputError(f'{mains[0]} is missing: say in agent.toml where it begins, [build] main = "…"')
+        raise InputError(f'{mains[0]} is missing: name the main program in agent.toml, [build] main = "…"')
     return _inside(sources, main) if main else ""
 
 
@@ -334,7 +329,6 @@ def _cmake(sources: Sources) -> BuildRecipe:
 
 
 def _go(sources: Sources) -> BuildRecipe:
-    """A module with what it needs in vendor/, or the files of one package."""
     is_module = (sources.tree / "go.mod").is_file()
     if is_module and _GO_REQUIRES.search(_read(sources.tree / "go.mod")) and not _has_vendor(sources):
         raise InputError("go.mod requires modules, and there is no network: run `go mod vendor`, and send vendor/ too")
@@ -345,7 +339,7 @@ def _go(sources: Sources) -> BuildRecipe:
 
 
 def _cargo(sources: Sources) -> BuildRecipe:
-    """A package with its crates in vendor/. The program is copied out of Cargo's directory."""
+    """A package with crates in vendor/. The program is copied from Cargo's directory."""
     _needed(sources, "cargo")
     cargo = _cargo_file(sources.tree)
     package = cargo.get("package")
@@ -370,7 +364,6 @@ def _cargo(sources: Sources) -> BuildRecipe:
 
 
 def _has_far_crates(cargo: dict[str, Any]) -> bool:
-    """Whether a Cargo.toml wants crates that are not beside it; those are named by a `path`."""
     places = [cargo, *(table for table in _values(cargo.get("target")) if isinstance(table, dict))]
     wanted = [place.get(key) for place in places for key in _CRATES]
     return any("path" not in crate if isinstance(crate, dict) else True for table in wanted for crate in _values(table))
@@ -390,7 +383,7 @@ def _pascal(sources: Sources) -> BuildRecipe:
     programs = [file for file in programs if not _is_aside(file)] or programs
     main = sources.main or (_likeliest(sources, programs) if programs else "")
     if not main:
-        raise InputError(f'{len(programs)} files begin a program: say which in agent.toml, [build] main = "…"')
+        raise InputError(f'{len(programs)} files could be the main program: name one in agent.toml, [build] main = "…"')
     return _build(sources, "pascal", (), _inside(sources, main))
 
 
@@ -401,16 +394,15 @@ def _rust(sources: Sources) -> BuildRecipe:
 
 
 def _edition(tree: Path) -> str:
-    """The edition that a Cargo.toml names; InputError where it wants what only cargo brings."""
     if not (tree / "Cargo.toml").is_file():
         return "2021"
     cargo = _cargo_file(tree)
     package = cargo.get("package")
     package = package if isinstance(package, dict) else {}
     if cargo.get("dependencies") or cargo.get("build-dependencies"):
-        raise InputError('Cargo.toml has dependencies, which Cargo alone uses: say kind = "cargo"')
+        raise InputError('Cargo.toml has dependencies, which only Cargo supports: set kind = "cargo"')
     if package.get("build") or (tree / "build.rs").is_file():
-        raise InputError('build.rs is run by Cargo alone: say kind = "cargo"')
+        raise InputError('only Cargo runs build.rs: set kind = "cargo"')
     edition = str(package.get("edition", "2015"))
     if edition not in ("2015", "2018", "2021"):
         raise InputError(f"Cargo.toml, package.edition {edition[:20]!r}: there are 2015, 2018 and 2021")
@@ -422,16 +414,16 @@ def _cargo_file(tree: Path) -> dict[str, Any]:
 
 
 def _java(sources: Sources) -> BuildRecipe:
-    """All classes and the .jar files that were sent are on one path; of Maven's and Gradle's layout, what is played.
+    """All classes and submitted .jar files are on one path; of Maven's and Gradle's layout, only the program.
 
-    Processors of annotations are in .jar files, and without any javac shall look for none.
+    Annotation processors are in .jar files; without any, javac must not search for them.
     """
     files = _needed(sources, "java")
     if (sources.tree / _MAIN_JAVA).is_dir():
         files = [file for file in files if file.startswith(f"./{_MAIN_JAVA}/")] or files
     files = [file for file in files if Path(file).name != "module-info.java"] or files
     found = (path.relative_to(sources.tree) for path in sources.tree.rglob("*.jar") if path.is_file())
-    # Maven and Gradle start themselves with the .jar files of a folder named wrapper.
+    # Maven and Gradle start themselves from .jar files in a folder named wrapper.
     jars = sorted(path.as_posix() for path in found if "wrapper" not in path.parts and ":" not in path.as_posix())
     resources = [_MAIN_RESOURCES] if (sources.tree / _MAIN_RESOURCES).is_dir() else []
     path = ":".join([".", *resources, *jars])
@@ -441,7 +433,7 @@ def _java(sources: Sources) -> BuildRecipe:
 
 
 def _maven(sources: Sources) -> BuildRecipe:
-    """A project of one module: its classes play, with the libraries that they need, which Maven copies beside them."""
+    """A project with one module. Maven copies the libraries next to its classes."""
     _needed(sources, "maven")
     files = [file for file in sources.files("java") if file.startswith(f"./{_MAIN_JAVA}/")]
     main = sources.main or ("" if sources.command else _main_class(sources, files))
@@ -461,16 +453,16 @@ def _main_class(sources: Sources, files: list[str]) -> str:
     if "Main" in found or len(found) == 1:
         return "Main" if "Main" in found else next(iter(found))
     what = f"{len(found)} classes have a main method" if found else "no class has a main method"
-    raise InputError(f'{what}: say in agent.toml where it begins, [build] main = "…"')
+    raise InputError(f'{what}: name the main program in agent.toml, [build] main = "…"')
 
 
 def _python(sources: Sources) -> BuildRecipe:
-    """Only the syntax of the program's own files is checked."""
+    """Only the syntax of the program's files is checked."""
     files = _needed(sources, "python")
     files = [file for file in files if not _is_aside(file)] or files
     main = _main(sources, "python", files, is_needed=not sources.command)
     if main and (words := python_words(sources.tree / main))[0] == "python2":
-        # No image has a compiler of Python 2.
+        # No image has a Python 2 compiler.
         return BuildRecipe("python", (), sources.manifest("python2", *words, main))
     begins = main or next((word for word in sources.command[1:] if f"./{word.removeprefix('./')}" in files), "")
     recipe = _build(sources, "python", (), begins.removeprefix("./"))
@@ -487,11 +479,9 @@ _RULES: dict[Kind, Callable[[Sources], BuildRecipe]] = {
     "maven": _maven,
     "pascal": _pascal,
 }
-"""Languages whose commands depend on what is in their files."""
 
 
 def _needed(sources: Sources, kind: Kind) -> list[str]:
-    """The sources of a language. InputError without any, and without its mark if it is chosen by that alone."""
     language = LANGUAGES[kind]
     required = (kind,) if language.endings else language.also
     if required and not any(map(sources.files, required)):
@@ -503,7 +493,6 @@ def _needed(sources: Sources, kind: Kind) -> list[str]:
 
 
 def _inside(sources: Sources, main: str) -> str:
-    """`main`, as a file of the tree."""
     names = {file.removeprefix("./") for kind in LANGUAGES for file in sources.files(kind)}
     if main.removeprefix("./") not in names:
         raise InputError(f"agent.toml: build.main = {quote(main, 80)} is no source file of the tree")

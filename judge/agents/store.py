@@ -1,10 +1,10 @@
-"""Agents by digest: their files are on the disk whole before anybody names them, read-only, and checked when used.
+"""Agents' files by digest: complete before they are named, read-only, and checked when used.
 
-    DIRECTORY/DIGEST/        the files of an agent; the digest is `judge.agents.agents.program_digest`
-    DIRECTORY/.new-*/        what is being written, or was when a judge was killed
+    DIRECTORY/DIGEST/        an agent's files; the digest is `judge.agents.agents.program_digest`
+    DIRECTORY/.new-*/        incomplete files
 
-An agent is such a tree and the image of its runtime, and no image of its own: equal files are equal wherever they are
-built, no instruction of a stranger's is ever run to make an image, and a tree is copied to another machine as it is.
+An agent has no own image, only its runtime's. So equal files are equal on every machine, and submitted instructions
+never build an image.
 """
 
 import io
@@ -27,38 +27,38 @@ _NEW = ".new-"
 
 
 class AgentStore:
-    """A directory with the files of agents."""
+    """A directory with agents' files."""
 
     def __init__(self, directory: Path) -> None:
-        """The directory need not exist yet."""
+        """The directory is created when needed."""
         self._directory = directory
 
     def digests(self) -> frozenset[str]:
-        """The digests of the agents whose files are here."""
+        """Digests of the stored agents."""
         if not self._directory.is_dir():
             return frozenset()
         return frozenset(path.name for path in self._directory.iterdir() if "." not in path.name)
 
     def path(self, digest: str) -> Path:
-        """The directory of an agent's files, which may be missing; ValueError if `digest` is no SHA-256."""
+        """Return the path of an agent's files, which may be missing. Raises ValueError for an invalid digest."""
         if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
             raise ValueError(f"not a SHA-256: {digest[:80]!r}")
         return self._directory / digest
 
     def get(self, digest: str) -> Path:
-        """The directory of an agent's files; InputError if they are missing or are not those of the digest."""
+        """Return the path of an agent's files. Raises InputError if they are missing or changed."""
         path = self.path(digest)
         if not path.is_dir() or program_digest(path) != digest:
             raise InputError(
-                f"{path}: the agent's files are missing or were changed; bring them back from a copy, or add the "
+                f"{path}: the agent's files are missing or were changed; restore them from a backup, or add the "
                 "agent again"
             )
         return path
 
     def put(self, program: Path) -> Path:
-        """Copy the files of an agent; returns their directory. They survive a loss of power when this returns.
+        """Copy an agent's files durably; return their path.
 
-        Damaged files are replaced. Raises HostError if the disk does not take them.
+        Damaged files are replaced. Raises HostError if writing fails.
         """
         if program.resolve().parent == self._directory.resolve():
             return program
@@ -75,7 +75,7 @@ class AgentStore:
         return path
 
     def put_packed(self, digest: str, packed: BinaryIO) -> Path:
-        """Unpack what `write_agent` made elsewhere; InputError if it holds anything but the files of `digest`."""
+        """Unpack the output of `write_agent`. Raises InputError if the files do not match `digest`."""
         path = self.path(digest)
         with self._writing():
             if path.is_dir():
@@ -88,14 +88,14 @@ class AgentStore:
         return path
 
     def remove(self, digest: str) -> None:
-        """Remove the files of an agent. Raises HostError."""
+        """Remove an agent's files. Raises HostError."""
         with self._writing():
             if self.path(digest).is_dir():
                 _remove(self.path(digest))
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Lock the directory and remove what a killed judge left half written."""
+        """Lock the directory and remove incomplete files of killed judges."""
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
             with locked(self._directory / ".lock"):
@@ -103,7 +103,7 @@ class AgentStore:
                     _remove(half)
                 yield
         except OSError as error:
-            # `shutil` collects the errors of a tree, as (from, to, why) each.
+            # `shutil` collects errors as (source, target, reason).
             collected = error.args[0] if isinstance(error, shutil.Error) and error.args else []
             has_errors = isinstance(collected, list) and len(collected) > 0
             reason = str(collected[0][2]) if has_errors else error.strerror or str(error)
@@ -113,7 +113,7 @@ class AgentStore:
 
     @contextmanager
     def _new(self) -> Iterator[Path]:
-        """A path for a tree that is being written; if the tree is still there at the end, it is removed."""
+        """A path for a new tree, removed at the end if it still exists."""
         outer = Path(tempfile.mkdtemp(prefix=_NEW, dir=self._directory))
         try:
             yield outer / "tree"
@@ -121,9 +121,9 @@ class AgentStore:
             _remove(outer)
 
     def _add(self, new: Path, path: Path) -> None:
-        """Make the files read-only, because agents run as other users, bring them to the disk, and name them.
+        """Make the files read-only (agents run as other users), sync and rename them.
 
-        Directories stay writable for their owner, who may want to remove them.
+        Directories stay writable, so that their owner can remove them.
         """
         for name, _, files in os.walk(new, topdown=False):
             directory = Path(name)
@@ -137,14 +137,14 @@ class AgentStore:
 
 
 def pack_agent(program: Path) -> bytes:
-    """What `write_agent` writes."""
+    """Return the output of `write_agent`."""
     buffer = io.BytesIO()
     write_agent(program, buffer)
     return buffer.getvalue()
 
 
 def write_agent(program: Path, out: IO[bytes]) -> None:
-    """Write the files of an agent as a tar file: same files, same bytes."""
+    """Write the files of an agent as a reproducible tar file."""
     with write_stream(out) as tar:
         for path in sorted(program.rglob("*")):
             if path.is_file():
@@ -152,7 +152,7 @@ def write_agent(program: Path, out: IO[bytes]) -> None:
 
 
 def _unpack(packed: BinaryIO, target: Path) -> None:
-    """Unpack the files of an agent that came from another host; InputError for what `write_agent` does not write."""
+    """Raises InputError for anything that `write_agent` does not write."""
     names: set[str] = set()
     total_bytes = 0
 
@@ -176,7 +176,7 @@ def _unpack(packed: BinaryIO, target: Path) -> None:
 
 
 def _remove(tree: Path) -> None:
-    """Remove a tree, read-only as it may be; raises OSError."""
+    """Remove a read-only tree. Raises OSError."""
     for path, _, _ in os.walk(tree):
         Path(path).chmod(0o755)
     shutil.rmtree(tree)

@@ -158,7 +158,7 @@ def test_a_full_disk_is_the_host_s_fault(store: FolderStore, monkeypatch: pytest
 
     with store.held(OWNERS):
         monkeypatch.setattr("judge.agents.kept_folders.write_durably", full)
-        with pytest.raises(HostError, match="could not be kept: No space left on device"):
+        with pytest.raises(HostError, match="could not be stored: No space left on device"):
             store.put(OWNERS[0], STATES[0])
 
 
@@ -194,7 +194,7 @@ def test_spoiled_heads_are_refused_with_a_sentence(store: FolderStore, tmp_path:
     played(store, tmp_path / "record.json")
     (tmp_path / "folders" / OWNERS[0] / "heads.json").write_text(text)
 
-    with pytest.raises(InputError, match=r"heads.json: not what a judge wrote"):
+    with pytest.raises(InputError, match=r"heads.json: not written by judge, or damaged"):
         store.head(OWNERS[0], PERSISTENT)
 
 

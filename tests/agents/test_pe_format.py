@@ -59,7 +59,7 @@ def test_header_contains_the_width(tmp_path: Path, machine: int, bits: int) -> N
         (program(machine=0xAA64), "for ARM64: compile it for x86 or x86-64"),
         (program(machine=0x1234), "for the machine 0x1234"),
         (program(kind=0x2022), "is a DLL: name the program that uses it"),
-        (program(subsystem=10), "for subsystem 10"),
+        (program(subsystem=10), "subsystem is 10"),
     ],
 )
 def test_program_unsupported_by_the_runtime_is_refused_with_the_reason(
@@ -123,8 +123,8 @@ def test_a_program_for_dotnet_is_an_agent_of_the_mono_runtime(archive: Path, sta
 @pytest.mark.parametrize(
     ("runtime", "fix"),
     [
-        ("wine", 'the wine runtime has no .NET: say runtime = "mono"'),
-        ("native", 'say runtime = "mono", command = ["mono", "brain.exe"]'),
+        ("wine", 'the wine runtime has no .NET: set runtime = "mono"'),
+        ("native", 'set runtime = "mono", command = ["mono", "brain.exe"]'),
     ],
 )
 def test_a_program_for_dotnet_is_not_one_for_another_runtime(
@@ -148,7 +148,7 @@ def test_manifest_names_the_program_or_its_launcher(archive: Path, staging: Path
 @pytest.mark.parametrize(
     ("runtime", "command", "words"),
     [
-        ("native", '["./brain.exe"]', 'brain.exe is a Windows program: say runtime = "wine"'),
+        ("native", '["./brain.exe"]', 'brain.exe is a Windows program: set runtime = "wine"'),
         ("wine", '["wine"]', "name the Windows program"),
         ("wine", '["brian.exe"]', "name the Windows program"),
         ("wine", '["small.exe"]', "is cut off"),

@@ -162,7 +162,7 @@ def test_the_table_decides_where_there_is_one(tmp_path: Path) -> None:
         (
             {"src/main.rs": "", "Cargo.toml": "[package]\nname = 'x'", "build.rs": ""},
             {"kind": "rust"},
-            'build.rs is run by Cargo alone: say kind = "cargo"',
+            'only Cargo runs build.rs: set kind = "cargo"',
         ),
         (
             {"src/main.rs": "", "Cargo.toml": "[package]\nname = 'x'\n[target.x.dev-dependencies]\nrand = '1'"},
@@ -175,7 +175,7 @@ def test_the_table_decides_where_there_is_one(tmp_path: Path) -> None:
         ({"Cargo.toml": "[package]\nname = '../x'"}, {}, "package.name '../x'"),
         ({"go.mod": "module x\nrequire y v1.0.0", "main.go": ""}, {}, "run `go mod vendor`"),
         ({"a.go": "", "B.cs": ""}, {}, r'sources of go and c#: .*\[build\] kind = "go"'),
-        ({"a.pas": "unit a;"}, {}, "0 files begin a program"),
+        ({"a.pas": "unit a;"}, {}, "0 files could be the main program"),
         ({"a.js": "", "b.js": ""}, {}, "main.js is missing"),
         ({"a.cpp": ""}, {"kind": "cmake"}, "there is no CMakeLists.txt"),
         ({"a.rs": ""}, {"kind": "clang"}, "no file that ends in .cpp"),

@@ -51,7 +51,7 @@ def test_an_agent_that_is_not_there_is_the_users_mistake(judge: Judge) -> None:
     checked = judge("check", "nowhere")
 
     assert checked.code == 2
-    assert "there is no agent 'nowhere'" in checked.err
+    assert "unknown agent 'nowhere'" in checked.err
 
 
 WAITING = """#!/usr/bin/env python3

@@ -138,7 +138,7 @@ def test_all_missing_parts_are_reported_at_once(tmp_path: Path) -> None:
     found = look(tmp_path, f'{head}[openings]\nfile = "openings.txt"\n{agents}')
 
     parts = [
-        f"there is no agent '{tmp_path}/gone'",
+        f"unknown agent '{tmp_path}/gone'",
         "two [[agents]] are called 'house-instant'",
         "can end with crash, foul, illegal",
         "openings.txt, line 2: 'h8'",

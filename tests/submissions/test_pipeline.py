@@ -354,7 +354,7 @@ def test_companions_of_macos_are_no_part_of_an_agent(send: Send) -> None:
 @pytest.mark.parametrize(
     ("files", "why"),
     [
-        ({f"{n}.pas": b"\n" * 1_000_000 for n in range(6)}, "0 files begin a program"),
+        ({f"{n}.pas": b"\n" * 1_000_000 for n in range(6)}, "0 files could be the main program"),
         ({"agent.toml": b".".join([b"a"] * 32_000) + b" = 1"}, "line 1: a key has more than 10 parts"),
     ],
     ids=["pascal", "manifest"],
