@@ -1,4 +1,4 @@
-"""The games that are installed, by the name that a policy, a spec or a command line gives."""
+"""The installed games, by the name in policies, specs and command lines."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -10,20 +10,19 @@ from judge.games.types import Game
 
 
 class GameRules(ABC):
-    """What must be known of a game to play it; `judge.catalog.entry.GameEntry` adds everything else."""
+    """The rules of a game; `judge.catalog.entry.GameEntry` adds everything else."""
 
     name: str
-    """As policies name it; also the name of its entry point."""
 
     protocol: str = ""
-    """What agents speak where neither the policy nor the agent says; empty: one of them must."""
+    """Default protocol if neither the policy nor the agent names one."""
 
     @abstractmethod
     def new(self, options: Mapping[str, Any]) -> Game:
-        """A game before its first request, made with a policy's plain options; InputError for a wrong one."""
+        """Return a game before its first request. Raises InputError for an invalid option."""
 
     def person(self) -> PersonWords | None:
-        """How a person plays it; None: a person cannot."""
+        """Return the texts for a human player; None if unsupported."""
         return None
 
 
@@ -31,5 +30,5 @@ GAMES = Registry("judge.games", "game", GameRules)  # type: ignore[type-abstract
 
 
 def new_game(name: str, options: Mapping[str, Any]) -> Game:
-    """A game called `name`, before its first request; InputError for a wrong name or option."""
+    """Return a new game. Raises InputError for an invalid name or option."""
     return GAMES.entry(name).new(options)

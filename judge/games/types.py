@@ -1,8 +1,7 @@
-"""The plain types between a game and its players: request, reply, event, and how a game ends.
+"""Types shared by games and players: request, reply, event, end of game.
 
-A game never talks to an agent and a protocol never knows a rule; they meet here. Nothing in this module does I/O.
-Nobody changes one of these after it is made. They are not frozen all the same: dozens are made for every move, and a
-frozen one takes three times as long to make.
+Games do not know agents, and protocols do not know rules. This module does no I/O. Its values are never changed, but
+not frozen, because creating frozen ones takes three times as long.
 """
 
 from collections.abc import Sequence
@@ -11,13 +10,13 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 NATURE = -1
-"""The seat that answers chance: from the spec's seed, from a script in a test, from a log in a replay."""
+"""Seat for random choices: from the spec's seed, a test's script, or a replayed log."""
 
 SEATS = (0, 1)
 
 
 class Verdict(StrEnum):
-    """How a game ended, in one word. Public: records, `--json` and the documentation use it."""
+    """How a game ended, in one word. Public: used by records, `--json` and documentation."""
 
     WIN = "win"
     DRAW = "draw"
@@ -37,26 +36,26 @@ class Verdict(StrEnum):
 
 @dataclass(slots=True)
 class Request:
-    """`seat` must decide something; each game derives what, with the position that a protocol may show."""
+    """`seat` must decide something. Subclasses have the position for protocols."""
 
     seat: int
 
 
 @dataclass(slots=True)
 class Chance(Request):
-    """Nature must choose one of `outcomes` equally likely outcomes, numbered from 0; `seat` is NATURE."""
+    """One of `outcomes` equally likely outcomes, from 0, must be chosen; `seat` is NATURE."""
 
     outcomes: int
 
 
 @dataclass(slots=True)
 class Decision:
-    """What a seat decided; each game derives its own (a stone, a set-up row, a move, a selection)."""
+    """A seat's decision; each game derives its own (stone, set-up row, move, selection)."""
 
 
 @dataclass(slots=True)
 class Drawn(Decision):
-    """What nature chose: the number of the outcome."""
+    """Number of the chosen outcome."""
 
     outcome: int
 
@@ -69,30 +68,29 @@ class ReplyKind(StrEnum):
     RESIGNED = "resigned"
     REFUSED = "refused"
     UNASKED = "unasked"
-    """It wrote without a request, which its protocol forbids."""
 
 
 @dataclass(slots=True)
 class Reply:
-    """An answer to a request: the decision, if one could be read, and the bounded text as it was spoken."""
+    """An answer: the decision, if readable, and the agent's bounded text."""
 
     kind: ReplyKind
     said: str = ""
     decision: Decision | None = None
     complaint: str = ""
-    """What it said before that it cannot do, as it was spoken, bounded and public; often why the answer is wrong."""
+    """Earlier error message of the agent, bounded and public; often the reason of a wrong answer."""
     spoken: str = ""
-    """The answer in the protocol's own notation, where that is another than `said`."""
+    """The answer in the protocol's notation; empty: as in the text for records."""
 
 
 def decided(decision: Decision, said: str = "") -> Reply:
-    """The reply that carries `decision`."""
+    """Return a reply with `decision`."""
     return Reply(ReplyKind.DECIDED, said, decision)
 
 
 @dataclass(slots=True)
 class Event:
-    """Something that happened. `only` names the one seat that may see it; None: both may."""
+    """An event of the game. `only` is the single seat that may see it; None: both may."""
 
     only: int | None
 
@@ -108,7 +106,7 @@ class RuleResult:
 
 @dataclass(slots=True)
 class AgentFault:
-    """`seat` lost by what its agent did; the other seat wins."""
+    """`seat` lost by a fault of its agent; the other seat wins."""
 
     verdict: Verdict
     seat: int
@@ -117,27 +115,27 @@ class AgentFault:
 
 @dataclass(slots=True)
 class BothAtFault:
-    """Both seats lost by what their agents did (two bad set-ups): there is no winner. In order of seats."""
+    """Both seats lost by faults of their agents (two bad set-ups); there is no winner."""
 
     faults: tuple[AgentFault, AgentFault]
 
     @property
     def verdict(self) -> Verdict:
-        """That of seat 0; each seat has its own in `faults`."""
+        """Return seat 0's verdict; `faults` has both."""
         return self.faults[0].verdict
 
     @property
     def reason(self) -> str:
-        """Both reasons."""
+        """Return both reasons."""
         return "; ".join(f"seat {fault.seat}: {fault.reason}" for fault in self.faults)
 
 
 End = RuleResult | AgentFault | BothAtFault
-"""How a game ended, by its rules or by an agent; the judge's own faults are not a game's business."""
+"""End of a game by its rules or an agent. Faults of the judge are not included."""
 
 
 def faults_of(end: End) -> tuple[AgentFault, ...]:
-    """The faults by which a game ended, a seat each at most: a foul that the rules count as a loss is one too."""
+    """Return the faults that ended a game, at most one per seat, including a foul that loses."""
     match end:
         case AgentFault():
             return (end,)
@@ -150,47 +148,47 @@ def faults_of(end: End) -> tuple[AgentFault, ...]:
 
 
 class Game(Protocol):
-    """A position under rules: no clock, no bytes, no names of agents.
+    """A position under rules, without clocks, bytes and agents' names.
 
-    `requests` and `events` list every type the game may use, so that a protocol can be checked before play.
+    `requests` and `events` allow a protocol to be checked before play.
     """
 
     @property
     def requests(self) -> frozenset[type[Request]]:
-        """Every type of request that the game may make."""
+        """Return all possible request types."""
 
     @property
     def events(self) -> frozenset[type[Event]]:
-        """Every type of event that may happen in it."""
+        """Return all possible event types."""
 
     @property
     def end(self) -> End | None:
-        """How the game ended; None before its end."""
+        """Return the end; None during the game."""
 
     @property
     def longest(self) -> int | None:
-        """The largest number of answers that it may ask for; None if the rules have no limit."""
+        """Return the maximum number of answers; None without a limit."""
 
     def describe(self) -> dict[str, Any]:
-        """What a protocol must know before play (sizes, rule), as plain data."""
+        """Return what a protocol must know before play (sizes, rule), as plain data."""
 
     def renegotiate(self) -> bool:
-        """An agent refused to start on the terms of `describe()`: change them if there are others and no move was made.
+        """Change the terms of `describe()` after an agent refused them, if possible and no move was made.
 
-        True: there are new terms, and both agents are started again. False: the agent loses by its refusal.
+        True: there are new terms, and both agents are started again. False: the agent loses.
         """
 
     def pending(self) -> Request:
-        """The one decision the game waits for. Only while `end` is None."""
+        """Return the request that the game waits for. Valid only while `end` is None."""
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """Apply the answer to `pending()`; the events, in the order in which the seats receive them."""
+        """Apply the answer to `pending()`. Return the events in the order in which the seats receive them."""
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
-        """Take it that an agent failed outside the rules (time, crash, memory, output).
+        """Record a fault outside the rules (time, crash, memory, output).
 
-        The seat is never asked again. As a rule the game ends here; a set-up phase may still ask the other seat.
+        The seat is not asked again. Usually the game ends; a set-up phase may still ask the other seat.
         """
 
     def result(self, names: tuple[str, str]) -> str:
-        """The line with which the field's own manager reports the end, given the seats' names; empty if it has none."""
+        """Return the result line of the game's own manager, given the seats' names; may be empty."""

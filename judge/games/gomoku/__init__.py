@@ -1,4 +1,4 @@
-"""Five in a row: rules of winning, fouls of renju, openings and swaps, put together as one game."""
+"""Five in a row: winning rules, renju fouls, openings and swaps."""
 
 from judge.games.gomoku.game import Gomoku, OpeningError
 from judge.games.gomoku.options import GomokuOptions

@@ -1,7 +1,7 @@
-"""One game of five in a row: whose turn it is, what may be answered, and what a stone does.
+"""One game of five in a row: requests, answers and their effects.
 
-What is to be decided next follows from the stones on the board (`opening.py`): a step of the opening, offering or
-choosing a fifth stone, or placing a stone. A seat plays the colour that it has now: seat 0 begins as black.
+The stones on the board determine the next request (`opening.py`). Seat 0 begins as black; swaps change the seats'
+colours.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -36,7 +36,7 @@ from judge.games.types import AgentFault, Decision, End, Event, Reply, ReplyKind
 
 
 class OpeningError(InputError):
-    """An opening that cannot be played; `stone` is the culprit's place in it, from 1."""
+    """An invalid opening. `stone` is the number of the invalid stone, from 1."""
 
     def __init__(self, stone: int, what: str) -> None:
         super().__init__(f"stone {stone} of the opening: {what}")
@@ -44,14 +44,14 @@ class OpeningError(InputError):
 
 
 OPENING_ANSWERS = 16
-"""More than any opening asks for that lays no stone."""
+"""Upper bound of opening answers that place no stone."""
 
 
 class Gomoku:
-    """One game. Whose colour it is follows from the count of stones: even is black."""
+    """One game. Black moves after an even number of stones."""
 
     def __init__(self, options: GomokuOptions) -> None:
-        """Place the opening on an empty board; OpeningError where it cannot be played."""
+        """Place the opening. Raises OpeningError if it cannot be played."""
         self.options = options
         self.rule = options.rule
         self.requests = requests_of(options.swap, options.fifths)
@@ -63,23 +63,21 @@ class Gomoku:
         self._board = GomokuBoard(options.width, options.height)
         self._end: End | None = None
         self._points = [0, 0]
-        """Rows of each colour, in a continuous game."""
         self._steps = STEPS[options.swap]
         self._black = 0
         self._offers: list[Square] = []
         self._opening = 0
-        """How many stones were set before play, or while the game was opened."""
         self._drawn_at = options.drawn_at
         for x, y in options.opening:
             self._open(x, y)
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
-        """The game of `GomokuOptions` in plain values; InputError names the field or the stone."""
+        """Return the game of plain `GomokuOptions`. Raises InputError naming the field or stone."""
         return cls(GomokuOptions.of(options))
 
     def describe(self) -> dict[str, Any]:
-        """What a protocol may tell of the game: squares a side, words of `GomokuOptions`."""
+        """Return the data for protocols: board size, words of `GomokuOptions`."""
         options = self.options
         return {
             "width": self.width,
@@ -93,12 +91,12 @@ class Gomoku:
 
     @property
     def longest(self) -> int:
-        """An answer for each square of the largest board, and those that choose colours and fifths."""
+        """Return the squares of the largest board, plus answers on colours and fifths."""
         sizes = [self.width * self.height, *(size * size for size in self._sizes)]
         return max(sizes) + OPENING_ANSWERS
 
     def renegotiate(self) -> bool:
-        """Change to the next size that holds the opening, around the same centre; False if there is none."""
+        """Change to the next board size that holds the opening, if there is one."""
         if len(self.stones) > len(self.options.opening):
             return False
         while self._sizes:
@@ -111,43 +109,43 @@ class Gomoku:
 
     @property
     def width(self) -> int:
-        """Squares from left to right."""
+        """Number of columns."""
         return self._board.width
 
     @property
     def height(self) -> int:
-        """Squares from top to bottom."""
+        """Number of rows."""
         return self._board.height
 
     @property
     def end(self) -> End | None:
-        """How the game ended; None while it goes on."""
+        """Return the end; None during the game."""
         return self._end
 
     @property
     def stones(self) -> Sequence[Placed]:
-        """Every stone in play order, the opening's first: the game's own list, to be read only."""
+        """Return all stones in play order, the opening's first. Shared and read-only."""
         return self._board.stones
 
     @property
     def black(self) -> int:
-        """The seat that plays black."""
+        """Return the seat that plays black."""
         return self._black
 
     @property
     def dead(self) -> Collection[Square]:
-        """The stones that count no more (continuous game): the game's own, to be read only."""
+        """Return the dead stones (continuous game). Shared and read-only."""
         return self._board.dead
 
     @property
     def offers(self) -> Sequence[Square]:
-        """The fifth stones between which white will choose; empty once one is placed."""
+        """Return the offered fifth stones until one is placed."""
         return self._offers if len(self.stones) == FIFTH_AT else ()
 
-    # --- what is asked -----------------------------------------------------------------------------------------------
+    # --- requests ----------------------------------------------------------------------------------------------------
 
     def pending(self) -> StonesRequest:
-        """The next decision and its seat."""
+        """Return the next request."""
         stones = self._board.stones
         colour = len(stones) & 1
         step = self._steps.get(len(stones))
@@ -171,13 +169,12 @@ class Gomoku:
     def _images(self, square: Square) -> set[Square]:
         return symmetric_squares(square, self._board.stones, self.width, self.height)
 
-    # --- what is answered --------------------------------------------------------------------------------------------
+    # --- answers -----------------------------------------------------------------------------------------------------
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """Do what `reply` says, or end the game by a fault of the seat that was asked.
+        """Apply `reply`, or end the game by a fault of the asked seat.
 
-        RuntimeError after the end, TypeError for the decision of another game: both are the judge's
-        mistakes, not an agent's.
+        Raises RuntimeError after the end and TypeError for another game's decision.
         """
         if self._end is not None:
             raise RuntimeError("the game is over: nothing is pending")
@@ -204,17 +201,16 @@ class Gomoku:
         return answer(self, request, decision)
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
-        """End the game by `fault`; a game that ended before stays ended as it was."""
+        """End the game by `fault`, unless it has ended before."""
         if self._end is None:
             self._end = fault
         return ()
 
-    def result(self, names: tuple[str, str]) -> str:  # noqa: ARG002 a brain hears END and no more
-        """Nothing: managers of gomoku have no such line."""
+    def result(self, names: tuple[str, str]) -> str:  # noqa: ARG002 the protocol sends END only
+        """Return an empty text: gomoku managers have no result line."""
         return ""
 
     def _place_one(self, request: PlaceStone, stone: Stone) -> Sequence[Event]:
-        """A stone in its turn, or laid before a swap."""
         objection = self._board.objection(stone.x, stone.y)
         if objection is None and len(self._board.stones) in self._steps:
             objection = self._objection_to_laying(stone)
@@ -224,7 +220,6 @@ class Gomoku:
         return (StonePlaced(None, stone.x, stone.y, request.colour, request.seat),)
 
     def _place_many(self, request: LayStones | AnswerSwap, stones: Stones) -> Sequence[Event]:
-        """Stones set at once in the opening, colours in turn."""
         asked = request.count if isinstance(request, LayStones) else request.adds
         if len(stones.squares) != asked:
             return self._illegal(request, sentence(f"{_say(stones)} where {_say_asked(request)}"))
@@ -250,7 +245,6 @@ class Gomoku:
         return (self._settle(request.seat),)
 
     def _settle(self, black: int) -> Event:
-        """The colours are settled: the opening's table is used up."""
         self._black = black
         self._steps = {}
         self._opening = len(self._board.stones)
@@ -285,7 +279,6 @@ class Gomoku:
         return self.forfeit(AgentFault(Verdict.ILLEGAL, request.seat, what))
 
     def _objection_to_laying(self, stone: Stone) -> str | None:
-        """Why renju's opening rules do not let the next stone lie there."""
         reach = len(self._board.stones)
         if not self.options.lays_as_renju:
             return None
@@ -300,17 +293,17 @@ class Gomoku:
             return None
         return sentence(f"{say_square(x, y)} is equal to the offer {say_square(*image.pop())} by symmetry")
 
-    # --- what a stone does -------------------------------------------------------------------------------------------
+    # --- effects of a stone ------------------------------------------------------------------------------------------
 
     def _open(self, x: int, y: int) -> None:
         number = len(self.stones) + 1
         objection = self._board.objection(x, y)
         if objection is not None:
-            raise OpeningError(number, f"{objection}; give every stone a free square of its own")
+            raise OpeningError(number, f"{objection}; give every stone its own free square")
         colour = (number - 1) & 1
         if self.options.continuous:
             self._play(x, y, colour)
-        else:  # no manager looks for fouls in openings of plain renju
+        else:  # managers do not check openings of plain renju for fouls
             self._judge_stone(self._board.place(x, y, colour))
         if self._end is not None:
             what = f"{say_square(x, y)} ends the game ({self._end.reason})"
@@ -318,7 +311,6 @@ class Gomoku:
         self._opening = number
 
     def _play(self, x: int, y: int, colour: int) -> None:
-        """Place a stone on a free square and see whether that ends the game."""
         board = self._board
         found = None
         if self.rule is Rule.RENJU and colour == BLACK:
@@ -373,7 +365,6 @@ _ANSWERS: Mapping[tuple[type[Request], type[Decision]], Callable[[Gomoku, Any, A
     (OfferFifths, Stones): Gomoku._offer_many,
     (ChooseFifth, Stone): Gomoku._choose,
 }
-"""What answers what; every other pair is an illegal answer."""
 
 _ASKED: Mapping[type[Request], str] = {
     PlaceStone: sentence("one stone is asked for"),
@@ -404,7 +395,6 @@ def _say(decision: Decision) -> str:
 
 
 def _no_stone(seat: int, reply: Reply) -> AgentFault:
-    """The fault of a seat that answered without a stone."""
     match reply.kind:
         case ReplyKind.RESIGNED:
             return AgentFault(Verdict.RESIGNED, seat, sentence(f"resigned, saying {quote(reply.said)}"))

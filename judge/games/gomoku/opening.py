@@ -1,7 +1,7 @@
-"""How a game of five in a row is opened: the first stones, the right to swap, and the offers of a fifth stone.
+"""Openings of five in a row: first stones, swaps, and offers of a fifth stone.
 
-One table says it all: by the number of stones on the board, what is to be done before the colours are settled. Once a
-seat has answered a swap the table is used up. Fifth stones are offered at four stones, after that.
+The table gives the step for each number of stones until the colours are settled. Fifth stones are offered afterwards,
+at four stones.
 
     swap    stones  to act            answer                                      then
     none    -       -                 -                                           settled from the start
@@ -14,8 +14,7 @@ seat has answered a swap the table is used up. Fifth stones are offered at four 
             5       seat 0            as above                                    settled
 
 Sources: Gomoku AI protocol, SWAP2BOARD (swap2); AGI draft, SETRULE, with the opening rules of the renju federation
-(first, third, fifths): docs/agi.md. Whoever answers a swap is white so far: it stays white by placing a stone and takes
-black by swapping, and each seat's colour is a matter of the game, not of the seat.
+(first, third, fifths): docs/agi.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,26 +49,26 @@ class SwapRule(StrEnum):
 
 
 class Geometry(StrEnum):
-    """Where the stones before a swap may be laid."""
+    """Allowed squares before a swap."""
 
     RENJU = "renju"
-    """The first in the centre, the second within 3x3 squares around it, the third within 5x5."""
+    """First stone in the centre, second within 3x3, third within 5x5."""
     FREE = "free"
 
     @classmethod
     def of(cls, rule: Rule) -> Self:
-        """What goes with a rule where nothing else is said."""
+        """Return the default for a rule."""
         return cls("renju" if rule is Rule.RENJU else "free")
 
 
 class Step(NamedTuple):
-    """Something to do before the colours are settled."""
+    """A step before the colours are settled."""
 
     seat: int
     lays: int = 0
-    """How many stones it lays at once; 0: it answers a swap."""
+    """Number of stones to place; 0: answer a swap."""
     adds: int = 0
-    """How many stones it may add in place of an answer."""
+    """Maximum number of stones added instead of an answer."""
 
 
 STEPS: Mapping[SwapRule, Mapping[int, Step]] = {
@@ -78,14 +77,13 @@ STEPS: Mapping[SwapRule, Mapping[int, Step]] = {
     SwapRule.THIRD: {0: Step(0, lays=1), 1: Step(0, lays=1), 2: Step(0, lays=1), 3: Step(1)},
     SwapRule.SWAP2: {0: Step(0, lays=3), 3: Step(1, adds=2), 5: Step(0)},
 }
-"""By the number of stones on the board; see the head of this module."""
 
 FIFTH_AT = 4
-"""The stones on the board when fifth stones are offered."""
+"""Number of stones at which fifth stones are offered."""
 
 
 def requests_of(swap: SwapRule, fifths: int) -> frozenset[type[Request]]:
-    """What a game with such an opening may ask."""
+    """Return the possible requests of such an opening."""
     kinds: set[type[Request]] = {PlaceStone}
     for step in STEPS[swap].values():
         kinds.add(AnswerSwap if not step.lays else LayStones if step.lays > 1 else PlaceStone)
@@ -93,17 +91,17 @@ def requests_of(swap: SwapRule, fifths: int) -> frozenset[type[Request]]:
 
 
 def events_of(swap: SwapRule) -> frozenset[type[Event]]:
-    """What may happen in a game with such an opening."""
+    """Return the possible events of such an opening."""
     return frozenset({StonePlaced, ColoursSettled} if STEPS[swap] else {StonePlaced})
 
 
 def distance_from_centre(x: int, y: int, width: int, height: int) -> int:
-    """How many squares x, y is from the centre of the board, along the longer axis."""
+    """Return the distance from the board's centre along the longer axis."""
     return max(abs(x - width // 2), abs(y - height // 2))
 
 
 def symmetric_squares(square: Square, stones: Sequence[Placed], width: int, height: int) -> set[Square]:
-    """The squares that are equal to `square` by a symmetry that maps `stones` to themselves, colours kept."""
+    """Return the images of `square` under the symmetries that keep `stones` with their colours."""
     x, y = square
     whole = set(stones)
     found = set()
@@ -114,7 +112,6 @@ def symmetric_squares(square: Square, stones: Sequence[Placed], width: int, heig
 
 
 def _symmetries(width: int, height: int) -> Sequence[tuple[bool, bool, bool]]:
-    """Mirrored left to right, top to bottom, and (on a square board) about the diagonal."""
     sides = (False, True)
     diagonals = sides if width == height else (False,)
     return [(across, down, over) for across in sides for down in sides for over in diagonals]

@@ -1,12 +1,9 @@
-"""Openings of five in a row as text: black first, and nothing in it that a game would refuse.
+"""Reads openings of five in a row from text, black first.
 
-Two notations, told apart by whether there is a letter:
+Two notations, distinguished by letters:
 
-- offsets, `-1,0, 2,3`: dx, dy from the square floor(size / 2), as in the files of Gomocup and
-  Piskvork;
-- squares, `h8i9j7` ("pos"): the column's letter and the row from 1, one or two digits. On boards
-  wider than 26 the columns after `z` are `aa`, `ab`, ...: every square ends in a digit, so no two
-  texts read alike.
+- offsets, `-1,0, 2,3`: dx, dy from the square floor(size / 2), as in Gomocup's and Piskvork's files;
+- squares, `h8i9j7` ("pos"): column letter and row from 1. After column `z` come `aa`, `ab`, ...
 """
 
 import re
@@ -24,23 +21,21 @@ Opening = tuple[Square, ...]
 """Squares x, y from 0 in play order."""
 
 Turn = Callable[[int, int], Square]
-"""Where a square lies after a symmetry of the board."""
 
 _OFFSET = re.compile(r"[+-]?[0-9]{1,3}")
 _NAME = re.compile(r"\s*([a-z]{1,2}[0-9]{1,2})", re.ASCII | re.IGNORECASE)
 _LETTER = re.compile(r"[A-Za-z]")
 
 _Token = tuple[str, Square]
-"""A square with the text that named it."""
 
 
 def parse_opening(
     text: str, width: int, height: int, rule: Rule = Rule.FREESTYLE, *, continuous: bool = False
 ) -> Opening:
-    """The opening that `text` spells; an empty text is an empty board.
+    """Return the opening in `text`, which may be empty.
 
-    InputError names the token and the fix: nothing of its notation, off the board, a square twice,
-    or a stone that already ends the game under `rule`. No row ends a `continuous` game: it counts for its colour.
+    Raises InputError for an unknown notation, a square off the board or repeated, or a stone that ends the game under
+    `rule`. No row ends a `continuous` game.
     """
     read = _read_names if _LETTER.search(text) else _read_offsets
     tokens = read(text.strip(), (width // 2, height // 2))
@@ -54,7 +49,7 @@ def parse_opening(
 
 
 def symmetries(width: int, height: int) -> Sequence[Turn]:
-    """The ways to turn and mirror a board onto itself: eight, or four where it is not square; none comes first."""
+    """Return the symmetries of the board, identity first."""
     right, bottom = width - 1, height - 1
     mirrors: list[Turn] = [
         lambda x, y: (x, y),
@@ -87,7 +82,7 @@ def _read_names(text: str, _middle: Square) -> list[_Token]:
 
 
 def _read_offsets(text: str, middle: Square) -> list[_Token]:
-    # Piskvork forgives a comma at the end of a line, so files have them.
+    # Piskvork accepts a trailing comma, so files have them.
     numbers = [part.strip() for part in text.removesuffix(",").split(",")] if text else []
     for number in numbers:
         if not _OFFSET.fullmatch(number):

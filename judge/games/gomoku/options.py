@@ -1,4 +1,4 @@
-"""What a game of five in a row starts from: board, rule, opening and swaps, each checked by name."""
+"""Options of a game of five in a row: board, rule, opening and swaps."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
@@ -10,40 +10,40 @@ from judge.games.gomoku.opening import FIFTH_AT, STEPS, Geometry, SwapRule
 from judge.games.gomoku.rules import CONTINUOUS_BIT, Rule, rule_of_bits
 
 SMALLEST, LARGEST = 5, 60
-"""Squares along a side: five must fit, and two digits must name them."""
+"""Board sides: room for five stones, and two-digit names."""
 
 Side = Annotated[StrictInt, Field(ge=SMALLEST, le=LARGEST)]
 
 
 class GomokuOptions(BaseModel):
-    """What a game starts from; `opening` holds x, y from 0 in play order, black first."""
+    """Options of a game. `opening` is in play order, black first."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     width: Side
     height: Side
     rule: Rule = Rule.FREESTYLE
-    """By name, or as the bitmask of INFO rule (0, 1, 4, 8, 9, each plus 2 for `continuous`)."""
+    """Name, or bitmask of INFO rule (0, 1, 4, 8, 9, each plus 2 for `continuous`)."""
     continuous: StrictBool = False
-    """Play until the board is full; each row is a point, its stones are dead."""
+    """Play until the board is full; each row is a point and its stones become dead."""
     draw_at: Annotated[StrictInt, Field(ge=1)] | None = None
-    """A draw at this many stones; None: on a full board, in renju 25 stones before it (200 on 15x15)."""
+    """Number of stones for a draw; None: full board, in renju 25 stones fewer."""
     opening: tuple[tuple[StrictInt, StrictInt], ...] = ()
     swap: SwapRule = SwapRule.NONE
     fifths: Annotated[StrictInt, Field(ge=1)] = 1
-    """How many fifth stones black must offer, of which white keeps one."""
+    """Number of fifth stones that black must offer; white keeps one."""
     geometry: Geometry | None = None
-    """Where stones are laid before a swap; None: by the rule."""
+    """Allowed squares before a swap; None: from the rule."""
     other_sizes: tuple[Side, ...] = ()
-    """Sizes of a square board to go on with, in order, where an agent refuses the one of the policy."""
+    """Alternative sizes of a square board, in order, if an agent refuses the policy's size."""
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
-        """The options in plain values; InputError names the field."""
+        """Return the options from plain values. Raises InputError naming the field."""
         return parse(cls, dict(options), "gomoku options")
 
     def resized(self, size: int) -> Self:
-        """The same game on a square board of `size`, the opening around its centre."""
+        """Return the same game on a square board of `size`, with its opening centred."""
         across, down = size // 2 - self.width // 2, size // 2 - self.height // 2
         opening = tuple((x + across, y + down) for x, y in self.opening)
         changes = {"width": size, "height": size, "opening": opening}
@@ -51,7 +51,7 @@ class GomokuOptions(BaseModel):
 
     @property
     def drawn_at(self) -> int:
-        """The number of stones at which the game is a draw."""
+        """Return the number of stones at which the game is a draw."""
         squares = self.width * self.height
         if self.draw_at is not None:
             return min(squares, self.draw_at)
@@ -60,7 +60,7 @@ class GomokuOptions(BaseModel):
 
     @property
     def lays_as_renju(self) -> bool:
-        """Whether the stones before a swap keep to the middle of the board."""
+        """Return whether the stones before a swap must be near the centre."""
         if self.swap not in (SwapRule.FIRST, SwapRule.THIRD):
             return False
         return (self.geometry or Geometry.of(self.rule)) is Geometry.RENJU
@@ -72,7 +72,7 @@ class GomokuOptions(BaseModel):
             rule, continuous = rule_of_bits(values["rule"])
             stated = values.get("continuous", continuous)
             if continuous and not stated:
-                raise ValueError(f"rule: {CONTINUOUS_BIT} in it says that the game is continuous")
+                raise ValueError(f"rule: {CONTINUOUS_BIT} in it makes the game continuous; remove continuous = false")
             values = {**values, "rule": rule, "continuous": stated}
         return values
 
@@ -84,7 +84,7 @@ class GomokuOptions(BaseModel):
             raise ValueError(f"opening: {laid} stones, but a swap of kind {self.swap.value} begins at {known}")
         if self.fifths > 1 and laid > FIFTH_AT:
             raise ValueError(f"opening: {laid} stones, but fifths are offered at {FIFTH_AT}")
-        # A stone has at most eight images, so that many offers can always be made.
+        # A stone has at most eight images, so this number is always possible.
         most = (self.width * self.height - FIFTH_AT) // 8
         if self.fifths > max(1, most):
             raise ValueError(f"fifths: this board has room for {most} that differ")
@@ -92,4 +92,4 @@ class GomokuOptions(BaseModel):
 
 
 RENJU_REST = 25
-"""Gomocup's managers call a game of renju drawn when this many squares are left."""
+"""Free squares at which Gomocup's managers draw renju."""

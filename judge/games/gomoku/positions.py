@@ -1,7 +1,6 @@
-"""Positions of five in a row with a forced answer, for each rule; squares as on 15x15, moved to the middle of others.
+"""Test positions with forced answers for each rule. Squares are for 15x15 and are centred on other boards.
 
-`_BOTH_FOUR`, `_BLOCKED` and `_CROSSED` are of the field's own tests of its rules; the others are ours. Our tests hold
-every answer against the rules.
+`_BOTH_FOUR`, `_BLOCKED` and `_CROSSED` come from Gomocup's own rule tests.
 """
 
 import re
@@ -15,11 +14,10 @@ _SQUARE = re.compile(r"[a-z][0-9]{1,2}")
 
 
 class Position(NamedTuple):
-    """Stones in play order, black first, and the squares that answer it; none: any legal one does."""
+    """Stones in play order, and the expected answers; empty: any legal answer."""
 
     check: str
     what: str
-    """What there is to be seen in it."""
     stones: str
     answers: str = ""
 
@@ -29,7 +27,7 @@ _SIX_OR_FIVE = "e8a1f8c1h8e1i8g1j8i1d12k1e12m1f12o1g12a15"
 _CROSSED = "h8h9i7i9h10i6i11i12"
 _BLOCKED = Position(
     "rule",
-    "a five that the opponent blocks at both ends does not win: his three comes first",
+    "a five that the opponent blocks at both ends does not win: the opponent's three decides first",
     "h8f8g8f9i8f7j8l8",
     "f5f6f10f11",
 )
@@ -45,7 +43,7 @@ COMMON = (
     Position("board", "", "h8h9i9g7j8f8k9i8h7h6i10"),
     Position("board", "", "g9h8i8h9h10i10g8f9j9g7k7j6"),
 )
-"""For every rule. Those of `board` have no forced answer: the last three are middle games, to be thought about."""
+"""For every rule. Those of `board` have no forced answer; the last three are middle games."""
 
 BY_RULE: dict[str, tuple[Position, ...]] = {
     "freestyle": (
@@ -64,17 +62,16 @@ BY_RULE: dict[str, tuple[Position, ...]] = {
     "caro": (_BLOCKED,),
     "caro-overline": (_BLOCKED,),
 }  # fmt: skip
-"""By the name of a rule."""
 
 
 def squares_of(text: str, width: int, height: int) -> tuple[Square, ...]:
-    """The squares of `h8i9` on a board of this size, the middle on the middle."""
+    """Return the squares of `h8i9`, centred on a board of this size."""
     across, down = width // 2 - _SIDE // 2, height // 2 - _SIDE // 2
     return tuple((x + across, y + down) for x, y in map(square_at, _SQUARE.findall(text)))
 
 
 def positions(rule: str, width: int, height: int) -> Iterator[Position]:
-    """The positions for this rule that fit on a board of this size."""
+    """Yield the positions for this rule that fit on a board of this size."""
     for position in (*COMMON, *BY_RULE.get(rule, ())):
         squares = squares_of(position.stones + position.answers, width, height)
         if all(0 <= x < width and 0 <= y < height for x, y in squares):

@@ -1,20 +1,19 @@
 """Renju's fouls: black may not make a double three, a double four or an overline, unless the stone makes five.
 
-Sources: the international rules of renju, 9.2 and 9.3, read as Gomocup's managers apply them (INFO rule 4).
+Sources: the international rules of renju, 9.2 and 9.3, as Gomocup's managers apply them (INFO rule 4).
 
-How it works. A stone changes the four lines through it, and what it changes lies within five squares either side. So a
-line is a text of eleven squares with the new stone in the middle (`X` black, `_` free, `#` anything else). Few lines
-have three black stones, and what such a text holds is found once, by comparing it with a handful of shapes, and kept:
+A stone changes only the four lines through it, within five squares on both sides. Each line is a text of eleven
+squares with the new stone in the middle (`X` black, `_` free, `#` anything else), compared with these shapes:
 
 - a *four* is one stone short of an exact five: `_XXXX`, `XX_XX`, ... `_XXXX_` is one four; `X_XXX_X`, `XX_XX_XX` and
   `XXX_X_XXX` are two;
 - a *three* is one stone short of a straight four, which is `_XXXX_` with an exact five at either end. The square of
-  that stone is a *key* of the three; a three has one key or two.
+  that stone is a *key*; a three has one or two.
 
-A black stone that adjoins a shape spoils it, for the five would be an overline. An exact five on any line settles the
-enquiry: the stone wins. Two fours, on two lines or on one, are a double four. Threes count only where they are *real*:
-black may place the next stone on a key, and that stone neither makes a five nor is a foul. So the rule asks itself, one
-stone further on, and it does so only where two lines hold threes, which is rare.
+A black stone adjoining a shape invalidates it: the five would be an overline. An exact five on any line wins. Two
+fours,
+on two lines or on one, are a double four. Threes count only if *real*: black may place the next stone on a key without
+making a five or a foul. This check is recursive.
 """
 
 from dataclasses import dataclass
@@ -25,13 +24,12 @@ from typing import Literal
 from judge.base.text import sentence
 
 _REACH = 5
-"""Squares either side that matter on a line: four may join the stone in a five, the next may adjoin that five."""
+"""Relevant squares on each side: a five, and the square next to it."""
 
 _LOOKS = 200
-"""Squares that one enquiry looks at before it takes the threes that are left for real.
+"""Maximum number of squares examined per call; further threes count as real.
 
-Boards found by a search for the hardest ones of 15x15 take about 30, the positions of the tests no more than 12. But
-on a large board two agents could hang three on three for hundreds of stones, and nothing else would bound the work.
+The hardest known 15x15 boards need about 30, but long chains of threes fit on large boards.
 """
 
 _BLACK, _FREE, _BLOCKED = b"X", b"_", b"#"
@@ -40,11 +38,10 @@ _AS_TEXT = (_FREE + _BLACK).ljust(256, _BLOCKED)
 _FIVE = "XXXXX"
 _FOURS = ("_XXXX", "X_XXX", "XX_XX", "XXX_X", "XXXX_")
 _THREES = {"__XXX_": 1, "_X_XX_": 2, "_XX_X_": 3, "_XXX__": 4}
-"""Every three that one key makes a straight four, and where that key is."""
 
 
 class Foul(StrEnum):
-    """Why a square is forbidden to black, in the words of a verdict."""
+    """Why a square is forbidden to black, as in the verdict."""
 
     DOUBLE_THREE = sentence("double three")
     DOUBLE_FOUR = sentence("double four")
@@ -52,15 +49,16 @@ class Foul(StrEnum):
 
 
 def foul(cells: bytes | bytearray, stride: int, at: int) -> Foul | None:
-    """The foul that a black stone on the free square at index `at` would be; None where black may place it.
+    """Return the foul of a black stone on the free square `at`; None if allowed.
 
-    `cells` holds the board row by row with a ring of edge around it, `stride` cells a row; 0 is free, 1 is black and
-    anything else blocks. An exact five is never a foul. A stone that makes several fouls is a double four rather than
-    a double three, and either rather than an overline. ValueError where the square is not free.
+    `cells` has the board row by row with a ring of edge, `stride` cells per row; 0 is free, 1 is black, others block.
+    An
+    exact five is never a foul. Precedence: double four, double three, overline. Raises ValueError if the square is
+    occupied.
     """
     if cells[at]:
         raise ValueError(f"the square at index {at} is not free")
-    # No text may run off either end of the cells; what lies beyond the ring of edge is never part of a shape.
+    # Keeps the texts inside the array.
     margin = _BLOCKED * (_REACH * (stride + 1))
     board = bytearray(margin + cells.translate(_AS_TEXT) + margin)
     found = _Enquiry(board, stride).look(at + len(margin))
@@ -68,15 +66,13 @@ def foul(cells: bytes | bytearray, stride: int, at: int) -> Foul | None:
 
 
 class _Enquiry:
-    """One question and those that follow from it, on a copy of the board that is its own to place stones on."""
-
     def __init__(self, board: bytearray, stride: int) -> None:
         self._board = board
         self._steps = (1, stride, stride + 1, stride - 1)
         self._looks = _LOOKS
 
     def look(self, at: int) -> Foul | Literal["five"] | None:
-        """What a black stone on a free square is; the board is left as it was."""
+        """Classify a black stone on a free square. The board is restored."""
         if not self._looks:
             return None
         self._looks -= 1
@@ -95,7 +91,6 @@ class _Enquiry:
         return found
 
     def _lines(self, at: int) -> list[tuple[int, "_Line"]]:
-        """The lines through `at` that can hold a shape, each with its step from square to square."""
         lines = []
         for step in self._steps:
             text = self._board[at - _REACH * step : at + _REACH * step + 1 : step]
@@ -104,7 +99,7 @@ class _Enquiry:
         return lines
 
     def _are_two_real(self, threes: list[list[int]]) -> bool:
-        """Whether two of the threes, given by their keys, are real; looks no further than it takes to know."""
+        """Return whether two threes, given by their keys, are real."""
         real, left = 0, len(threes)
         while real < 2 <= real + left:
             left -= 1
@@ -114,17 +109,14 @@ class _Enquiry:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """What a new stone makes on one line; `keys` are those of its three, in squares from the stone."""
-
     five: bool
     fours: int
     keys: tuple[int, ...]
     overline: bool
 
 
-@cache  # no more than the 3 ** 10 texts that there are
+@cache  # at most 3 ** 10 texts
 def _read(text: bytes) -> _Line:
-    """What a line holds whose middle is the new stone."""
     line = text.decode()
     fours = {
         frozenset(first + place for place, square in enumerate(shape) if square == "X")
@@ -140,7 +132,7 @@ def _keys(at: int, step: int, line: _Line) -> list[int]:
 
 
 def _places(shape: str, line: str) -> list[int]:
-    """Where `shape` begins in a line, adjoined by no black stone; wherever it fits, it takes in the middle."""
+    """Return where `shape` begins in a line without an adjoining black stone. Each match includes the middle."""
     size = len(shape)
     return [
         first

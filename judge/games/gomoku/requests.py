@@ -1,8 +1,4 @@
-"""What all games of five in a row share: squares count from 0, black is colour 0 and plays first.
-
-The words for a square, `7,7 (h8)`, and for what an agent said live here too, so that every such
-game says them alike.
-"""
+"""Requests, decisions and events of five in a row. Squares count from 0; black is colour 0 and plays first."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -15,22 +11,21 @@ BLACK, WHITE = 0, 1
 COLOURS = ("black", "white")
 
 RULE_BITS = {"freestyle": 0, "standard": 1, "renju": 4, "caro-overline": 8, "caro": 9}
-"""The rules by name, and as Gomoku AI protocol, INFO rule, numbers them; 2 is added where the game is continuous."""
+"""Rules by name with their numbers in INFO rule (Gomoku AI protocol); continuous adds 2."""
 
 Square = tuple[int, int]
 """x (column, from the left) and y (row), both from 0."""
 
 Placed = tuple[int, int, int]
-"""A stone on the board: x, y, colour."""
 
 
 @dataclass(slots=True)
 class StonesRequest(Request):
-    """`seat` must decide something about the stones on the board; `colour` is the colour that is to move.
+    """A request about the stones; `colour` is to move.
 
-    The first `opening` of `stones` stood there before anybody played, or were set in the opening
-    stage. `stones` is in play order. It is the game's own list, handed out without a copy: it is to
-    be read only, and it grows with the game's next `apply`.
+    `stones` is in play order and begins with the `opening` stones placed before play. It is the game's own list:
+    read-only,
+    and extended by the next `apply`.
     """
 
     stones: Sequence[Placed]
@@ -42,17 +37,14 @@ class StonesRequest(Request):
 
 @dataclass(slots=True)
 class PlaceStone(StonesRequest):
-    """`seat` must place a stone of `colour`: answered by a `Stone`.
-
-    `dead` are the stones that count no more (continuous game: what made a row).
-    """
+    """`seat` must place a stone of `colour`: answered by a `Stone`. `dead` stones no longer count (continuous game)."""
 
     dead: Collection[Square] = ()
 
 
 @dataclass(slots=True)
 class LayStones(StonesRequest):
-    """`seat` must lay the first `count` stones at once, colours in turn: answered by `Stones` (swap2)."""
+    """`seat` must lay the first `count` stones at once, alternating colours: answered by `Stones` (swap2)."""
 
     count: int
 
@@ -61,7 +53,7 @@ class LayStones(StonesRequest):
 class AnswerSwap(StonesRequest):
     """`seat` may take black by `Swap`, or stay white and place the next stone by `Stone`.
 
-    Where `adds` is not 0 it may instead add that many stones by `Stones` and let the other seat choose.
+    Unless `adds` is 0, it may instead add that number of stones by `Stones`; then the other seat chooses.
     """
 
     adds: int = 0
@@ -69,10 +61,9 @@ class AnswerSwap(StonesRequest):
 
 @dataclass(slots=True)
 class OfferFifths(StonesRequest):
-    """`seat`, black, must offer `count` fifth stones in all; `offered` are those so far, `free` what may be offered.
+    """`seat`, black, must offer `count` fifth stones in total; `offered` are those so far, `free` the choices.
 
-    Answered by a `Stone` (one more offer) or by `Stones` (several). `free` leaves out what is equal
-    to an offer by a symmetry of the four stones.
+    Answered by a `Stone` or `Stones`. `free` excludes squares symmetric to an offer.
     """
 
     count: int
@@ -89,7 +80,7 @@ class ChooseFifth(StonesRequest):
 
 @dataclass(slots=True)
 class Stone(Decision):
-    """A stone on x, y. Not yet checked against the board."""
+    """A stone on x, y, not yet checked."""
 
     x: int
     y: int
@@ -97,7 +88,7 @@ class Stone(Decision):
 
 @dataclass(slots=True)
 class Stones(Decision):
-    """Several squares at once, in order. Neither their count nor the board is checked yet."""
+    """Several squares at once, in order, not yet checked."""
 
     squares: tuple[Square, ...]
 
@@ -109,7 +100,7 @@ class Swap(Decision):
 
 @dataclass(slots=True)
 class StonePlaced(Event):
-    """`seat` placed a stone of `colour`; the two differ once a game lets its seats swap colours."""
+    """`seat` placed a stone of `colour`; swaps change which seat has which colour."""
 
     x: int
     y: int
@@ -119,7 +110,7 @@ class StonePlaced(Event):
 
 @dataclass(slots=True)
 class ColoursSettled(Event):
-    """The right to swap is used up or was declined: `black` is the seat that plays black from now on."""
+    """The colours are settled: seat `black` plays black from now on."""
 
     black: int
 
@@ -128,7 +119,7 @@ _NAME = re.compile(r"([a-z]{1,2})([0-9]{1,2})")
 
 
 def square_name(x: int, y: int) -> str:
-    """`h8` for 7, 7: the column's letter and the row from 1; after `z` come `aa`, `ab`, ..."""
+    """Return `h8` for 7, 7: column letter and row from 1; after `z` come `aa`, `ab`, ..."""
     letters, rest = "", x + 1
     while rest:
         rest, letter = divmod(rest - 1, 26)
@@ -137,10 +128,9 @@ def square_name(x: int, y: int) -> str:
 
 
 def square_at(name: str) -> Square:
-    """The square called `name`, in small letters: the inverse of `square_name`.
+    """Return the square of a lower-case `name`, which may be off the board.
 
-    `h0` reads as row -1: whether a square is on the board is for the board to say. ValueError where
-    `name` is none.
+    Raises ValueError for any other text.
     """
     match = _NAME.fullmatch(name)
     if match is None:
@@ -152,7 +142,7 @@ def square_at(name: str) -> Square:
 
 
 def say_square(x: int, y: int) -> str:
-    """`7,7 (h8)`, for people; without the name if the square has none."""
+    """Return `7,7 (h8)`, without the name for squares outside its range."""
     numbers = f"{_short(x)},{_short(y)}"
     return f"{numbers} ({square_name(x, y)})" if 0 <= x < 100 and 0 <= y < 100 else numbers
 

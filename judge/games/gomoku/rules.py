@@ -1,7 +1,7 @@
-"""How long a winning row must be and what may stand at its ends, for each rule of five in a row.
+"""Winning rows of each rule of five in a row.
 
-The rules are those of Gomoku AI protocol, INFO rule, as the field's managers apply them: a row is counted through the
-stone just placed, in four directions; only the opponent's stones block a row of caro, the edge of the board does not.
+The rules are those of INFO rule (Gomoku AI protocol), as Gomocup's managers apply them: rows through the new stone in
+four directions. In caro the edge does not block a row.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,26 +11,26 @@ from typing import NamedTuple
 from judge.games.gomoku.requests import RULE_BITS, WHITE
 
 CONTINUOUS_BIT = 2
-"""INFO rule: the game goes on until the board is full."""
+"""INFO rule: the game continues until the board is full."""
 
 
 class Rule(StrEnum):
-    """What wins; the words of policies and specs."""
+    """Winning rules, by their words in policies and specs."""
 
     FREESTYLE = "freestyle"
     """Five or more."""
     STANDARD = "standard"
-    """Exactly five; a longer row wins nothing and the game goes on."""
+    """Exactly five; a longer row has no effect."""
     RENJU = "renju"
     """Black: exactly five, and some squares are forbidden; white: five or more."""
     CARO = "caro"
     """Exactly five, not blocked at both ends by the opponent."""
     CARO_OVERLINE = "caro-overline"
-    """Six or more, or exactly five that are not blocked at both ends by the opponent."""
+    """Six or more, or five as in CARO."""
 
 
 class WinningRow(NamedTuple):
-    """A row of `colour`: its length, both ends as indexes of cells, and whether the opponent stands at both ends."""
+    """A row: length, cell indexes of its ends, and whether the opponent blocks both."""
 
     colour: int
     length: int
@@ -50,10 +50,7 @@ _WINS: Mapping[Rule, Callable[[WinningRow], bool]] = {
 
 
 def winning_row(cells: bytearray, stride: int, at: int, rule: Rule) -> WinningRow | None:
-    """The row through the stone at index `at` that wins under `rule`; no other row can be new.
-
-    `cells` is the board of `judge.games.gomoku.board`.
-    """
+    """Return the winning row through the stone at index `at`, if any. `cells` is from `board`."""
     own = cells[at]
     for step in (1, stride, stride + 1, stride - 1):
         first = last = at
@@ -71,7 +68,7 @@ def winning_row(cells: bytearray, stride: int, at: int, rule: Rule) -> WinningRo
 
 
 def rule_of_bits(bits: int) -> tuple[Rule, bool]:
-    """The rule of an INFO rule bitmask, and whether the game is continuous. ValueError for one that means nothing."""
+    """Return rule and continuous flag of an INFO rule bitmask. Raises ValueError."""
     for name, value in RULE_BITS.items():
         if value == bits & ~CONTINUOUS_BIT:
             return Rule(name), bool(bits & CONTINUOUS_BIT)

@@ -1,4 +1,4 @@
-"""Quantum chess: the board with its open pieces, the words for what is asked and told, and the game."""
+"""Quantum Chess: board, requests and events, game."""
 
 from judge.games.quantum_chess.game import ContradictionError, QuantumChess
 

@@ -1,7 +1,8 @@
-"""The board of Quantum Chess: pieces of two types of which at most one shows, and the squares that each may reach.
+"""The board of Quantum Chess: pieces with two types, of which at most one shows, and their reachable squares.
 
-Square (0, 0) is top left and x comes first; white stands at the bottom and moves up. A square is light where x + y is
-even. King and queen stand on columns 3 and 4 for both colours. Source: the rules of the UCC manager of 2013.
+Square (0, 0) is top left; white is at the bottom and moves up. A square is light if x + y is even. King and queen are
+on
+columns 3 and 4 for both colours. Source: the rules of the UCC manager of 2013.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
 
 WHITE, BLACK = 0, 1
 COLOURS = ("white", "black")
-"""Colours by seat: white moves first."""
 
 SIZE = 8
 
@@ -22,7 +22,7 @@ Square = tuple[int, int]
 
 
 class PieceType(StrEnum):
-    """What a piece can be; the words of the protocol and of the logs."""
+    """Types of pieces, as in the protocol and logs."""
 
     PAWN = "pawn"
     BISHOP = "bishop"
@@ -42,21 +42,18 @@ OFFICERS = (
     PieceType.KNIGHT,
     PieceType.ROOK,
 )
-"""The outer row of both colours, x from 0."""
 
 POOL = {PieceType.PAWN: 8, PieceType.BISHOP: 2, PieceType.KNIGHT: 2, PieceType.ROOK: 2, PieceType.QUEEN: 1}
-"""How often each type is among the hidden types of one colour."""
+"""Number of hidden types of one colour."""
 
 OFFICER_ROW = (SIZE - 1, 0)
 PAWN_ROW = (SIZE - 2, 1)
 FAR_ROW = (0, SIZE - 1)
-"""Rows by colour; a pawn that ends its move on the far one becomes a queen."""
 
 _KINDS: frozenset[str] = frozenset(PieceType)
 
 UNKNOWN = "unknown"
 HIDDEN = "?"
-"""The prefix of a type that has not been shown yet."""
 
 _STRAIGHT = ((-1, 0), (1, 0), (0, -1), (0, 1))
 _DIAGONAL = ((-1, -1), (-1, 1), (1, -1), (1, 1))
@@ -69,9 +66,9 @@ _FORWARD = (-1, 1)
 
 
 class PlacedPiece(BaseModel):
-    """A piece as plain data: where it stands, its two types (`?` before a hidden one) and what it is now.
+    """A piece as plain data: square, two types (`?` before a hidden one), and current type.
 
-    To those who may not know a hidden type it is `unknown`, as `current` is for a piece in superposition.
+    `unknown` is a hidden type for agents, and the current type in superposition.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -88,7 +85,7 @@ class PlacedPiece(BaseModel):
         if not _KINDS.issuperset(kinds):
             raise ValueError(f"the types are two of {', '.join(PieceType)}, with ? before a hidden one")
         if self.current != UNKNOWN and self.current not in _KINDS.intersection(self.types):
-            raise ValueError("what a piece is now must be one of its types that are not hidden")
+            raise ValueError("the current type of a piece must be one of its types that are not hidden")
         if PieceType.KING in kinds and (*self.types, self.current) != (PieceType.KING,) * 3:
             raise ValueError("a king is a king in both types, and always")
         return self
@@ -96,10 +93,7 @@ class PlacedPiece(BaseModel):
 
 @dataclass(slots=True, eq=False)
 class Piece:
-    """A piece in play. `index` is the type that it has now, None while that is open.
-
-    A king has a current type from the start and no index until it is selected for the first time.
-    """
+    """A piece in play. `index` is its current type, None while open and for a king before its first selection."""
 
     colour: int
     x: int
@@ -111,18 +105,18 @@ class Piece:
 
     @property
     def is_open(self) -> bool:
-        """Whether selecting it draws one of its types."""
+        """Return whether a selection draws one of its types."""
         return self.current is None or self.index is None
 
     def collapse(self, index: int) -> PieceType:
-        """Show type `index`; the piece is of that type now."""
+        """Make type `index` the current type and show it."""
         self.index = index
         self.shown[index] = True
         self.current = self.types[index]
         return self.current
 
     def release(self) -> None:
-        """End its turn: on a dark square it is open again, unless both types are known to be the same."""
+        """End its turn: on a dark square it opens again, unless its types are equal."""
         if (self.x + self.y) % 2 == 0:
             return
         if all(self.shown) and self.types[0] is self.types[1]:
@@ -131,7 +125,7 @@ class Piece:
             self.current = self.index = None
 
     def placed(self) -> PlacedPiece:
-        """The piece as plain data, hidden types and all."""
+        """Return the piece as plain data with hidden types."""
         first, second = (
             kind.value if shown else HIDDEN + kind for kind, shown in zip(self.types, self.shown, strict=True)
         )
@@ -145,7 +139,7 @@ class Piece:
 
 
 def piece_from(placed: PlacedPiece) -> Piece:
-    """The piece that `placed` describes; the first type that fits is the one it has now."""
+    """Return the piece of `placed`. Its first matching type is current."""
     piece = Piece(
         COLOURS.index(placed.colour),
         placed.x,
@@ -159,7 +153,7 @@ def piece_from(placed: PlacedPiece) -> Piece:
 
 
 def classical_pieces() -> list[Piece]:
-    """Ordinary chess in this game's words: both types of a piece are the same and known."""
+    """Return the pieces of ordinary chess: both types are equal and known."""
     return [
         Piece(colour, x, y, [kind, kind], [True, True], kind, None if kind is PieceType.KING else 0)
         for colour, x, y, kind in _start()
@@ -167,7 +161,7 @@ def classical_pieces() -> list[Piece]:
 
 
 def quantum_pieces() -> list[Piece]:
-    """The start of a game before the hidden types are drawn: all but the kings still lack their second type."""
+    """Return the start before hidden types are drawn (all pieces but the kings)."""
     return [
         Piece(colour, x, y, [kind, kind], [True, True], kind)
         if kind is PieceType.KING
@@ -177,7 +171,6 @@ def quantum_pieces() -> list[Piece]:
 
 
 def _start() -> Iterable[tuple[int, int, int, PieceType]]:
-    """Colour, square and first type in the order in which the hidden types are drawn."""
     for colour in (BLACK, WHITE):
         for x, kind in enumerate(OFFICERS):
             yield colour, x, OFFICER_ROW[colour], kind
@@ -186,30 +179,30 @@ def _start() -> Iterable[tuple[int, int, int, PieceType]]:
 
 
 class ChessBoard:
-    """The pieces on their squares. It knows how they move, not whose turn it is."""
+    """The pieces on their squares and their moves, without turns."""
 
     def __init__(self, pieces: Iterable[Piece]) -> None:
         self._at = {(piece.x, piece.y): piece for piece in pieces}
 
     @property
     def pieces(self) -> Sequence[Piece]:
-        """All pieces that are still there."""
+        """Return the remaining pieces."""
         return list(self._at.values())
 
     def at(self, x: int, y: int) -> Piece | None:
-        """The piece on a square of any numbers."""
+        """Return the piece on a square, which may be off the board."""
         return self._at.get((x, y))
 
     def placed(self) -> tuple[PlacedPiece, ...]:
-        """The position as plain data, column by column from the left, each from the top."""
+        """Return the position as plain data, column by column."""
         return tuple(self._at[square].placed() for square in sorted(self._at))
 
     def count(self, colour: int) -> int:
-        """How many pieces a colour has left."""
+        """Return the number of a colour's pieces."""
         return sum(piece.colour == colour for piece in self._at.values())
 
     def targets(self, piece: Piece) -> list[Square]:
-        """Where `piece` may move as what it is now; nowhere while that is open."""
+        """Return the target squares of `piece` in its current type; empty while open."""
         match piece.current:
             case None:
                 return []
@@ -222,9 +215,9 @@ class ChessBoard:
                 return [square for step in _SLIDES[kind] for square in self._slide(piece, *step)]
 
     def move(self, piece: Piece, x: int, y: int, promotes_both: bool) -> Piece | None:
-        """Put `piece` on x, y, make a queen of a pawn on the far row, end its turn; the piece that was taken.
+        """Move `piece` to x, y and end its turn. Return the captured piece.
 
-        A promotion changes the type that shows (`promotes_both`: both types).
+        A promotion changes the showing type (`promotes_both`: both types).
         """
         taken = self._at.pop((x, y), None)
         del self._at[piece.x, piece.y]
@@ -247,7 +240,6 @@ class ChessBoard:
         return ahead + [square for square in sides if self._is_enemy(piece, square)]
 
     def _slide(self, piece: Piece, dx: int, dy: int) -> Iterable[Square]:
-        """Step by step until the edge, before an own piece or onto an enemy's."""
         square = (piece.x + dx, piece.y + dy)
         while self._may_land(piece, square):
             yield square

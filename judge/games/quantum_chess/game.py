@@ -1,9 +1,9 @@
-"""Quantum Chess: a piece is of two types and becomes one of them by lot when it is selected; take the king to win.
+"""Quantum Chess: a piece has two types and becomes one of them at random when selected; capture the king to win.
 
-A turn is a selection and, if the selected piece can move, a move. A piece that ends its turn on a dark square is open
-again; on a light one it stays what it is. No check, no castling, no en passant; a pawn on the far row becomes a queen.
-Rules and final words: the UCC manager of 2013 (UCC's text API for the selection and the move). What that manager lacks
-is ours: a limit of moves, a limit of turns without a move, and a fault charged to the seat that failed.
+A turn is a selection and, if possible, a move. A piece that ends its turn on a dark square becomes open again. There is
+no check, castling or en passant; a pawn on the far row becomes a queen. Rules and result words: the UCC manager of 2013
+(UCC's text API for selection and move). Added by this judge: limits of moves and of turns without a move, and faults
+charged to the failing seat.
 """
 
 from collections.abc import Mapping, Sequence
@@ -59,47 +59,47 @@ from judge.games.types import (
 
 
 class Variant(StrEnum):
-    """How the pieces start."""
+    """Start position."""
 
     QUANTUM = "quantum"
     CLASSICAL = "classical"
-    """Both types of a piece are the same: ordinary chess without check, castling and en passant."""
+    """Ordinary chess without check, castling and en passant."""
 
 
 class QuantumChessOptions(BaseModel):
-    """What a game starts from and when it is drawn."""
+    """Start position and draw limits."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     variant: Variant = Variant.QUANTUM
     max_moves: Annotated[StrictInt, Field(ge=0)] = 0
-    """The game is drawn once more than this many moves were made, of both colours together; 0: no limit."""
+    """The game is a draw after more than this number of moves of both colours; 0: no limit."""
     max_passes: Annotated[StrictInt, Field(ge=0)] = 0
-    """The game is drawn after this many turns in a row without a move, of both colours together; 0: no limit."""
+    """The game is a draw after this number of consecutive turns without a move; 0: no limit."""
     illegal: Literal["loses-game", "loses-turn"] = "loses-game"
-    """What an answer that cannot be read or played costs (the manager's --retry-illegal: the turn)."""
+    """Penalty of an unreadable or illegal answer (the manager's --retry-illegal: the turn)."""
     position: tuple[PlacedPiece, ...] = ()
-    """The pieces to go on from, in the order in which they are told; empty: the start of a game.
-    As for the manager of 2013 any pieces will do, without a king too: nobody wins then; one piece each is a draw."""
+    """Pieces to start from, in protocol order; empty: the usual start.
+    Any pieces are allowed. Without a king neither side can win; one piece each is a draw.
+    """
     turn: Literal["white", "black"] = "white"
-    """The colour that moves first in `position`."""
     played: tuple[str, ...] = ()
-    """What was announced since `position`, as a log has it: `3 6 1 pawn`, `3 6 -> 3 5`."""
+    """Announcements since `position`, as in a log: `3 6 1 pawn`, `3 6 -> 3 5`."""
 
     @model_validator(mode="after")
     def _is_possible(self) -> Self:
         if not self.position:
             if self.played or self.turn != "white":
-                raise ValueError("turn and played go on from a position; give the position too")
+                raise ValueError("turn and played need a position; add the position")
             return self
         squares = {(piece.x, piece.y) for piece in self.position}
         if len(squares) < len(self.position):
-            raise ValueError("two pieces of the position stand on one square")
+            raise ValueError("two pieces of the position are on one square")
         return self
 
 
 class ContradictionError(InputError):
-    """What a log or a list of played announcements says does not follow from the rules."""
+    """A log or list of announcements contradicts the rules."""
 
 
 _FAULT_WORDS = {
@@ -109,7 +109,7 @@ _FAULT_WORDS = {
     Verdict.RESIGNED: "terminated",
 }
 _GONE = "UNRESPONSIVE"
-"""The manager's word for a process that is no more; any fault outside the rules that has no other word."""
+"""The manager's word for a dead process, used for all other faults."""
 
 
 class QuantumChess:
@@ -119,9 +119,8 @@ class QuantumChess:
     events: ClassVar[frozenset[type[Event]]] = frozenset({Selected, Moved, TurnLost})
 
     def __init__(self, options: QuantumChessOptions) -> None:
-        """Set the pieces up; ContradictionError where `played` does not follow from `position`."""
+        """Set up the pieces. Raises ContradictionError if `played` contradicts `position`."""
         self.options = options
-        """What the game was made with."""
         self._turn = COLOURS.index(options.turn)
         self._moves = 0
         self._passes = 0
@@ -132,7 +131,6 @@ class QuantumChess:
         self._pools = (dict(POOL), dict(POOL))
         self._undrawn: list[Piece] = []
         self.board = ChessBoard(self._first_pieces())
-        """The position. It is the game's own, to be read only."""
         for text in options.played:
             self.follow(text)
             if self._end is not None:
@@ -140,19 +138,20 @@ class QuantumChess:
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
-        """The game of `QuantumChessOptions` in plain values; InputError names the field."""
+        """Return the game of plain `QuantumChessOptions`. Raises InputError naming the field."""
         return cls(parse(QuantumChessOptions, dict(options), "quantum-chess options"))
 
     @property
     def longest(self) -> int | None:
-        """Two answers a turn: a turn ends with a move or passes, and so many may pass between two moves."""
+        """Return the maximum number of answers, two per turn."""
         moves, passes = self.options.max_moves, self.options.max_passes
         return 2 * (moves + 1) * (passes + 1) if moves and passes else None
 
     def describe(self) -> dict[str, Any]:
-        """What a protocol may tell before play: `variant`, and `board` and `played` where the game goes on from those.
-
-        `board` is a list of pieces as plain data in which a hidden type is `unknown`, `played` of announcements.
+        """Return the data for protocols: `variant`, and for a given position `board` (pieces, hidden types as
+        `unknown`)
+        and
+        `played` (announcements).
         """
         told: dict[str, Any] = {"variant": self.options.variant.value}
         if self.options.position:
@@ -162,12 +161,12 @@ class QuantumChess:
 
     @property
     def end(self) -> End | None:
-        """How the game ended; None while it goes on."""
+        """Return the end; None during the game."""
         return self._end
 
     @property
     def undrawn(self) -> tuple[Piece, tuple[PieceType, ...]] | None:
-        """The piece whose hidden type is drawn next and the kinds that are left for it, by number of the outcome."""
+        """Return the piece for which a hidden type is drawn next, and its possible types."""
         if not self._undrawn:
             return None
         piece = self._undrawn[0]
@@ -175,11 +174,11 @@ class QuantumChess:
         return piece, tuple(kind for kind in pool if pool[kind])
 
     def renegotiate(self) -> bool:
-        """There are no other terms."""
+        """Return False: there are no other terms."""
         return False
 
     def pending(self) -> Request:
-        """A hidden type, which type shows, a selection, or where to."""
+        """Return the next request: a random choice, a selection or a destination."""
         if self.undrawn is not None:
             return Chance(NATURE, len(self.undrawn[1]))
         if self._touched is None:
@@ -189,9 +188,9 @@ class QuantumChess:
         return Destination(self._turn, self._touched.x, self._touched.y)
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """Take the answer to `pending()`.
+        """Apply the answer to `pending()`.
 
-        RuntimeError after the end, TypeError for the decision of another game: both are the judge's mistakes.
+        Raises RuntimeError after the end and TypeError for another game's decision.
         """
         if self._end is not None:
             raise RuntimeError("the game is over: nothing is pending")
@@ -208,26 +207,26 @@ class QuantumChess:
                 raise TypeError(f"{decision!r} is no answer to {request!r}")
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
-        """End the game by `fault`, whichever side is to move; the end of a finished game does not change."""
+        """End the game by `fault` of either side, unless it has ended before."""
         if self._end is None:
             self._finish(fault, f"{COLOURS[fault.seat]} {_FAULT_WORDS.get(fault.verdict, _GONE)}")
         return ()
 
     def result(self, names: tuple[str, str]) -> str:  # noqa: ARG002 the field's line names colours
-        """`white`, `black`, `white DRAW` (white moved last) or a colour and what it did wrong; empty before the end."""
+        """Return `white`, `black`, `white DRAW` (white moved last) or a colour and its fault."""
         return self._words
 
     def follow(self, text: str) -> list[Reply]:
-        """Play what was announced as `text`; the answers that lead to it, or ContradictionError where none can."""
+        """Play the announcement `text`. Return its answers. Raises ContradictionError if impossible."""
         heard = SELECTED.fullmatch(text) or MOVED.fullmatch(text)
         if heard is None:
             raise ContradictionError(f"{quote(text)} is neither a selection nor a move")
         is_move = heard.re is MOVED
         if self._end is not None or self.undrawn is not None:
-            raise ContradictionError(f"{text!r} stands where no turn is played")
+            raise ContradictionError(f"{text!r} comes where no turn is played")
         if is_move is (self._touched is None):
             wanted = "a move of the selected piece" if self._touched else "a selection"
-            raise ContradictionError(f"{text!r} stands where {wanted} is due")
+            raise ContradictionError(f"{text!r} comes where {wanted} is due")
         x, y = (heard[3], heard[4]) if is_move else (heard[1], heard[2])
         replies = [decided(OnSquare(int(x), int(y)), f"{x} {y}")]
         events = self.apply(replies[0])
@@ -282,7 +281,7 @@ class QuantumChess:
         return self._announce(piece)
 
     def _announce(self, piece: Piece) -> Sequence[Event]:
-        """Tell what was selected; a piece that cannot move has had its turn."""
+        """Announce a selection. A piece that cannot move ends the turn."""
         if piece.current is None or piece.index is None:
             raise RuntimeError("a piece that is still open was announced")
         seat, kind, index = self._turn, piece.current.value, piece.index
@@ -307,7 +306,6 @@ class QuantumChess:
         return [Moved(only, seat, from_x, from_y, x, y) for only in (seat, 1 - seat)]
 
     def _judge_move(self, taken: Piece | None) -> None:
-        """Whether the move that was made ends the game."""
         if taken is not None and taken.current is PieceType.KING:
             loser = COLOURS[taken.colour]
             end = RuleResult(Verdict.WIN, 1 - taken.colour, sentence(f"the {loser} king was taken"))
@@ -318,7 +316,7 @@ class QuantumChess:
             self._draw_game(sentence(f"{self._moves} moves were made"))
 
     def _pass(self) -> None:
-        """The turn is over without a move: no end of the manager's is tested, only our limit."""
+        """End a turn without a move. Only this judge's limit can end the game."""
         self._passes += 1
         if 0 < self.options.max_passes <= self._passes:
             self._draw_game(sentence(f"{self._passes} turns in a row passed without a move"))
@@ -331,13 +329,12 @@ class QuantumChess:
     # --- ends --------------------------------------------------------------------------------------------------------
 
     def _no_square(self, reply: Reply) -> Sequence[Event]:
-        """The seat answered without a square."""
         said = _echo(reply.said)
         match reply.kind:
             case ReplyKind.UNREADABLE:
                 return self._refuse(Verdict.UNREADABLE, f'GIBBERISH "{said}"')
             case ReplyKind.UNASKED:
-                # UCC's text API, Game start: an agent that speaks where no response is due is declared illegal.
+                # UCC's text API, Game start: an agent that sends an unrequested response is declared illegal.
                 return self._lose(Verdict.ILLEGAL, f'ILLEGAL unasked "{said}"')
             case ReplyKind.RESIGNED:
                 return self._lose(Verdict.RESIGNED, _FAULT_WORDS[Verdict.RESIGNED])
@@ -345,7 +342,7 @@ class QuantumChess:
                 return self._lose(Verdict.REFUSED, _GONE)
 
     def _refuse(self, verdict: Verdict, words: str) -> Sequence[Event]:
-        """What cannot be played costs the game, or the turn; a piece that was touched then stays what it became."""
+        """Charge an unplayable answer with the game or the turn. A selected piece keeps its new type."""
         if self.options.illegal == "loses-game":
             return self._lose(verdict, words)
         seat = self._turn
@@ -371,7 +368,7 @@ def _public(piece: PlacedPiece) -> dict[str, Any]:
 
 
 def _echo(said: str) -> str:
-    """`said` without blanks around it, as the manager quotes it; what is not printable ASCII is escaped, as `\\x1b`."""
+    r"""Strip a text and escape everything but printable ASCII, as the manager quotes it."""
     return "".join(
         letter if letter.isascii() and is_printable(letter) else f"\\x{ord(letter):02x}"
         for letter in said.strip(" \t\r\n")

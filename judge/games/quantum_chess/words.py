@@ -1,4 +1,4 @@
-"""What is asked, answered and told in a game of Quantum Chess, and the line with which its field announces an event."""
+"""Requests, decisions and events of Quantum Chess, and UCC's announcement lines."""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class Selection(Request):
 
 @dataclass(slots=True)
 class Destination(Request):
-    """`seat` must move the piece that it has selected, which stands on x, y and can move."""
+    """`seat` must move its selected piece on x, y, which can move."""
 
     x: int
     y: int
@@ -22,7 +22,7 @@ class Destination(Request):
 
 @dataclass(slots=True)
 class OnSquare(Decision):
-    """The square that is selected or moved to. Not yet checked: the numbers may be any."""
+    """A selected square or destination, not yet checked: any numbers."""
 
     x: int
     y: int
@@ -30,7 +30,7 @@ class OnSquare(Decision):
 
 @dataclass(slots=True)
 class Selected(Event):
-    """`seat` selected its piece on x, y, which is now of its type `index` (0 or 1), `kind`."""
+    """`seat` selected its piece on x, y; its current type is number `index`, `kind`."""
 
     seat: int
     x: int
@@ -41,7 +41,7 @@ class Selected(Event):
 
 @dataclass(slots=True)
 class Moved(Event):
-    """`seat` moved its piece from x, y to x2, y2; whether it took another is not said."""
+    """`seat` moved its piece from x, y to x2, y2. Captures are not reported."""
 
     seat: int
     x: int
@@ -52,23 +52,19 @@ class Moved(Event):
 
 @dataclass(slots=True)
 class TurnLost(Event):
-    """What the seat answered was refused, in the words of a final result, and its turn is over."""
+    """The seat's answer was refused, in the words of a final result."""
 
     words: str
 
 
 SELECTED = re.compile(rf"([0-7]) ([0-7]) ([01]) ({'|'.join(PieceType)})")
-"""x, y, index, type."""
 MOVED = re.compile(r"([0-7]) ([0-7]) -> ([0-7]) ([0-7])")
-"""x, y, x2, y2."""
 _SQUARE = re.compile(r"\s*(\d{1,4000})\s+(\d{1,4000})", re.ASCII)
-"""How a line must begin to be an answer: blanks of any kind and number, then two numbers without a sign.
-
-Python reads no number of many more digits."""
+"""Start of an answer: two unsigned numbers, limited in length for Python's `int`."""
 
 
 def announcement(event: Selected | Moved) -> str:
-    """The line with which the field tells an event to agents and logs (UCC's text API, Update)."""
+    """Return UCC's line for an event, for agents and logs (UCC's text API, Update)."""
     match event:
         case Selected():
             return f"{event.x} {event.y} {event.index} {event.kind}"
@@ -77,14 +73,14 @@ def announcement(event: Selected | Moved) -> str:
 
 
 def is_announcement(text: str) -> bool:
-    """Whether `text` is the line of an event."""
+    """Return whether `text` is an announcement."""
     return bool(SELECTED.fullmatch(text) or MOVED.fullmatch(text))
 
 
 def read_square(said: str) -> Reply:
-    """The square that a line names, whatever stands behind its two numbers; UNREADABLE if it begins otherwise.
+    """Read the square from a line's first two numbers; UNREADABLE without them.
 
-    So `x y` and `x y index type` are the same answer (UCC's text API, Request: Selection).
+    More may follow, as in `x y index type` (UCC's text API, Request: Selection).
     """
     square = _SQUARE.match(said)
     if square is None:

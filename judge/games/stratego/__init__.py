@@ -1,4 +1,4 @@
-"""Stratego as UCC's contests played it: rules, options, and the words for what is asked and told."""
+"""Stratego as played in UCC's contests: rules, options, requests and events."""
 
 from judge.games.stratego.game import Stratego
 from judge.games.stratego.options import RULES, StrategoOptions

@@ -1,7 +1,6 @@
-"""The board of Stratego: the pieces, what each side sees, legal moves and the outcome of fights.
+"""The board of Stratego: pieces, each side's view, legal moves and fight outcomes.
 
-Everything a half-move needs is kept up to date as pieces move: each side's view, the worth and the number of movable
-pieces, so that a half-move costs a few lookups however long the game is.
+Views and counts are updated incrementally, so a half-move costs a few lookups.
 """
 
 from collections.abc import Sequence
@@ -13,10 +12,9 @@ from judge.games.stratego.types import SETUP_ROWS, SIZE, Direction, Move
 
 
 class Rank(NamedTuple):
-    """A kind of piece: its letter in every message, how many of it a side has, what one is worth.
+    """A kind of piece: its letter, number per side, and value.
 
-    The worth is 11 - rank, none for bomb and flag (UCC's manual, EXIT/OUTPUT); in a fight the higher worth is the
-    stronger.
+    The value is 11 - rank, 0 for bomb and flag (UCC's manual, EXIT/OUTPUT); the higher one wins.
     """
 
     letter: str
@@ -51,18 +49,17 @@ BLOCKED = "Attempted move into square occupied by neutral or allied piece"
 
 
 class Clash(Enum):
-    """How a fight ends."""
+    """Outcome of a fight."""
 
     FLAG = "flag"
     KILLS = "kills"
     DIES = "dies"
     BOTH_DIE = "both die"
     EVEN = "even"
-    """Equal ranks: for the rules to decide."""
 
 
 def clash_of(attacker: str, defender: str, bomb_survives: bool) -> Clash:
-    """How a fight between two letters ends."""
+    """Return the outcome of a fight between two letters."""
     match attacker, defender:
         case _, "F":
             return Clash.FLAG
@@ -79,7 +76,7 @@ def clash_of(attacker: str, defender: str, bomb_survives: bool) -> Clash:
 
 
 _STRIDE = SIZE + 1
-# Rows of eleven: the eleventh column ends a line in a view and bounds a step to either side.
+# The eleventh cell of a row ends a line of a view and bounds steps.
 _STEPS = {Direction.UP: -_STRIDE, Direction.DOWN: _STRIDE, Direction.LEFT: -1, Direction.RIGHT: 1}
 _EMPTY, _LAKE, _EDGE = 0, 3, 4
 _DOT, _HASH, _SCOUT = b".#9"
@@ -88,7 +85,6 @@ _MOBILE = frozenset(b"123456789s")
 _VALUES = {ord(kind.letter): kind.value for kind in KINDS.values()}
 _LAKES = [(x, y) for x in (2, 3, 6, 7) for y in (4, 5)]
 _FIRST_ROW = (0, SIZE - SETUP_ROWS)
-"""The first row of each side's set-up."""
 
 
 def _index(x: int, y: int) -> int:
@@ -108,20 +104,19 @@ class StrategoBoard:
             empty[_index(x, y)] = ord("+")
         self._views = (bytearray(empty), bytearray(empty))
         self.values = [0, 0]
-        """The summed worth of each side's pieces."""
         self.mobile = [0, 0]
-        """How many pieces of each side are of a kind that moves."""
+        """Number of each side's pieces of movable kinds."""
 
     def seen_by(self, seat: int) -> str:
-        """Ten lines of ten characters, as `seat` sees the board."""
+        """Return ten lines of ten characters, as `seat` sees the board."""
         return self._views[seat][_STRIDE:-_STRIDE].decode("ascii")
 
     def letter_at(self, seat: int, at: int) -> str:
-        """The letter of the piece of `seat` on square `at`."""
+        """Return the letter of the piece of `seat` on square `at`."""
         return chr(self._views[seat][at])
 
     def set_up(self, seat: int, rows: Sequence[str], partial: bool) -> str | None:
-        """Place the set-up of `seat`; returns its first error, or None. Pieces before the error are placed."""
+        """Place the set-up of `seat` up to its first error, which is returned."""
         left = {letter: kind.number for letter, kind in KINDS.items()}
         for y, row in enumerate(rows, _FIRST_ROW[seat]):
             if len(row) != SIZE:
@@ -142,7 +137,7 @@ class StrategoBoard:
         return sentence(f"pieces are missing: {missing}") if missing and not partial else None
 
     def rows_of(self, seat: int) -> tuple[str, ...]:
-        """The four rows of the board on which `seat` sets up, its own pieces by letter, the rest as empty squares."""
+        """Return the four set-up rows of `seat`: own pieces as letters, other squares as empty."""
         view, owners = self._views[seat], self._owners
         starts = [_index(0, _FIRST_ROW[seat] + row) for row in range(SETUP_ROWS)]
         return tuple(
@@ -151,9 +146,9 @@ class StrategoBoard:
         )
 
     def aim(self, seat: int, move: Move, own_square: bool) -> tuple[int, int] | str:
-        """From where to where `move` leads, or the reason why it is illegal, in the words of the field's manager.
+        """Return start and target of `move`, or why it is illegal, in the manager's words.
 
-        `own_square`: a multiplier below 1 is taken to lead to the piece's own square.
+        `own_square` is `StrategoOptions.own_square`.
         """
         if not (0 <= move.x < SIZE and 0 <= move.y < SIZE):
             return OFF_BOARD
@@ -182,11 +177,11 @@ class StrategoBoard:
         return CANNOT if owner == _EDGE else BLOCKED
 
     def is_free(self, at: int) -> bool:
-        """Whether the square `at` is empty."""
+        """Return whether square `at` is empty."""
         return self._owners[at] == _EMPTY
 
     def advance(self, seat: int, start: int, at: int) -> None:
-        """Move a piece of `seat` onto a free square."""
+        """Move a piece of `seat` to a free square."""
         own, other = self._views[seat], self._views[1 - seat]
         own[at] = own[start]
         other[at] = _HASH
@@ -195,7 +190,7 @@ class StrategoBoard:
         self._owners[start] = _EMPTY
 
     def remove(self, seat: int, at: int) -> None:
-        """Take a piece of `seat` off the board."""
+        """Remove a piece of `seat`."""
         letter = self._views[seat][at]
         self.values[seat] -= _VALUES[letter]
         self.mobile[seat] -= letter in _MOBILE
@@ -203,7 +198,7 @@ class StrategoBoard:
         self._owners[at] = _EMPTY
 
     def can_move(self, seat: int) -> bool:
-        """Whether any piece of `seat` has a legal move."""
+        """Return whether any piece of `seat` has a legal move."""
         owners, view = self._owners, self._views[seat]
         targets = (_EMPTY, 2 - seat)
         return any(

@@ -1,18 +1,18 @@
-"""Stratego: RED sets up, then BLUE, then they move in turn until a flag falls, a side fails or the turns run out.
+"""Stratego: RED sets up, then BLUE, then they alternate until a flag is captured, a side fails or the limit of turns.
 
-The legal moves are in `judge.games.stratego.board`, what differs between the rule sets in
-`judge.games.stratego.options`. The OUTCOME words (UCC's manual, EXIT/OUTPUT) and when `result` prints each:
+Legal moves are in `judge.games.stratego.board`, differences between rule sets in `judge.games.stratego.options`. The
+OUTCOME words (UCC's manual, EXIT/OUTPUT) and when `result` prints each:
 
-    VICTORY         the named side captured the flag, took the last movable piece, or is worth more after two NO_MOVE
-    DEFEAT          the named side, on whose NO_MOVE the game ended, is worth less
+    VICTORY         the named side captured the flag or the last movable piece, or has more value after two NO_MOVE
+    DEFEAT          the named side, which ended the game by NO_MOVE, has less value
     SURRENDER       the named side resigned
-    DRAW            nobody can win any more, or two NO_MOVE with equal worth
+    DRAW            neither side can win any more, or two NO_MOVE with equal value
     DRAW_DEFAULT    the turn limit
     ILLEGAL         the named side lost by its move, its reply, its silence or its death
-    DEFAULT         the other side did, when it was not its turn: RED's bad set-up is settled after BLUE's
-    BOTH_ILLEGAL    both set-ups are bad, `neither BOTH` (in 2011 one bad one too, with the offender's name)
+    DEFAULT         the other side lost so out of turn: RED's bad set-up is settled after BLUE's
+    BOTH_ILLEGAL    both set-ups are bad, `neither BOTH` (in 2011 also a single one, with the offender's name)
     BAD_SETUP       2012: a bad set-up, with the offender's name or `neither BOTH`
-    INTERNAL_ERROR  2011: the turn limit after a combat; else no game prints it, for a void has no result
+    INTERNAL_ERROR  2011: the turn limit after a combat; never printed otherwise, as a void has no result
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ from judge.games.types import (
 
 UNINTELLIGIBLE = "Unintelligable response"
 SURRENDERED = "This player has surrendered!"
-"""Reasons in a log, spelled as the manager spelled them."""
+"""Reasons in a log, in the manager's spelling."""
 
 
 class Stratego:
@@ -69,66 +69,64 @@ class Stratego:
     def __init__(self, options: StrategoOptions) -> None:
         self.options = options
         self.turn = 0
-        """Number of the turn that is played; 0 during the set-up."""
+        """Number of the current turn; 0 during the set-up."""
         self.half_moves: list[PlayedMove] = []
-        """Every half-move that was asked for, as a log has it."""
+        """All requested half-moves, as in a log."""
         self.outcome = ""
-        """The OUTCOME word; empty while the game goes on."""
         self.named: int | None = None
-        """The seat that `result` names; None: neither."""
+        """Seat named by `result`; None: neither."""
         self.reason = ""
-        """Why the game ended, in the words of the field's log; empty where the judge alone knows."""
+        """Why the game ended, in the log's words; may be empty."""
         self._board = StrategoBoard()
         self.setup = SetupPhase(self._board, options.partial_setup)
         self._end: End | None = None
         self._seat = RED
         self._even: tuple[str, str, int, int] | None = None
-        """A fight of equal ranks that nature must decide: reply, rank, from where, to where."""
+        """Undecided fight: reply, rank, start, target."""
         self._no_moves = 0
-        """How many legitimate NO_MOVE came in succession."""
         self._clash: Clash | None = None
-        """How the last half-move ended, if it was a fight."""
+        """Outcome of the last half-move's fight, if any."""
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
-        """The game of plain values: `rules` names a set, other keys override it; InputError names the field."""
+        """Return the game of plain options, as `read_options`."""
         return cls(read_options(options))
 
     @property
     def longest(self) -> int | None:
-        """The rows of both set-ups, and two half-moves a turn up to the limit of turns."""
+        """Return the rows of both set-ups plus two half-moves per turn."""
         limit = self.options.turn_limit
         return None if limit is None else 2 * (SETUP_ROWS + limit)
 
     def describe(self) -> dict[str, Any]:
-        """What a protocol may tell of the game: `width` and `height` in squares."""
+        """Return the data for protocols: `width` and `height` in squares."""
         return {"width": SIZE, "height": SIZE}
 
     @property
     def end(self) -> End | None:
-        """How the game ended; None while it goes on."""
+        """Return the end; None during the game."""
         return self._end
 
     @property
     def values(self) -> tuple[int, int]:
-        """The summed worth of RED's and BLUE's pieces."""
+        """Return the total values of RED's and BLUE's pieces."""
         return self._board.values[RED], self._board.values[BLUE]
 
     @property
     def seat(self) -> int:
-        """Whose turn it is, or was when the game ended."""
+        """Return the side to move, or the last one after the end."""
         return self._seat
 
     def seen_by(self, seat: int) -> str:
-        """Ten lines of ten characters, as `seat` sees the board."""
+        """Return ten lines of ten characters, as `seat` sees the board."""
         return self._board.seen_by(seat)
 
     def renegotiate(self) -> bool:
-        """There are no other terms."""
+        """Return False: there are no other terms."""
         return False
 
     def pending(self) -> Request:
-        """The row, the half-move or the toss that the game waits for."""
+        """Return the next request: a row, a half-move or a toss."""
         if self._even is not None:
             return Chance(NATURE, 2)
         if self.turn == 0:
@@ -136,9 +134,9 @@ class Stratego:
         return HalfMove(self._seat, self.turn, self._board.seen_by(self._seat))
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """Take the answer to `pending()`.
+        """Apply the answer to `pending()`.
 
-        RuntimeError after the end, TypeError for the decision of another game: both are the judge's mistakes.
+        Raises RuntimeError after the end and TypeError for another game's decision.
         """
         if self._end is not None:
             raise RuntimeError("the game is over: nothing is pending")
@@ -150,10 +148,7 @@ class Stratego:
         return self._take_half_move(reply)
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
-        """Take it that an agent failed outside the rules: its set-up is bad, or the game ends.
-
-        A game that ended before stays ended as it was.
-        """
+        """Record a fault outside the rules: the set-up is bad, or the game ends."""
         if self._end is not None:
             return ()
         if self.turn == 0:
@@ -167,17 +162,17 @@ class Stratego:
         return (Confirmed(None, self._seat, self.turn, ""),) if self.options.confirm_silence else ()
 
     def result(self, names: tuple[str, str]) -> str:
-        """`NAME COLOUR OUTCOME TURN RED_VALUE BLUE_VALUE` (UCC's manual, EXIT/OUTPUT).
+        """Return `NAME COLOUR OUTCOME TURN RED_VALUE BLUE_VALUE` (UCC's manual, EXIT/OUTPUT, without its erroneous
+        second
+        OUTCOME).
 
-        The manual's line repeats OUTCOME after TURN_NUMBER by mistake: it explains six words, and the manager printed
-        six. TURN is the number of the turn in which the game ended; at the turn limit, of the turn that is not played.
+        TURN is the turn in which the game ended; at the turn limit, the turn that is not played.
         """
         who = "neither BOTH" if self.named is None else f"{one_word(names[self.named])} {COLOURS[self.named]}"
         red, blue = self.values
         return f"{who} {self.outcome} {self.turn} {red} {blue}"
 
     def _after_setup(self) -> Sequence[Event]:
-        """Nothing, or the first turn, or the end."""
         if not self.setup.is_over:
             return ()
         fault = self.setup.fault
@@ -220,7 +215,6 @@ class Stratego:
         raise TypeError(f"stratego asked for a Move, not for a {type(decision).__name__}")
 
     def _move(self, text: str, start: int, at: int) -> Sequence[Event]:
-        """A legal move: onto a free square, or into a fight."""
         board, seat = self._board, self._seat
         self._no_moves = 0
         if board.is_free(at):
@@ -236,7 +230,7 @@ class Stratego:
         return self._fight(text, clash, attacker, defender, start, at)
 
     def _toss(self, decision: Decision | None) -> Sequence[Event]:
-        """Nature decides a fight of equal ranks: 0 is the attacker's luck."""
+        """Decide a fight of equal ranks: at 0 the attacker wins."""
         if self._even is None or not isinstance(decision, Drawn):
             raise TypeError(f"stratego asked for a toss, not for {decision!r}")
         text, rank, start, at = self._even
@@ -277,7 +271,6 @@ class Stratego:
         return self._go_on("NO_MOVE") if self._no_moves < 2 else self._settle_by_value()
 
     def _settle_by_value(self) -> Sequence[Event]:
-        """Both sides in succession had no move: the higher piece value wins (UCC's manual, NO_MOVE)."""
         seat = self._seat
         difference = self.values[seat] - self.values[1 - seat]
         red, blue = self.values
@@ -291,7 +284,6 @@ class Stratego:
         return self._end_by_move("NO_MOVE", won, "VICTORY" if winner == seat else "DEFEAT")
 
     def _refuse(self, text: str, objection: str) -> Sequence[Event]:
-        """An illegal move: it loses the turn, or the game."""
         text = f"{text} ILLEGAL"
         self._no_moves = 0
         if self.options.tolerate_illegal:
@@ -316,7 +308,7 @@ class Stratego:
     # --- turns and ends ----------------------------------------------------------------------------------------------
 
     def _go_on(self, text: str, clash: Clash | None = None) -> Sequence[Event]:
-        """A half-move that does not end the game by itself; what it leaves may."""
+        """Record a half-move and continue, unless attrition ends the game."""
         seat, turn = self._seat, self.turn
         self.half_moves.append(PlayedMove(turn, seat, text))
         self._clash = clash
@@ -341,7 +333,7 @@ class Stratego:
             self._look_for_attrition()
 
     def _reach_limit(self) -> None:
-        # The last mover is named; where nothing was played, RED (managers of 2011 and 2012).
+        # Names the last mover, or RED without moves (managers of 2011 and 2012).
         self._seat = BLUE if self.half_moves else RED
         drawn = RuleResult(Verdict.DRAW, None, sentence(f"the limit of {self.options.turn_limit} turns"))
         if self.options.quiet_limit and self._clash is not None:
@@ -352,7 +344,7 @@ class Stratego:
             self._finish(drawn, "DRAW_DEFAULT", self._seat)
 
     def _look_for_attrition(self) -> None:
-        """Whether the side to move has won, or neither side can win any more (manager of 2012)."""
+        """End the game if the side to move has won or neither side can win (2012)."""
         seat, mobile = self._seat, self._board.mobile
         if self.options.attrition != "win" or mobile[1 - seat]:
             return
@@ -364,7 +356,7 @@ class Stratego:
             self._draw_by_attrition()
 
     def _is_dead_at_turn_end(self) -> bool:
-        """Whether neither side can win any more, looked at after BLUE's half-move only (manager of 2011)."""
+        """Check after BLUE's half-moves whether neither side can win (2011)."""
         if self.options.attrition != "draw" or any(self._board.mobile):
             return False
         self.turn += 1
@@ -376,7 +368,6 @@ class Stratego:
         self._finish(RuleResult(Verdict.DRAW, None, sentence("neither side has a movable piece")), "DRAW", self._seat)
 
     def _end_by_move(self, text: str, end: End, outcome: str, is_move: bool = True) -> Sequence[Event]:
-        """The half-move `text` ends the game; it is confirmed where the rules confirm the last one."""
         self.half_moves.append(PlayedMove(self.turn, self._seat, text))
         self._finish(end, outcome, self._seat)
         if not self.options.confirm_last or not (is_move or self.options.echo == "verbatim"):
@@ -384,7 +375,7 @@ class Stratego:
         return (Confirmed(None, self._seat, self.turn, text),)
 
     def _finish_on_turn(self, fault: AgentFault | BothAtFault, offender: int) -> None:
-        """The side on whose turn the game ends is named: it lost (ILLEGAL), or the other one did (DEFAULT)."""
+        """Name the side to move: it lost (ILLEGAL), or the other one did (DEFAULT)."""
         self._finish(fault, "ILLEGAL" if offender == self._seat else "DEFAULT", self._seat)
 
     def _finish(self, end: End, outcome: str, named: int | None) -> None:

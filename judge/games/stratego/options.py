@@ -1,7 +1,7 @@
-"""Which Stratego is played: one set of rules, its differences as options, and the three named sets of them.
+"""Rule sets of Stratego: their differences as options, and three named sets.
 
-`stratego-seed` is the manual of December 2011 as it is written (UCC's manual); `stratego-2011` what the manager of that
-commit really did, slips included; `stratego-2012` what the contest of 2012 was played by.
+`stratego-seed` is UCC's manual of December 2011; `stratego-2011` the manager of that commit with its bugs;
+`stratego-2012` the contest of 2012.
 """
 
 from collections.abc import Mapping
@@ -16,51 +16,52 @@ Words = Literal["seed", "2011", "2012"]
 
 
 class StrategoOptions(BaseModel):
-    """Every difference between the three rule sets; the defaults are those of `stratego-seed`."""
+    """Differences between the three rule sets; the defaults are `stratego-seed`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     partial_setup: StrictBool = True
-    """Any subset of the 40 pieces that has the flag may be set up; else all 40 must be."""
+    """Any subset of the 40 pieces with the flag may be set up; else all 40 are required."""
     bomb_survives: StrictBool = False
-    """A piece that is no miner dies on a bomb and the bomb stays; else both are destroyed."""
+    """A bomb survives all attackers but miners; else both are destroyed."""
     bomb_word: Literal["DIES", "BOTHDIE"] = "DIES"
-    """How it is confirmed that a piece and a bomb destroyed each other. The seed lists OK, ILLEGAL, KILLS and DIES and
-    nothing else; both managers say BOTHDIE."""
+    """Confirmation of a piece and a bomb that destroyed each other. The seed does not list BOTHDIE; both managers print
+    it.
+    """
     equal_ranks: Literal["both-die", "chance"] = "chance"
-    """What becomes of equal ranks: both die, or nature decides whether the attacker KILLS (0) or DIES (1)."""
+    """Equal ranks: both die, or chance decides whether the attacker KILLS (0) or DIES (1)."""
     flag_word: Literal["KILLS", "FLAG", "VICTORY_FLAG"] = "KILLS"
-    """How the capture of the flag is confirmed; `KILLS a F` where it is KILLS."""
+    """Confirmation of a captured flag; `KILLS a F` for KILLS."""
     no_move: Literal["judged", "always", "unreadable"] = "judged"
-    """NO_MOVE: legal where no piece can move, and two in a row end the game by piece value (confirmed as `NO_MOVE`,
-    `NO_MOVE ILLEGAL`); or always legal (`NO_MOVE OK`) and never the end; or no word of the language."""
+    """NO_MOVE: `judged` is legal if no piece can move, and two in a row end the game by value (confirmed as `NO_MOVE`,
+    `NO_MOVE ILLEGAL`); `always` is always legal (`NO_MOVE OK`) and never ends it; `unreadable` is no valid reply.
+    """
     attrition: Literal["none", "draw", "win"] = "none"
-    """Without movable pieces: nothing happens (NO_MOVE must be said); or a draw at the end of a turn where neither side
-    has any; or the side to move wins where the other has none (draw where neither has), looked at before and after
-    every half-move."""
+    """Without movable pieces: `none` has no effect (NO_MOVE is required); `draw` at the end of a turn if both sides
+    lack
+    them;
+    `win` for the side to move if the other lacks them (draw if both do), checked before and after every half-move.
+    """
     turn_limit: Annotated[StrictInt, Field(ge=0)] | None = 5000
-    """The game is a draw when turn number `turn_limit` would begin, so one turn less is played; None: no limit. 0 and 1
-    play nothing."""
+    """The game is a draw when this turn number would begin, so one turn fewer is played; None: no limit."""
     quiet_limit: StrictBool = False
-    """A slip of 2011: a last half-move that was a combat makes the limit an INTERNAL_ERROR."""
+    """Bug of 2011: the limit after a combat is an INTERNAL_ERROR."""
     tolerate_illegal: StrictBool = False
     """An illegal move loses the turn and not the game (-i)."""
     tolerate_unreadable: StrictBool = False
-    """With `tolerate_illegal`, a reply that is no move loses the turn too."""
+    """With `tolerate_illegal`, an unreadable reply also loses only the turn."""
     confirm_last: StrictBool = True
     """The half-move that ends the game is confirmed before QUIT."""
     confirm_silence: StrictBool = False
-    """A slip of 2011: where no reply came, an empty line is confirmed."""
+    """Bug of 2011: a missing reply is confirmed by an empty line."""
     echo: Literal["moves", "verbatim"] = "moves"
-    """What a confirmation repeats: the move as it was understood, and nothing that is no move; or the reply, whatever
-    it holds."""
+    """Text of confirmations: the parsed move (nothing for other replies), or the reply unchanged."""
     own_square: StrictBool = False
-    """A slip of 2011: a multiplier below 1 is blamed on the piece's own square and not on the multiplier."""
+    """Bug of 2011: the error for a multiplier below 1 names the piece's own square."""
     setup_word: Literal["blame", "BOTH_ILLEGAL", "BAD_SETUP"] = "blame"
-    """The OUTCOME of a bad set-up. `blame`: ILLEGAL or DEFAULT for the side that was asked last, BOTH_ILLEGAL for two
-    bad ones."""
+    """OUTCOME of a bad set-up. `blame`: ILLEGAL or DEFAULT for the side asked last, BOTH_ILLEGAL for two bad ones."""
     words: Words = "seed"
-    """Whose words a log uses for what the rules leave open (no reply, a bad set-up)."""
+    """Wording of logs where the rules leave it open (missing reply, bad set-up)."""
 
     @model_validator(mode="after")
     def _no_contradiction(self) -> Self:
@@ -99,13 +100,12 @@ RULES: dict[str, StrategoOptions] = {
         words="2012",
     ),
 }
-"""The named sets: what `rules` may say."""
 
 
 def read_options(options: Mapping[str, Any]) -> StrategoOptions:
-    """The options that plain values name: those of the set called `rules` (or the seed's), and what else is given.
+    """Return the options from plain values: the set called `rules` (default: the seed's), overridden by the other keys.
 
-    `turn_limit = -1` means no limit, for TOML has no null. InputError names the field.
+    `turn_limit = -1` means no limit: TOML has no null. Raises InputError.
     """
     given = dict(options)
     rules = given.pop("rules", "stratego-seed")

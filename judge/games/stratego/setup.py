@@ -1,7 +1,6 @@
-"""The set-up phase: four rows of RED, then four of BLUE, each side judged when its last row is there.
+"""The set-up phase: four rows of RED, then four of BLUE. Each side is judged after its last row.
 
-A side that failed, by its rows or outside the rules, is not asked again; the other one still is, so two bad set-ups are
-two faults (managers of 2011 and 2012).
+After a fault the other side is still asked, so there can be two faults (managers of 2011 and 2012).
 """
 
 from judge.base.text import sentence
@@ -11,13 +10,12 @@ from judge.games.types import SEATS, AgentFault, BothAtFault, Reply, ReplyKind, 
 
 
 class SetupPhase:
-    """Asks for rows and places them on `board`."""
+    """Requests rows and places them on `board`."""
 
     def __init__(self, board: StrategoBoard, partial: bool) -> None:
         self.seat = RED
-        """The seat that is asked, or was asked last."""
         self.placed: list[tuple[str, ...] | None] = [None, None]
-        """The rows of each side when its set-up was judged; None before that."""
+        """Rows of each side; None until judged."""
         self.faults: list[AgentFault | None] = [None, None]
         self._board = board
         self._partial = partial
@@ -25,21 +23,21 @@ class SetupPhase:
 
     @property
     def is_over(self) -> bool:
-        """Whether both set-ups are judged."""
+        """Return whether both set-ups are judged."""
         return None not in self.placed
 
     @property
     def fault(self) -> AgentFault | BothAtFault | None:
-        """The seat whose set-up is bad; None if both are good."""
+        """Return the fault of bad set-ups; None if both are good."""
         red, blue = self.faults
         return BothAtFault((red, blue)) if red is not None and blue is not None else red or blue
 
     def pending(self) -> SetupRow:
-        """The row that is waited for."""
+        """Return the next row request."""
         return SetupRow(self.seat, len(self._rows))
 
     def take(self, reply: Reply) -> None:
-        """One row; with the fourth the set-up is judged."""
+        """Take one row. The fourth completes and judges the set-up."""
         row = reply.decision
         if reply.kind is not ReplyKind.DECIDED:
             self.fail(no_decision(self.seat, reply, "a row of a set-up"))
@@ -51,7 +49,7 @@ class SetupPhase:
                 self._judge()
 
     def fail(self, fault: AgentFault) -> None:
-        """A side failed: its set-up is bad, whatever rows it sent."""
+        """Make a side's set-up bad, whatever rows it sent."""
         self.faults[fault.seat] = fault
         self._settle(fault.seat)
 

@@ -1,12 +1,13 @@
-"""What a game of Stratego asks, is answered and tells: a row of a set-up, a half-move, a confirmation.
+"""Requests, decisions and events of Stratego.
 
 Seat 0 is RED, owns rows 0 to 3 (the top) and moves first; seat 1 is BLUE and owns rows 6 to 9. x counts columns from
 the left, y rows from the top, both from 0 (UCC's manual, PROTOCOL).
 
-A half-move is written `X Y DIRECTION [MULTIPLIER]`, NO_MOVE or SURRENDER. The manager of 2011 and 2012 takes a reply
-apart by C++ stream extraction, and agents rely on it: any blank, tab or carriage return separates, numbers may have a
-sign and leading zeros, a multiplier that is no number is 0, and what follows it is not looked at. Directions and words
-are upper case. SURRENDER and NO_MOVE are alone on their line.
+A half-move is `X Y DIRECTION [MULTIPLIER]`, NO_MOVE or SURRENDER. Replies are parsed like the C++ streams of the
+managers
+of 2011 and 2012, because agents rely on it: any blank, tab or carriage return separates, numbers may have a sign and
+leading zeros, a multiplier that is not a number is 0, and the rest is ignored. Words are upper case. SURRENDER and
+NO_MOVE are alone on their line.
 """
 
 import re
@@ -20,16 +21,15 @@ from judge.games.types import AgentFault, Decision, Event, Reply, ReplyKind, Req
 RED, BLUE = 0, 1
 COLOURS = ("RED", "BLUE")
 SIZE = 10
-"""Squares along each side of the board."""
 
 SETUP_ROWS = 4
 
 NAME_BYTES = 127
-"""Agents of 2012 read their opponent's name into 128 bytes, the end of the string included."""
+"""Agents of 2012 read their opponent's name into 128 bytes, including the terminator."""
 
 
 class Direction(StrEnum):
-    """Where a piece moves; y grows downwards."""
+    """Direction of a move; y grows downwards."""
 
     UP = "UP"
     DOWN = "DOWN"
@@ -39,17 +39,18 @@ class Direction(StrEnum):
 
 @dataclass(slots=True)
 class SetupRow(Request):
-    """`seat` must give one row of its set-up: `row` 0 to 3, the one nearest the top of the board first."""
+    """`seat` must give one row of its set-up: `row` 0 to 3, from the top of the board."""
 
     row: int
 
 
 @dataclass(slots=True)
 class HalfMove(Request):
-    """`seat` must move in turn number `turn` (one turn is a half-move of each side, the first is 1).
+    """`seat` must move in turn `turn` (from 1; a half-move of each side).
 
-    `board` is what this side sees: ten lines of ten characters, each ended by a newline; its own pieces by letter,
-    the enemy's as `#`, lakes `+`, empty squares `.`.
+    `board` is this side's view: ten lines of ten characters and a newline; own pieces as letters, enemies `#`, lakes
+    `+`,
+    empty squares `.`.
     """
 
     turn: int
@@ -65,7 +66,7 @@ class SetUpRow(Decision):
 
 @dataclass(slots=True)
 class Move(Decision):
-    """A piece from x, y over `steps` squares; not yet checked against the board, so any number is possible."""
+    """A piece from x, y over `steps` squares, not yet checked: any numbers."""
 
     x: int
     y: int
@@ -75,17 +76,17 @@ class Move(Decision):
 
 @dataclass(slots=True)
 class NoMove(Decision):
-    """The side says that it has no move (UCC's manual, NO_MOVE)."""
+    """The side has no move (UCC's manual, NO_MOVE)."""
 
 
 @dataclass(slots=True)
 class Started(Event):
-    """Both set-ups are complete and the first half-move follows; only RED is told (UCC's manual, START)."""
+    """Both set-ups are complete; only for RED (UCC's manual, START)."""
 
 
 @dataclass(slots=True)
 class Confirmed(Event):
-    """`seat` made a half-move in turn `turn`; `text` is the whole line that both sides are told."""
+    """`seat` made a half-move in turn `turn`; `text` is the line for both sides."""
 
     seat: int
     turn: int
@@ -93,7 +94,7 @@ class Confirmed(Event):
 
 
 class PlayedMove(NamedTuple):
-    """A half-move as a log has it: turn number, seat, and reply and outcome in one line (empty: no reply came)."""
+    """A half-move in a log: turn, seat, and reply with outcome (empty: no reply)."""
 
     turn: int
     seat: int
@@ -104,12 +105,12 @@ _NO_WORD = re.compile(r"[^!-~]+")
 
 
 def one_word(name: str) -> str:
-    """`name` as one word of 1 to 127 printable ASCII characters; all other characters become `_`."""
+    """Return `name` as one word of at most 127 printable ASCII characters; others become `_`."""
     return _NO_WORD.sub("_", name)[:NAME_BYTES] or "_"
 
 
 def no_decision(seat: int, reply: Reply, wanted: str) -> AgentFault:
-    """The fault of a seat that answered without a decision; `wanted` says what it was asked for."""
+    """Return the fault of a seat that answered without a decision; `wanted` describes the request."""
     said = quote(reply.said)
     match reply.kind:
         case ReplyKind.RESIGNED:
@@ -130,7 +131,7 @@ _DIRECTIONS = {direction.value: direction for direction in Direction}
 
 
 def read_reply(said: str, longest: int = 1024) -> Reply:
-    """What the text of a reply to `HalfMove` means; more than `longest` characters mean nothing. `said` is kept."""
+    """Parse a reply to `HalfMove`. More than `longest` characters are unreadable."""
     if len(said) > longest:
         return Reply(ReplyKind.UNREADABLE, said)
     match = _MOVE.fullmatch(said)
@@ -147,12 +148,11 @@ def read_reply(said: str, longest: int = 1024) -> Reply:
 
 
 def write_move(move: Move) -> str:
-    """The one way to write a move: single blanks, the multiplier only where it is not 1."""
+    """Return the canonical text of a move; a multiplier of 1 is left out."""
     multiplier = "" if move.steps == 1 else f" {move.steps}"
     return f"{move.x} {move.y} {move.direction}{multiplier}"
 
 
 def _steps(text: str) -> int:
-    """The multiplier: 0 if there is no number, the nearest 32-bit number if it is too large."""
     match = _NUMBER.match(text)
     return 0 if match is None else max(INT_MIN, min(INT_MAX, int(match[0])))

@@ -55,8 +55,9 @@ def test_first_against_all_is_a_gauntlet_and_zero_means_the_gomocupjudge_default
 
     contest = read_tournament(write_tournament(tmp_path, tournament="0"))
     assert "round-robin" == contest.format
-    remark = "line 6: tournament: GomocupJudge reads 0 as a round robin"
-    assert [remark] == [each.partition(",")[0] for each in contest.remarks]
+    assert ["line 6: tournament: GomocupJudge reads 0 as a round robin"] == [
+        r.partition(",")[0] for r in contest.remarks
+    ]
 
 
 def test_untranslatable_fields_are_named(tmp_path: Path) -> None:

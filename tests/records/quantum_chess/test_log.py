@@ -267,7 +267,7 @@ def test_log_that_breaks_off_is_an_unfinished_game() -> None:
             ("0 1 -> 0 0", "0 1 -> 1 0"),
             "line 10: '0 1 -> 1 0' where the rules give 'white ILLEGAL",
         ),
-        (("0 1 -> 0 0", "7 7 0 king"), "line 10: '7 7 0 king' stands where a move"),
+        (("0 1 -> 0 0", "7 7 0 king"), "line 10: '7 7 0 king' comes where a move"),
         (
             ("7 7 0 king", "7 7 1 king"),
             "line 11: '7 7 1 king' where the rules give '7 7 0 king'",
