@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from judge.games.types import Event, Game, Reply, ReplyKind, Request
 
 RESIGN = "resign"
-"""Input that resigns any game."""
 
 
 class UnclearError(ValueError):

@@ -182,7 +182,10 @@ class Game(Protocol):
         """Return the request that the game waits for. Valid only while `end` is None."""
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """Apply the answer to `pending()`. Return the events in the order in which the seats receive them."""
+        """Apply the answer to `pending()`. Return the events in the order in which the seats receive them.
+
+        Raises RuntimeError after the end and TypeError for another game's decision.
+        """
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
         """Record a fault outside the rules (time, crash, memory, output).

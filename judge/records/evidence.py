@@ -12,7 +12,6 @@ from judge.referee.transcript import Entry, EntryKind, unseal
 MS = 1_000_000
 
 STDERR_BYTES = 2000
-"""Maximum number of bytes quoted from the end of stderr."""
 
 _OF_THE_JUDGE = (EntryKind.EXPIRED, EntryKind.PAUSED, EntryKind.OVERSLEPT)
 """Observations of the judge itself, not of a seat."""
@@ -66,7 +65,6 @@ class Case:
     rules: tuple[PolicyKey, ...]
     row: int | None
     when: str = ""
-    """Condition of that row, for readers."""
 
 
 def cases(file: RecordFile) -> Sequence[Case]:

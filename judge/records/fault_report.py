@@ -14,7 +14,6 @@ from judge.referee.verdict_help import RULED
 HEX_BYTES = 16
 
 MOST_LINES = 12
-"""Maximum number of lines shown of a text; the middle is left out."""
 
 
 def case_lines(case: Case, record: GameRecord, path: str) -> Iterator[str]:

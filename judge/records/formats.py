@@ -47,7 +47,6 @@ class FileFormat(Generic[FormatGame]):
     looks_like: Callable[[bytes], bool] = _is_unknown
     """Return whether the first bytes match this format."""
     guesses_encoding: Callable[[bytes], bool] = _is_certain
-    """Return whether a file's encoding has to be guessed."""
     holds_many: bool = False
     is_export: bool = False
     """Whether such a file is written next to each record."""

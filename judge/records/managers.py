@@ -63,13 +63,11 @@ class FinishedContest:
 
     name: str
     agents: Sequence[str]
-    """In the order of the entries."""
     policy: Policy
     openings: Sequence[tuple[tuple[int, int], ...]] = ((),)
     games: Iterable[ContestGame] = ()
     """Can be read only once."""
     ratings: Mapping[str, float] = field(default_factory=dict)
-    """Elo ratings of the rated agents."""
     out: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -26,7 +26,7 @@ class ReplayStep:
     left_ms: tuple[int | None, int | None] = (None, None)
     """Each seat's remaining game time; None if unlimited or unknown."""
     memory_bytes: int | None = None
-    """Memory use of the box after the answer; None if unknown."""
+    """Memory use of the box; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,6 @@ class Encoding:
     codec: str
     mark_bytes: int = 0
     is_guess: bool = False
-    """Whether file and bytes leave the encoding open."""
 
 
 def find_codec(name: str) -> str | None:

@@ -18,7 +18,6 @@ class Surface(StrEnum):
     """Look of the board."""
 
     LINES = "lines"
-    """Stones on the crossings of lines."""
     SQUARES = "squares"
     CHEQUERED = "chequered"
     """Light squares where x + y is even."""
@@ -28,9 +27,7 @@ class Mark(StrEnum):
     """Reason to highlight a square."""
 
     LAST = "last"
-    """Changed by the last move."""
     ROW = "row"
-    """Part of the winning row."""
     OFFER = "offer"
     CURSOR = "cursor"
 
@@ -67,9 +64,7 @@ class BoardView:
     rows: tuple[str, ...]
     tokens: Mapping[Square, Token]
     sides: tuple[str, str]
-    """The game's names for side 0 and side 1."""
     seats: tuple[int, int] = SEATS
-    """Seats that play side 0 and side 1."""
     blocked: frozenset[Square] = frozenset()
     """Squares that no piece can enter (lakes)."""
     marks: Mapping[Square, Mark] = field(default_factory=dict)

@@ -35,7 +35,6 @@ _UTF16_READ = re.compile(
 )
 
 _NO_TOOL = re.compile(r"(?m)^(?:\S*sh: (?:line )?\d+|make): ([\w+-]+): (?:(?:command )?not found|No such file)")
-"""Messages for a program that the image lacks."""
 
 _KINDS = {
     "cmake": "cmake",
@@ -47,7 +46,6 @@ _KINDS = {
     "clang": "clang",
     "clang++": "clang",
 }
-"""Kind of build for programs in makefiles."""
 
 _HEADER = re.compile(r"fatal error: ((?:[\w+-][\w.+-]*/)*[\w+-][\w.+-]*): No such file")
 _WINDOWS = ("windows.h", "conio.h", "tchar.h", "stdafx.h", "direct.h", "process.h")

@@ -140,8 +140,6 @@ class PathChecker:
 
 @dataclass
 class _Met:
-    """A known path. `is_named` is false if it occurred only in another path."""
-
     path: str
     is_directory: bool
     is_named: bool = True

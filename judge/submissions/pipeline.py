@@ -74,8 +74,7 @@ class Origin:
     """Everything that determines the result: equal origins give equal files.
 
     Digests are SHA-256 in hex: upload, and contents of the images that unpacked, built (empty if unused) and run it.
-    `recipe`
-    is JSON.
+    `recipe` is JSON.
     """
 
     upload: str = ""
@@ -106,8 +105,7 @@ class UploadOutcome:
     """Result of an upload.
 
     `agent` and `runtime_image` (its id) are set once staged, even for a later refusal. `log` is the build's, escaped
-    and
-    bounded; `report` is the check's. `refusal` is empty if the agent passed.
+    and bounded; `report` is the check's. `refusal` is empty if the agent passed.
     """
 
     steps: tuple[UploadStep, ...] = ()
@@ -142,7 +140,6 @@ class Anywhere(Workplace):
 
 
 OnStep = Callable[[UploadStep], None]
-"""Called immediately with each step."""
 Processor = Callable[[UploadJob, OnStep], UploadOutcome]
 """Processes an upload. Raises HostError if the host failed and a retry is due."""
 
@@ -156,8 +153,7 @@ def process_upload(
     need: Callable[[str], None] = lambda _image: None,
 ) -> UploadOutcome:
     """Make an agent of an upload, with boxes at the `workplace`. `need` is called with each image or runtime before its
-    use,
-    and may build it.
+    use, and may build it.
 
     Raises HostError if the host failed, NotReadyError if it lacks something; the upload can then be processed again. An
     upload itself causes no exception.
@@ -210,7 +206,6 @@ class _UploadPipeline:
             words.append(f"{shown(filename)}, {size} bytes, SHA-256 {digest[:16]}")
 
     def _unpack(self) -> Path:
-        """Return the unpacked tree: of several agents' folders the one named like the job or the upload."""
         with self._step(Stage.UNPACKED) as words:
             target = self.room / "unpacked" / self._upload_name
             target.parent.mkdir()
@@ -367,7 +362,6 @@ class _UploadPipeline:
 
 
 def _agent_folder(tree: Path, name: str) -> Path:
-    """Return the folder of agent `name` in an archive of several agents, which may share files."""
     files = [path for path in tree.iterdir() if path.is_file()]
     if any(path.name in (MANIFEST, INFO) or is_built(path.name) or kind_of(path) for path in files):
         return tree

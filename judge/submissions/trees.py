@@ -49,7 +49,6 @@ SHARED = (
     "submissions/python_syntax.py",
 )
 INPUT = "input"
-"""Name of the program's input in its directory."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,6 @@ CHUNK = 1 << 16
 SPECIAL_BITS = 0o7000
 SECRET = 0x1
 UTF8 = 0x800
-"""Flag of zip members with UTF-8 names."""
 LOCAL_HEADER = struct.Struct("<4s22xHH")
 """Local header of a zip member: signature, lengths of name and extra field."""
 UNICODE_PATH = 0x7075
@@ -208,10 +207,8 @@ def name_in_zip(info: zipfile.ZipInfo) -> str:
     r"""Return a zip member's name; a directory's ends with /.
 
     A matching Unicode Path field decides. Many programs pack UTF-8 without the flag, which zipfile reads as code page
-    437.
-    Other encodings (GBK, Shift_JIS) are undeclared and read as code page 437, as the format requires. Old Windows
-    programs
-    write \ between directories.
+    437. Other encodings (GBK, Shift_JIS) are undeclared and read as code page 437, as the format requires. Old Windows
+    programs write \ between directories.
     """
     name = info.orig_filename
     if not name.isascii() and not info.flag_bits & UTF8:
@@ -471,7 +468,6 @@ class Extraction:
                 yield member
 
     def _copy(self, wanted: dict[str, list[str]]) -> None:
-        """Read the archive again and write each `wanted` file under the paths of its links."""
         self._archive.seek(0)
         again = PathChecker(self._bounds)  # same names and order, so same paths
         for member in self._members():

@@ -172,10 +172,7 @@ class Gomoku:
     # --- answers -----------------------------------------------------------------------------------------------------
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """Apply `reply`, or end the game by a fault of the asked seat.
-
-        Raises RuntimeError after the end and TypeError for another game's decision.
-        """
+        """Apply `reply`, or end the game by a fault of the asked seat. Raises as `Game.apply`."""
         if self._end is not None:
             raise RuntimeError("the game is over: nothing is pending")
         events = self._take(self.pending(), reply)

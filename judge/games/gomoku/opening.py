@@ -66,7 +66,6 @@ class Step(NamedTuple):
 
     seat: int
     lays: int = 0
-    """Number of stones to place; 0: answer a swap."""
     adds: int = 0
     """Maximum number of stones added instead of an answer."""
 

@@ -2,8 +2,8 @@
 
 Sources: the international rules of renju, 9.2 and 9.3, as Gomocup's managers apply them (INFO rule 4).
 
-A stone changes only the four lines through it, within five squares on both sides. Each line is a text of eleven
-squares with the new stone in the middle (`X` black, `_` free, `#` anything else), compared with these shapes:
+A stone changes only the four lines through it, within five squares on both sides. Each line is a text of eleven squares
+with the new stone in the middle (`X` black, `_` free, `#` anything else), compared with these shapes:
 
 - a *four* is one stone short of an exact five: `_XXXX`, `XX_XX`, ... `_XXXX_` is one four; `X_XXX_X`, `XX_XX_XX` and
   `XXX_X_XXX` are two;
@@ -11,9 +11,8 @@ squares with the new stone in the middle (`X` black, `_` free, `#` anything else
   that stone is a *key*; a three has one or two.
 
 A black stone adjoining a shape invalidates it: the five would be an overline. An exact five on any line wins. Two
-fours,
-on two lines or on one, are a double four. Threes count only if *real*: black may place the next stone on a key without
-making a five or a foul. This check is recursive.
+fours, on two lines or on one, are a double four. Threes count only if *real*: black may place the next stone on a key
+without making a five or a foul. This check is recursive.
 """
 
 from dataclasses import dataclass
@@ -52,8 +51,7 @@ def foul(cells: bytes | bytearray, stride: int, at: int) -> Foul | None:
     """Return the foul of a black stone on the free square `at`; None if allowed.
 
     `cells` has the board row by row with a ring of edge, `stride` cells per row; 0 is free, 1 is black, others block.
-    An
-    exact five is never a foul. Precedence: double four, double three, overline. Raises ValueError if the square is
+    An exact five is never a foul. Precedence: double four, double three, overline. Raises ValueError if the square is
     occupied.
     """
     if cells[at]:
@@ -72,7 +70,6 @@ class _Enquiry:
         self._looks = _LOOKS
 
     def look(self, at: int) -> Foul | Literal["five"] | None:
-        """Classify a black stone on a free square. The board is restored."""
         if not self._looks:
             return None
         self._looks -= 1
@@ -99,7 +96,6 @@ class _Enquiry:
         return lines
 
     def _are_two_real(self, threes: list[list[int]]) -> bool:
-        """Return whether two threes, given by their keys, are real."""
         real, left = 0, len(threes)
         while real < 2 <= real + left:
             left -= 1

@@ -24,8 +24,7 @@ class StonesRequest(Request):
     """A request about the stones; `colour` is to move.
 
     `stones` is in play order and begins with the `opening` stones placed before play. It is the game's own list:
-    read-only,
-    and extended by the next `apply`.
+    read-only, and extended by the next `apply`.
     """
 
     stones: Sequence[Placed]

@@ -1,8 +1,7 @@
 """The board of Quantum Chess: pieces with two types, of which at most one shows, and their reachable squares.
 
 Square (0, 0) is top left; white is at the bottom and moves up. A square is light if x + y is even. King and queen are
-on
-columns 3 and 4 for both colours. Source: the rules of the UCC manager of 2013.
+on columns 3 and 4 for both colours. Source: the rules of the UCC manager of 2013.
 """
 
 from collections.abc import Iterable, Sequence
@@ -44,7 +43,6 @@ OFFICERS = (
 )
 
 POOL = {PieceType.PAWN: 8, PieceType.BISHOP: 2, PieceType.KNIGHT: 2, PieceType.ROOK: 2, PieceType.QUEEN: 1}
-"""Number of hidden types of one colour."""
 
 OFFICER_ROW = (SIZE - 1, 0)
 PAWN_ROW = (SIZE - 2, 1)

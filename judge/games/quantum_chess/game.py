@@ -79,8 +79,8 @@ class QuantumChessOptions(BaseModel):
     illegal: Literal["loses-game", "loses-turn"] = "loses-game"
     """Penalty of an unreadable or illegal answer (the manager's --retry-illegal: the turn)."""
     position: tuple[PlacedPiece, ...] = ()
-    """Pieces to start from, in protocol order; empty: the usual start.
-    Any pieces are allowed. Without a king neither side can win; one piece each is a draw.
+    """Pieces to start from, in protocol order; empty: the usual start. Any pieces are allowed. Without a king neither
+    side can win; one piece each is a draw.
     """
     turn: Literal["white", "black"] = "white"
     played: tuple[str, ...] = ()
@@ -148,10 +148,8 @@ class QuantumChess:
         return 2 * (moves + 1) * (passes + 1) if moves and passes else None
 
     def describe(self) -> dict[str, Any]:
-        """Return the data for protocols: `variant`, and for a given position `board` (pieces, hidden types as
-        `unknown`)
-        and
-        `played` (announcements).
+        """Return the data for protocols: `variant`; for a given position also its pieces as `board` (hidden types as
+        `unknown`) and the announcements as `played`.
         """
         told: dict[str, Any] = {"variant": self.options.variant.value}
         if self.options.position:
@@ -188,10 +186,7 @@ class QuantumChess:
         return Destination(self._turn, self._touched.x, self._touched.y)
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """Apply the answer to `pending()`.
-
-        Raises RuntimeError after the end and TypeError for another game's decision.
-        """
+        """Apply the answer to `pending()`. Raises as `Game.apply`."""
         if self._end is not None:
             raise RuntimeError("the game is over: nothing is pending")
         match self.pending(), reply.decision:
@@ -281,7 +276,6 @@ class QuantumChess:
         return self._announce(piece)
 
     def _announce(self, piece: Piece) -> Sequence[Event]:
-        """Announce a selection. A piece that cannot move ends the turn."""
         if piece.current is None or piece.index is None:
             raise RuntimeError("a piece that is still open was announced")
         seat, kind, index = self._turn, piece.current.value, piece.index

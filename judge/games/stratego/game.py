@@ -71,7 +71,6 @@ class Stratego:
         self.turn = 0
         """Number of the current turn; 0 during the set-up."""
         self.half_moves: list[PlayedMove] = []
-        """All requested half-moves, as in a log."""
         self.outcome = ""
         self.named: int | None = None
         """Seat named by `result`; None: neither."""
@@ -82,10 +81,8 @@ class Stratego:
         self._end: End | None = None
         self._seat = RED
         self._even: tuple[str, str, int, int] | None = None
-        """Undecided fight: reply, rank, start, target."""
         self._no_moves = 0
         self._clash: Clash | None = None
-        """Outcome of the last half-move's fight, if any."""
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
@@ -134,10 +131,7 @@ class Stratego:
         return HalfMove(self._seat, self.turn, self._board.seen_by(self._seat))
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """Apply the answer to `pending()`.
-
-        Raises RuntimeError after the end and TypeError for another game's decision.
-        """
+        """Apply the answer to `pending()`. Raises as `Game.apply`."""
         if self._end is not None:
             raise RuntimeError("the game is over: nothing is pending")
         if self._even is not None:
@@ -162,11 +156,10 @@ class Stratego:
         return (Confirmed(None, self._seat, self.turn, ""),) if self.options.confirm_silence else ()
 
     def result(self, names: tuple[str, str]) -> str:
-        """Return `NAME COLOUR OUTCOME TURN RED_VALUE BLUE_VALUE` (UCC's manual, EXIT/OUTPUT, without its erroneous
-        second
-        OUTCOME).
+        """Return `NAME COLOUR OUTCOME TURN RED_VALUE BLUE_VALUE`.
 
-        TURN is the turn in which the game ended; at the turn limit, the turn that is not played.
+        UCC's manual, EXIT/OUTPUT, repeats OUTCOME by mistake. TURN is the turn in which the game ended; at the turn
+        limit, the turn that is not played.
         """
         who = "neither BOTH" if self.named is None else f"{one_word(names[self.named])} {COLOURS[self.named]}"
         red, blue = self.values
@@ -308,7 +301,6 @@ class Stratego:
     # --- turns and ends ----------------------------------------------------------------------------------------------
 
     def _go_on(self, text: str, clash: Clash | None = None) -> Sequence[Event]:
-        """Record a half-move and continue, unless attrition ends the game."""
         seat, turn = self._seat, self.turn
         self.half_moves.append(PlayedMove(turn, seat, text))
         self._clash = clash

@@ -38,9 +38,8 @@ class StrategoOptions(BaseModel):
     """
     attrition: Literal["none", "draw", "win"] = "none"
     """Without movable pieces: `none` has no effect (NO_MOVE is required); `draw` at the end of a turn if both sides
-    lack
-    them;
-    `win` for the side to move if the other lacks them (draw if both do), checked before and after every half-move.
+    lack them; `win` for the side to move if the other lacks them (draw if both do), checked before and after every
+    half-move.
     """
     turn_limit: Annotated[StrictInt, Field(ge=0)] | None = 5000
     """The game is a draw when this turn number would begin, so one turn fewer is played; None: no limit."""

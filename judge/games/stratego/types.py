@@ -4,10 +4,9 @@ Seat 0 is RED, owns rows 0 to 3 (the top) and moves first; seat 1 is BLUE and ow
 the left, y rows from the top, both from 0 (UCC's manual, PROTOCOL).
 
 A half-move is `X Y DIRECTION [MULTIPLIER]`, NO_MOVE or SURRENDER. Replies are parsed like the C++ streams of the
-managers
-of 2011 and 2012, because agents rely on it: any blank, tab or carriage return separates, numbers may have a sign and
-leading zeros, a multiplier that is not a number is 0, and the rest is ignored. Words are upper case. SURRENDER and
-NO_MOVE are alone on their line.
+managers of 2011 and 2012, because agents rely on it: any blank, tab or carriage return separates, numbers may have a
+sign and leading zeros, a multiplier that is not a number is 0, and the rest is ignored. Words are upper case. SURRENDER
+and NO_MOVE are alone on their line.
 """
 
 import re
@@ -49,8 +48,7 @@ class HalfMove(Request):
     """`seat` must move in turn `turn` (from 1; a half-move of each side).
 
     `board` is this side's view: ten lines of ten characters and a newline; own pieces as letters, enemies `#`, lakes
-    `+`,
-    empty squares `.`.
+    `+`, empty squares `.`.
     """
 
     turn: int

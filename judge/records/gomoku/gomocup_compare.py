@@ -41,7 +41,6 @@ _OTHER: Mapping[Outcome, Outcome] = {"black": "white", "white": "black", "draw":
 
 Opening = tuple[Square, ...]
 Key = tuple[str, str]
-"""Black and white, with names normalised for both sides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,6 @@ def _spelled(name: str) -> str:
 def _align(
     theirs: Sequence[_Game], ours: Sequence[_Game]
 ) -> tuple[list[tuple[_Game, _Game]], list[_Game], list[_Game]]:
-    """Pair games of the same agents, colours and opening. Return the pairs and each side's rest."""
     waiting: dict[tuple[Key, Opening], list[_Game]] = defaultdict(list)
     for our in ours:
         waiting[_key(our), our.opening].append(our)
@@ -170,7 +168,6 @@ def _squares(stones: Sequence[Square]) -> str:
 
 
 def _by_our_rules(game: _Game, known: set[Opening], drawn_at: int, contest: FinishedContest) -> Iterator[Difference]:
-    """Yield differences from this judge's rules, as far as the stones and times show them."""
     options, record = contest.policy.game.options, game.record
     size = (options["width"], options["height"])
     if (record.width, record.height) != size:

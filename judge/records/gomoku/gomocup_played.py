@@ -27,7 +27,6 @@ _STATE = re.compile(
 )
 
 _LAST_LINE = re.compile(rb"[\r\n][ \t]*[012][ \t]*,[^\r\n]*[\r\n]*\Z")
-"""GomocupJudge's line with the winner; Piskvork's own files end with a code."""
 
 Place = tuple[int, int, int]
 

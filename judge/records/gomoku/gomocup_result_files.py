@@ -7,9 +7,8 @@
     _result.txt     wins, losses, failures and times of each player, best first
     _table.html     the crosstable, `wins:losses`
 
-Player 1 moves first after the opening: white if its number of stones is odd. Numbers count from 0 except winners.
-Games of disqualified agents are left out of result.pgn. A game that both players lost by a fault is written as not
-played.
+Player 1 moves first after the opening: white if its number of stones is odd. Numbers count from 0 except winners. Games
+of disqualified agents are left out of result.pgn. A game that both players lost by a fault is written as not played.
 """
 
 import html
@@ -25,7 +24,6 @@ from judge.records.gomoku.replay import five_of
 from judge.records.managers import ContestGame, FinishedContest
 
 RATING = {"advantage": 0.0, "draw_elo": 0.01, "mean": 1600.0}
-"""GomocupJudge's BayesElo parameters and mean."""
 
 MESSAGES, STATE, PGN, RESULT, TABLE = "message.txt", "state.txt", "result.pgn", "_result.txt", "_table.html"
 
@@ -80,7 +78,6 @@ class _Result:
 
     @property
     def order(self) -> tuple[int, int, int, bool]:
-        """Sort key: opening, pair, colours, as in GomocupJudge's schedule."""
         first, second = self.players
         return self.round, min(first, second), max(first, second), first > second
 
@@ -169,7 +166,6 @@ def _count(players: Sequence[_Player], result: _Result) -> None:
 
 
 def _messages(game: ContestGame, record: FiveRecord, name: str) -> bytes:
-    """Return each seat's messages before each move, and its total time so far."""
     used = [0.0, 0.0]
     lines = []
     for number, step in enumerate(game.steps.steps[1:] if game.steps else (), record.opening + 1):
@@ -184,7 +180,6 @@ def _messages(game: ContestGame, record: FiveRecord, name: str) -> bytes:
 
 
 def _pgn(contest: FinishedContest, result: _Result) -> bytes:
-    """Return the result only. White is player 1, who moves first."""
     first, second = (f"{number}#{contest.agents[number]}" for number in result.players)
     outcome = ("draw", "black", "white")[result.winner or 0]
     return write_pgn(

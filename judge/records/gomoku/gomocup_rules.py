@@ -28,7 +28,6 @@ class ClockFinding(NamedTuple):
     ms: int
     allowed: int
     limit: str
-    """Name of the exceeded limit."""
 
 
 def judged(record: FiveRecord, opening: int, rule: Rule, drawn_at: int) -> RulesEnd | None:

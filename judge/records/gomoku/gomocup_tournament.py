@@ -4,8 +4,8 @@
     opening/NAME.txt        `opening = NAME`: one per line, offsets from the middle of the board
     engine/NAME             `engines = NAME ...`: archives or programs
 
-The directories are looked up in the file's parent directory and in its own. All files are untrusted: names cannot
-leave the directories, links are not followed, and sizes are limited. A remark reports values that GomocupJudge reads
+The directories are looked up in the file's parent directory and in its own. All files are untrusted: names cannot leave
+the directories, links are not followed, and sizes are limited. A remark reports values that GomocupJudge reads
 unexpectedly, such as `tournament = 0` as a round robin.
 """
 
@@ -63,7 +63,6 @@ _OTHERS = {
     "upload_offline_result": "pages are written by judge contest publish, all of them",
     "remote": "nothing is uploaded; copy what judge contest publish writes",
 }
-"""Optional fields, with the remark for those not imported."""
 
 _NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
 

@@ -36,7 +36,6 @@ from judge.records.text_files import decode_file, head_of
 RESULTS: dict[str, Outcome] = {"1-0": "black", "0-1": "white", "1/2-1/2": "draw", "*": ""}
 
 _DRAWS = frozenset({"1/2-1/2", "1/2", "0.5-0.5", "0,5-0,5"})
-"""Spellings of a draw, with ½ as 1/2."""
 
 NO_DATE = "????.??.??"
 
@@ -222,7 +221,6 @@ def _board(game: _Game, source: str) -> tuple[int, int]:
 
 
 def _outcome(game: _Game, source: str) -> Outcome:
-    """Prefer the tag, which rating programs use, to the result after the moves."""
     line, text = game.tags.get("Result", (game.line, game.end or "*"))
     result = _plain_result(text)
     if result not in RESULTS:

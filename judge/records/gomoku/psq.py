@@ -81,8 +81,7 @@ def read_psq(data: bytes, source: str = "psq") -> FiveRecord:
 
     Accepts any line end, blank lines, moves without times, and missing names, code and last line. Raises InputError for
     a missing header, a square off the board or occupied, or an unknown line. A losing stone on an occupied square,
-    which
-    GomocupJudge keeps as the last move, is dropped.
+    which GomocupJudge keeps as the last move, is dropped.
     """
     (number, text), *lines = split_lines(decode_file(data, source)) or [(1, "")]
     header = _HEADER.fullmatch(text)
@@ -111,7 +110,6 @@ def _without_illegal_end(lines: list[Line]) -> tuple[list[Line], bool]:
 
 
 def _read_end(lines: Sequence[Line], source: str) -> tuple[tuple[str, str] | None, int | None, str]:
-    """Return names, code and GomocupJudge's line. Their presence follows from the number of lines."""
     texts = [text for _, text in lines]
     names = (texts[0], texts[1]) if len(texts) >= 2 else None
     code, footer = [*(texts[2:] if names else texts), "", ""][:2]

@@ -34,8 +34,7 @@ class FiveRecord:
 
     `width` and `height` are 0 and `moves` is empty if only the result is known. The first `opening` moves are the
     opening. `rule` is a word of `Rule`, `verdict` one of `Verdict`; `names` are (black, white). Empty text, and None
-    for
-    `names`, mean unknown.
+    for `names`, mean unknown.
     """
 
     width: int
@@ -104,8 +103,7 @@ def outcome_on_board(record: FiveRecord) -> Outcome:
     """Return the winner of a game that ended by its rules, as far as the stones show it.
 
     Exactly five through the last stone win under every rule; a longer row may be a foul, so it proves nothing. Without
-    a
-    row, at most 25 empty squares mean a draw.
+    a row, at most 25 empty squares mean a draw.
     """
     board = GomokuBoard(record.width, record.height)
     at = -1

@@ -4,9 +4,9 @@
     ;B[hh]C[opening move]
     ;W[ih]C[1520ms])
 
-Squares are column and row from the top left corner, `a` to `z`, then `A` to `Z`: at most 52x52. Rectangular boards
-have SZ[width:height]. The comment of a stone is `opening move` or its time, as in c-gomoku-cli. RE has the winner
-and T (time), R (resigned) or F (another fault). GC has the verdict.
+Squares are column and row from the top left corner, `a` to `z`, then `A` to `Z`: at most 52x52. Rectangular boards have
+SZ[width:height]. The comment of a stone is `opening move` or its time, as in c-gomoku-cli. RE has the winner and T
+(time), R (resigned) or F (another fault). GC has the verdict.
 
 Everything of a record is kept. The reader accepts collections, FF[1] to FF[4], unknown properties, and set-up stones
 (AB and AW before the first move) as opening. It reads the main line only, and refuses passes and other games (GM). CA
@@ -308,7 +308,6 @@ def _read_moves(nodes: Sequence[_Node], laying: Laying, source: str) -> int:
 
 
 def _set_up(node: _Node, turn: int, source: str) -> Iterator[tuple[int, str]]:
-    """Yield a node's set-up stones as if played alternately, beginning with colour `turn`."""
     none = _Values(0, [])
     stones = (node.get("AB", none), node.get("AW", none))
     first, second = stones[turn], stones[1 - turn]

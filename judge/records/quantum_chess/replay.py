@@ -164,7 +164,6 @@ class _Replayer:
         return fault
 
     def _refused(self, words: str) -> Reply | None:
-        """Return an answer that the manager would report as `words`, with any matching square."""
         word, _, rest = words.partition(" ")
         if words.startswith('ILLEGAL unasked "'):
             return Reply(ReplyKind.UNASKED, _quoted(rest))

@@ -24,7 +24,6 @@ from judge.games.stratego.types import BLUE, COLOURS, RED, SETUP_ROWS, one_word
 from judge.games.types import SEATS, AgentFault, Verdict
 
 SHORT = ("RED", "BLU")
-"""Names of the sides in half-move lines."""
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 
@@ -186,8 +185,7 @@ class _Reader:
             if match is None:
                 raise self._error("a half-move is written such as 1 RED: 0 3 DOWN OK")
             # A manager that notices a dead agent ends within its last line. An agent may write the same words, but then
-            # more
-            # lines follow.
+            # more lines follow.
             end = _END.fullmatch(match[3]) if self._next >= len(self._lines) else None
             text = match[3] if end is None else ""
             half_moves.append(HalfMoveLine(self._next, int(match[1]), SHORT.index(match[2]), text))

@@ -52,7 +52,6 @@ _MAX_LAST_LINES = 6
 _IGNORED = "ignored: "
 
 _CHATTER = re.compile(r"(?i)(?:debug|message|error|unknown|info)\b")
-"""Words that begin lines other than answers."""
 
 _FIXES = {
     Verdict.ILLEGAL: "put each stone or piece that the judge sends on the board, and check a move before printing it",
@@ -175,7 +174,6 @@ _MISSING = (
         "send it with the agent",
     ),
 )
-"""Missing things: pattern, kind, fix if no runtime has it."""
 
 _ELSEWHERE = (
     "{0} is in your archive, but Python searches for it in the folder of the started program: start a program next "
@@ -332,19 +330,17 @@ def _missing(what: str, name: str, fix: str, policy: Policy) -> str:
 
 
 def _late_answer(last_words: bytes) -> str:
-    """Return the first line after the end of the game, without chatter."""
     lines = (line.strip() for line in decode(last_words).splitlines())
     return next((line[:60] for line in lines if line and not _CHATTER.match(line)), "")
 
 
 def _has_other_words(talk: RecordedTalk) -> bool:
-    """Return whether its last line was ignored and is not a complaint itself."""
     note = talk.side.notes[-1] if talk.side.notes else ""
     return note.startswith(_IGNORED) and not _CHATTER.match(note.removeprefix(_IGNORED).strip("'\""))
 
 
 def has_misread_form(talk: RecordedTalk) -> bool:
-    """Return whether a late agent waits after an invalid answer: more time would not help."""
+    """Return whether a late agent waits after an invalid answer, so that more time would not help."""
     return not (talk.errors or talk.unfinished) and _has_other_words(talk) and not _was_busy(talk)
 
 

@@ -17,7 +17,6 @@ HURRY_MS = 1000
 """Announced turn limit, to test that it is read."""
 STOP_AFTER_MS = 300
 PAUSE_S = 0.3
-"""Observation time after an answer without freezing."""
 MAX_FAULTS = 2
 """Maximum number of faults that end the agent's process."""
 
@@ -81,7 +80,6 @@ class QuestionResults:
     late: list[Finding] = field(default_factory=list)
     """Warnings for late failures that did not repeat in a new process."""
     ending: Diagnosis | None = None
-    """Why the interview uses another line ending than the contest."""
 
     @property
     def sound(self) -> Question:
@@ -101,11 +99,9 @@ class QuestionResults:
 def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     """Ask all questions. After a fault that ends the agent's process a new one continues.
 
-    A late failure is repeated in a new process, as in every contest game, and is only a warning if that succeeds. At
-    the
-    first question that is not understood, not answered, or ends the process, the other line ending is tried; if it
-    works,
-    everything is asked again with it (`Examinee.line_ending`). An empty `ending` prevents this.
+    A late failure is repeated in a new process, as in every contest game, and is only a warning if that succeeds. If a
+    question is not understood, not answered, or ends the process, the other line ending is tried once for each case; if
+    it works, everything is asked again with it (`Examinee.line_ending`). An empty `ending` prevents this.
 
     The first conversation waits for `SOON_MS`. An agent that then waits after an invalid answer gets no more time; any
     other is asked again with its full time. If the first question stays unanswered, the interview ends.
@@ -215,7 +211,6 @@ def _only_late(talk: RecordedTalk, question: Question, fault: Verdict) -> Findin
 
 
 def _ask_late_faults_again(examinee: Examinee, results: QuestionResults, policy: Policy) -> None:
-    """Repeat wrong later answers in a new process, up to each check's first failure."""
     failed_checks: set[str] = set()
     for talk in list(results.talks):
         for answer in talk.answers:

@@ -44,8 +44,8 @@ class Interview:
         opponent: Callable[[Request], Reply],
         pause_s: float = 0.0,
     ) -> None:
-        """Each question begins a game `name` with `options`. `opponent` answers for the other seat.
-        A pause of `pause_s` follows each answer.
+        """Each question begins a game `name` with `options`. `opponent` answers for the other seat. A pause of
+        `pause_s` follows each answer.
         """
         plain = new_game(name, options)
         self.requests, self.events = plain.requests, plain.events

@@ -28,7 +28,6 @@ NEVER_MS = 1 << 40
 _WRONGS = frozenset(
     {Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME, Verdict.MEMORY, Verdict.OUTPUT, Verdict.CRASH}
 )
-"""Faults that end a conversation."""
 
 
 _NO_COMMANDS = (b"DONE",)

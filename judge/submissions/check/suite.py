@@ -40,7 +40,6 @@ _WINDOW = "it is linked as a graphical program, and there is no screen here"
 _NO_WINDOW = "link it with /SUBSYSTEM:CONSOLE or -mconsole"
 
 FULL_SHARE = 0.9
-"""Share of its memory cap from which an agent is warned."""
 
 
 def examine(
