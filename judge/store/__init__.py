@@ -1,1 +1,1 @@
-"""What must never be lost: contests, games, attempts and results, in SQLite or PostgreSQL."""
+"""The durable state of contests: games, attempts and results, in SQLite or PostgreSQL."""

@@ -1,8 +1,7 @@
-"""The state of a contest: its games, which of them is being played as which attempt, and how each ended.
+"""The state of a contest: its games, their attempts and results.
 
-A game is issued, and then either accepted with its result or rolled back. A result counts once, and only for the
-current attempt: a result that comes after the game was issued again is stored for audit and changes nothing.
-Every method is one transaction, and its changes are on disk when it returns.
+A game is issued, then accepted with a result or rolled back. Only the current attempt can have a result; a
+late one is stored for audit. Each method is one transaction, durable when it returns.
 """
 
 import hashlib
@@ -29,14 +28,15 @@ from judge.store.types import ANNOUNCED, FROZEN, EntryRow, FileKind
 
 
 class Store(Reader):
-    """One database. Safe to use from several processes at once."""
+    """One database. Safe to use from several processes."""
 
     _lease: Lease | None = None
 
     @contextmanager
     def lease(self, contest: str, holder: str) -> Iterator[Lease]:
-        """What whoever runs a contest holds, while it does: see `judge.store.lease`. Until its end this store writes
-        only while the lease is held: StoreLostError otherwise."""
+        """Hold the right to run the contest (`judge.store.lease`). Inside, this store writes only with the lease, and
+        otherwise raises StoreLostError.
+        """
         with Lease(self._engine, contest, holder) as lease:
             self._lease = lease
             try:
@@ -45,8 +45,9 @@ class Store(Reader):
                 self._lease = None
 
     def carry_out(self, contest: str, order: OrganiserOrder, do: Callable[["Store"], str]) -> DoneOrder:
-        """Carry out an order once: see `judge.store.orders`. `do` is given this store inside the transaction, uses it
-        alone, and returns what was done. Raises what it raises, and then nothing has changed."""
+        """Carry out an order once (`judge.store.orders`). `do` gets this store inside the transaction and returns a
+        description of the effect. If it raises, nothing changes.
+        """
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             inner = self._inside(connection)
@@ -58,10 +59,7 @@ class Store(Reader):
     # --- the files of a contest --------------------------------------------------------------------------------------
 
     def keep(self, contest: str, kind: FileKind, digest: str, data: bytes) -> None:
-        """Keep a copy of a file in the database, so that another host finds it when the contest's host is lost; once.
-
-        An SQLite database keeps none: it is on the disk of the contest's folder.
-        """
+        """Store a copy of a file in the database, for a host that takes over. Does nothing with SQLite."""
         if not self.keeps_files:
             return
         with self._writing() as connection:
@@ -71,9 +69,9 @@ class Store(Reader):
     # --- a contest and its schedule ----------------------------------------------------------------------------------
 
     def announce(self, name: str, secret: str | None, commitment: str | None) -> None:
-        """Begin the log of a contest with the commitment to its chance, before its entries are known.
+        """Start the log of a contest with the commitment to its secret, unless it has a log.
 
-        Nothing changes if it has a log or has begun. `secret` and `commitment` are None if the plan fixes a seed.
+        `secret` and `commitment` are None with a fixed seed.
         """
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is not None:
@@ -83,16 +81,15 @@ class Store(Reader):
             self._tell(connection, name, ANNOUNCED, "", digest=commitment)
 
     def announced_secret(self, name: str) -> str | None:
-        """The secret of a contest that was announced; None if it was not, or if its seed is fixed."""
+        """The secret of an announced contest; None if it is not announced or its seed is fixed."""
         with self._reading() as connection:
             row = announced_row(connection, name)
         return None if row is None else row.secret
 
     def freeze(self, name: str, digest: str) -> int:
-        """Tell who takes part, by a digest, before anything is drawn; the number of leaves up to there.
+        """Lock in the entries, by digest, before the draw; return the number of leaves so far.
 
-        The same entries can be frozen again, which changes nothing. Raises InputError for other ones: whoever could
-        freeze twice could choose the draw.
+        Raises InputError if another digest is locked in, because the organiser could choose the draw.
         """
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is None:
@@ -103,15 +100,15 @@ class Store(Reader):
                 return (self._tell(connection, name, FROZEN, "", digest=digest) or 0) + 1
             if row.digest != digest:
                 raise InputError(
-                    f"the entries of {name!r} were frozen as others ({row.at}), and whoever freezes them twice could "
-                    "choose the draw; bring them back as they were, or begin a contest of another name"
+                    f"other entries of {name!r} are locked in ({row.at}); "
+                    "restore those entries, or begin a contest with another name"
                 )
             return int(row.number) + 1
 
     def create(self, name: str, document: str, entered: Sequence[EntryRow], secret: str | None = None) -> None:
-        """Create a contest with its entries, which do not change any more; InputError if there is one of that name.
+        """Create a contest with its final entries. Raises InputError if the name exists.
 
-        `secret` is the secret of its chance, if the document has only a commitment to it.
+        `secret` is given if the document has only its commitment.
         """
         values = {"document": document, "created_at": self._stamp(), "state": "open", "secret": secret}
         with self._writing() as connection:
@@ -121,28 +118,29 @@ class Store(Reader):
             elif announced.state == ANNOUNCED:
                 connection.execute(update(contests).where(contests.c.name == name).values(**values))
             else:
-                raise InputError(f"there is a contest {name!r} already; go on with it or take another name")
+                raise InputError(f"contest {name!r} exists already; continue it, or choose another name")
             for entry in entered:
                 connection.execute(insert(entries).values(contest=name, **asdict(entry)))
             digest = hashlib.sha256(f"{document}\n".encode()).hexdigest()
             self._tell(connection, name, "created", f"{len(entered)} entries", digest=digest)
 
     def set_state(self, contest: str, state: str, why: str) -> None:
-        """Open, pause or stop a contest: only an open one issues games."""
+        """Open, pause or stop a contest. Only an open one issues games."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             connection.execute(update(contests).where(contests.c.name == contest).values(state=state))
             self._tell(connection, contest, state, why)
 
     def remark(self, contest: str, event: str, text: str, game: str | None = None) -> None:
-        """Write a line into the contest's log, of a game if one is given."""
+        """Write a line to the contest's journal."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             self._tell(connection, contest, event, text, game)
 
     def tell_once(self, name: str, event: str, text: str, who: str) -> bool:
-        """Write a line into the log of a contest that was announced, unless the last line of this event has the same
-        text; whether it was written. Raises InputError if it was not announced."""
+        """Write a line to the journal of an announced contest, unless it repeats the last line of this event; return
+        whether it was written. Raises InputError if the contest was not announced.
+        """
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is None:
                 raise InputError(f"contest {name!r} was not announced")
@@ -154,7 +152,7 @@ class Store(Reader):
             return True
 
     def disqualify(self, contest: str, agent: str, why: str) -> None:
-        """Disqualify an agent: its results do not count, and its other games are cancelled."""
+        """Disqualify an agent: its results do not count and its other games are cancelled."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             changed = connection.execute(
@@ -166,7 +164,7 @@ class Store(Reader):
             self._tell(connection, contest, "disqualified", f"{agent}: {why}")
 
     def schedule(self, contest: str, new: Sequence[ScheduledGame], pairs: Sequence[Pairing] = ()) -> None:
-        """Add games and the pairings that they are of; what is there already is left as it is."""
+        """Add games and their pairings; existing ones stay unchanged."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             known = {(row.round, row.table) for row in connection.execute(pairings_of(contest))}
@@ -182,17 +180,15 @@ class Store(Reader):
                 digest = schedule_digest(added)
                 self._tell(connection, contest, "scheduled", f"{len(added)} games", digest=digest)
 
-    # --- issue, fix, roll back ---------------------------------------------------------------------------------------
+    # --- issue, accept, roll back ------------------------------------------------------------------------------------
 
     def issue(
         self, contest: str, host: str, alone: frozenset[str] = frozenset(), slot: str = ""
     ) -> ScheduledGame | None:
-        """Give out the next game of the schedule as a new attempt; None if there is none.
+        """Issue the next game as a new attempt, or return None.
 
-        `host` and `slot` are where it will be played; empty if that is not known yet.
-
-        Agents in `alone` play one game at a time, in the order of the schedule: no later game of theirs is given out
-        before an earlier one, nor before one that is held.
+        `host` and `slot` may be empty if unknown. Agents in `alone` play one game at a time in schedule order,
+        also after held games.
         """
         with self._writing() as connection:
             if contest_row(connection, contest, locked=True).state != "open":
@@ -201,7 +197,7 @@ class Store(Reader):
             playing = select(of.first, of.second).where(of.contest == contest, of.state == GameState.RUNNING)
             busy = {agent for row in connection.execute(playing) for agent in row} & alone
             columns = (of.number, of.id, of.first, of.second, of.state)
-            # Each by itself: then an index has them in their order.
+            # Two queries: each can use the index in its order.
             pending, held = (
                 select(*columns).where(of.contest == contest, of.state == state).order_by(of.number)
                 for state in (GameState.PENDING, GameState.HELD)
@@ -222,16 +218,15 @@ class Store(Reader):
         return replace(value_of(ScheduledGame, row), state=GameState.RUNNING, attempt=attempt)
 
     def played_by(self, game: str, attempt: int, host: str) -> None:
-        """Say which machine played an attempt, if that was not known when it was issued."""
+        """Store the machine of an attempt, if it was unknown at its issue."""
         with self._writing() as connection:
             of_attempt = (attempts.c.game == game, attempts.c.number == attempt)
             connection.execute(update(attempts).where(*of_attempt).values(host=host))
 
     def accept(self, game: str, attempt: int, outcome: Outcome) -> AttemptState:
-        """Accept the result of an attempt, if it is the current one and the game has no result.
+        """Accept the result of the current attempt, unless the game has one.
 
-        ACCEPTED, also when this very attempt was accepted already; SUPERSEDED otherwise, and nothing has changed.
-        ValueError for a void, which is no result.
+        Returns ACCEPTED, also if repeated, or SUPERSEDED without a change. Raises ValueError for a void.
         """
         if outcome.verdict == Verdict.VOID:
             raise ValueError("a void is no result: it is played again")
@@ -259,11 +254,11 @@ class Store(Reader):
     def void(
         self, game: str, attempt: int, why: str, record: str | None, allowed: int, public: str | None = None
     ) -> GameState:
-        """Mark an attempt as void; returns the new state of the game: pending, held after `allowed` void attempts in a
-        row, or cancelled if one of its agents is disqualified.
+        """Mark an attempt as void; return the game's new state: pending, held after `allowed` voids in a row, or
+        cancelled if an agent is disqualified.
 
-        `record` and `public` are the digests of its record and of what is public of it. If the attempt is not the
-        current one, only its own row changes; if this very attempt is void already, nothing does.
+        `record` and `public` are digests of the record and its public part. If the attempt is not current, only
+        its own row changes.
         """
         with self._writing() as connection:
             row = _game(connection, game)
@@ -281,9 +276,8 @@ class Store(Reader):
             return GameState(_game(connection, game).state)
 
     def roll_back(self, contest: str, why: str, but: Collection[tuple[str, int]] = ()) -> int:
-        """Abandon every running attempt after a crash, so that its game is pending again; returns how many.
-
-        `but`: games and attempts that are still being played.
+        """Abandon all running attempts except `but` (game, attempt); their games are pending again. Return their
+        number.
         """
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
@@ -298,20 +292,19 @@ class Store(Reader):
             return len(running)
 
     def annul(self, game: str, why: str, attempt: int | None = None) -> GameState:
-        """Take back the result of a game: it is pending again, or cancelled if one of its agents is disqualified.
+        """Withdraw the result of a game: it is pending again, or cancelled if an agent is disqualified.
 
-        InputError if the game has no result and is not being played, or if `attempt` is given and is not the current
-        one.
+        Raises InputError if the game is neither played nor running, or if `attempt` is not the current one.
         """
         with self._writing() as connection:
             row = _game(connection, game)
             if attempt not in (None, row.attempt):
                 raise InputError(
-                    f"game {row.number} has been played again since: attempt {row.attempt} is the current one, "
-                    f"not {attempt}; look at it again"
+                    f"game {row.number} was replayed: attempt {row.attempt} is the current one, "
+                    f"not {attempt}; reload it"
                 )
             if row.state not in (GameState.DONE, GameState.RUNNING):
-                raise InputError(f"game {game} is {row.state}: it has no result to be taken back")
+                raise InputError(f"game {game} is {row.state}: it has no result to withdraw")
             connection.execute(results.delete().where(results.c.game == game))
             self._end(connection, row, row.attempt, AttemptState.ANNULLED, why, None)
             connection.execute(update(games).where(games.c.id == game).values(state=GameState.PENDING, why=why))
@@ -319,10 +312,8 @@ class Store(Reader):
             return GameState(_game(connection, game).state)
 
     def release(self, contest: str, why: str, game: str | None = None, but: Collection[str] = ()) -> int:
-        """Make the held games pending again, or that one alone, because the organiser has fixed the cause; returns
-        how many. Those of `but` stay held.
-
-        Earlier void attempts still count: one more, and the game is held again.
+        """Release the held games, or `game`, except `but`; return their number. After one more void a game is held
+        again.
         """
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
@@ -356,7 +347,7 @@ class Store(Reader):
 
 
 def _game(connection: Connection, game: str) -> Row[Any]:
-    """The row of a game, locked after that of its contest, as in every other transaction."""
+    """The row of a game, locked after its contest's row as in all transactions."""
     contest = connection.scalar(select(games.c.contest).where(games.c.id == game))
     if contest is None:
         raise InputError(f"there is no game {game!r} in this store")
@@ -365,7 +356,6 @@ def _game(connection: Connection, game: str) -> Row[Any]:
 
 
 def _cancel(connection: Connection, contest: str) -> None:
-    """Cancel the games of disqualified agents that are not played yet."""
     out = select(entries).where(entries.c.contest == contest, entries.c.disqualified.is_not(None))
     for entry in connection.execute(out).all():
         connection.execute(
@@ -380,7 +370,7 @@ def _cancel(connection: Connection, contest: str) -> None:
 
 
 def _voids_in_a_row(connection: Connection, game: str) -> int:
-    """The number of void attempts since the last attempt of another state; abandoned attempts are not counted."""
+    """Void attempts since the last other state; abandoned attempts are not counted."""
     told = connection.scalars(
         select(attempts.c.state)
         .where(attempts.c.game == game, attempts.c.state != AttemptState.ABANDONED)

@@ -1,4 +1,4 @@
-"""The database of contests: engine, clock, transactions, locks and schema, on SQLite or PostgreSQL."""
+"""The database: engine, clock, transactions, locks and schema, on SQLite or PostgreSQL."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -43,16 +43,16 @@ Value = TypeVar("Value", bound="DataclassInstance")
 Columns = TypeVarTuple("Columns")
 
 LOST_AFTER_S = 30
-"""Maximum time after which the client and PostgreSQL notice that the other is lost."""
+"""Maximum time to notice a lost connection, on both sides."""
 
 LOCK_TIMEOUT_S = 10
-"""Maximum wait of a PostgreSQL transaction for a lock that another session has. Transactions take milliseconds."""
+"""Maximum wait of a PostgreSQL transaction for a lock. Transactions take milliseconds."""
 
 SQLITE_LOCK_TIMEOUT_S = 60.0
-"""Maximum wait of an SQLite transaction. SQLite has one writer at a time."""
+"""Maximum wait of an SQLite transaction for its one writer."""
 
 MIGRATION_TIMEOUT_S = 600
-"""Maximum wait for another process that migrates the database."""
+"""Maximum wait for another process's migration."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -63,7 +63,7 @@ _LIBPQ_SETTINGS = {
     "keepalives_count": 4,
     "tcp_user_timeout": LOST_AFTER_S * 1000,
 }
-"""Without them libpq would wait for a quarter of an hour for a server that is cut off."""
+"""By default libpq waits a quarter of an hour for a lost server."""
 
 _READS = "judge_reads"
 _LOCK_NOT_AVAILABLE = "55P03"
@@ -72,7 +72,6 @@ _SQLITE_BUSY = 5
 """SQLite's code after `busy_timeout`."""
 
 _VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
-"""The revision of the schema, as alembic stores it."""
 
 _migrating = Lock()
 """alembic has global state: one thread at a time."""
@@ -80,49 +79,47 @@ _migrating = Lock()
 
 @unique
 class AdvisoryLock(IntEnum):
-    """The first key of each of PostgreSQL's advisory locks; the second key is a hash of the contest's name.
-
-    The locks of a database share one space of numbers. SQLite has one writer at a time and needs none.
+    """First keys of PostgreSQL's advisory locks; the second key is a hash of the contest's name. SQLite has one
+    writer and needs none.
     """
 
     MIGRATION = 5003112
-    """A process migrates the database. This key is used alone, because the lock is for all contests."""
+    """A process migrates the database. Used without a second key, for all contests."""
     LEASE = 5003113
-    """A process runs the contest; see `judge.store.lease`."""
+    """A process runs the contest (`judge.store.lease`)."""
     NOTICES = 5003114
-    """A process derives the notices to authors."""
+    """A process derives notices."""
     REGISTER = 5003115
     """A process writes to the register of submissions."""
 
 
 class Database:
-    """A database of contests. Safe to use from several processes at once."""
+    """A database of contests. Safe to use from several processes."""
 
     def __init__(self, url: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        """Connect and migrate. Raises as `connect`."""
+        """Connect and migrate. Raises like `connect`."""
         self._engine: Engine = connect(url)
         self._connection: Connection | None = None
         self._now = now
 
     def close(self) -> None:
-        """Close the connections to the database."""
+        """Close the connections."""
         self._engine.dispose()
 
     @contextmanager
     def moment(self) -> Iterator[Self]:
-        """This database at one moment, while others write."""
+        """Read inside one snapshot of this database while others write."""
         with self._reading() as connection:
             yield self._inside(connection)
 
     def _inside(self, connection: Connection) -> Self:
-        """This database inside a transaction of the caller."""
         inner = copy(self)
         inner._connection = connection
         return inner
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        """A transaction that only reads. It sees one moment, waits for no writer, and keeps no writer waiting."""
+        """A read-only transaction. It sees one snapshot and neither waits for writers nor delays them."""
         if self._connection is not None:
             yield self._connection
             return
@@ -134,7 +131,6 @@ class Database:
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        """A transaction that writes: that of the caller, if this database is inside one."""
         if self._connection is not None:
             yield self._connection
             return
@@ -166,9 +162,10 @@ class Database:
         digest: str | None = None,
         who: str | None = None,
     ) -> int | None:
-        """Add a line to a contest's journal; the number of its leaf. The contest's row is locked (`announced_row`).
+        """Add a line to a contest's journal; return its leaf number. The contest's row must be locked
+        (`announced_row`).
 
-        None if the contest was begun by a judge without logs: a log that lacks the beginning would prove nothing.
+        None for a contest begun by a judge without logs: an incomplete log would prove nothing.
         """
         lines = select(journal.c.number).where(journal.c.contest == contest).order_by(journal.c.id.desc())
         last = connection.execute(lines.limit(1)).first()
@@ -184,43 +181,44 @@ class ContestDatabase(Database):
     """A part of the database for one contest."""
 
     def __init__(self, url: str, contest: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        """Connect and migrate. Raises as `connect`."""
+        """Connect and migrate. Raises like `connect`."""
         super().__init__(url, now)
         self._contest = contest
 
 
 def stamp(time: datetime) -> str:
-    """A time as the tables store it. These texts sort like their times."""
+    """A time as stored text, which sorts by time."""
     return time.isoformat(timespec="milliseconds")
 
 
 def value_of(kind: type[Value], row: Row[Any], table: Table | None = None) -> Value:
-    """A row as a dataclass, whose fields are named like columns. Of a row of several tables, the columns of `table`."""
+    """Convert a row to a dataclass with fields named like its columns; of a joined row, the columns of `table`."""
     columns = row._mapping
     names = kind.__dataclass_fields__
     return kind(**{name: columns[name if table is None else table.c[name]] for name in names})
 
 
 def columns_of(table: Table, value: "DataclassInstance") -> dict[str, Any]:
-    """The fields of a dataclass that are columns of a table."""
+    """The fields of a dataclass that are columns of `table`."""
     return {field.name: getattr(value, field.name) for field in fields(value) if field.name in table.c}
 
 
 def count(connection: Connection, query: Select[Any]) -> int:
-    """The number of rows of a query."""
+    """Number of rows of a query."""
     return connection.scalar(select(func.count()).select_from(query.subquery())) or 0
 
 
 def connect(url: str) -> Engine:
-    """An engine for `url` (`sqlite:///round.db`, `postgresql+psycopg://...`), its tables created or migrated.
+    """Return an engine for `url` (`sqlite:///round.db`, `postgresql+psycopg://...`) with created or migrated
+    tables.
 
-    Raises InputError for an unusable URL or schema, StoreLostError if the database cannot be reached, HostError if it
-    cannot be used.
+    Raises InputError for an unusable URL or schema, StoreLostError if the database is unreachable, HostError
+    if it is unusable.
     """
     try:
         parsed = make_url(url)
         if parsed.get_backend_name() not in ("sqlite", "postgresql"):
-            raise InputError(f"store {url}: it is sqlite:///FILE or postgresql+psycopg://…")
+            raise InputError(f"store {url}: expected sqlite:///FILE or postgresql+psycopg://…")
         is_elsewhere = parsed.get_backend_name() == "postgresql"
         given = {name: value for name, value in _LIBPQ_SETTINGS.items() if name not in parsed.query}
         if not is_elsewhere and parsed.database and only_reads(path := Path(parsed.database)):
@@ -249,11 +247,11 @@ def connect(url: str) -> Engine:
 
 @contextmanager
 def store_lost(what: str) -> Iterator[None]:
-    """Raises StoreLostError where the connection to the store of `what` breaks, or none can be made."""
+    """Raises StoreLostError if the connection to the store of `what` fails."""
     try:
         yield
     except DBAPIError as error:
-        # SQLite's errors have no such code; 57P are those of a server that is just being stopped or started.
+        # SQLite's errors have no such code; 57P: the server is being stopped or started.
         code = getattr(error.orig, "sqlstate", "")
         if error.connection_invalidated or code is None or code.startswith("57P"):
             raise StoreLostError(f"the store of {what} is lost: {error.orig}") from None
@@ -261,13 +259,12 @@ def store_lost(what: str) -> Iterator[None]:
 
 
 def lock_until_commit(connection: Connection, lock: AdvisoryLock, contest: str) -> None:
-    """Wait for a lock that the transaction's end releases. Raises StoreBusyError. SQLite: does nothing."""
+    """Take a lock until the transaction ends. Raises StoreBusyError. Does nothing on SQLite."""
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(lock, func.hashtext(contest))))
 
 
 def _only_reading(engine: Engine) -> Engine:
-    """An engine of an SQLite database that this process cannot write."""
     event.listen(engine, "connect", _set_up_reading)
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
     where = f"store {engine.url.render_as_string()}"
@@ -275,7 +272,7 @@ def _only_reading(engine: Engine) -> Engine:
         with engine.begin() as connection:
             if _revision(connection) != _revisions()[-1]:
                 raise InputError(
-                    f"{where}: it can only be read here, and another judge made it: open it once with this judge "
+                    f"{where}: read-only here, and its schema is of another version: open it once with this judge "
                     "where it can be written, which migrates it"
                 )
     except DBAPIError as error:
@@ -289,12 +286,12 @@ def _set_up_reading(connection: Any, _record: object) -> None:
 
 
 def _set_up_sqlite(connection: Any, _record: object) -> None:
-    # The driver would begin transactions deferred, and two writers could deadlock.
+    # The driver's deferred transactions could deadlock two writers.
     connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in (
         "journal_mode=WAL",
-        # A result that was accepted survives a power cut.
+        # Accepted results survive a power failure.
         "synchronous=FULL",
         "foreign_keys=ON",
         f"busy_timeout={SQLITE_LOCK_TIMEOUT_S * 1000:.0f}",
@@ -309,7 +306,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _set_up_postgresql(connection: Any, _record: object) -> None:
-    # Outside a transaction: a rollback would undo the setting.
+    # Outside a transaction, whose rollback would undo the setting.
     before, connection.autocommit = connection.autocommit, True
     with connection.cursor() as cursor:
         cursor.execute(f"SET lock_timeout = '{LOCK_TIMEOUT_S}s'")
@@ -319,7 +316,6 @@ def _set_up_postgresql(connection: Any, _record: object) -> None:
 def _raise_busy(context: ExceptionContext) -> None:
     error = context.original_exception
     is_busy = getattr(error, "sqlstate", None) == _LOCK_NOT_AVAILABLE
-    # The low byte is the primary code.
     is_busy |= getattr(error, "sqlite_errorcode", 0) & 0xFF == _SQLITE_BUSY
     if is_busy:
         raise StoreBusyError(
@@ -329,8 +325,9 @@ def _raise_busy(context: ExceptionContext) -> None:
 
 
 def _restrict_to_owner(database: str | None) -> None:
-    """Let only its owner read a new file, and only its group an existing one: it has the contest's secret. Files that
-    SQLite adds get the same mode."""
+    """Make a new file private and an existing one readable by its group at most: it contains the secret. SQLite
+    copies the mode to its other files.
+    """
     if not database or database == ":memory:":
         return
     path = Path(database)
@@ -343,7 +340,6 @@ def _restrict_to_owner(database: str | None) -> None:
 
 
 def _migrate(engine: Engine) -> None:
-    """Create the tables of a new database, or migrate those of an older one."""
     with _migrating, engine.begin() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(text(f"SET LOCAL lock_timeout = '{MIGRATION_TIMEOUT_S}s'"))
@@ -364,19 +360,16 @@ def _migrate(engine: Engine) -> None:
 
 
 def _revision(connection: Connection) -> str | None:
-    """The revision of a database's schema; None if it is new."""
     has_tables = inspect(connection).has_table(_VERSION.name)
     return connection.scalar(select(_VERSION.c.version_num)) if has_tables else None
 
 
 def _revisions() -> list[str]:
-    """The revisions of the schema that can be opened. Each file name of a migration begins with one."""
     return sorted(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("*.py"))
 
 
 def _upgrade(connection: Connection) -> None:
-    """Run the migrations that a database lacks, inside the connection's transaction."""
-    # alembic doubles the start time of a judge, and few databases need it.
+    # alembic doubles a judge's start time and is rarely needed.
     from alembic import command
     from alembic.config import Config
 

@@ -1,4 +1,4 @@
-"""Records by the digest of what they hold: written before the row that names them, never changed, never half there."""
+"""Stores files by digest: written completely before the row that names them, and never changed."""
 
 import hashlib
 from collections.abc import Iterator
@@ -16,46 +16,46 @@ class Files:
         self._folder = folder
 
     def put(self, data: bytes) -> str:
-        """Write `data`, and return its SHA-256; it is on disk, under that name, when this returns."""
+        """Write `data` durably and return its SHA-256."""
         digest = hashlib.sha256(data).hexdigest()
         path = self.path(digest)
         if path.exists():
             with suppress(OSError):
-                path.touch()  # it is in use, so it is not an old file that nothing names
+                path.touch()  # in use: it must not look like an old unreferenced file
             return digest
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_durably(path, data)
         except OSError as error:
-            raise HostError(f"{path}: {error.strerror}; nothing was recorded, make room and go on") from None
+            raise HostError(f"{path}: {error.strerror}; nothing was recorded; make room and resume") from None
         return digest
 
     def remove(self, digest: str) -> None:
-        """Remove the file of a digest, if it is there. Raises OSError."""
+        """Remove a file if it exists. Raises OSError."""
         self.path(digest).unlink(missing_ok=True)
 
     def digests(self) -> Iterator[str]:
-        """The digests of the files that are here."""
+        """The digests of the existing files."""
         return (path.name for path in self._folder.glob("??/*") if len(path.name) == 64)
 
     def sweep(self) -> None:
-        """Remove half-written files of writers that were killed; nobody may be writing meanwhile."""
+        """Remove partial files of killed writers. No process may be writing."""
         for partial in self._folder.glob(f"*/*{PARTIAL}"):
             partial.unlink(missing_ok=True)
 
     def get(self, digest: str) -> bytes:
-        """The bytes of a digest. Raises InputError if the file is missing or was changed."""
+        """Return a file's bytes. Raises InputError if it is missing or changed."""
         path = self.path(digest)
         try:
             data = path.read_bytes()
         except OSError as error:
-            raise InputError(f"{path}: {error.strerror}: the store names it") from None
+            raise InputError(f"{path}: {error.strerror}, but the store refers to it") from None
         if hashlib.sha256(data).hexdigest() != digest:
-            raise InputError(f"{path}: its contents are not those of its name: it was changed or damaged")
+            raise InputError(f"{path}: its SHA-256 differs from its name: it was changed or damaged")
         return data
 
     def path(self, digest: str) -> Path:
-        """The path of a digest's file. Raises ValueError for text that is not a digest."""
+        """The path of a file. Raises ValueError if `digest` is invalid."""
         if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
             raise ValueError(f"not a SHA-256: {digest[:80]!r}")
         return self._folder / digest[:2] / digest

@@ -1,4 +1,4 @@
-"""A file that comes in piece by piece: hashed on its way to the disk, there whole under its digest or not at all."""
+"""Receives a file in pieces, hashes it while writing, and stores it completely or not at all."""
 
 import hashlib
 import secrets
@@ -15,24 +15,24 @@ from judge.store.files import Files
 
 FOLDER = "incoming"
 UNLOCKED_S = 60.0
-"""How old an unlocked file is when nobody is just about to lock it."""
+"""Age after which an unlocked file is no longer about to be locked."""
 
 
 class Incoming:
-    """A file that is being written below a folder of `Files`; it is removed unless it is completed."""
+    """A file being written below a folder of `Files`, removed unless completed."""
 
     def __init__(self, folder: Path) -> None:
-        """Begin. Raises HostError if the disk is full."""
+        """Raises HostError if the disk is full."""
         self._folder = folder
         self._path = folder / FOLDER / f"{secrets.token_hex(16)}.partial"
         self._hash = hashlib.sha256()
         self.size = 0
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            # An author's sources are nobody else's to read, whatever the folder lets others do.
+            # An author's sources stay private, whatever the folder's mode.
             self._path.touch(mode=0o600, exist_ok=False)
             self._file = self._path.open("wb")
-            # Held as long as this process lives: what is unlocked was left by one that was killed.
+            # Held while this process lives: unlocked files were left by killed processes.
             lock(self._file)
         except OSError as error:
             raise self._failed(error) from None
@@ -49,7 +49,7 @@ class Incoming:
             self._path.unlink(missing_ok=True)
 
     def write(self, chunk: bytes) -> None:
-        """Add a piece; HostError."""
+        """Append data. Raises HostError."""
         self._hash.update(chunk)
         self.size += len(chunk)
         try:
@@ -59,11 +59,11 @@ class Incoming:
 
     @property
     def digest(self) -> str:
-        """The digest of what has been written."""
+        """The digest of the data so far."""
         return self._hash.hexdigest()
 
     def sync(self) -> None:
-        """Bring what has been written to the disk, so that `keep` takes little time; HostError."""
+        """Flush to disk, so that `keep` is fast. Raises HostError."""
         try:
             sync_file(self._file)
         except OSError as error:
@@ -84,11 +84,11 @@ class Incoming:
         return digest
 
     def _failed(self, error: OSError) -> HostError:
-        return HostError(f"{self._folder}: {error.strerror}; nothing was received, make room and send it again")
+        return HostError(f"{self._folder}: {error.strerror}; nothing was received; make room and send it again")
 
 
 def sweep(folder: Path) -> int:
-    """Remove what killed processes left half written below a folder of `Files`: how many files."""
+    """Remove partial files of killed processes; return their number."""
     removed = 0
     for path in (folder / FOLDER).glob("*.partial"):
         with suppress(OSError), path.open("rb") as file:

@@ -1,10 +1,9 @@
-"""One judge runs a contest: of several hosts with the same PostgreSQL one does, and the others say which.
+"""A lease: of several hosts with the same PostgreSQL, one judge runs a contest.
 
-The lease is an advisory lock of a session of its own, and the judge that runs the contest writes in this session alone.
-So whoever has lost the lease cannot write: the database ends the lock and the session together, and every transaction
-with them. PostgreSQL does so when the holder's process dies, and about half a minute after its host was cut off. No
-clock of ours is compared, and no row is left behind that somebody would have to remove. Who has it is the name of that
-session. A SQLite database is on one machine, where the lock of the contest's folder does the same.
+The lease is an advisory lock of a separate session, in which the judge makes all its writes. PostgreSQL
+ends lock, session and transactions together when the holder's process dies or, after half a minute, when
+its host is cut off. So a judge without the lease cannot write. No clocks are compared. The session's name
+identifies the holder. With SQLite, the lock of the contest's folder is enough.
 """
 
 import threading
@@ -22,10 +21,10 @@ _SETTINGS = {
     "tcp_keepalives_idle": LOST_AFTER_S // 3,
     "tcp_keepalives_interval": LOST_AFTER_S // 6,
     "tcp_keepalives_count": 4,
-    # Where an answer is on its way to a host that was cut off, no keepalive is sent.
+    # While an answer to a lost host is unacknowledged, no keepalive is sent.
     "tcp_user_timeout": LOST_AFTER_S * 1000,
 }
-"""When the server takes a silent holder for lost."""
+"""When the server regards a silent holder as lost."""
 
 _TAKE = text("SELECT pg_try_advisory_lock(:key, hashtext(:contest))")
 
@@ -38,17 +37,16 @@ _HOLDER = text(
 
 
 class Lease:
-    """A contest is run by whoever is inside; InputError, with the other's name, if somebody else is."""
+    """Context manager: holds the right to run the contest. Raises InputError naming the current holder."""
 
     def __init__(self, engine: Engine, contest: str, holder: str) -> None:
-        """`holder` says to others who has it; 63 bytes of it are kept."""
+        """`holder` is the name shown to others, cut to 63 bytes."""
         self._engine = engine
         self._contest = contest
         self._holder = holder
         self._is_needed = engine.dialect.name == "postgresql"
         self._session: Connection | None = None
         self._alone = threading.RLock()
-        """A session does one thing at a time."""
 
     def __enter__(self) -> "Lease":
         if self._is_needed and (other := self._take()) is not None:
@@ -59,14 +57,15 @@ class Lease:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._session is not None:
-            # The end of a session frees its locks too, but a moment after this has returned.
+            # Ending the session also frees its locks, but a moment later.
             with suppress(StoreLostError), self.writing() as session:
                 session.execute(text("SELECT pg_advisory_unlock_all()"))
         self._drop()
 
     def check(self) -> None:
-        """Take it again if the database was restarted. Raises StoreLostError if the database cannot be reached, and
-        HostError if somebody else has the lease now."""
+        """Retake the lease if the database was restarted. Raises StoreLostError if the database is unreachable,
+        HostError if another process has the lease.
+        """
         if not self._is_needed:
             return
         with suppress(StoreLostError), self.writing() as session:
@@ -79,7 +78,7 @@ class Lease:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that the database carries out only while the lease is held. Raises StoreLostError."""
+        """A transaction that succeeds only with the lease. Raises StoreLostError."""
         if not self._is_needed:
             with self._engine.begin() as connection:
                 yield connection
@@ -92,12 +91,12 @@ class Lease:
                 with session.begin():
                     yield session
             finally:
-                # Otherwise the next statement would be sent in a new session, which has no lease.
+                # The next statement would open a new session, without the lease.
                 if session.invalidated:
                     self._drop()
 
     def _take(self) -> str | None:
-        """None if it is ours now; otherwise whose it is."""
+        """Return None on success, otherwise the holder."""
         session = self._engine.connect()
         which = {"key": AdvisoryLock.LEASE.value, "contest": self._contest}
         try:
@@ -115,7 +114,7 @@ class Lease:
                 _end(session)
 
     def _drop(self) -> None:
-        """End the session, and the lock with it: it must not go back to the pool."""
+        """End the session and its lock: it must not return to the pool."""
         if self._session is not None:
             _end(self._session)
             self._session = None

@@ -1,8 +1,8 @@
-"""Notices to authors: what they are told of, where to, and what became of it.
+"""Queue of webhook and e-mail notices to authors.
 
-Nothing is queued where it happens. `derive` reads what the journals have had since it was last called, and adds notices
-in the same transaction in which it notes how far it read; so each event is told of once, whatever was killed when.
-A notice has an id of its own, which a receiver gets again when it is sent again.
+`derive` reads new journal lines and, in the same transaction, inserts notices and stores its position. So
+each event produces one notice even after a kill. The notice id is sent along, so that receivers can drop
+repeats.
 """
 
 import json
@@ -32,19 +32,17 @@ from judge.store.tables import (
 WEBHOOK, MAIL = "webhook", "mail"
 WAITING, SENT, GIVEN_UP = "waiting", "sent", "given up"
 MAIL_SERVER = "the mail server"
-"""How the reason begins where the organiser's mail server is to blame."""
+"""Prefix of failure reasons for which the organiser's mail server is responsible."""
 RESULT = "result"
-"""The kind of a notice of a game's result."""
 MAX_DIGEST = 500
-"""Maximum number of results in one mail."""
 FAILURES_IN_A_ROW = 3
-"""After so many own failures one after the other an author is told of it."""
+"""Number of consecutive own failures after which an author is notified."""
 _READ_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
 class NoticeTargets:
-    """Where an author is told; empty: not there. `secret` signs what goes to the webhook."""
+    """An author's addresses, empty if not set. `secret` signs webhook calls."""
 
     webhook: str = ""
     secret: str = ""
@@ -53,7 +51,7 @@ class NoticeTargets:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A notice to one target; `text` is a sentence, `body` the JSON of the webhook."""
+    """A notice to one target; `text` is a sentence, `body` the webhook's JSON."""
 
     id: str
     author: str
@@ -77,7 +75,7 @@ class _Event:
 
 
 class Notices(Queue[Notice]):
-    """The notices of one contest: a queue of which a single process sends the rows, so they are not taken."""
+    """The notices of a contest, sent by a single process, so rows are not taken."""
 
     table = notices
     kind = Notice
@@ -88,17 +86,18 @@ class Notices(Queue[Notice]):
     # --- targets -----------------------------------------------------------------------------------------------------
 
     def targets(self, author: str) -> NoticeTargets:
-        """Where an author is told."""
+        """The addresses of an author."""
         with self._reading() as connection:
             return self._targets(connection, author)
 
     def set_webhook(self, author: str, url: str, secret: str) -> None:
-        """Tell an author at this address from now on, and first that it is so; empty: nowhere. What still waits for the
-        former one is given up."""
+        """Set or remove (empty) an author's webhook and send a first notice to it. Notices to the former one are
+        given up.
+        """
         self._set(author, WEBHOOK, url, webhook=url, secret=secret if url else "")
 
     def set_email(self, author: str, address: str) -> None:
-        """Tell an author by e-mail from now on, and first that it is so; empty: do not."""
+        """Set or remove (empty) an author's e-mail address and send a first notice to it."""
         self._set(author, MAIL, address, email=address)
 
     def _set(self, author: str, channel: str, target: str, **values: str) -> None:
@@ -125,10 +124,10 @@ class Notices(Queue[Notice]):
         row = connection.execute(query).first()
         return NoticeTargets() if row is None else value_of(NoticeTargets, row)
 
-    # --- what happened -----------------------------------------------------------------------------------------------
+    # --- events ------------------------------------------------------------------------------------------------------
 
     def derive(self) -> int:
-        """Add the notices of what has happened since the last time; how many. The first time nothing has happened."""
+        """Add notices of events since the last call; return their number. The first call only stores the position."""
         with self._reading() as connection:
             if not self._is_behind(connection):
                 return 0
@@ -160,7 +159,6 @@ class Notices(Queue[Notice]):
             return added
 
     def _is_behind(self, connection: Connection) -> bool:
-        """Whether the journals have lines that were not read."""
         query = select(notice_readings).where(notice_readings.c.contest == self._contest)
         before = connection.execute(query).first()
         if before is None:
@@ -174,7 +172,7 @@ class Notices(Queue[Notice]):
         return connection.scalar(select(func.max(column))) or 0
 
     def _of_games(self, connection: Connection, read: int) -> tuple[int, Sequence[_Event]]:
-        """What the journal of the contest has after line `read`; the last line of it."""
+        """The last line of the journal after line `read`, and the events."""
         query = select(journal).where(journal.c.contest == self._contest, journal.c.id > read).order_by(journal.c.id)
         lines = connection.execute(query.limit(_READ_AT_ONCE)).all()
         wanted = [line for line in lines if line.event in (AttemptState.ACCEPTED, "disqualified")]
@@ -200,7 +198,7 @@ class Notices(Queue[Notice]):
         )
         row = connection.execute(query).first()
         if row is None:
-            return ()  # it was annulled meanwhile
+            return ()  # it was annulled later
         found = []
         names = (row.first, row.second)
         for seat, agent in enumerate(names):
@@ -226,8 +224,9 @@ class Notices(Queue[Notice]):
         return found
 
     def _is_third_failure(self, connection: Connection, agent: str, line: int) -> bool:
-        """Whether the last results of an agent up to a line of the journal end with just so many failures of its own,
-        or with a multiple of that."""
+        """Whether `FAILURES_IN_A_ROW` consecutive failures of an agent end at this journal line. The same run is not
+        reported twice.
+        """
         query = (
             select(games.c.first, results.c.fault_0, results.c.fault_1)
             .join(games, journal.c.game == games.c.id)
@@ -282,13 +281,13 @@ class Notices(Queue[Notice]):
             )
         )
 
-    # --- what becomes of it ------------------------------------------------------------------------------------------
+    # --- delivery ----------------------------------------------------------------------------------------------------
 
     def due(self, busy: Collection[tuple[str, str]] = (), digest_s: float = 0) -> list[Notice]:
-        """The next notice that is due of each author and channel that is not `busy`.
+        """The next due notice of each author and channel that is not `busy`.
 
-        Results by e-mail wait until the first of them is `digest_s` seconds old, or no game is left to play (of the
-        round, where the next one is not drawn yet); `digest` has those that are sent together.
+        E-mailed results wait until the oldest is `digest_s` seconds old or no scheduled game is left; `digest`
+        returns those sent together.
         """
         found = []
         with self._reading() as connection:
@@ -312,7 +311,7 @@ class Notices(Queue[Notice]):
         return found
 
     def digest(self, notice: Notice) -> list[Notice]:
-        """The notices that are sent in one mail with this one, the oldest first: of a result all results that wait."""
+        """The notices sent in one mail, oldest first: for a result, all waiting results."""
         if notice.channel != MAIL or notice.kind != RESULT:
             return [notice]
         query = self._all().where(
@@ -325,12 +324,12 @@ class Notices(Queue[Notice]):
         return [value_of(Notice, row) for row in rows]
 
     def sent(self, notice: str) -> None:
-        """Record that the receiver has taken a notice."""
+        """Mark as delivered."""
         with self._writing() as connection:
             self._change(connection, self._row(connection, notice), SENT, "")
 
     def try_again(self) -> None:
-        """Make everything that waits due now, and also what was given up because of the organiser's mail server."""
+        """Make all waiting notices due now, and those given up because of the organiser's mail server."""
         with self._writing() as connection:
             ours, now = notices.c.contest == self._contest, self._stamp()
             connection.execute(update(notices).where(ours, notices.c.state == WAITING).values(due_at=now))

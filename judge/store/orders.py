@@ -1,7 +1,7 @@
-"""The orders of organisers: each is carried out once, and stands with who, when, why and what was done.
+"""The organisers' orders, each carried out once and stored with actor, time, reason and effect.
 
-An order has an id that whoever gives it has chosen. Its effects and the note of it are written in one transaction, so
-after a kill at any moment there are both or none; the same id again changes nothing, and says what was done then.
+The client chooses the order's id. Effects and the order's row are written in one transaction. Repeating an
+id changes nothing and returns the earlier result.
 """
 
 import secrets
@@ -18,7 +18,7 @@ from judge.store.tables import journal, orders
 
 @dataclass(frozen=True, slots=True)
 class OrganiserOrder:
-    """What somebody orders: `action` is a word such as `void`, `target` what it is done to, empty for the contest."""
+    """An organiser's order: `action` (such as `void`) on `target`, empty for the contest."""
 
     who: str
     action: str
@@ -27,13 +27,13 @@ class OrganiserOrder:
     id: str = ""
 
     def with_id(self) -> "OrganiserOrder":
-        """This order, with an id of its own if it has none: then it is like no other."""
+        """This order, with a new id if it lacks one."""
         return self if self.id else replace(self, id=new_order_id())
 
 
 @dataclass(frozen=True, slots=True)
 class DoneOrder:
-    """An order that was carried out; `done` says what was done. `is_repeated`: it had been carried out before."""
+    """A completed order; `done` describes the effect. `is_repeated`: this call changed nothing."""
 
     order: OrganiserOrder
     at: str
@@ -42,17 +42,18 @@ class DoneOrder:
 
 
 def new_order_id() -> str:
-    """An id that no order has."""
+    """A new unique id."""
     return secrets.token_hex(16)
 
 
 def once(
     connection: Connection, contest: str, order: OrganiserOrder, now: Callable[[], str], do: Callable[[], str]
 ) -> DoneOrder:
-    """Carry out an order with `do`, which returns what was done, unless that has happened; inside a transaction in
-    which no other process writes to the contest.
+    """Carry out an order with `do`, unless done before; `do` returns a description of the effect. The transaction
+    must exclude other writers to the contest.
 
-    Raises InputError if another order has its id, and what `do` raises; the caller ends the transaction then.
+    Raises InputError if another order has the id, and the errors of `do`; the caller then ends the
+    transaction.
     """
     order = order.with_id()
     found = done_order(connection, contest, order.id)
@@ -71,26 +72,26 @@ def once(
 
 
 def done_order(connection: Connection, contest: str, number: str) -> DoneOrder | None:
-    """The order of an id; None if it was not carried out."""
+    """The order with this id; None if it was not carried out."""
     row = connection.execute(select(orders).where(orders.c.contest == contest, orders.c.id == number)).first()
     return None if row is None else _of(row)
 
 
 class Orders(ContestDatabase):
-    """The orders of one contest, to be read, and those that change no table of the contest."""
+    """The orders of a contest, and orders that change no table."""
 
     def get(self, number: str) -> DoneOrder | None:
-        """The order of an id; None if it was not carried out."""
+        """The order with this id; None if it was not carried out."""
         with self._reading() as connection:
             return done_order(connection, self._contest, number)
 
     def latest(self, limit: int) -> list[DoneOrder]:
-        """The last orders, newest first."""
+        """The latest orders, newest first."""
         query = select(orders).where(orders.c.contest == self._contest)
         return [_of(row) for row in self._rows(query.order_by(orders.c.at.desc(), orders.c.id).limit(limit))]
 
     def note(self, order: OrganiserOrder, done: str) -> DoneOrder:
-        """Record an order whose effects are files, after they are on disk; once."""
+        """Record an order once, after its files are on disk."""
         with self._writing() as connection:
             return once(connection, self._contest, order, self._stamp, lambda: done)
 

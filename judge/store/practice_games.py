@@ -1,7 +1,7 @@
-"""Practice games: what passed plays them against house agents, for its author alone; they count for no contest.
+"""Practice games of passed submissions against house agents. Only the author sees them, and they count for no
+contest.
 
-They are separate from the games of the contest, and no query of a contest reads them. They are a queue
-(`judge.store.queue`). Every method is one transaction.
+They are a queue (`judge.store.queue`), separate from the contest's games. Each method is one transaction.
 """
 
 from collections.abc import Callable
@@ -27,15 +27,15 @@ from judge.store.tables import practice_games, submissions
 _DAY = timedelta(days=1)
 
 FORGOTTEN = sentence("its record was removed to make room")
-"""What is said of a game whose record is not stored any more."""
+"""Shown for a game whose record was deleted."""
 _OPEN = (GameState.PENDING, GameState.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
 class PracticeGame:
-    """A game of a submission's agent; `number` counts those of the submission from 0.
+    """A game of a submission's agent; `number` counts from 0 within the submission.
 
-    What follows from `opponent` on is known when it is over, a void too; `seat` is the agent's, `record` a digest.
+    The fields from `opponent` on are set at the end, also of a void; `seat` is the agent's, `record` a digest.
     """
 
     id: int
@@ -59,7 +59,7 @@ class PracticeGame:
 
 @dataclass(frozen=True, slots=True)
 class PracticeResult:
-    """How a game ended; its record is on disk."""
+    """The result of a game whose record is on disk."""
 
     agent: str
     opponent: str
@@ -72,7 +72,7 @@ class PracticeResult:
 
 
 class PracticeGames(Queue[PracticeGame]):
-    """The practice games of one contest's submissions."""
+    """The practice games of a contest's submissions."""
 
     table = practice_games
     kind = PracticeGame
@@ -83,13 +83,13 @@ class PracticeGames(Queue[PracticeGame]):
     lost = "the judge that played it was stopped"
 
     def ask(self, submission: int, author: str, wanted: int, per_day: int) -> list[PracticeGame]:
-        """Add games of a submission that its author wants; `per_day` bounds those of an author in 24 hours.
+        """Add games on the author's request, at most `per_day` per author in 24 hours.
 
-        Raises UnknownSubmissionError if it is not the author's, NotNowError if it did not pass or its games are not
-        over yet, TooMuchError, and then nothing has changed.
+        Raises UnknownSubmissionError if the submission is not the author's, NotNowError if it did not pass or has
+        games left to play, TooMuchError; then nothing changes.
         """
         with self._writing() as connection:
-            # The row of the submission is locked, and with it all that is counted here.
+            # The submission's row is locked, which protects all counts below.
             mine = select(submissions).where(submissions.c.contest == self._contest, submissions.c.author == author)
             rows = connection.execute(mine.with_for_update()).all()
             row = next((row for row in rows if row.id == submission), None)
@@ -105,19 +105,19 @@ class PracticeGames(Queue[PracticeGame]):
             recent = practice_games.c.asked_at > stamp(self._now() - _DAY)
             if count(connection, asked.where(practice_games.c.by_author, recent)) + wanted > per_day:
                 raise TooMuchError(
-                    f"an author may ask for {per_day} practice games in 24 hours: come back later",
+                    f"an author may request {per_day} practice games in 24 hours: try again later",
                     int(_DAY.total_seconds()) // max(1, per_day),
                 )
             add_practice_games(connection, row, wanted, stamp(self._now()), by_author=True)
         return self.of(submission, author)
 
     def of(self, submission: int, author: str) -> list[PracticeGame]:
-        """The games of an author's submission, the last one first; none if it is not the author's."""
+        """The games of an author's submission, newest first; empty if it is not the author's."""
         query = self._all().where(practice_games.c.author == author, practice_games.c.submission == submission)
         return [value_of(PracticeGame, row) for row in self._rows(query.order_by(practice_games.c.id.desc()))]
 
     def get(self, number: int, author: str) -> PracticeGame:
-        """One game of an author. Raises UnknownPracticeGameError."""
+        """A game of an author. Raises UnknownPracticeGameError."""
         query = self._all().where(practice_games.c.author == author, practice_games.c.id == number)
         row = self._first(query) if 0 < number < 1 << 63 else None
         if row is None:
@@ -125,13 +125,13 @@ class PracticeGames(Queue[PracticeGame]):
         return value_of(PracticeGame, row)
 
     def is_due(self) -> bool:
-        """Whether a game waits for a slot."""
+        """Whether a game is due."""
         return self._first(self._all().where(self._is_due()).limit(1)) is not None
 
     def take(self, worker: str) -> PracticeGame | None:
-        """Give a worker the next game, as a new attempt; None if there is none.
+        """Give a worker the next game as a new attempt, or None.
 
-        The first games of all submissions come before the second ones. Those of what was withdrawn are cancelled.
+        First games of all submissions precede second ones. Games of withdrawn submissions are cancelled.
         """
         with self._writing() as connection:
             withdrawn = select(submissions.c.id).where(submissions.c.state.not_in(ENTERS))
@@ -149,15 +149,16 @@ class PracticeGames(Queue[PracticeGame]):
             return None if row is None else self._take(connection, row, worker, row.why)
 
     def finish(self, number: int, attempt: int, result: PracticeResult) -> None:
-        """Record the result of the current attempt; of another one nothing is kept."""
+        """Record the result of the current attempt; others are ignored."""
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
             if row is not None:
                 self._change(connection, row, GameState.DONE, "", ended_at=self._stamp(), **asdict(result))
 
     def forget_records(self, days: float, remove: Callable[[str], None]) -> int:
-        """Forget the records of games that ended so many days ago, each after its file was given to `remove` by its
-        digest; how many. Killed in between it does the same again. Raises what `remove` raises."""
+        """Forget the records of games that ended `days` ago, after passing each digest to `remove`; return their
+        number. Can be repeated after a kill. Raises the errors of `remove`.
+        """
         before = stamp(self._now() - timedelta(days=days))
         old = self._all().where(practice_games.c.record.is_not(None), practice_games.c.ended_at < before)
         found = self._rows(old)
@@ -171,7 +172,7 @@ class PracticeGames(Queue[PracticeGame]):
 
 
 def add_practice_games(connection: Connection, submission: Row[Any], wanted: int, at: str, *, by_author: bool) -> None:
-    """Add games of a submission, in the transaction of its caller; `by_author`: the author has asked for them."""
+    """Add games of a submission in the caller's transaction; `by_author`: on the author's request."""
     last = connection.scalar(
         select(func.max(practice_games.c.number)).where(practice_games.c.submission == submission.id)
     )

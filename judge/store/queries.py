@@ -1,4 +1,4 @@
-"""The queries of a store. Reading changes nothing, and each answer is of one moment."""
+"""Read-only queries of a store, each of one snapshot."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,41 +18,41 @@ RESULT_COLUMNS = (
     *(games.c[name] for name in ("round", "table", "leg", "id", "number")),
     *(results.c[name] for name in ("attempt", "record", "seconds")),
 )
-"""The columns that `game_result` takes."""
+"""Columns for `game_result`."""
 WITHOUT_SPEC = [literal("").label("spec") if column.name == "spec" else column for column in games.c]
-"""The columns of a `ScheduledGame` whose spec is left out."""
+"""Columns of a `ScheduledGame` without its spec."""
 
 
 class Reader(Database):
-    """One database, to be read."""
+    """A database for reading."""
 
     @property
     def keeps_files(self) -> bool:
-        """Whether the database is on another disk than the contest's folder, and so has copies of its files."""
+        """Whether the database has copies of the contest's files, because it is on another disk."""
         return self._engine.dialect.name == "postgresql"
 
     def kept_files(self, contest: str) -> list[tuple[FileKind, str]]:
-        """The kinds and digests of a contest's files that the database has copies of."""
+        """Kinds and digests of the contest's files in the database."""
         query = select(files.c.kind, files.c.digest).where(files.c.contest == contest)
         return [(row.kind, row.digest) for row in self._rows(query)]
 
     def kept_file(self, contest: str, kind: FileKind, digest: str) -> bytes:
-        """A copy that the database has; the caller compares its digest."""
+        """The database's copy of a file; the caller checks its digest."""
         which = (files.c.contest == contest, files.c.kind == kind, files.c.digest == digest)
         with self._reading() as connection:
             return bytes(connection.execute(select(files.c.data).where(*which)).scalar_one())
 
     def contest_names(self) -> list[str]:
-        """The contests of this store that have begun, oldest first."""
+        """The contests that have begun, oldest first."""
         begun = select(contests.c.name).where(contests.c.state != ANNOUNCED)
         return [name for (name,) in self._rows(begun.order_by(contests.c.created_at))]
 
     def document(self, contest: str) -> str:
-        """The document that the contest was created with; InputError if there is no contest of that name."""
+        """The contest's document. Raises InputError if there is no such contest."""
         return str(self._contest_row(contest).document)
 
     def secret(self, contest: str) -> str | None:
-        """The secret of the contest's chance, not to be shown before it is over; None if its plan has a seed."""
+        """The contest's secret, private until it is over; None with a fixed seed."""
         found: str | None = self._contest_row(contest).secret
         return found
 
@@ -65,16 +65,16 @@ class Reader(Database):
             return contest_row(connection, contest)
 
     def entries(self, contest: str) -> list[EntryRow]:
-        """The agents that take part, by rank."""
+        """The entries, by rank."""
         query = select(entries).where(entries.c.contest == contest).order_by(entries.c.rank)
         return [value_of(EntryRow, row) for row in self._rows(query)]
 
     def pairings(self, contest: str) -> list[Pairing]:
-        """The pairings so far, byes too, in the order of rounds and tables."""
+        """The pairings including byes, by round and table."""
         return [value_of(Pairing, row) for row in self._rows(pairings_of(contest))]
 
     def last_record(self, contest: str, agent: str, before: int) -> tuple[str, int] | None:
-        """The record and the seat of an agent in its last game before number `before` that has a result."""
+        """Record and seat of an agent in its last game with a result before number `before`."""
         query = (
             select(results.c.record, games.c.first)
             .join(games, results.c.game == games.c.id)
@@ -90,7 +90,7 @@ class Reader(Database):
         return None if row is None else (row.record, int(row.first != agent))
 
     def results(self, contest: str) -> list[GameResult]:
-        """The results so far, in the order of the schedule; there may be a hundred thousand, so no spec is read."""
+        """The results in schedule order. No spec is read, for there may be 100,000."""
         query = (
             select(*RESULT_COLUMNS)
             .join(results, results.c.game == games.c.id)
@@ -101,15 +101,15 @@ class Reader(Database):
             return [game_result(row) for row in connection.execute(query)]
 
     def games(self, contest: str) -> list[ScheduledGame]:
-        """Every game of the schedule, in its order."""
+        """All games in schedule order."""
         query = select(games).where(games.c.contest == contest).order_by(games.c.number)
         with self._reading() as connection:
             return [value_of(ScheduledGame, row) for row in connection.execute(query)]
 
     def schedule_of(self, contest: str) -> list[ScheduledGame]:
-        """Every game as it was scheduled, without its spec and its later state, in the order of the schedule.
+        """All games in schedule order, without spec and state.
 
-        There may be a hundred thousand. An index of the database contains all that is read.
+        There may be 100,000; an index covers this query.
         """
         columns = [games.c[name] for name in ("id", "number", "round", "table", "leg", "first", "second")]
         query = select(*columns, literal("")).where(games.c.contest == contest).order_by(games.c.number)
@@ -117,23 +117,23 @@ class Reader(Database):
             return [ScheduledGame(*row) for row in connection.execute(query)]
 
     def attempt(self, game: str, number: int) -> Attempt | None:
-        """An attempt of a game; None if there is none of that number."""
+        """An attempt of a game, or None."""
         row = self._first(select(attempts).where(attempts.c.game == game, attempts.c.number == number))
         return None if row is None else value_of(Attempt, row)
 
     def attempts(self, contest: str) -> list[Attempt]:
-        """Every attempt of every game, in the order of the schedule."""
+        """All attempts of all games in schedule order."""
         query = _attempts(contest, *attempts.c).order_by(games.c.number, attempts.c.number)
         return [value_of(Attempt, row) for row in self._rows(query)]
 
     def attempts_by_host(self, contest: str) -> list[tuple[str, AttemptState, int]]:
-        """The number of attempts that each host has in each state."""
+        """Number of attempts per host and state."""
         columns = (attempts.c.host, attempts.c.state)
         query = _attempts(contest, *columns, func.count()).group_by(*columns)
         return [(host, state, count) for host, state, count in self._rows(query)]
 
     def running(self, contest: str) -> list[tuple[ScheduledGame, Attempt]]:
-        """The games that are being played and their current attempts, in the order of the schedule."""
+        """The running games and their current attempts, in schedule order."""
         is_current = (attempts.c.game == games.c.id) & (attempts.c.number == games.c.attempt)
         query = (
             select(games, attempts)
@@ -146,22 +146,19 @@ class Reader(Database):
     def listed(
         self, contest: str, state: GameState | None = None, after: int = 0, limit: int | None = None
     ) -> list[ScheduledGame]:
-        """Games with numbers above `after`, in the order of the schedule: of a state, at most `limit`.
-
-        The specs are left out.
-        """
+        """At most `limit` games with this state and numbers above `after`, in schedule order, without specs."""
         query = select(*WITHOUT_SPEC).where(games.c.contest == contest, games.c.number > after)
         if state is not None:
             query = query.where(games.c.state == state)
         return [value_of(ScheduledGame, row) for row in self._rows(query.order_by(games.c.number).limit(limit))]
 
     def counts(self, contest: str) -> Mapping[GameState, int]:
-        """The number of games in each state."""
+        """Number of games per state."""
         query = select(games.c.state, func.count()).where(games.c.contest == contest).group_by(games.c.state)
         return dict.fromkeys(GameState, 0) | {row[0]: row[1] for row in self._rows(query)}
 
     def attempt_counts(self, contest: str) -> Mapping[AttemptState, int]:
-        """The number of attempts in each state, of all games."""
+        """Number of attempts per state."""
         query = _attempts(contest, attempts.c.state, func.count()).group_by(attempts.c.state)
         return dict.fromkeys(AttemptState, 0) | {row[0]: row[1] for row in self._rows(query)}
 
@@ -170,29 +167,27 @@ class Reader(Database):
         return [line for _, line in self.journal_since(contest, 0)]
 
     def last_lines(self, contest: str, limit: int, *events: str) -> list[JournalLine]:
-        """The last lines of the contest's journal, newest first; only of these events, if any are named."""
+        """The latest journal lines, newest first; only `events`, if given."""
         chosen = (journal.c.event.in_(events),) if events else ()
         query = _lines(contest, *chosen).order_by(journal.c.id.desc()).limit(limit)
         return [value_of(JournalLine, row) for row in self._rows(query)]
 
     def journal_before(self, contest: str, before: int | None, limit: int) -> list[tuple[int, JournalLine]]:
-        """The last lines of the contest's journal, newest first, each with its number; only those `before` a number, if
-        one is given."""
+        """The latest journal lines with numbers, newest first; only those `before` a number, if given."""
         chosen = () if before is None else (journal.c.id < before,)
         query = _lines(contest, *chosen).order_by(journal.c.id.desc()).limit(limit)
         return [(row.id, value_of(JournalLine, row)) for row in self._rows(query)]
 
     def journal_since(self, contest: str, number: int) -> list[tuple[int, JournalLine]]:
-        """The lines of the contest's journal after a number, each with its own. Numbers grow, with gaps.
+        """The journal lines after a number, with their numbers, which grow with gaps.
 
-        On PostgreSQL a line of an older judge may be seen after one with a larger number.
+        On PostgreSQL an older judge's line may become visible after a larger number.
         """
         query = _lines(contest, journal.c.id > number).order_by(journal.c.id)
         return [(row.id, value_of(JournalLine, row)) for row in self._rows(query)]
 
     def leaves(self, contest: str, start: int, end: int) -> list[JournalLine]:
-        """The lines of the leaves of the contest's log from number `start` to before `end`. The contest may be only
-        announced."""
+        """The lines of leaves `start` to before `end` of the contest's log, also of an announced contest."""
         query = _lines(contest, journal.c.number.between(start, end - 1)).order_by(journal.c.id)
         return [value_of(JournalLine, row) for row in self._rows(query)]
 
@@ -206,13 +201,14 @@ def _lines(contest: str, *chosen: ColumnElement[bool]) -> Select[Any]:
 
 
 def pairings_of(contest: str) -> Select[Any]:
-    """By round and table."""
+    """The pairings by round and table."""
     return select(pairings).where(pairings.c.contest == contest).order_by(pairings.c.round, pairings.c.table)
 
 
 def contest_row(connection: Connection, name: str, *, locked: bool = False) -> Row[Any]:
-    """The row of a contest that has begun; InputError if there is none. If `locked`, it is locked until the transaction
-    ends."""
+    """The row of a contest that has begun; `locked` until the transaction ends. Raises InputError if it is
+    missing.
+    """
     row = announced_row(connection, name, locked=locked)
     if row is None or row.state == ANNOUNCED:
         raise InputError(f"there is no contest {name!r} in this store")
@@ -220,10 +216,10 @@ def contest_row(connection: Connection, name: str, *, locked: bool = False) -> R
 
 
 def announced_row(connection: Connection, name: str, *, locked: bool = False) -> Row[Any] | None:
-    """The row of a contest that has begun or was announced; None if there is none.
+    """The row of an announced or begun contest, or None.
 
-    Every transaction that writes to a contest locks its row first, so that no two hosts get the same game and the
-    leaves of its log are in one order. SQLite has one writer anyway.
+    Every write to a contest locks its row first. So no two hosts get the same game, and the log's leaves are
+    in one order.
     """
     query: Select[Any] = select(contests).where(contests.c.name == name)
     return connection.execute(query.with_for_update() if locked else query).first()

@@ -1,11 +1,11 @@
-"""Durable queues: rows of a table that wait until they are due, and are due again after a failure.
+"""Durable queues: table rows that wait until they are due, and are due again after a failure.
 
     waiting --take--> running --finish--> a final state
        ^                 |
        |                 |-- release: due again, not counted as a failure
-       '----- fail ------'-- fail too often in a row: given up
+       '----- fail ------'-- too many failures in a row: given up
 
-Only the current attempt of a row changes it: an attempt that was given back and returns late changes nothing.
+Only a row's current attempt changes it. A late attempt changes nothing.
 """
 
 from collections.abc import Callable
@@ -18,24 +18,25 @@ from judge.store.database import ContestDatabase, Value, stamp, value_of
 
 
 class Queue(ContestDatabase, Generic[Value]):
-    """The rows of one contest in a table with queue columns. `waiting` and `running` are the same state where rows are
-    not taken: then a single process works on them."""
+    """The rows of one contest in a table with queue columns. `waiting` equals `running` if a single process works
+    on the rows without taking them.
+    """
 
     table: Table
     kind: type[Value]
     waiting: str
     running: str
     retried: str
-    """The state of a row that failed and waits again."""
+    """State of a row that failed and waits again."""
     given_up: str
     backoff: int
-    """After each failure in a row the wait is multiplied by this."""
+    """Factor of the wait after each failure in a row."""
     lost: str
-    """The reason for a failure whose worker is lost."""
 
     def fail(self, number: Any, attempt: int | None, why: str, allowed: int, again_s: float = 0) -> Value:
-        """The current attempt failed: the row is due again after `again_s` seconds, longer after each failure in a row,
-        and given up after `allowed` failures. `attempt` is None where rows are not taken."""
+        """Fail the current attempt: due again after `again_s` seconds, longer after each failure in a row, given up
+        after `allowed` failures. `attempt` is None where rows are not taken.
+        """
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
             if row is not None:
@@ -43,7 +44,7 @@ class Queue(ContestDatabase, Generic[Value]):
             return self._value(connection, number)
 
     def release(self, number: Any, attempt: int, why: str, again_s: float | None = None) -> Value:
-        """The current attempt ends without a failure: the row is due again at once, or after `again_s` seconds."""
+        """End the current attempt without a failure: due again at once or after `again_s` seconds."""
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
             if row is not None:
@@ -51,10 +52,9 @@ class Queue(ContestDatabase, Generic[Value]):
             return self._value(connection, number)
 
     def give_back(self, is_lost: Callable[[int, int, str], bool], allowed: int) -> list[int]:
-        """Let lost attempts fail; the numbers of their rows. `is_lost` is called with a number, its attempt and its
-        worker.
+        """Fail lost attempts; return their row numbers. `is_lost` takes row number, attempt and worker.
 
-        The worker may be this process: if the database is lost at a commit, a row can be taken without an answer.
+        The worker may be this process: if a commit loses the database, a row can be taken without an answer.
         """
         with self._writing() as connection:
             running = connection.execute(self._all().where(self.table.c.state == self.running)).all()
@@ -76,7 +76,6 @@ class Queue(ContestDatabase, Generic[Value]):
         return self._value(connection, row.id)
 
     def _current(self, connection: Connection, number: Any, attempt: int | None) -> Row[Any] | None:
-        """The row of an attempt, locked; None if the attempt is not current."""
         query = self._all().where(self.table.c.id == number, self.table.c.state == self.running)
         if attempt is not None:
             query = query.where(self.table.c.attempt == attempt)

@@ -1,11 +1,11 @@
-"""An SQLite database that this process may only read: on read-only media, or of another user.
+"""Opens an SQLite database without write access: on read-only media, or of another user.
 
-A database in WAL mode cannot be read like any other: SQLite makes two more files next to it, and locks in one of them.
+In WAL mode SQLite creates two more files next to the database, and locks one of them.
 
-    files next to it        how it is opened
-    neither                 `immutable=1`: nothing writes it, and no file is made
-    `-wal` and `-shm`       `mode=ro`: another process may be writing it
-    `-wal` alone            a private copy of both: what is in the `-wal` counts, and a `-shm` cannot be made
+    existing files          how it is opened
+    neither                 `immutable=1`: it has no writer, and no file is created
+    `-wal` and `-shm`       `mode=ro`: another process may be writing
+    `-wal` alone            a private copy of both: the `-wal` has data, and a `-shm` cannot be created
 """
 
 import os
@@ -23,16 +23,16 @@ from judge.base.errors import HostError
 
 
 def only_reads(path: Path) -> bool:
-    """Whether this process can read a database and cannot write it."""
+    """Whether this process can read but not write a database."""
     return path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
 
 
 def reader_of(path: Path) -> Callable[[], sqlite3.Connection]:
-    """What opens a new connection to a database that this process may only read; see above."""
+    """Return a function that opens a read-only connection."""
     copies = _Copies(path)
 
     def connection() -> sqlite3.Connection:
-        # A writer makes and removes its files at any time, so each connection looks again.
+        # Writers create and remove files at any time, so each connection checks again.
         if not _size(path, "wal"):
             return _opened(path, "immutable=1")
         if path.with_name(f"{path.name}-shm").exists():
@@ -44,7 +44,7 @@ def reader_of(path: Path) -> Callable[[], sqlite3.Connection]:
 
 
 class _Copies:
-    """Private copies of a database with its `-wal`, which are removed with this object."""
+    """Private copies of a database and its `-wal`, removed with this object."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -53,18 +53,17 @@ class _Copies:
         self._folder: Path | None = None
 
     def newest(self) -> Path:
-        """A copy of the database as it is now. Raises HostError if there is no room for it."""
         with self._lock:
             found = _size(self._path, ""), _size(self._path, "wal"), self._path.stat().st_mtime_ns
             if self._folder is None or found != self._taken:
                 try:
                     folder = Path(tempfile.mkdtemp(prefix="judge-store-"))
-                    # Connections that have an older copy keep it until they are closed.
+                    # Open connections keep an older copy until they are closed.
                     weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
                     for file in (self._path, self._path.with_name(f"{self._path.name}-wal")):
                         shutil.copyfile(file, folder / file.name)
                 except OSError as error:
-                    raise HostError(f"{self._path} cannot be copied to be read: {error.strerror}") from None
+                    raise HostError(f"{self._path} cannot be copied for reading: {error.strerror}") from None
                 self._folder, self._taken = folder, found
             return self._folder / self._path.name
 
@@ -80,7 +79,6 @@ def _opened(path: Path, how: str) -> sqlite3.Connection:
 
 
 def _size(path: Path, end: str) -> int:
-    """Of a file next to the database in bytes; 0 if it does not exist."""
     try:
         return (path.with_name(f"{path.name}-{end}") if end else path).stat().st_size
     except OSError:

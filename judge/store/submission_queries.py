@@ -1,4 +1,4 @@
-"""Queries of the register of submissions: of one contest, newest first, and of one author if one is named."""
+"""Queries of a contest's submissions, newest first, for all authors or one."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -26,30 +26,30 @@ from judge.store.types import ANNOUNCED
 
 @dataclass(frozen=True, slots=True)
 class AuthorsGame:
-    """A game with a record, and the seats of the author's agents in it. Its spec is left out."""
+    """A game with a record, without its spec, and the seats of the author's agents."""
 
     game: PublishedGame
     seats: Sequence[int]
 
     def record(self, attempt: int | None) -> str | None:
-        """The digest of the record of the result, or of an `attempt` that does not count; None if there is none."""
+        """The digest of the record of the result, or of an `attempt` that does not count; may be None."""
         if attempt is None:
             return None if self.game.result is None else self.game.result.record
         return next((each.record for each in self.game.uncounted if each.number == attempt), None)
 
 
 class RegisterReader(ContestDatabase):
-    """Queries of the submissions of one contest."""
+    """Queries of a contest's submissions."""
 
     def get(self, number: int, author: str | None = None) -> Submission:
-        """One submission. Raises UnknownSubmissionError if it does not exist, or is not of `author`."""
+        """One submission. Raises UnknownSubmissionError if it is missing or not of `author`."""
         with self._reading() as connection:
             return value_of(Submission, self._row(connection, number, author))
 
     def submissions(
         self, author: str | None = None, before: int | None = None, limit: int | None = None
     ) -> list[Submission]:
-        """Submissions, newest first: of an author, numbers below `before`, at most `limit`."""
+        """At most `limit` submissions of an author with numbers below `before`, newest first."""
         query = self._all() if author is None else self._of(author)
         if before is not None:
             query = query.where(submissions.c.id < before)
@@ -57,13 +57,13 @@ class RegisterReader(ContestDatabase):
         return [value_of(Submission, row) for row in rows]
 
     def entries(self) -> list[Submission]:
-        """The entries if the contest began now: of every agent the latest that passed or was approved, by name."""
+        """The entries if the contest began now: each agent's latest passed or approved submission, by name."""
         query = self._all().where(submissions.c.state.in_(ENTERS)).order_by(submissions.c.id)
         latest = {(row.author, row.name.lower()): value_of(Submission, row) for row in self._rows(query)}
         return sorted(latest.values(), key=lambda entry: entry.name.lower())
 
     def counts(self) -> Mapping[State, int]:
-        """The number of submissions in each state."""
+        """Number of submissions per state."""
         query = select(submissions.c.state, func.count()).where(submissions.c.contest == self._contest)
         return dict.fromkeys(State, 0) | {row[0]: row[1] for row in self._rows(query.group_by(submissions.c.state))}
 
@@ -74,23 +74,24 @@ class RegisterReader(ContestDatabase):
         return [value_of(UploadStep, row) for row in rows]
 
     def journal(self, number: int) -> list[Change]:
-        """The history of a submission: actor, time, reason; oldest first."""
+        """The history of a submission, oldest first."""
         query = select(submission_journal).where(submission_journal.c.submission == number)
         return [value_of(Change, row) for row in self._rows(query.order_by(submission_journal.c.id))]
 
     def has_begun(self) -> bool:
-        """Whether the contest's entries are frozen: what comes in now plays in no game of it."""
+        """Whether the contest's entries are locked in, so that new submissions do not play."""
         return self.document() is not None
 
     def document(self) -> str | None:
-        """The document of the contest; None if it has not begun."""
+        """The contest's document; None before it begins."""
         query = select(contests.c.document).where(contests.c.name == self._contest, contests.c.state != ANNOUNCED)
         with self._reading() as connection:
             return connection.scalar(query)
 
     def own_games(self, author: str, limit: int, number: int | None = None) -> list[AuthorsGame]:
-        """The games of an author's agents that have a result or a record of an attempt, the last one first; only the
-        one with this `number` of the schedule, if it is given. The specs are left out."""
+        """The games of an author's agents with a result or a record, newest first, without specs; only game `number`,
+        if given.
+        """
         with self._reading() as connection:
             agents = [agent for agent, whose in authors_of(connection, self._contest).items() if whose == author]
             recorded = select(attempts.c.game).where(attempts.c.game == games.c.id, attempts.c.record.is_not(None))
@@ -129,7 +130,7 @@ class RegisterReader(ContestDatabase):
 
     def _row(self, connection: Connection, number: int, author: str | None = None) -> Row[Any]:
         query = self._all() if author is None else self._of(author)
-        # A number that no column can hold is no number of ours.
+        # No submission has a number outside the column's range.
         row = connection.execute(query.where(submissions.c.id == number)).first() if 0 < number < 1 << 63 else None
         if row is None:
             raise UnknownSubmissionError(f"there is no submission {number} in {self._contest!r}")
@@ -137,7 +138,7 @@ class RegisterReader(ContestDatabase):
 
 
 def authors_of(connection: Connection, contest: str) -> Mapping[str, str]:
-    """The author of each agent of a contest that was submitted, by the agent's name in the contest."""
+    """The author of each submitted agent, by its name in the contest."""
     numbers: dict[int, str] = {}
     for row in connection.execute(select(entries.c.name, entries.c.entry).where(entries.c.contest == contest)):
         number = json.loads(row.entry).get("submission")

@@ -1,4 +1,4 @@
-"""What goes into the register of submissions and what comes out of it: plain values."""
+"""Values of the register of submissions."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,17 +7,17 @@ from judge.base.errors import InputError
 
 
 class State(StrEnum):
-    """The state of a submission. Only one that passed, or that an organiser approved, becomes an entry."""
+    """State of a submission. Passed and approved ones become entries."""
 
     RECEIVED = "received"
-    """On disk, waiting for its turn: nobody has looked into it yet."""
+    """On disk and not yet read."""
     PROCESSING = "processing"
     FAILED = "failed"
-    """The host failed, not the author: it is tried again at the given time, or by the organiser if there is none."""
+    """Host failure: retried at the given time or by the organiser."""
     REFUSED = "refused"
     PASSED = "passed"
     APPROVED = "approved"
-    """Refused by the check, then accepted by the organiser, whose reason is stored."""
+    """Refused by the check, then accepted by the organiser with a reason."""
     WITHDRAWN = "withdrawn"
 
 
@@ -26,14 +26,14 @@ ENTERS = (State.PASSED, State.APPROVED)
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One upload. The author's own words (`filename`, `name`) and the reason (`why`) are as hostile as the author."""
+    """One upload. The author's texts (`filename`, `name`) and `why` are not trusted."""
 
     id: int
     author: str
     name: str
-    """The name that the author asked for, or else that of the manifest; empty until that is known."""
+    """The requested name or the manifest's; empty until known."""
     version: int | None
-    """Counts what came under this name, from 1; None until it has been processed."""
+    """Counts from 1 per name; None until processed."""
     filename: str
     upload: str
     """SHA-256 of the file."""
@@ -42,20 +42,20 @@ class Submission:
     state: State
     why: str
     attempt: int
-    """How often it was taken up, and by that which processing is current."""
+    """Number of processing attempts; the last one is current."""
     due_at: str | None
-    """When a submission that failed, or that waits for something the host lacks, is tried again."""
+    """When a failed or waiting submission is retried."""
     digest: str | None
-    """The digest of the agent that was made of it."""
+    """Digest of the built agent."""
     agent: str | None
-    """JSON of what a contest has to know of the agent."""
+    """JSON of the agent's data for the contest."""
     log: str | None
     report: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """What comes in: already on disk under the digest `upload`."""
+    """A received file, on disk under the digest `upload`."""
 
     author: str
     name: str
@@ -66,18 +66,18 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What an author may have in the register; 0 bounds nothing."""
+    """An author's limits; 0: unlimited."""
 
     uploads_per_hour: int = 0
     waiting: int = 0
-    """Of one author, waiting or being processed."""
+    """Submissions of one author that wait or are processed."""
     waiting_of_all: int = 0
     bytes_kept: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessingResult:
-    """The result of processing: passed if `refusal` is empty. Log and report are digests of files on disk."""
+    """Result of processing: passed if `refusal` is empty. Log and report are digests of files."""
 
     refusal: str
     name: str
@@ -89,14 +89,14 @@ class ProcessingResult:
 
 @dataclass(frozen=True, slots=True)
 class UploadStep:
-    """A stage of the processing: whether it succeeded, and a sentence about it, safe to show."""
+    """A processing stage, its success, and a sentence that is safe to show."""
 
     stage: str
     ok: bool
     text: str
     seconds: float
     attempt: int = 0
-    """The attempt that the register has it under."""
+    """The attempt it belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +118,15 @@ class UnknownPracticeGameError(UnknownSubmissionError):
 
 
 class NotNowError(InputError):
-    """It cannot be done to a submission in its state."""
+    """The submission's state does not allow it."""
 
 
 class NameTakenError(InputError):
-    """The agent's name is another author's."""
+    """Another author's agent has this name."""
 
 
 class TooMuchError(InputError):
-    """An allowance is used up, for `retry_s` seconds; 0: until the author or the organiser does something."""
+    """A limit is reached for `retry_s` seconds; 0: until the author or the organiser acts."""
 
     def __init__(self, text: str, retry_s: int) -> None:
         super().__init__(text)

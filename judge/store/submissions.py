@@ -1,7 +1,7 @@
-"""The register of submissions: their authors, their processing, and which of them may play. No row is ever removed.
+"""The register of submissions: authors, processing, and entries. No row is ever deleted.
 
-Submissions are a queue (`judge.store.queue`). Every change of a state is in a journal with actor, time and reason.
-Every method is one transaction, and its changes are on disk when it returns.
+Submissions are a queue (`judge.store.queue`). State changes are in a journal with actor, time and reason.
+Each method is one transaction, durable when it returns.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,16 +34,16 @@ from judge.store.submission_types import (
 from judge.store.tables import submission_journal, submission_steps, submissions
 
 JUDGE = "judge"
-"""Who made a change that nobody asked for."""
+"""Actor of automatic changes."""
 
 _HOUR = timedelta(hours=1)
 _LOGGED = (State.PASSED, State.REFUSED, State.APPROVED, State.WITHDRAWN, State.FAILED)
-"""What becomes of a submission, in public; also that its check failed because of the host, and not of the author."""
+"""States that are public in the log. FAILED shows that the host failed, not the author."""
 _UNDERWAY = (State.RECEIVED, State.PROCESSING)
 
 
 class Register(RegisterReader, Queue[Submission]):
-    """The submissions of one contest in a database. Safe to use from several processes at once."""
+    """The submissions of a contest. Safe to use from several processes."""
 
     table = submissions
     kind = Submission
@@ -52,10 +52,10 @@ class Register(RegisterReader, Queue[Submission]):
     backoff = 2
     lost = "the judge that processed it was gone"
 
-    # --- what comes in -----------------------------------------------------------------------------------------------
+    # --- intake ------------------------------------------------------------------------------------------------------
 
     def may_receive(self, author: str, name: str, size: int, allowance: Allowance) -> None:
-        """Check whether an upload would be received now, before its bytes are stored. Raises as `receive`."""
+        """Check an upload before its bytes are stored. Raises like `receive`."""
         with self._reading() as connection:
             self._check_allowance(connection, author, size, allowance)
             self._check_name(connection, author, name)
@@ -67,10 +67,10 @@ class Register(RegisterReader, Queue[Submission]):
         worker: str = "",
         keep: Callable[[], object] = lambda: None,
     ) -> Submission:
-        """Receive an upload. Raises TooMuchError or NameTakenError, and then nothing has changed.
+        """Receive an upload. Raises TooMuchError or NameTakenError without a change.
 
-        `worker` processes it as its first attempt; empty: the next worker that takes it. `keep` moves the file to its
-        place. It is called inside the transaction, after all checks, so no refused upload takes room on the disk.
+        `worker` processes it at once; empty: the next free worker. `keep` moves the file to its place, inside the
+        transaction and after all checks, so refused uploads take no disk space.
         """
         with self._writing() as connection:
             self._check_allowance(connection, upload.author, upload.size, allowance)
@@ -88,10 +88,10 @@ class Register(RegisterReader, Queue[Submission]):
             return received
 
     def remove_unregistered(self, files: Files, older_than: datetime) -> int:
-        """Remove the files that no submission names and that were written before `older_than`; how many.
+        """Remove unreferenced files written before `older_than`; return their number.
 
-        A process that is killed between `keep` and the end of its transaction leaves such a file. No upload is
-        registered while this runs. Raises OSError.
+        They are left by a process killed between `keep` and its commit. No upload is registered during this call.
+        Raises OSError.
         """
         with self._writing() as connection:
             columns = (submissions.c.upload, submissions.c.log, submissions.c.report)
@@ -109,18 +109,16 @@ class Register(RegisterReader, Queue[Submission]):
             recent = count(connection, mine.where(submissions.c.received_at > since))
             if recent >= allowance.uploads_per_hour:
                 raise TooMuchError(
-                    f"{recent} uploads in the last hour, and no more are taken: come back later",
+                    f"{recent} uploads in the last hour, which is the limit: try again later",
                     int(_HOUR.total_seconds()) // allowance.uploads_per_hour,
                 )
         is_retried = (submissions.c.state == State.FAILED) & submissions.c.due_at.is_not(None)
         underway = or_(submissions.c.state.in_(_UNDERWAY), is_retried)
         if allowance.waiting and count(connection, mine.where(underway)) >= allowance.waiting:
-            raise TooMuchError(
-                f"{allowance.waiting} of your submissions wait already: see what comes of them first", 60
-            )
+            raise TooMuchError(f"{allowance.waiting} of your submissions are waiting: wait for their results first", 60)
         everybody = self._all().where(underway)
         if allowance.waiting_of_all and count(connection, everybody) >= allowance.waiting_of_all:
-            raise TooMuchError("too many submissions wait already: come back later", 300)
+            raise TooMuchError("too many submissions are waiting: try again later", 300)
         kept = connection.scalar(
             select(func.coalesce(func.sum(submissions.c.size), 0)).where(
                 submissions.c.contest == self._contest, submissions.c.author == author
@@ -136,7 +134,7 @@ class Register(RegisterReader, Queue[Submission]):
             raise NameTakenError(f"an agent of another author is called {name!r} already: choose another name")
 
     def _is_anothers(self, connection: Connection, author: str, name: str) -> bool:
-        """A name, in upper or lower case, belongs to the author whose agent of that name passed first."""
+        """Whether the name (ignoring case) belongs to another author, whose agent passed first."""
         query = self._all().where(
             func.lower(submissions.c.name) == name.lower(),
             submissions.c.author != author,
@@ -147,10 +145,10 @@ class Register(RegisterReader, Queue[Submission]):
     # --- processing --------------------------------------------------------------------------------------------------
 
     def take(self, worker: str, only: int | None = None) -> Submission | None:
-        """Give a worker the next submission that is due, as a new attempt; None if there is none.
+        """Give a worker the next due submission, or `only` this one, as a new attempt, or return None.
 
-        Authors take turns: the next one is the author whose last attempt began longest ago. The submissions of an
-        author are processed in their order and one at a time. `only` names the submission to take, in any order.
+        Authors take turns by the start of their last attempt. Each author's submissions are processed in order,
+        one at a time.
         """
         with self._writing() as connection:
             query = self._all().where(self._is_due()).order_by(submissions.c.id)
@@ -165,7 +163,6 @@ class Register(RegisterReader, Queue[Submission]):
             return self._take(connection, rows[0], worker) if rows else None
 
     def _last_begun(self, connection: Connection) -> dict[str, int]:
-        """For each author the journal line at which the last attempt began."""
         query = (
             select(submissions.c.author, func.max(submission_journal.c.id))
             .join(submission_journal, submission_journal.c.submission == submissions.c.id)
@@ -175,7 +172,7 @@ class Register(RegisterReader, Queue[Submission]):
         return {row[0]: row[1] for row in connection.execute(query)}
 
     def step(self, number: int, step: UploadStep) -> None:
-        """Keep a step of the current attempt; one of another attempt is left out."""
+        """Store a step of the current attempt; others are ignored."""
         with self._writing() as connection:
             if self._current(connection, number, step.attempt) is None:
                 return
@@ -184,8 +181,9 @@ class Register(RegisterReader, Queue[Submission]):
             connection.execute(insert(submission_steps).values(submission=number, number=order, **asdict(step)))
 
     def finish(self, number: int, attempt: int, came: ProcessingResult, practice: int = 0) -> Submission:
-        """Record that a submission passed, as the next version of its name, or was refused. Changes nothing if the
-        attempt is not current. What passed plays so many `practice` games."""
+        """Record that a submission passed, as the next version of its name, or was refused. Does nothing if the
+        attempt is not current. A passed submission plays `practice` games.
+        """
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
             if row is None:
@@ -203,7 +201,6 @@ class Register(RegisterReader, Queue[Submission]):
             return value_of(Submission, finished)
 
     def _replaces(self, connection: Connection, row: Row[Any], name: str) -> str:
-        """A note about an agent that replaces an earlier one; empty if it is the first of its name."""
         query = self._of(row.author).where(
             func.lower(submissions.c.name) == name.lower(), submissions.c.id != row.id, submissions.c.state.in_(ENTERS)
         )
@@ -211,13 +208,13 @@ class Register(RegisterReader, Queue[Submission]):
         if former is None or former.id > row.id:
             return ""
         return (
-            f"it replaces version {former.version} of {name}, which came as {former.filename}; "
-            "where both shall play, send one of them with a name of its own (--name)"
+            f"it replaces version {former.version} of {name}, uploaded as {former.filename}; "
+            "to enter both, upload one of them under another name (--name)"
         )
 
     def _next_version(self, connection: Connection, row: Row[Any], name: str) -> int | None:
         if not name or (row.version and row.name == name):
-            # Processed before: it is what it was.
+            # It keeps its version when processed again.
             return int(row.version) if row.version else None
         query = select(func.max(submissions.c.version)).where(
             submissions.c.contest == self._contest,
@@ -226,21 +223,21 @@ class Register(RegisterReader, Queue[Submission]):
         )
         return (connection.scalar(query) or 0) + 1
 
-    # --- what people decide ------------------------------------------------------------------------------------------
+    # --- decisions ---------------------------------------------------------------------------------------------------
 
     def carry_out(self, order: OrganiserOrder, do: Callable[["Register"], str]) -> DoneOrder:
-        """Carry out an order once: see `judge.store.orders`. `do` is given this register inside the transaction, uses
-        it alone, and returns what was done. Raises what it raises, and then nothing has changed."""
+        """Carry out an order once (`judge.store.orders`). `do` gets this register inside the transaction and returns
+        a description of the effect. If it raises, nothing changes.
+        """
         with self._writing() as connection:
-            # Its journal is locked before lines are added to it.
             announced_row(connection, self._contest, locked=True)
             inner = self._inside(connection)
             return once(connection, self._contest, order, self._stamp, lambda: do(inner))
 
     def withdraw(self, number: int, who: str, why: str, author: str | None = None) -> Submission:
-        """It will not be an entry; what is being processed comes to nothing. Twice is once.
+        """Withdraw a submission, also during processing. Repeating it changes nothing.
 
-        `author`: only if it is that author's, else UnknownSubmissionError.
+        Raises UnknownSubmissionError if it is not of `author`, if given.
         """
         with self._writing() as connection:
             row = self._row(connection, number, author)
@@ -249,28 +246,30 @@ class Register(RegisterReader, Queue[Submission]):
             return self._value(connection, number)
 
     def approve(self, number: int, who: str, why: str) -> Submission:
-        """The organiser overrules the gate; NotNowError unless an agent was built and refused."""
+        """Approve a refused submission. Raises NotNowError unless an agent was built and refused."""
         with self._writing() as connection:
             row = self._row(connection, number)
             if row.state != State.REFUSED:
                 raise NotNowError(f"submission {number} is {row.state}: only a refused one is approved")
             if row.agent is None:
-                raise NotNowError(f"submission {number} came to no agent that could play: {row.why}")
+                raise NotNowError(f"submission {number} did not produce a playable agent: {row.why}")
             self._check_name(connection, row.author, row.name)
             self._change(connection, row, State.APPROVED, why, who=who)
             return self._value(connection, number)
 
     def refuse(self, number: int, who: str, why: str) -> Submission:
-        """The organiser refuses one that would play; NotNowError for any other. Its author sees the reason."""
+        """Refuse a submission that would play; its author sees the reason. Raises NotNowError for others."""
         with self._writing() as connection:
             row = self._row(connection, number)
             if row.state not in ENTERS:
-                raise NotNowError(f"submission {number} is {row.state}: only one that would play is refused")
+                raise NotNowError(
+                    f"submission {number} is {row.state}: only a submission that would play can be refused"
+                )
             self._change(connection, row, State.REFUSED, why, who=who)
             return self._value(connection, number)
 
     def retry(self, number: int, who: str, why: str) -> Submission:
-        """Process a failed or refused one again, with nothing held against it; NotNowError for any other."""
+        """Process a failed or refused submission again, without its earlier failures. Raises NotNowError for others."""
         with self._writing() as connection:
             row = self._row(connection, number)
             if row.state not in (State.FAILED, State.REFUSED, State.RECEIVED):
@@ -283,7 +282,7 @@ class Register(RegisterReader, Queue[Submission]):
     @contextmanager
     def _begin(self) -> Iterator[Connection]:
         with super()._begin() as connection:
-            # What is counted stays true until what follows from it is written. SQLite has one writer anyway.
+            # Counts must stay valid until the dependent write.
             lock_until_commit(connection, AdvisoryLock.REGISTER, self._contest)
             yield connection
 
@@ -298,7 +297,7 @@ class Register(RegisterReader, Queue[Submission]):
             self._log(connection, state, f"submission {row.id}{named}", changed.digest)
 
     def _log(self, connection: Connection, state: str, text: str, digest: str | None) -> None:
-        """Add a leaf to the contest's log, if it has one. Neither authors nor reasons are public."""
+        """Add a leaf to the contest's log, without author and reason."""
         if announced_row(connection, self._contest, locked=True) is not None:
             self._tell(connection, self._contest, state, text, digest=digest)
 

@@ -1,25 +1,24 @@
-"""The tables of the store. A new store is created from them; `migrations/` upgrades an older one.
+"""The tables of the store. New stores are created from them; `migrations/` upgrades older ones.
 
-contests    a contest, and the document that says all that decides it; one that was only announced has none yet
-entries     the agents that take part, frozen at the start
-pairings    the two agents at a table of a round, or one with a bye; each pairing has the same number of games
-games     a row for each game of the schedule: pending -> running (attempt n) -> done, or held, or cancelled
-attempts    a row for each attempt of a game: running -> accepted | void | abandoned | superseded; an accepted one may
-            be annulled
+contests    a contest and the document that determines it; an announced contest has none yet
+entries     the agents that take part, locked in at the start
+pairings    the two agents at a table of a round, or one with a bye; all pairings have the same number of games
+games       the games of the schedule: pending -> running (attempt n) -> done, or held, or cancelled
+attempts    the attempts of games: running -> accepted | void | abandoned | superseded; accepted ones may be annulled
 results     the one result of a game
 files       with PostgreSQL: copies of records, folders and agents, for another host (`judge.contest.folders.kept`)
-journal     what happened, in order, in words; each line is a leaf of the contest's log (`judge.transparency`)
+journal     events in order, as text; each line is a leaf of the contest's log (`judge.transparency`)
 
-submissions            a row an upload, never removed: received -> processing -> passed | refused | failed, and so on
-submission_steps       how far the processing of an upload got, as it was told
-submission_journal     every change of a submission's state: who, when, why
-tokens                 who may submit by HTTP, and who may look after the contest; only a hash of the token is kept
-orders                 what organisers ordered, each carried out once
-practice_games         games of what passed against house agents, which count for nothing: pending -> running
-                       (attempt n) -> done, or held, or cancelled
-notice_targets         where authors are told what happens
-notice_readings        how far the journals were read for notices
-notices                what is told to an author, at one target each: waiting -> sent, or given up
+submissions            uploads, never deleted: received -> processing -> passed | refused | failed, and so on
+submission_steps       reported processing stages
+submission_journal     state changes of submissions: actor, time, reason
+tokens                 hashes of tokens of authors and organisers
+orders                 organisers' orders, each carried out once
+practice_games         games of passed submissions against house agents: pending -> running (attempt n) -> done, or
+                       held, or cancelled
+notice_targets         authors' addresses for notices
+notice_readings        positions in the journals up to which notices are derived
+notices                notices to an author at one target: waiting -> sent, or given up
 """
 
 from enum import StrEnum
@@ -51,7 +50,7 @@ metadata = MetaData()
 
 
 def _word(kind: type[StrEnum]) -> Enum:
-    """The type of a column of words: text in the database, a member of `kind` in Python."""
+    """Stores the text of a member of `kind`."""
     return Enum(kind, native_enum=False, length=16, values_callable=lambda words: [word.value for word in words])
 
 
@@ -60,12 +59,11 @@ def _id() -> Column[int]:
 
 
 def _queue_columns() -> tuple[Column[Any], ...]:
-    """The columns of a queue (`judge.store.queue`), in addition to `state`."""
     return (
         Column("why", Text, nullable=False, default=""),
         # Failures in a row.
         Column("failures", Integer, nullable=False, default=0),
-        # A row that waits is due then; without a time it is due at once.
+        # When a waiting row is due; empty: at once.
         Column("due_at", String(32)),
     )
 
@@ -77,7 +75,7 @@ contests = Table(
     Column("document", Text, nullable=False),
     Column("created_at", String(32), nullable=False),
     Column("state", String(16), nullable=False),
-    # The secret that all chance follows from; only the judge reads it before the contest is over.
+    # The source of all chance; private until the contest is over.
     Column("secret", String(64)),
 )
 
@@ -119,9 +117,9 @@ games = Table(
     Column("attempt", Integer, nullable=False),
     Column("why", Text, nullable=False),
     UniqueConstraint("contest", "number"),
-    # The next game to be played is found without looking at the others.
+    # Finds the next game.
     Index("ix_games_next", "contest", "state", "number"),
-    # All that a table of the contest needs of a game, read without its spec.
+    # Covers the contest's tables, without reading specs.
     Index("ix_games_rows", "contest", "number", "id", "round", "table", "leg", "first", "second"),
 )
 
@@ -132,7 +130,7 @@ attempts = Table(
     Column("number", Integer, primary_key=True),
     Column("state", _word(AttemptState), nullable=False),
     Column("host", String(128), nullable=False),
-    # Of the host's cores; empty if it was not known when the attempt began.
+    # Empty if unknown.
     Column("slot", String(128), nullable=False, server_default=""),
     Column("why", Text, nullable=False),
     Column("record", String(64)),
@@ -164,7 +162,7 @@ results = Table(
 files = Table(
     "files",
     metadata,
-    # No foreign key: agents are kept before their contest is created.
+    # No foreign key: agents are stored before their contest.
     Column("contest", String(128), primary_key=True),
     Column("kind", _word(FileKind), primary_key=True),
     Column("digest", String(64), primary_key=True),
@@ -181,11 +179,11 @@ journal = Table(
     Column("game", String(32)),
     Column("attempt", Integer),
     Column("text", Text, nullable=False),
-    # Of the leaf in the contest's log, from 0; empty if the contest was begun by a judge that had none.
+    # Leaf number in the contest's log, from 0; empty for contests without a log.
     Column("number", Integer),
-    # SHA-256 of what the line is about: a published record, a document, an upload.
+    # SHA-256 of the subject: a published record, a document, an upload.
     Column("digest", String(64)),
-    # Whose order it tells of; not a part of the leaf, and not published.
+    # Actor of an order; private, not part of the leaf.
     Column("who", String(128)),
     Index("ix_journal_leaves", "contest", "number", unique=True),
 )
@@ -194,7 +192,7 @@ submissions = Table(
     "submissions",
     metadata,
     _id(),
-    # No foreign key: a contest is created when its entries are frozen, long after the first upload.
+    # No foreign key: uploads precede the contest's row.
     Column("contest", String(128), nullable=False, index=True),
     Column("author", String(128), nullable=False),
     Column("name", String(128), nullable=False),
@@ -246,14 +244,14 @@ tokens = Table(
     Column("made_by", String(128), nullable=False),
     Column("revoked_at", String(32)),
     Column("revoked_by", String(128)),
-    # `author`, or what an organiser may do: `watch` or `act`; an organiser's name is in the column of authors.
+    # `author`, or the organiser roles `watch` and `act`; the author column has an organiser's name.
     Column("role", String(16), nullable=False, server_default="author"),
 )
 
 orders = Table(
     "orders",
     metadata,
-    # No foreign key: submissions are decided before the contest is created.
+    # No foreign key: orders about submissions precede the contest's row.
     Column("contest", String(128), primary_key=True),
     Column("id", String(64), primary_key=True),
     Column("at", String(32), nullable=False),
@@ -272,7 +270,7 @@ practice_games = Table(
     Column("submission", ForeignKey("submissions.id"), nullable=False, index=True),
     Column("author", String(128), nullable=False),
     Column("number", Integer, nullable=False),
-    # Asked for by the author, or played because the submission passed.
+    # False: played automatically after the check.
     Column("by_author", Boolean, nullable=False),
     Column("asked_at", String(32), nullable=False),
     Column("state", _word(GameState), nullable=False, index=True),
@@ -280,7 +278,7 @@ practice_games = Table(
     Column("attempt", Integer, nullable=False, default=0),
     Column("worker", String(64), nullable=False, default=""),
     Column("agent", String(128), nullable=False),
-    # Of this and the columns after it the values are known at the end of the game.
+    # This and the following columns are set at the end of the game.
     Column("opponent", String(128), nullable=False, default=""),
     Column("seat", Integer, nullable=False, default=0),
     Column("verdict", String(16), nullable=False, default=""),
@@ -298,7 +296,7 @@ notice_targets = Table(
     Column("contest", String(128), primary_key=True),
     Column("author", String(128), primary_key=True),
     Column("webhook", Text, nullable=False),
-    # Signs what goes to the webhook, so it cannot be kept as a hash.
+    # Signs webhook calls, so a hash is not enough.
     Column("secret", String(128), nullable=False),
     Column("email", Text, nullable=False),
 )
@@ -307,7 +305,7 @@ notice_readings = Table(
     "notice_readings",
     metadata,
     Column("contest", String(128), primary_key=True),
-    # The last lines of the two journals that were read.
+    # The last lines read of the two journals.
     Column("journal", BigInteger, nullable=False),
     Column("submission_journal", BigInteger, nullable=False),
 )

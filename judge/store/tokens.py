@@ -1,7 +1,6 @@
-"""The tokens of authors and organisers: shown once, kept as a hash, and valid until they are revoked.
+"""The tokens of authors and organisers: shown once, stored as a hash, valid until revoked.
 
-The token has 256 bits of chance in it, so a plain SHA-256 is enough: there is nothing to guess that a slow hash would
-protect.
+A token has 256 random bits, so a plain SHA-256 is enough; a slow hash protects only guessable secrets.
 """
 
 import hashlib
@@ -19,23 +18,22 @@ from judge.store.database import ContestDatabase
 from judge.store.tables import tokens
 
 PREFIX = "judge-"
-"""So that a token that was published by mistake is known for what it is."""
+"""Identifies tokens that were published by mistake."""
 ENTROPY_BYTES = 32
 AUTHOR_CHARACTERS = 64
 
 _NO_HASH = "0" * 64
-"""What the hash of a token is compared with that nobody has: the same steps as for one that somebody has."""
+"""Compared with an unknown token's hash, so that unknown and known tokens take the same steps."""
 
 
 class TokenRole(StrEnum):
-    """What a token is good for."""
+    """Rights of a token."""
 
     AUTHOR = "author"
-    """To submit, and to see what is one's own."""
     WATCH = "watch"
-    """To see all that an organiser sees."""
+    """See everything an organiser sees."""
     ACT = "act"
-    """That, and to decide."""
+    """See everything and give orders."""
 
 
 ORGANISER_ROLES = (TokenRole.WATCH, TokenRole.ACT)
@@ -43,7 +41,7 @@ ORGANISER_ROLES = (TokenRole.WATCH, TokenRole.ACT)
 
 @dataclass(frozen=True, slots=True)
 class TokenHolder:
-    """Whose token it is, and what it is good for."""
+    """The holder of a token and its rights."""
 
     name: str
     role: TokenRole
@@ -52,11 +50,10 @@ class TokenHolder:
 
 
 class Tokens(ContestDatabase):
-    """The tokens of one contest. Safe to use from several processes at once."""
+    """The tokens of a contest. Safe to use from several processes."""
 
     def make(self, author: str, who: str, role: TokenRole = TokenRole.AUTHOR) -> str:
-        """A new token for an author or an organiser, beside those that hold already; it can be had only now.
-        InputError."""
+        """Return an additional token for an author or an organiser, which cannot be shown again. Raises InputError."""
         checked_author(author)
         token = PREFIX + secrets.token_urlsafe(ENTROPY_BYTES)
         values = {"contest": self._contest, "author": author, "role": role}
@@ -65,11 +62,11 @@ class Tokens(ContestDatabase):
         return token
 
     def revoke(self, author: str, who: str) -> int:
-        """Revoke every token of an author, and return how many. Raises InputError if there was none."""
+        """Revoke an author's tokens; return their number. Raises InputError without one."""
         return self._revoke(author, who, (TokenRole.AUTHOR,))
 
     def revoke_organiser(self, name: str, who: str) -> int:
-        """Revoke every token of an organiser, and return how many. Raises InputError if there was none."""
+        """Revoke an organiser's tokens; return their number. Raises InputError without one."""
         return self._revoke(name, who, ORGANISER_ROLES)
 
     def _revoke(self, name: str, who: str, roles: tuple[TokenRole, ...]) -> int:
@@ -90,17 +87,17 @@ class Tokens(ContestDatabase):
             return done.rowcount
 
     def author_of(self, token: str) -> str | None:
-        """The author of a token; None if it was never made, or was revoked, or is an organiser's."""
+        """The author of a valid author's token, or None."""
         holder = self._holder(token)
         return None if holder is None or holder.role is not TokenRole.AUTHOR else holder.name
 
     def organiser_of(self, token: str) -> TokenHolder | None:
-        """The organiser of a token; None if it was never made, or was revoked, or is an author's."""
+        """The holder of a valid organiser's token, or None."""
         holder = self._holder(token)
         return None if holder is None or holder.role not in ORGANISER_ROLES else holder
 
     def organisers(self) -> list[TokenHolder]:
-        """Whoever has an organiser's token that holds, a row for each token, oldest first."""
+        """Holders of valid organiser tokens, one per token, oldest first."""
         query = select(tokens).where(
             tokens.c.contest == self._contest, tokens.c.role.in_(ORGANISER_ROLES), tokens.c.revoked_at.is_(None)
         )
@@ -112,7 +109,7 @@ class Tokens(ContestDatabase):
             tokens.c.hash == wanted, tokens.c.contest == self._contest, tokens.c.revoked_at.is_(None)
         )
         row = self._first(query)
-        # The database looked for the hash as fast as it could; what an attacker could learn of it opens nothing.
+        # The lookup's time depends on the hash, which is useless to an attacker.
         is_known = hmac.compare_digest(_NO_HASH if row is None else row.hash, wanted)
         if row is None or not is_known:
             return None
@@ -120,7 +117,7 @@ class Tokens(ContestDatabase):
 
 
 def checked_author(author: str) -> str:
-    """`author`, if it can be an author's name; InputError."""
+    """Return `author`. Raises InputError if it is no valid author name."""
     fits = 0 < len(author) <= AUTHOR_CHARACTERS and is_printable(author)
     if not fits or author != author.strip():
         raise InputError(f"author {author[:80]!r}: 1 to {AUTHOR_CHARACTERS} printable characters, no blank at an end")

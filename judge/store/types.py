@@ -1,4 +1,4 @@
-"""What goes into the store and what comes out of it: plain values."""
+"""Values of the store."""
 
 import hashlib
 import json
@@ -7,17 +7,17 @@ from enum import StrEnum
 
 
 class FileKind(StrEnum):
-    """What a copy of a file in the database is of."""
+    """Kind of a file copy in the database."""
 
     FILE = "file"
-    """A record, or the state of a folder: the digest is the SHA-256 of the data."""
+    """A record or a folder state, with the SHA-256 of the data."""
     AGENT = "agent"
-    """The files of an agent as a tar file; the digest is the agent's."""
+    """An agent's files as a tar file, with the agent's digest."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntryRow:
-    """An agent that takes part, and its rank before play; `entry` is JSON that names its files by digest."""
+    """An agent and its initial rank; `entry` is JSON with the digest of its files."""
 
     name: str
     rank: int
@@ -27,7 +27,7 @@ class EntryRow:
 
 @dataclass(frozen=True, slots=True)
 class JournalLine:
-    """A line of the contest's log."""
+    """A line of the contest's journal."""
 
     at: str
     event: str
@@ -35,15 +35,15 @@ class JournalLine:
     attempt: int | None
     text: str
     digest: str | None = None
-    """SHA-256 of what the line is about: the public part of a record, a document, an upload, a schedule."""
+    """SHA-256 of the subject: a record's public part, a document, an upload, a schedule."""
     number: int | None = None
-    """Of the line's leaf in the contest's log, from 0; None if the contest has no log."""
+    """Leaf number in the contest's log, from 0; None without a log."""
     who: str | None = None
-    """The organiser whose order it tells of; not published. None: nobody's, or a judge's that did not know."""
+    """The organiser who gave the order, not published; None if unknown or automatic."""
 
     @property
     def leaf(self) -> bytes:
-        """The leaf: JSON with sorted keys, without spaces, in ASCII; of the text its digest, so it is short."""
+        """The leaf: ASCII JSON with sorted keys, without spaces; the text is replaced by its digest."""
         values = {
             "at": self.at,
             "attempt": self.attempt,
@@ -56,11 +56,10 @@ class JournalLine:
 
 
 ANNOUNCED = "announced"
-"""The state of a contest that has a log and, unless its seed is fixed, a secret, and that has not begun; and the event
-that is the first leaf of its log."""
+"""State of a contest that has a log but has not begun, and the event of the log's first leaf."""
 
 FROZEN = "frozen"
-"""The event that fixes who takes part, before anything is drawn."""
+"""Event that locks in the entries before the draw."""
 
 UNWITNESSED = "unwitnessed"
-"""The event that tells, before anything is drawn, which witness of the draw did not sign the log, and why."""
+"""Event that names, before the draw, a witness of the draw that did not sign, with the reason."""

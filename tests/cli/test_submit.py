@@ -71,7 +71,7 @@ def test_second_archive_of_a_name_reports_the_replaced_one(run: Run, upload: Cal
     done = run("submit", second, "--author", "ada")
 
     assert "passed: five version 2" in done.stdout
-    assert "it replaces version 1 of five, which came as five.zip" in done.stdout
+    assert "it replaces version 1 of five, uploaded as five.zip" in done.stdout
     assert "--name" in done.stdout
 
 

@@ -137,7 +137,7 @@ def test_refused_submission_stays_in_quarantine_until_the_organiser_gives_a_reas
 
 def test_submission_without_an_agent_cannot_be_approved(register: Register) -> None:
     refused = through(register, ProcessingResult("it does not compile", "", None, None, "b" * 64, None))
-    with pytest.raises(NotNowError, match="no agent that could play: it does not compile"):
+    with pytest.raises(NotNowError, match="did not produce a playable agent: it does not compile"):
         register.approve(refused.id, "organiser", "please")
     passed = through(register, good())
     with pytest.raises(NotNowError, match="is passed: only a refused one"):
@@ -211,9 +211,9 @@ def test_author_whose_submission_makes_the_host_fail_waits_again(register: Regis
 def test_retry_counts_as_waiting(register: Register) -> None:
     number = register.receive(upload(), Allowance(waiting=1)).id
     register.fail(number, taken(register).attempt, "no Engine", allowed=2, again_s=60)
-    with pytest.raises(TooMuchError, match="1 of your submissions wait already"):
+    with pytest.raises(TooMuchError, match="1 of your submissions are waiting"):
         register.receive(upload(), Allowance(waiting=1))
-    with pytest.raises(TooMuchError, match="too many submissions wait already"):
+    with pytest.raises(TooMuchError, match="too many submissions are waiting"):
         register.receive(upload("bob"), Allowance(waiting_of_all=1))
     again = register.take("w", number)
     assert again is None  # not due yet
@@ -361,8 +361,8 @@ def test_an_author_has_an_allowance(register: Register, clock: Clock) -> None:
     clock.passes(3601)
     register.receive(upload(), hourly)
     for allowance, why in (
-        (Allowance(waiting=3), "3 of your submissions wait"),
-        (Allowance(waiting_of_all=4), "too many submissions wait"),
+        (Allowance(waiting=3), "3 of your submissions are waiting"),
+        (Allowance(waiting_of_all=4), "too many submissions are waiting"),
         (Allowance(bytes_kept=399), "more than 399 bytes"),
     ):
         with pytest.raises(TooMuchError, match=why):

@@ -1,4 +1,4 @@
-"""How alembic runs the migrations: on the connection that it is given, inside its transaction."""
+"""Runs alembic's migrations on the given connection, inside its transaction."""
 
 from alembic import context
 

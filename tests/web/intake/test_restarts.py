@@ -230,11 +230,11 @@ def test_uploads_are_bounded(tmp_path: Path) -> None:
         while (answer := post(ada, f"hold {free} one")).status_code == 429:
             time.sleep(LOOK_S)
         last = send(ada, "good two")
-        assert [429, "2 of your submissions wait already: see what comes of them first"] == (refused(ada))
+        assert [429, "2 of your submissions are waiting: wait for their results first"] == (refused(ada))
         free.touch()
         for number in (answer.json()["id"], last, send_when_none_waits(ada, last)):
             assert "passed" == ended(ada, number)["state"]
-        assert [429, "3 uploads in the last hour, and no more are taken: come back later"] == (refused(ada))
+        assert [429, "3 uploads in the last hour, which is the limit: try again later"] == (refused(ada))
 
 
 def send_when_none_waits(client: httpx.Client, last: int) -> int:

@@ -1,4 +1,4 @@
-"""Submissions, practice games and notices have the same queue columns."""
+"""Gives submissions, practice games and notices the same queue columns."""
 
 from alembic import op
 from sqlalchemy import Column, String

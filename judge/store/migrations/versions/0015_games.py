@@ -1,4 +1,4 @@
-"""A game is called a game: the table `matches` is `games`, and the number of a game in its pairing is its `leg`."""
+"""Renames the table `matches` to `games`; the number of a game in its pairing is its `leg`."""
 
 from alembic import op
 
@@ -17,7 +17,7 @@ CONSTRAINTS = {
     ("attempts", "attempts_match_fkey"): "attempts_game_fkey",
     ("results", "results_match_attempt_fkey"): "results_game_attempt_fkey",
 }
-"""The names that PostgreSQL gives; SQLite gives none."""
+"""PostgreSQL's constraint names; SQLite does not name them."""
 
 
 def upgrade() -> None:
