@@ -1,1 +1,1 @@
-"""What results say of strength, and how surely: ratings, sequential tests, and what they rest on."""
+"""Statistics of results: ratings, sequential tests, and their assumptions."""

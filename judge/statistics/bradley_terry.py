@@ -1,13 +1,12 @@
-"""Bradley and Terry's model with draws and a first-move advantage, fitted to games by maximum likelihood.
+"""The Bradley-Terry model with draws and a first-move advantage, fitted to games by maximum likelihood.
 
-How a lead becomes the probability of a win, a draw and a loss is told by `judge.statistics.draw_models`. The logarithm
-of the likelihood is concave in ratings, advantage and the parameter of draws, so Newton's method finds the one
-maximum; what it takes from the curvature there is the covariance.
+`judge.statistics.draw_models` turns rating differences into probabilities. The log-likelihood is concave,
+so Newton's method finds its one maximum, and the curvature there gives the covariance.
 
-The prior keeps everything finite. Each agent has `prior_draws` virtual draws (two, as in BayesElo), shared out over
-its opponents by the games against them. They are draws of the bare model, without draw parameter and advantage, so
-they speak of ratings alone. Where advantage or the draw parameter are estimated they have the like: so many virtual
-games between equals, of which the first seat won a half and lost a half, and of which none was a draw.
+The prior keeps everything finite. Each agent has `prior_draws` virtual draws (two, as in BayesElo),
+distributed over its opponents like its games, without draw parameter and advantage, so they affect ratings
+only. If advantage or draw parameter are estimated, they have as many virtual games between equals, half
+won and half lost by the first seat.
 """
 
 import math
@@ -28,31 +27,31 @@ Matrix = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
 
 _CLOSE = 1e-9
-"""A step below this, in logistic units, is the last: two millionths of an Elo."""
+"""Minimum step in logistic units: two millionths of an Elo."""
 
 _MOST_STEPS = 200
-"""Newton takes about ten."""
+"""Maximum number of Newton steps; about ten are usual."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """Games added up: for each ordered pair of agents that met (their places) how many ended in which way."""
+    """Summed results of each ordered pair of agents, identified by their places."""
 
     place: Mapping[str, int]
-    """Of each agent, by its id."""
+    """Place of each agent id."""
     first: Places
     second: Places
     wins: Vector
     draws: Vector
     losses: Vector
     games: Vector
-    """Of each agent."""
+    """Per agent."""
     scores: Vector
-    """Of each agent: games won, draws as halves."""
+    """Per agent: wins plus half the draws."""
 
     @classmethod
     def of(cls, games: Sequence[GameResult]) -> Self:
-        """Add `games` up; places follow the ids, so that nothing depends on the order of games."""
+        """Sum up `games`. Places follow the ids, so the order of games has no effect."""
         agents = sorted({agent for game in games for agent in game.agents})
         place = {agent: at for at, agent in enumerate(agents)}
         ends: dict[tuple[int, int], list[int]] = {}
@@ -72,28 +71,28 @@ class PairCounts:
 
 
 class Fit:
-    """The maximum: `ratings` that sum to 0 in each pool, `advantage` and the `draw` parameter; all in logistic units.
+    """The maximum: `ratings` (sum 0 per pool), `advantage` and `draw` parameter, in logistic units.
 
-    `covariance` is that of the ratings; the errors are standard errors, 0 for what was given. `draw_share` is the share
-    of games between equals that is drawn.
+    `covariance` is that of the ratings. Standard errors are 0 for given values. `draw_share` is the share of
+    draws between equals.
     """
 
     def __init__(self, tally: PairCounts, model: RatingModel, pools: Sequence[Sequence[int]]) -> None:
-        """Climb to it. `pools` are the places of agents that are connected through games."""
+        """Find the maximum. `pools` are the places of agents connected through games."""
         self.tally = tally
         self._model = model
         self._agents = len(tally.place)
-        # Of the virtual draws of either agent, an ordered pair has the share that its games have.
+        # An agent's virtual draws are distributed over its pairs like its games.
         games = tally.wins + tally.draws + tally.losses
         shares = 1 / tally.games[tally.first] + 1 / tally.games[tally.second]
         self._prior: Vector = model.prior_draws / 2 * games * shares
         self._draws: DrawModel = Davidson() if model.draws == "davidson" else RaoKupper()
-        # Without a draw the parameter is at its edge, where no slope vanishes.
+        # Without draws the parameter is at its limit, where the derivative is not zero.
         self._draw_moves = model.draw_elo is None and bool(tally.draws.any())
         self._advantage_moves = model.advantage is None
         moves = [True] * self._agents + [self._advantage_moves, self._draw_moves]
         self._moving = np.ix_(np.array(moves), np.array(moves))
-        # Added to the information so that it can be inverted: games say nothing of a pool's mean.
+        # Makes the information matrix invertible: games do not determine a pool's mean.
         self._anchor: Matrix = np.zeros((self._agents + 2, self._agents + 2))
         for pool in pools:
             self._anchor[np.ix_(pool, pool)] = 1 / len(pool)
@@ -107,16 +106,16 @@ class Fit:
         self.draw_error = math.sqrt(inverse[-1, -1])
 
     def draw_shares(self, reach: float) -> tuple[float, float]:
-        """`draw_share` with the draw parameter so many standard errors less, and more."""
+        """`draw_share` with the draw parameter `reach` standard errors lower, and higher."""
         low, high = (self._draws.share(self.draw + side * reach * self.draw_error) for side in (-1, 1))
         return max(0.0, low), high
 
     def chances(self) -> tuple[Vector, Vector, Vector]:
-        """The probabilities that a game of each pair is won, drawn and lost by its first seat."""
+        """Probabilities of win, draw and loss of each pair's first seat."""
         return self._draws.chances(self._leads(self._at)[1], self.draw)
 
     def slopes_of_score(self) -> Vector:
-        """By how much the expected score of a game of each pair rises with the first seat's lead, in logistic units."""
+        """Derivative of each pair's expected score with respect to the first seat's lead, in logistic units."""
         lead, step = self._leads(self._at)[1], 1e-4
         (won, drawn, _), (won_less, drawn_less, _) = (
             self._draws.chances(lead + side * step, self.draw) for side in (1, -1)
@@ -135,7 +134,7 @@ class Fit:
         return at
 
     def _climb(self, at: Vector) -> Vector:
-        """Newton's method; a step that would lead down is halved."""
+        """Newton's method; a step that would decrease the likelihood is halved."""
         height = self._height(at)
         for _ in range(_MOST_STEPS):
             slope, curvature = self._slopes(at)
@@ -148,18 +147,16 @@ class Fit:
         return at
 
     def _inverse(self, curvature: Matrix) -> Matrix:
-        """The inverse of the information on what moves; zero for what does not."""
+        """Inverse of the information of the free parameters; zero for fixed ones."""
         inverse = np.zeros_like(curvature)
         inverse[self._moving] = np.linalg.inv((self._anchor - curvature)[self._moving])
         return inverse
 
     def _leads(self, at: Vector) -> tuple[Vector, Vector]:
-        """For each pair by how much the first is rated above the second, without and with the advantage."""
         lead = at[self.tally.first] - at[self.tally.second]
         return lead, lead + at[-2]
 
     def _height(self, at: Vector) -> float:
-        """The logarithm of likelihood times prior."""
         tally, (lead, u), d = self.tally, self._leads(at), float(at[-1])
         height = self._draws.height(u, d, tally.wins, tally.draws, tally.losses)
         height += float((self._prior * (log_share(lead) + log_share(-lead))).sum())
@@ -170,12 +167,12 @@ class Fit:
         return height
 
     def _equals(self, d: float) -> tuple[Vector, float, Vector, Vector, Vector]:
-        """The virtual games of the draw parameter: between equals, a half won, a half lost."""
+        """Virtual games of the draw parameter: between equals, half won, half lost."""
         half, none = np.array([self._model.prior_draws / 2]), np.zeros(1)
         return none, d, half, none, half
 
     def _slopes(self, at: Vector) -> tuple[Vector, Matrix]:
-        """First and second derivatives of the height, ratings first, then advantage and draw parameter."""
+        """Derivatives by ratings, advantage and draw parameter."""
         tally, (lead, u), d = self.tally, self._leads(at), float(at[-1])
         games = self._draws.slopes(u, d, tally.wins, tally.draws, tally.losses)
         by_lead = self._prior * (1 - 2 * share(lead))
@@ -201,7 +198,7 @@ class Fit:
         return slope, curvature
 
     def _spread(self, row: Vector, by_pair: Vector) -> None:
-        """Add to a row over the agents what each pair gives to its first and takes from its second."""
+        """Add each pair's value to the row of its first agent and subtract it from its second."""
         np.add.at(row, self.tally.first, by_pair)
         np.subtract.at(row, self.tally.second, by_pair)
 

@@ -1,12 +1,10 @@
-"""Several candidates against one: which of them are stronger, with one bound for the error of the whole list.
+"""Compares several candidates with one base, with an error bound for the whole list.
 
-Each candidate's p-value is the probability of its results or better ones if it were no stronger, from the pairs of
-games against the base: by Student's t, because their variance is estimated from as many pairs as their mean (the
-normal distribution, which LOS is of, finds somebody in 5.7 % of lists of five equals with 100 pairs each). They are
-adjusted by Holm's procedure. Dunnett's, the usual one for several treatments against
-a control, gains from what the comparisons have in common when all use the same sample of the control. Here they have
-nothing in common: the base plays other games against each candidate. It also needs normal results of one variance.
-Holm's needs neither.
+A p-value is the probability of a candidate's results or better ones if it were not stronger, from its
+pairs of games against the base. It uses Student's t, because the variance is estimated from the same
+pairs; the normal distribution would find false results in 5.7 % of lists of five equals with 100 pairs
+each. Holm's procedure adjusts the p-values. Dunnett's does not apply: the base plays other games against
+each candidate.
 """
 
 import math
@@ -21,7 +19,7 @@ from judge.statistics.significance import SIGNIFICANCE, holm, student_tail
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An agent that met the base. `p` is of one test, `adjusted` of one among all of the list."""
+    """An opponent of the base. `p` is of a single test, `adjusted` accounts for the whole list."""
 
     agent: str
     counts: MatchCounts
@@ -31,12 +29,12 @@ class Candidate:
 
     @property
     def is_stronger(self) -> bool:
-        """Whether it is stronger than the base; in all the list this errs with a probability of 5 % at most."""
+        """Whether it is stronger than the base. The probability of any error in the list is at most 5 %."""
         return self.adjusted <= SIGNIFICANCE
 
 
 def p_value(counts: MatchCounts, estimate: MatchEstimate) -> float:
-    """The probability of these results, or better ones, of a side that is no stronger."""
+    """Probability of these or better results if the side is not stronger."""
     n = counts.total
     if max(counts.counts) == n:
         return 1 - estimate.los
@@ -45,7 +43,7 @@ def p_value(counts: MatchCounts, estimate: MatchEstimate) -> float:
 
 
 def compare_candidates(results: Iterable[GameResult], base: str) -> list[Candidate]:
-    """Everybody who met `base`, the surest first."""
+    """All opponents of `base`, most certain first."""
     met: dict[str, list[GameResult]] = {}
     for result in results:
         if base in result.agents and result.first != result.second:

@@ -1,14 +1,14 @@
-"""Whether ratings tell the results: agents that beat each other in a ring have no order that a number could give.
+"""Checks whether ratings explain the results: no rating fits agents that beat each other in a ring.
 
-The model of `judge.statistics.bradley_terry` expects of two agents a score that follows from the difference of their
-ratings. With s the score of a pair of agents and e, v its expectation and variance under the fitted model:
+With s the score of a pair of agents, and e, v its expectation and variance under the fitted model
+(`judge.statistics.bradley_terry`):
 
-- **All together**: the sum of (s - e) ** 2 / v over the pairs is a chi-square value with as many degrees of freedom as
-  there are pairs more than differences of ratings (Pearson).
-- **A ring of three**: how far the results lead around it. What a score is off its expectation, divided by the slope b
-  of the expectation, is what the lead of one agent over the other is off the difference of their ratings; those
-  differences sum to 0 around the ring, so the sum of the three, divided by its standard error sqrt(v / b ** 2 + ...),
-  is a standard normal value if ratings tell all. The p-values of all rings are adjusted by Holm's procedure.
+- **All pairs**: the sum of (s - e) ** 2 / v is a chi-square value with (pairs - rating differences) degrees of
+  freedom (Pearson).
+- **A ring of three**: s - e, divided by the slope b of the expectation, is the deviation of a lead from the rating
+  difference. Around the ring rating differences sum to 0. So the sum of the deviations, divided by its standard
+  error sqrt(v / b ** 2 + ...), is standard normal if ratings explain the results. All rings' p-values are adjusted
+  by Holm's procedure.
 """
 
 import math
@@ -25,14 +25,14 @@ from judge.statistics.scales import ELO
 from judge.statistics.significance import SIGNIFICANCE, chi_square_tail, holm, normal_tail
 
 MOST_AGENTS = 100
-"""Rings are looked for among so many agents at most, those with the most games: there are 161,700 among a hundred."""
+"""Maximum number of agents, those with the most games, in the search for rings: 100 agents have 161,700."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """Each of three agents does better against the next one than ratings tell, and the last one against the first.
+    """Three agents, each doing better against the next than ratings predict, and the last against the first.
 
-    `elo` is how much, all around; `p` is adjusted for the number of rings.
+    `elo` is the sum around the ring; `p` is adjusted for the number of rings.
     """
 
     agents: tuple[str, str, str]
@@ -42,7 +42,7 @@ class Ring:
 
 @dataclass(frozen=True, slots=True)
 class RatingsCheck:
-    """How well ratings tell the results: a chi-square test of all pairs of agents, and the significant rings."""
+    """How well ratings explain the results: a chi-square test of all pairs, and the significant rings."""
 
     chi_square: float
     degrees: int
@@ -51,7 +51,7 @@ class RatingsCheck:
 
 
 def check_ratings(results: Iterable[GameResult]) -> RatingsCheck:
-    """Compare results with what the ratings fitted to them expect."""
+    """Compare results with the expectations of ratings fitted to them."""
     counted, pools, tally, fit = fit_games(results)
     if not counted:
         return RatingsCheck(0.0, 0, 1.0, ())
@@ -66,7 +66,7 @@ def check_ratings(results: Iterable[GameResult]) -> RatingsCheck:
 
 
 def _residuals(fit: Fit, agents: int) -> tuple[Matrix, Matrix, Matrix]:
-    """For every two agents the row's score less its expectation, that one's slope by the lead, and its variance."""
+    """For every two agents: the residual of the row's score, the slope of the expectation, the variance."""
     tally = fit.tally
     games = tally.wins + tally.draws + tally.losses
     won, drawn, _ = fit.chances()
@@ -85,7 +85,7 @@ def _residuals(fit: Fit, agents: int) -> tuple[Matrix, Matrix, Matrix]:
 def _rings(off: Matrix, bend: Matrix, variance: Matrix, agents: list[int], names: list[str]) -> tuple[Ring, ...]:
     here = np.ix_(agents, agents)
     met = bend[here] > 0
-    # Lists, which a loop reads faster than arrays.
+    # A loop reads lists faster than arrays.
     lead = np.divide(off[here], bend[here], out=np.zeros_like(off[here]), where=met).tolist()
     error = np.divide(variance[here], bend[here] ** 2, out=np.full_like(off[here], math.inf), where=met).tolist()
     found = []

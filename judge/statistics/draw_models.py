@@ -1,17 +1,16 @@
-"""How likely a game is won, drawn or lost by its first seat: two models with a parameter for draws.
+"""Probabilities of win, draw and loss of the first seat: two models with a draw parameter.
 
-With u the first seat's lead in logistic units (rating minus rating plus the advantage of sitting first) and d the
-parameter of draws:
+With u the first seat's lead in logistic units (rating difference plus first-move advantage) and d the draw parameter:
 
-- **Rao and Kupper** (Ties in Paired-Comparison Experiments, 1967; BayesElo's): who is better by less than a margin d >
-  0 only draws. P(win) = 1 / (1 + exp(d - u)), P(loss) = 1 / (1 + exp(d + u)), and the rest are draws, which is P(win)
-  P(loss) (exp(2 d) - 1). Between equals tanh(d / 2) of the games are drawn. No draws: d = 0.
-- **Davidson** (On Extending the Bradley-Terry Model to Accommodate Ties, 1970; Ordo's): a draw is as frequent as the
-  geometric mean of win and loss, times exp(d). P(win) : P(draw) : P(loss) = exp(u / 2) : exp(d) : exp(-u / 2). Between
-  equals exp(d) / (2 + exp(d)) of the games are drawn. No draws: d = minus infinity. It is an exponential family: its
-  curvature is minus the covariance of what is counted, so that only sums of wins, draws and losses matter.
+- **Rao and Kupper** (Ties in Paired-Comparison Experiments, 1967; BayesElo): a lead within the margin d > 0 only
+  draws. P(win) = 1 / (1 + exp(d - u)), P(loss) = 1 / (1 + exp(d + u)), P(draw) = P(win) P(loss) (exp(2 d) - 1).
+  Between equals tanh(d / 2) of the games are drawn. No draws: d = 0.
+- **Davidson** (On Extending the Bradley-Terry Model to Accommodate Ties, 1970; Ordo): P(draw) is the geometric mean
+  of P(win) and P(loss), times exp(d). P(win) : P(draw) : P(loss) = exp(u / 2) : exp(d) : exp(-u / 2). Between equals
+  exp(d) / (2 + exp(d)) of the games are drawn. No draws: d = minus infinity. It is an exponential family: its
+  curvature is minus the covariance of the counts, so only sums of wins, draws and losses matter.
 
-The logarithm of either likelihood is concave in u and d together.
+Both log-likelihoods are concave in (u, d).
 """
 
 import math
@@ -26,7 +25,7 @@ Vector = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Slopes:
-    """Derivatives of the logarithm of the likelihood for each pair, by u and d, first and second."""
+    """First and second derivatives of each pair's log-likelihood by u and d."""
 
     by_u: Vector
     by_d: Vector
@@ -36,34 +35,34 @@ class Slopes:
 
 
 class DrawModel(Protocol):
-    """Counts are arrays with an element for each ordered pair: games that the first seat won, drew and lost."""
+    """Arrays have one element per ordered pair: games won, drawn and lost by the first seat."""
 
     NO_DRAWS: float
-    """The d at which there are none."""
+    """The d without draws."""
 
     def height(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> float:
-        """The logarithm of the likelihood; minus infinity for an impossible d."""
+        """The log-likelihood; minus infinity for an impossible d."""
 
     def slopes(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
         """Its derivatives."""
 
     def chances(self, u: Vector, d: float) -> tuple[Vector, Vector, Vector]:
-        """The probabilities that the first seat wins, draws and loses."""
+        """Probabilities of win, draw and loss of the first seat."""
 
     def start(self, share: float) -> float:
-        """The d at which so many games between equals are drawn, 0 < `share` < 1."""
+        """The d with this share of draws between equals, 0 < `share` < 1."""
 
     def share(self, d: float) -> float:
-        """How many games between equals are drawn."""
+        """Share of draws between equals."""
 
 
 class RaoKupper:
-    """A draw where neither is better by more than the margin d."""
+    """Draws within the margin d."""
 
     NO_DRAWS = 0.0
 
     def height(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> float:
-        """As `DrawModel.height`."""
+        """See `DrawModel`."""
         height = ((wins + draws) * log_share(u - d)).sum() + ((losses + draws) * log_share(-u - d)).sum()
         if draws.any():
             if d <= 0:
@@ -72,7 +71,7 @@ class RaoKupper:
         return float(height)
 
     def slopes(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
-        """As `DrawModel.slopes`."""
+        """See `DrawModel`."""
         for_first, for_second = wins + draws, losses + draws
         short_of_win, short_of_loss = share(d - u), share(d + u)
         win_bend = for_first * short_of_win * (1 - short_of_win)
@@ -86,31 +85,31 @@ class RaoKupper:
         return Slopes(by_u, by_d, -(win_bend + loss_bend), win_bend - loss_bend, dd)
 
     def chances(self, u: Vector, d: float) -> tuple[Vector, Vector, Vector]:
-        """As `DrawModel.chances`."""
+        """See `DrawModel`."""
         won, lost = share(u - d), share(-u - d)
         return won, 1 - won - lost, lost
 
     def start(self, share: float) -> float:
-        """As `DrawModel.start`."""
+        """See `DrawModel`."""
         return 2 * math.atanh(share)
 
     def share(self, d: float) -> float:
-        """As `DrawModel.share`."""
+        """See `DrawModel`."""
         return math.tanh(d / 2)
 
 
 class Davidson:
-    """A draw as often as the geometric mean of win and loss, times exp(d)."""
+    """Draws in proportion to the geometric mean of win and loss."""
 
     NO_DRAWS = -math.inf
 
     def height(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> float:
-        """As `DrawModel.height`."""
+        """See `DrawModel`."""
         total = ((wins - losses) * u / 2 - (wins + draws + losses) * self._log_sum(u, d)).sum()
         return float(total + (d * draws.sum() if draws.any() else 0.0))
 
     def slopes(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
-        """As `DrawModel.slopes`."""
+        """See `DrawModel`."""
         games = wins + draws + losses
         won, drawn, lost = self.chances(u, d)
         lead = (won - lost) / 2
@@ -123,16 +122,16 @@ class Davidson:
         )
 
     def chances(self, u: Vector, d: float) -> tuple[Vector, Vector, Vector]:
-        """As `DrawModel.chances`."""
+        """See `DrawModel`."""
         log_sum = self._log_sum(u, d)
         return np.exp(u / 2 - log_sum), np.exp(d - log_sum), np.exp(-u / 2 - log_sum)
 
     def start(self, share: float) -> float:
-        """As `DrawModel.start`."""
+        """See `DrawModel`."""
         return math.log(2 * share / (1 - share))
 
     def share(self, d: float) -> float:
-        """As `DrawModel.share`."""
+        """See `DrawModel`."""
         return float(share(d - math.log(2)))
 
     def _log_sum(self, u: Vector, d: float) -> Vector:

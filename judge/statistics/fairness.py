@@ -1,37 +1,26 @@
-"""Whether the machines were fair: what slot, host, hour, order and neighbours did to scores and to times a move.
+"""Fairness of the machines: effects of slot, host, hour, order and neighbours on scores and times per move.
 
-Each game gives two numbers: the score of its first seat, and the mean of the logarithms of its agents' times a move.
-Their models are sums:
+Each game has two values, with these models:
 
-    score of the first seat = a half + what the first scores against the second + advantage + effect of the factor
-    log time a move, mean   = what the two take against each other + effect of the factor
+    score of the first seat = 1/2 + effect of the pair + advantage + effect of the factor
+    mean log time per move  = effect of the pair + effect of the factor
 
-and, for the seat, the logarithm of the first seat's time a move less that of the second's, of which the factor is the
-seat itself. They are fitted by least squares with and without the factor, which gives the variance ratio (F) of a
-linear hypothesis (Fisher; Scheffe, The Analysis of Variance, 1959, 2). What two agents do against each other in the
-same seats is one unknown, a block, whose games are compared with each other alone. So agents that happened to play more
-on one slot, or late, are no property of the slot or of the order, however they think against each other. Where blocks
-leave too few games to compare, the two blocks of a pair are one, and the advantage is the same for all pairs, as it is
-for the test of the seat. Where pairs leave too few, as where most of them meet once, each agent has one unknown: what
-the first scores against the second is the difference of two strengths, and what the two take the sum of two slownesses.
+For the seat, the time value is the log time per move of the first seat minus that of the second. Least squares with and
+without the factor give the variance ratio (F) of a linear hypothesis (Fisher; Scheffe, The Analysis of Variance, 1959,
+2). Two agents in the same seats are a block, and games are compared within blocks only. So agents that played more on
+one slot, or late, do not look like an effect of slot or order. If too few games are left to compare, both blocks of a
+pair are joined, with one advantage for all pairs. If that leaves too few, as where most pairs meet once, each agent has
+one unknown instead. These unknowns are first eliminated from all columns (Frisch and Waugh, Econometrica 1, 1933).
 
-What belongs to blocks, pairs or agents is swept out of all columns first (Frisch and Waugh, Econometrica 1, 1933): what
-is solved is as large as there are levels, and the work grows as the games do.
+A factor is a set of levels (slot, host, hour of the day) or a number (order: when the game began, from 0 to 1;
+neighbours: other games on its host when it began). Holm's procedure adjusts all p-values, so fair machines are reported
+as unfair in 5 % of contests. A difference x of logarithms is reported as exp(x) - 1.
 
-A factor is a set of levels (slot, host, hour of the day) or a number (order: when the game began, 0 for the first and 1
-for the last; neighbours: the number of other games on its host when it began). The p-values of all tests are
-adjusted by Holm's procedure, so that fair machines are called unfair in 5 % of contests. A difference of logarithms x
-is told as the share of time exp(x) - 1: log 2 is 100 % more, and - log 2 is 50 % less.
+The 95 % interval of an effect is Scheffe's (3.5). It is valid for all levels at once, so also for the largest effect.
+`found` is the effect, at a level of average frequency or between the extremes of a number, that is detected with a
+probability of at least 90 %, even as the first test in Holm's procedure.
 
-The interval of an effect is Scheffe's, of 95 % (the same, 3.5): an estimate that is a sum of coefficients, off by its
-standard error times the root of the degrees times the 5 % point of their variance ratio. It holds for all levels at
-once, so also for the one that was chosen because it differs most; of one degree it is Student's.
-
-`found` is the power: an effect of this size at one level of average frequency (for a number, between its extremes)
-would have been found with a probability of 90 % or more, also as the first of all tests that Holm's procedure looks
-at.
-
-Results are taken as independent given the model. Deterministic agents that repeat a game make it too sure of itself.
+Results are assumed independent given the model. Deterministic agents that repeat games make the tests overconfident.
 """
 
 import math
@@ -56,31 +45,31 @@ Matrix = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 
 POWER = 0.9
-"""With which an effect of the size `found` would be found."""
+"""Probability of detecting an effect of the size `found`."""
 
 FEWEST = 10
-"""Levels with fewer games are one level, `others`; with fewer residual degrees nothing is tested."""
+"""Levels with fewer games are joined as `others`; fewer residual degrees are not tested."""
 
 DIFFERENT = 30
-"""A number is tested if it differs in about so many games: a few that stand alone decide a line, and no test holds."""
+"""Minimum number of games in which a number must differ: a few outliers would decide the fit."""
 
 OTHERS = "others"
 SCORE, TIME = "score", "time a move"
 ALONE, FEW, ALIKE = "nothing to compare", "too few games", "differs in too few games"
-"""Why a test is not made."""
+"""Reasons why a test is omitted."""
 
 LEVELS, NUMBERS, SEAT = ("slot", "host", "hour"), ("order", "neighbours"), "seat"
 FAIRNESS_WORDS = (*LEVELS, *NUMBERS, SEAT, SCORE, TIME, OTHERS, ALONE, FEW, ALIKE)
-"""All that a test says in words."""
+"""All texts in a test."""
 
 
 @dataclass(frozen=True, slots=True)
 class FairnessTest:
-    """The test of one factor. Effects are of score (points of the first seat) or of time a move (a share: 0.01 is 1 %
-    more, 1 is twice the time, -0.5 is half of it).
+    """The test of one factor. Effects are points of the first seat, or relative times per move (0.01 is 1 % more,
+    1 is twice the time, -0.5 is half of it).
 
-    `p` is None if nothing can be compared, and `why` says why; `adjusted` is `p` among all tests. `level` has the
-    largest `effect`, whose 95 % interval goes from `low` to `high`. `found` is what would have been found.
+    `p` is None if nothing can be compared, with the reason in `why`; `adjusted` accounts for all tests.
+    `level` has the largest `effect`, with the 95 % interval `low` to `high`. `found` is the detectable effect.
     """
 
     factor: str
@@ -98,12 +87,12 @@ class FairnessTest:
 
     @property
     def has_effect(self) -> bool:
-        """Whether the factor had an effect; over all tests this errs in 5 % of contests on fair machines."""
+        """Whether the factor is significant; wrong in 5 % of contests on fair machines, over all tests."""
         return self.adjusted is not None and self.adjusted <= SIGNIFICANCE
 
 
 def fairness_tests(results: Sequence[GameResult], conditions: Sequence[GameConditions]) -> list[FairnessTest]:
-    """All tests, for each result the conditions of its game; a game that both lost by faults has no score."""
+    """Make all tests. `conditions` are those of each result's game. A game that both lost by faults has no score."""
     if not results:
         return []
     games = _Games(results, conditions)
@@ -124,7 +113,7 @@ def fairness_tests(results: Sequence[GameResult], conditions: Sequence[GameCondi
 
 
 class _Games:
-    """The games as columns; what a game does not have is not a number."""
+    """The games as columns; missing values are NaN."""
 
     def __init__(self, results: Sequence[GameResult], conditions: Sequence[GameConditions]) -> None:
         agents = sorted({agent for result in results for agent in result.agents})
@@ -142,7 +131,7 @@ class _Games:
         self.slots = [f"{each.host} {each.slot}".strip() for each in conditions]
         self.hours = [each.hour for each in conditions]
         _, places = np.unique(np.array([each.began for each in conditions]), return_inverse=True)
-        # From 0 to 1; games that began at the same time share a place.
+        # From 0 to 1; games with equal starts share a place.
         self.order: Vector = places / max(1, places.max(initial=0))
         self.neighbours = _neighbours(conditions)
 
@@ -153,10 +142,7 @@ def _log_time(result: GameResult, seat: int) -> float:
 
 
 def _neighbours(conditions: Sequence[GameConditions]) -> Vector:
-    """For each game the number of other games that ran on its host when it began.
-
-    Those that began later depend on how long it took, and so on chance in its own times.
-    """
+    """Other games running on the host when each game began. Later starts depend on the game's own duration."""
     counts = np.zeros(len(conditions))
     hosts: dict[str, list[int]] = {}
     for at, each in enumerate(conditions):
@@ -170,7 +156,6 @@ def _neighbours(conditions: Sequence[GameConditions]) -> Vector:
 
 
 def _levels(names: Sequence[str]) -> tuple[list[str], Codes]:
-    """The levels and the level of each game; rare ones are one."""
     counts: dict[str, int] = {}
     for name in names:
         counts[name] = counts.get(name, 0) + 1
@@ -184,23 +169,23 @@ def _levels(names: Sequence[str]) -> tuple[list[str], Codes]:
 
 
 class _Sweep(ABC):
-    """Takes out of a column what belongs to unknowns that no test is about."""
+    """Eliminates the unknowns that are not tested from a column."""
 
     rank: int
-    """How many there are."""
+    """Number of these unknowns."""
 
     def __call__(self, column: Vector) -> Vector:
-        """What is left of a column; nothing at all where only rounding is."""
+        """The residual column; exactly zero where only rounding errors are left."""
         left = self.left_of(column)
         return left if float(left @ left) > 1e-12 * float(column @ column) else np.zeros(len(column))
 
     @abstractmethod
     def left_of(self, column: Vector) -> Vector:
-        """The column less its projection on theirs."""
+        """The column minus its projection on the unknowns."""
 
 
 class _OfPairs(_Sweep):
-    """One unknown for each block or pair of agents. `side` is its sign in each game; 0: it is not there."""
+    """One unknown per block or pair; `side` is its sign in each game, or 0."""
 
     def __init__(self, pair: Codes, side: Vector) -> None:
         self._pair, self._side = pair, side
@@ -208,14 +193,13 @@ class _OfPairs(_Sweep):
         self.rank = int((self._counts > 0).sum())
 
     def left_of(self, column: Vector) -> Vector:
-        """The mean of each pair is taken out of its games."""
         means = np.bincount(self._pair, self._side * column) / np.maximum(1.0, self._counts)
         left: Vector = column - self._side * means[self._pair]
         return left
 
 
 class _OfAgents(_Sweep):
-    """One unknown for each agent; `sign` is that of the second one's. Only sums over the games are kept."""
+    """One unknown per agent; `sign` is the second agent's."""
 
     def __init__(self, agents: int, first: Codes, second: Codes, sign: float) -> None:
         self._agents, self._first, self._second, self._sign = agents, first, second, sign
@@ -227,7 +211,6 @@ class _OfAgents(_Sweep):
         self.rank = round(float(np.trace(self._inverse @ normal)))
 
     def left_of(self, column: Vector) -> Vector:
-        """The residuals of least squares."""
         sums = [np.bincount(agents, column, self._agents) for agents in (self._first, self._second)]
         parts = self._inverse @ (sums[0] + self._sign * sums[1])
         left: Vector = column - parts[self._first] - self._sign * parts[self._second]
@@ -235,7 +218,7 @@ class _OfAgents(_Sweep):
 
 
 _LEAST_LEFT, _LEAST_SHARE = 2 * FEWEST, 1 / 3
-"""What blocks or pairs have to leave to compare: so many games, and that share of all."""
+"""Minimum number and share of games that blocks or pairs leave to compare."""
 
 
 def _leaves_enough(unknowns: int, games: int) -> bool:
@@ -243,8 +226,9 @@ def _leaves_enough(unknowns: int, games: int) -> bool:
 
 
 def _sweep_of(games: _Games, used: npt.NDArray[np.bool_], sign: float, *, of_seats: bool) -> _Sweep:
-    """Of blocks, or of pairs or agents where these have too few games. `sign` is that of the second agent's part of a
-    value: 1 where the two add up, -1 where it is a difference. `of_seats`: not of blocks, which know no other seats."""
+    """Choose blocks, pairs or agents by the games they leave. `sign` of the second agent's part of a value: 1 in
+    sums, -1 in differences. `of_seats`: no blocks, because a block has one seating.
+    """
     first, second = games.first[used], games.second[used]
     low, high, count = np.minimum(first, second), np.maximum(first, second), len(first)
     blocks, block = np.unique(first * games.agents + second, return_inverse=True)
@@ -252,29 +236,26 @@ def _sweep_of(games: _Games, used: npt.NDArray[np.bool_], sign: float, *, of_sea
         return _OfPairs(block, np.ones(count))
     pairs, pair = np.unique(low * games.agents + high, return_inverse=True)
     if _leaves_enough(len(pairs), count):
-        # A difference changes its sign with the seats; an agent has none from itself.
+        # A difference changes its sign with the seats, and is 0 for an agent against itself.
         return _OfPairs(pair, np.sign(second - first).astype(np.float64) if sign < 0 else np.ones(count))
     return _OfAgents(games.agents, first, second, sign)
 
 
 @dataclass(frozen=True, slots=True)
 class _Fitted:
-    """Coefficients, the inverse of their normal equations, the sum of squared residuals, and the rank."""
-
     coefficients: Vector
     inverse: Matrix
     squares: float
     rank: int
 
     def off(self, weights: Vector, degrees: int, residual: int) -> tuple[float, float]:
-        """A sum of coefficients, and how far its interval reaches to either side."""
+        """A weighted sum of coefficients, and the half-width of its interval."""
         variance = self.squares / residual * float(weights @ self.inverse @ weights)
         ratio = variance_ratio_point(SIGNIFICANCE, degrees, residual)
         return float(weights @ self.coefficients), math.sqrt(degrees * ratio * max(0.0, variance))
 
 
 def _fit(sweep: _Sweep, columns: Sequence[Vector], values: Vector) -> _Fitted:
-    """Least squares on columns that are swept, as the values are."""
     matrix: Matrix = np.array(columns).reshape(len(columns), len(values))
     normal = matrix @ matrix.T
     inverse: Matrix = np.linalg.pinv(normal, rcond=1e-10, hermitian=True).astype(np.float64)
@@ -285,7 +266,7 @@ def _fit(sweep: _Sweep, columns: Sequence[Vector], values: Vector) -> _Fitted:
 
 
 def _compare(without: _Fitted, fitted: _Fitted, games: int, spread: float) -> tuple[float | None, float | None, str]:
-    """p, what would have been found, and why neither is there. `spread` is the squared length of an effect of 1."""
+    """p, detectable effect, and the reason if both are None. `spread` is the squared length of an effect of 1."""
     degrees, residual = fitted.rank - without.rank, games - fitted.rank
     if degrees < 1:
         return None, None, ALONE
@@ -298,7 +279,7 @@ def _compare(without: _Fitted, fitted: _Fitted, games: int, spread: float) -> tu
 
 
 _TESTS = 12
-"""Two responses, six factors."""
+"""Two responses times six factors."""
 
 
 def _test_levels(
@@ -312,13 +293,13 @@ def _test_levels(
     columns = [sweep((here == level).astype(np.float64)) for level in range(len(levels))]
     without, fitted = _fit(sweep, [sweep(np.ones(count))], swept), _fit(sweep, columns, swept)
     of_level = np.bincount(here, minlength=len(levels))
-    # Of a level of average frequency, as far as it differs within the blocks.
+    # For a level of average frequency, within the blocks.
     spread = sum(float(column @ column) for column in columns) / max(1, len(levels))
     p, found, why = _compare(without, fitted, count, spread)
     if p is None:
         return _unmade(factor, response, len(levels), count, why)
     effects = fitted.coefficients
-    # Against the mean of all other games.
+    # Compared with the mean of all other games.
     others = (of_level @ effects - of_level * effects) / np.maximum(1, count - of_level)
     off = np.where(of_level > 0, effects - others, 0.0)
     most = int(np.abs(off).argmax())
@@ -345,7 +326,7 @@ def _test_number(
     swept, column = sweep(values[used]), sweep(here)
     before = [sweep(np.ones(count))] if intercept else []
     without, fitted = _fit(sweep, before, swept), _fit(sweep, [*before, column], swept)
-    if intercept and count:  # what is left of it beside the advantage
+    if intercept and count:  # the part that the advantage does not explain
         column = column - (before[0] @ column / max(1e-300, float(before[0] @ before[0]))) * before[0]
     squares = float((column**2).sum())
     different = squares**2 / max(float((column**4).sum()), 1e-300) if intercept else count
@@ -362,16 +343,15 @@ def _test_number(
 
 
 def _unmade(factor: str, response: str, levels: int, games: int, why: str) -> FairnessTest:
-    """A test that was not made."""
     return FairnessTest(factor, response, levels, games, None, None, "", None, None, None, None, why)
 
 
 _MOST = 50.0
-"""Of a logarithm: a share of 22 digits."""
+"""Maximum of a logarithm: a share of 22 digits."""
 
 
 def _sizes(response: str, effect: float, reach: float, found: float | None) -> tuple[float, float, float, float | None]:
-    """An effect, the ends of its interval, and what would have been found: of times as shares, not as logarithms."""
+    """Effect, interval and detectable effect; logarithms of times become shares."""
 
     def size(value: float) -> float:
         return math.expm1(min(value, _MOST)) if response == TIME else value

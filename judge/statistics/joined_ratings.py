@@ -1,16 +1,14 @@
-"""One scale for several contests, and how each agent's rating went from one to the next.
+"""Rates several contests on one scale, and each agent's history from contest to contest.
 
-A program is its files: the same digest is the same strength, whatever it is called and whoever sends it. So all games
-of all contests are rated at once, by programs. A program that plays in two contests joins them, and a new version of
-an agent is another program with a rating of its own; the ratings of the versions of one name, in the order of the
-contests, are the agent's history. Nothing is assumed of how strength changes between versions, so a version of few
-games has a wide interval.
+A program is identified by the digest of its files. All games of all contests are rated at once, by
+programs, so a program in two contests connects them. A new version of an agent is another program. The
+ratings of one name's versions are the agent's history. Nothing is assumed about their similarity, so a
+version with few games has a wide interval.
 
-Games alone tell differences. **Anchors** are agents with a given rating: each pool is moved so that its anchors have
-it on the average, and pools that have anchors are then on one scale. An anchor's own rating still follows from its
-games.
+**Anchors** are agents with a given rating. Each pool is shifted so that its anchors have it on average,
+and pools with anchors share one scale. An anchor's own rating still follows from its games.
 
-Only contests of one game, rules and times should be joined: strength at another clock is another strength.
+Join only contests with the same game, rules and times.
 """
 
 from collections import Counter
@@ -25,9 +23,9 @@ from judge.statistics.ratings import Rating, RatingList, rate
 
 @dataclass(frozen=True, slots=True)
 class RatedContest:
-    """A contest with the results that count in it. `programs` has the digest of each agent's files, by its name.
+    """A contest with its counting results. `programs` maps an agent's name to the digest of its files.
 
-    `began` is a time in ISO 8601, by which contests are put in order.
+    `began` is an ISO 8601 time that orders contests.
     """
 
     name: str
@@ -38,7 +36,7 @@ class RatedContest:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """An agent in one contest: the digest of its files, and their rating from all contests. `games` are of this one."""
+    """An agent in one contest: file digest, rating from all contests, and `games` in this contest."""
 
     contest: str
     began: str
@@ -49,7 +47,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class JoinedRatings:
-    """Ratings of programs, each called by its last name, and the versions of each name, oldest first."""
+    """Ratings of programs under their last names, and the versions of each name, oldest first."""
 
     ratings: RatingList
     histories: Mapping[str, Sequence[Version]]
@@ -58,7 +56,7 @@ class JoinedRatings:
 def join_contests(
     contests: Sequence[RatedContest], anchors: Mapping[str, float], model: RatingModel | None = None
 ) -> JoinedRatings:
-    """Rate all contests at once. Raises InputError if an anchor has not played, or is the name of several programs."""
+    """Rate all contests at once. Raises InputError if an anchor has not played or names several programs."""
     ordered = [
         (contest, _programs(contest)) for contest in sorted(contests, key=lambda contest: (contest.began, contest.name))
     ]
@@ -87,7 +85,7 @@ def join_contests(
 
 
 def _programs(contest: RatedContest) -> Mapping[str, str]:
-    """The digest of each agent's files; with its name if others in the contest have the same files."""
+    """Digest by agent; the name is appended if others in the contest have the same files."""
     count = Counter(contest.programs.values())
     return {name: digest if count[digest] == 1 else f"{digest} {name}" for name, digest in contest.programs.items()}
 
@@ -98,13 +96,13 @@ def _anchor_programs(names: Mapping[str, str], anchors: Mapping[str, float]) -> 
         programs = [program for program, called in names.items() if called == name]
         if len(programs) != 1:
             problem = "did not play" if not programs else f"has {len(programs)} versions, which differ in strength"
-            raise InputError(f"anchor {name}: {problem}; name an agent whose files never changed")
+            raise InputError(f"anchor {name}: {problem}; choose an agent whose files never changed")
         found[programs[0]] = elo
     return found
 
 
 def _anchored(rated: RatingList, anchors: Mapping[str, float]) -> RatingList:
-    """Move each pool to its anchors; pools with anchors become the pool of the largest of them."""
+    """Shift each pool to its anchors; pools with anchors are joined under the largest one's number."""
     off: dict[int, list[float]] = {}
     for rating in rated.ratings:
         if rating.agent in anchors:

@@ -1,8 +1,7 @@
-"""The results of one side against another, counted: games one by one, or the pairs that share an opening.
+"""Counts the results of one side against another: single games, or pairs with the same opening.
 
-Two games of an opening with colours changed hang together: an opening that wins for whoever sits first gives a win and
-a loss, never two wins. So the games of a pair are no independent evidence, and pairs are: five counts by the points of
-the two games (pentanomial) in place of three (trinomial).
+The two games of an opening are not independent: an opening that favours the first seat gives a win and a
+loss. Pairs are independent, with five counts by points (pentanomial) instead of three (trinomial).
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,21 +12,20 @@ from judge.base.errors import InputError
 from judge.contest_games import GameResult
 
 GAME_SCORES = (0.0, 0.5, 1.0)
-"""Of a game: lost, drawn, won."""
+"""Scores of a game: lost, drawn, won."""
 
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Of two games, a game's worth: from two losses to two wins."""
+"""Scores per game of two games, from two losses to two wins."""
 
 _GAMES_OF_PAIRS = ((2, 0, 0), (1, 1, 0), (0, 2, 0), (1, 0, 1), (0, 1, 1), (0, 0, 2))
-"""For two losses, a loss and a draw, two draws, a win and a loss, a win and a draw, two wins: lost, drawn, won."""
+"""(lost, drawn, won) of LL, LD, DD, WL, WD, WW."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchCounts:
-    """How often each kind of result came, the worst first: three counts of games, or five of pairs.
+    """Number of results of each kind, worst first: three counts of games or five of pairs.
 
-    `games` are the single games of the pairs, lost, drawn and won; None if the counts do not tell, because two draws
-    and a win with a loss were counted as one kind.
+    `games` are the pairs' lost, drawn and won games; None if unknown, because DD and WL are one count.
     """
 
     counts: tuple[int, ...]
@@ -35,18 +33,18 @@ class MatchCounts:
 
     @classmethod
     def of_games(cls, lost: int, drawn: int, won: int) -> Self:
-        """Games one by one."""
+        """Count single games."""
         return cls((lost, drawn, won), (lost, drawn, won))
 
     @classmethod
     def of_numbers(cls, numbers: Sequence[int]) -> Self:
-        """From three, five or six numbers, the worst result first; InputError for others.
+        """Convert three, five or six counts, worst first. Raises InputError for others.
 
-        Three are games: lost, drawn, won. Five are pairs by their points: LL, LD, WL+DD, WD, WW. Six have DD and WL
-        apart: LL, LD, DD, WL, WD, WW.
+        Three are games: lost, drawn, won. Five are pairs by points: LL, LD, WL+DD, WD, WW. Six separate DD and WL:
+        LL, LD, DD, WL, WD, WW.
         """
         if any(number < 0 for number in numbers):
-            raise InputError(f"{min(numbers)} is no number of games: counts are not negative")
+            raise InputError(f"count {min(numbers)} is negative")
         match len(numbers):
             case 3:
                 return cls.of_games(*numbers)
@@ -62,14 +60,13 @@ class MatchCounts:
             case _:
                 raise InputError(
                     f"{len(numbers)} counts: write three of games (lost drawn won) or five of pairs"
-                    " (LL LD WL+DD WD WW); six have DD and WL apart (LL LD DD WL WD WW)"
+                    " (LL LD WL+DD WD WW); six with DD and WL apart (LL LD DD WL WD WW)"
                 )
 
     @classmethod
     def of_results(cls, results: Iterable[GameResult], agent: str) -> Self:
-        """What `agent` did in `results`, in pairs (games 0 and 1 of a pairing, 2 and 3, ...) if one is complete.
-
-        Then games without their other one are not counted.
+        """The results of `agent`: complete pairs (games 0 and 1 of a pairing, 2 and 3, ...) if there are any,
+        otherwise single games.
         """
         pairs: dict[tuple[int, int, int], list[float]] = {}
         for result in results:
@@ -87,15 +84,15 @@ class MatchCounts:
 
     @property
     def scores(self) -> tuple[float, ...]:
-        """What each kind of result scores a game."""
+        """Score per game of each kind."""
         return GAME_SCORES if len(self.counts) == len(GAME_SCORES) else PAIR_SCORES
 
     @property
     def are_pairs(self) -> bool:
-        """Whether pairs are counted and not games."""
+        """Whether pairs are counted."""
         return self.scores is PAIR_SCORES
 
     @property
     def total(self) -> int:
-        """How many were counted."""
+        """Number of results."""
         return sum(self.counts)

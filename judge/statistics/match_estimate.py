@@ -1,15 +1,13 @@
-"""How much stronger one side is than another, from their results alone: Elo, normalized Elo, and how surely.
+"""Estimates the strength difference of two sides from their results: Elo, normalized Elo, and intervals.
 
-With n counted results (games or pairs) of mean score s and variance v, the standard error of s is sqrt(v / n), and an
-interval of 95 % is s plus and minus 1.96 of them, translated to Elo at its ends. Normalized Elo divides by the
-standard deviation of a game, which for pairs is sqrt(2 v): a pair's mean of two games varies half as much. The
-likelihood of superiority (LOS) is the probability that s is above a half if every s was equally likely before: Phi((s
-- 1/2) / error).
+With n results (games or pairs) of mean score s and variance v, the standard error of s is sqrt(v / n). The
+ends of the 95 % interval of s are converted to Elo. Normalized Elo divides by the standard deviation of a
+game, for pairs sqrt(2 v). The likelihood of superiority (LOS) is the probability of s > 1/2 with a uniform
+prior: Phi((s - 1/2) / error).
 
-Where all results are of one kind, v is 0 and says nothing. Then the interval rests on this (Clopper and Pearson 1934):
-if that kind has the probability p, n of n are of it with probability p ** n, which is below 2.5 % for p below q =
-0.025 ** (1 / n). So at least q of all results are of that kind and the rest may be anything. A score of 1 is
-compatible with any superiority: Elo has no value and its interval no upper end.
+If all results are of one kind, v is 0, and the interval follows Clopper and Pearson (1934): at least 0.025
+** (1 / n) of all results are of that kind, and the rest may be anything. A score of 1 is compatible with
+any superiority, so its Elo and the interval's upper end are unlimited.
 """
 
 import math
@@ -24,7 +22,7 @@ _TAIL = 0.025
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value and its 95 % interval; None for an end, or a value, that the results do not limit."""
+    """A value and its 95 % interval; None where the results give no limit."""
 
     value: float | None
     low: float | None
@@ -33,9 +31,9 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class MatchEstimate:
-    """What counts say of the first side against the second. `score` is a game's, 0 to 1, `los` a probability.
+    """Estimates for the first side. `score` is per game, 0 to 1, `los` a probability.
 
-    `draws` is the share of drawn games; None if pairs do not tell.
+    `draws` is the share of drawn games; None if the pairs do not show it.
     """
 
     games: int
@@ -47,7 +45,7 @@ class MatchEstimate:
 
 
 def estimate_match(counts: MatchCounts) -> MatchEstimate | None:
-    """None without results."""
+    """Return the estimate; None without results."""
     n = counts.total
     if not n:
         return None
@@ -71,7 +69,7 @@ def estimate_match(counts: MatchCounts) -> MatchEstimate | None:
 
 
 def interval_of_mean(counts: Sequence[int], scores: Sequence[float]) -> tuple[float, float, float]:
-    """The mean score of some results with its 95 % interval, as above; `scores` ascend. There is at least one."""
+    """The mean score and its 95 % interval; `scores` ascend, and at least one count is positive."""
     n = sum(counts)
     mean = sum(count * of for count, of in zip(counts, scores, strict=True)) / n
     if max(counts) == n:
@@ -82,13 +80,13 @@ def interval_of_mean(counts: Sequence[int], scores: Sequence[float]) -> tuple[fl
 
 
 def _ends_of_one_kind(score: float, n: int, worst: float, best: float) -> tuple[float, float]:
-    """The ends of the interval of the score if all n results scored the same."""
+    """Interval of the score if all n results have the same score."""
     certain = _TAIL ** (1 / n)
     return certain * score + (1 - certain) * worst, certain * score + (1 - certain) * best
 
 
 def _los_of_one_kind(score: float, n: int) -> float:
-    """The probability that a side that did nothing but win, or lose, is the stronger one: that of Beta(n + 1, 1)."""
+    """LOS of a side that only won, or only lost: from Beta(n + 1, 1)."""
     if score == 0.5:
         return 0.5
     return 1 - 0.5 ** (n + 1) if score > 0.5 else 0.5 ** (n + 1)

@@ -1,10 +1,9 @@
-"""Ratings of agents from their games, on the Elo scale, with 95 % intervals that claim no more than the games show.
+"""Ratings of agents on the Elo scale, with 95 % intervals; see `judge.statistics.bradley_terry` for the
+model.
 
-The model and its prior stand in `judge.statistics.bradley_terry`. The prior keeps ratings finite at 0 % and 100 %; an
-end of an interval that nothing but the prior holds is None here and not a number. Agents that are not connected
-through games form pools, which do not compare.
-
-numpy and networkx are imported when somebody is rated: most processes of a contest rate nobody.
+Interval ends that depend only on the prior are None. Agents that are not connected through games are in
+separate pools, which cannot be compared. numpy and networkx are imported on demand: most processes rate
+nothing.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A parameter of the model in Elo and its standard error, which is 0 if the parameter was given.
+    """A parameter in Elo and its standard error, 0 if given.
 
-    `low` and `high` are the ends of its 95 % interval; None for one that only the prior holds.
+    `low` and `high` are the ends of its 95 % interval; None if only the prior limits it.
     """
 
     elo: float
@@ -39,11 +38,11 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """An agent's rating and its 95 % interval, in Elo against the mean of its pool.
+    """An agent's rating and its 95 % interval, in Elo relative to its pool's mean.
 
-    `low` is None if the agent's group never took a point from an agent outside it, `high` if no agent outside it ever
-    took one from it: then results alone give no such end. A group is a set of agents that can be compared in both
-    directions. The largest group of a pool is the reference for the others and has both ends.
+    `low` is None if the agent's group never took a point from an agent outside it, `high` if no outside agent
+    took one from it. A group is a set of agents that can be compared in both directions. The largest group of
+    a pool is the reference and has both ends.
     """
 
     agent: str
@@ -52,10 +51,9 @@ class Rating:
     high: float | None
     games: int
     score: float
-    """Games won, draws as halves."""
+    """Wins plus half the draws."""
     pool: int
-    """The number of its pool (agents that are connected through games), from 0 for the largest; pools cannot be
-    compared."""
+    """Number of its pool, from 0 for the largest; pools cannot be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +62,15 @@ class RatingList:
 
     ratings: tuple[Rating, ...]
     advantage: Estimate
-    """What sitting first is worth."""
+    """First-move advantage."""
     draw_elo: Estimate | None
-    """The draw margin; None for Davidson's model, which has none."""
+    """Draw margin; None for Davidson's model."""
     draw_share: float
-    """How many games between equals are drawn where neither has an advantage, 0 to 1."""
+    """Share of draws between equals without advantage, 0 to 1."""
     draw_low: float | None
-    """The lower end of its 95 % interval; None if no game was drawn."""
+    """Lower end of its 95 % interval; None without draws."""
     draw_high: float | None
-    """The upper end; None if no game was drawn, or all were."""
+    """Upper end; None if no game or every game was drawn."""
 
     def of(self, agent: str) -> Rating:
         """The rating of an agent. Raises KeyError if it has no results."""
@@ -83,7 +81,7 @@ class RatingList:
 
 
 def rate(results: Iterable[GameResult], model: RatingModel | None = None) -> RatingList:
-    """The ratings of the agents in `results`; a game that both lost by faults says nothing about strength."""
+    """Rate the agents in `results`. A game that both lost by faults is ignored."""
     model = model or RatingModel()
     counted, pools, tally, fit = fit_games(results, model)
     low_open, high_open = _open_ends(counted, pools)
@@ -100,8 +98,8 @@ def rate(results: Iterable[GameResult], model: RatingModel | None = None) -> Rat
             of_pool.append(Rating(agent, elo, low, high, games, points, number))
         ratings += sorted(of_pool, key=lambda rating: (-rating.elo, rating.agent))
     won, drawn, lost = (bool(counts.any()) for counts in (tally.wins, tally.draws, tally.losses))
-    # If the first seat lost no game, the likelihood rises for ever with its advantage (and with the draws, if there are
-    # any); the same the other way round. If every game was drawn, it rises with the draws.
+    # If the first seat lost no game, the likelihood grows without limit with its advantage (and with the draws,
+    # if any), and vice versa. If every game was drawn, it grows with the draws.
     ends = (won, lost) if model.advantage is None else (True, True)
     draw_ends = (drawn, drawn and (won or lost)) if model.draw_elo is None else (True, True)
     low, high = fit.draw_shares(CONFIDENCE_95)
@@ -116,7 +114,7 @@ def rate(results: Iterable[GameResult], model: RatingModel | None = None) -> Rat
 
 
 def _estimate(value: float, error: float, ends: tuple[bool, bool]) -> Estimate:
-    """A parameter in logistic units as one in Elo; `ends` tells which ends its interval has."""
+    """Convert a parameter to Elo; `ends`: which interval ends exist."""
     reach = CONFIDENCE_95 * error
     low, high = (
         end * ELO if has_end else None for end, has_end in zip((value - reach, value + reach), ends, strict=True)
@@ -127,7 +125,7 @@ def _estimate(value: float, error: float, ends: tuple[bool, bool]) -> Estimate:
 def fit_games(
     results: Iterable[GameResult], model: RatingModel | None = None
 ) -> tuple[list[GameResult], list[set[str]], PairCounts, Fit]:
-    """The games that count, the pools of agents that they connect (the largest first), their sums, and the fit."""
+    """The counting games, their pools (largest first), their sums, and the fit."""
     import networkx as nx
 
     from judge.statistics.bradley_terry import Fit, PairCounts
@@ -145,14 +143,14 @@ def fit_games(
     )
 
 
-# --- who can be compared -----------------------------------------------------------------------------------------
+# --- comparable agents -------------------------------------------------------------------------------------------
 
 
 def _open_ends(games: Sequence[GameResult], pools: Sequence[set[str]]) -> tuple[set[str], set[str]]:
-    """The agents whose rating has no lower end without the prior, and those whose rating has no upper end.
+    """The agents without a lower end, and those without an upper end, without the prior.
 
-    The maximum of the likelihood is finite if every agent took a point from every other one, if only through others
-    (Ford 1957): within a strongly connected group of the graph in which an edge leads to the agent that took a point.
+    The maximum is finite if every agent took a point from every other, directly or through others (Ford 1957):
+    within a strongly connected group of the graph whose edges lead to the agent that took a point.
     """
     import networkx as nx
 
@@ -168,7 +166,7 @@ def _open_ends(games: Sequence[GameResult], pools: Sequence[set[str]]) -> tuple[
         members: dict[int, set[str]] = {group: groups.nodes[group]["members"] for group in groups}
         largest = max(map(len, members.values()), default=0)
         cores = [group for group, agents in members.items() if len(agents) == largest]
-        # The others of a pool are compared with its largest group, or with all groups if several are the largest.
+        # The reference is the largest group, or all groups if several are the largest.
         references = frozenset(cores if len(cores) == 1 else members)
         for group in groups:
             seen_from = references - {group}

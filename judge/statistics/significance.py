@@ -1,4 +1,4 @@
-"""Tails of distributions, and what many tests at once may claim."""
+"""Tails of distributions, and adjustment for multiple tests."""
 
 import math
 from collections.abc import Sequence
@@ -7,20 +7,19 @@ from functools import lru_cache
 from judge.statistics.scales import NORMAL
 
 SIGNIFICANCE = 0.05
-"""What the tests of a list may err by, all together."""
+"""Maximum error probability of a list of tests."""
 
 
 def normal_tail(z: float) -> float:
-    """The probability that a standard normal value is at least `z`."""
+    """P(standard normal value >= `z`)."""
     return math.erfc(z / math.sqrt(2)) / 2
 
 
 def chi_square_tail(x: float, degrees: int) -> float:
-    """The probability that a chi-square value of so many degrees of freedom is at least `x`.
+    """P(chi-square value with `degrees` degrees of freedom >= `x`).
 
-    The density of k degrees integrates by parts to the tail of k - 2 degrees plus (x / 2) ** (k / 2 - 1) exp(-x / 2) /
-    Gamma(k / 2); that of 1 is the tail of the normal distribution on both sides, that of 2 is exp(-x / 2) (Abramowitz
-    and Stegun 26.4.4 and 26.4.5). With 0 degrees nothing varies, and the tail is 1.
+    The tail of k degrees is that of k - 2 plus (x / 2) ** (k / 2 - 1) exp(-x / 2) / Gamma(k / 2) (Abramowitz
+    and Stegun 26.4.4 and 26.4.5).
     """
     if degrees <= 0 or x <= 0:
         return 1.0
@@ -34,11 +33,11 @@ def chi_square_tail(x: float, degrees: int) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The p-values adjusted for all of them being looked at: who is below a level there is found with no more than that
-    probability of any false finding (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979).
+    """p-values adjusted for multiple tests: the probability of any false finding below a level is at most that
+    level (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979).
 
-    The smallest of m is multiplied by m, the next by m - 1, and so on; none is adjusted to less than one before it. It
-    holds however the tests depend on each other, and finds all that Bonferroni's correction finds.
+    The smallest of m is multiplied by m, the next by m - 1, and so on, without decreasing. It allows dependent
+    tests and finds all that Bonferroni's correction finds.
     """
     adjusted = [1.0] * len(p_values)
     least = 0.0
@@ -49,14 +48,13 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def variance_ratio_tail(ratio: float, degrees: int, residual: int) -> float:
-    """The probability that a variance ratio (F) of so many degrees of freedom above and below is at least `ratio`.
+    """P(variance ratio F with `degrees` above and `residual` below >= `ratio`).
 
-    Bartlett's transformation of the likelihood ratio, m ln(1 + degrees / residual * ratio) with m = residual + degrees
-    / 2
-    - 1, is nearly a chi-square value of `degrees`; the next term of its distribution (Box, A General Distribution
-      Theory
-    for a Class of Likelihood Criteria, 1949) is g / m ** 2 times what four degrees more add, g = degrees (degrees ** 2
-    - 4) / 48. From ten residual degrees on, a tail of 5 % is right to a hundredth of it.
+    Bartlett's transformation of the likelihood ratio, m ln(1 + degrees / residual * ratio) with m = residual +
+    degrees / 2 - 1, is nearly a chi-square value of `degrees`. The next term (Box, A General Distribution
+    Theory for a Class of Likelihood Criteria, 1949) is g / m ** 2 times the difference that four more degrees
+    make, with g = degrees (degrees ** 2 - 4) / 48. From ten residual degrees on, a tail of 5 % has a relative
+    error of 1 %.
     """
     if degrees <= 0 or residual <= 0:
         return 1.0
@@ -69,7 +67,7 @@ def variance_ratio_tail(ratio: float, degrees: int, residual: int) -> float:
 
 @lru_cache
 def variance_ratio_point(level: float, degrees: int, residual: int) -> float:
-    """The variance ratio with this tail, 0 < `level` < 1; `degrees` and `residual` are at least 1."""
+    """The variance ratio with the tail `level`, 0 < `level` < 1; `degrees` and `residual` >= 1."""
     low, high = 0.0, 1.0
     while variance_ratio_tail(high, degrees, residual) > level:
         low, high = high, 2 * high
@@ -80,10 +78,10 @@ def variance_ratio_point(level: float, degrees: int, residual: int) -> float:
 
 
 def student_tail(t: float, degrees: int) -> float:
-    """The probability that Student's t of so many degrees of freedom, at least 1, is at least `t`.
+    """P(Student's t >= `t`), `degrees` >= 1.
 
-    Up to 30 degrees by the finite series of Abramowitz and Stegun 26.7.3 and 26.7.4; with more t ** 2 is a variance
-    ratio of 1 degree above.
+    Up to 30 degrees by the finite series of Abramowitz and Stegun 26.7.3 and 26.7.4, otherwise as a variance
+    ratio t ** 2.
     """
     if degrees > _SERIES:
         tail = variance_ratio_tail(t * t, 1, degrees) / 2
@@ -105,24 +103,25 @@ _SERIES = 30
 
 
 def chi_square_shift(level: float, degrees: int, power: float) -> float:
-    """The noncentrality at which a chi-square value of so many degrees is above its `level` with this `power`.
+    """The noncentrality with which a chi-square value exceeds its `level` with this `power`.
 
-    The noncentral value has the mean degrees + shift and the variance 2 degrees + 4 shift; it is taken for normal,
-    which gives a quadratic equation for the root of the shift.
+    The noncentral value (mean degrees + shift, variance 2 degrees + 4 shift) is taken as normal, which gives a
+    quadratic equation for the root of the shift.
     """
     low, high = 0.0, 4.0 * degrees + 2000.0
     for _ in range(100):
         middle = (low + high) / 2
         low, high = (middle, high) if chi_square_tail(middle, degrees) > level else (low, middle)
     threshold, reach = high, NORMAL.inv_cdf(power)
-    # threshold = degrees + shift - reach * sqrt(2 degrees + 4 shift), with the root as the unknown.
+    # threshold = degrees + shift - reach * sqrt(2 degrees + 4 shift), solved for the root.
     root = 2 * reach + math.sqrt(4 * reach**2 + 4 * (threshold - degrees) + 2 * degrees)
     return max(0.0, (root**2 - 2 * degrees) / 4)
 
 
 def hypergeometric_tail(found: int, drawn: int, special: int, total: int) -> float:
-    """The probability that at least `found` of `special` ones are among `drawn` that chance draws from `total`, as in
-    Fisher's exact test (The Logic of Inductive Inference, 1935)."""
+    """P(at least `found` of `special` items among `drawn` random ones of `total`), as in Fisher's exact test (The
+    Logic of Inductive Inference, 1935).
+    """
 
     def log_ways(n: int, k: int) -> float:
         return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)

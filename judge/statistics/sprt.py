@@ -1,16 +1,14 @@
-"""Sequential probability ratio test: whether one agent is stronger than another by enough, stopped as soon as it shows.
+"""Sequential probability ratio test: decides whether one agent is stronger than another, and stops early.
 
-H0 says that the first agent's strength against the second is `elo0`, H1 that it is `elo1`, on one of the three scales
-of `judge.statistics.scales`. The logarithm of their likelihoods' ratio (LLR, `judge.statistics.likelihood_ratio`) is
-held against Wald's bounds (Sequential Tests of Statistical Hypotheses, 1945): ln(beta / (1 - alpha)) accepts H0 and
-ln((1 - beta) / alpha) accepts H1. At the first, H0 is at least (1 - alpha) / beta times as likely as H1, so that of
-all tests that end there at most beta do under H1; likewise at the second. It is a bound and not an equality for two
-reasons that oppose each other: the ratio steps past its bounds, and the likeliest distribution flatters either
-hypothesis while there are few results.
+The first agent's strength against the second is `elo0` under H0 and `elo1` under H1, on a scale of
+`judge.statistics.scales`. The log-likelihood ratio (LLR, `judge.statistics.likelihood_ratio`) is compared
+with Wald's bounds (Sequential Tests of Statistical Hypotheses, 1945): ln(beta / (1 - alpha)) accepts H0,
+ln((1 - beta) / alpha) accepts H1. The actual error differs from alpha and beta: the ratio oversteps its
+bounds, and with few results the likeliest distribution favours either hypothesis.
 
-Where the scale is logistic or BayesElo's, a hypothesis is a score; where it is normalized, a t-value, which for a pair
-is the square root of 2 times that of a game. BayesElo's scale needs the draw margin, which is that of the games so far
-(as at fishtest until 2020): for pairs it must be known which of their games were drawn.
+On the logistic and BayesElo scales a hypothesis is a score, on the normalized scale a t-value (for a pair
+sqrt(2) times that of a game). BayesElo's scale uses the draw margin of the games so far, as fishtest until
+2020, so the drawn games must be known.
 """
 
 import math
@@ -30,7 +28,7 @@ SprtModel = Literal["logistic", "normalized", "bayesian"]
 
 
 class SprtDecision(StrEnum):
-    """What the test says."""
+    """Decision of the test."""
 
     GO_ON = "go on"
     H0 = "accept H0"
@@ -39,7 +37,7 @@ class SprtDecision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SprtState:
-    """The ratio so far, the bounds that it is held against, and what follows."""
+    """The current ratio, its bounds, and the decision."""
 
     llr: float
     lower: float
@@ -48,18 +46,18 @@ class SprtState:
 
 
 class Sprt(BaseModel):
-    """A test: the two hypotheses in Elo of `model`, and how often it may err under either."""
+    """A test: two hypotheses in Elo of `model`, and its error probabilities."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     elo0: float = Field(default=0, ge=-4000, le=4000)
     elo1: float = Field(default=10, ge=-4000, le=4000)
     alpha: float = Field(default=0.05, gt=0, lt=0.5)
-    """The probability that H1 is accepted if H0 is true."""
+    """Probability of accepting H1 if H0 is true."""
     beta: float = Field(default=0.05, gt=0, lt=0.5)
-    """The probability that H0 is accepted if H1 is true."""
+    """Probability of accepting H0 if H1 is true."""
     model: SprtModel = "logistic"
-    """The scale of `elo0` and `elo1`."""
+    """Scale of `elo0` and `elo1`."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -69,27 +67,26 @@ class Sprt(BaseModel):
 
     @property
     def lower(self) -> float:
-        """At this LLR and below H0 is accepted."""
+        """H0 is accepted at this LLR or below."""
         return math.log(self.beta / (1 - self.alpha))
 
     @property
     def upper(self) -> float:
-        """At this LLR and above H1 is accepted."""
+        """H1 is accepted at this LLR or above."""
         return math.log((1 - self.beta) / self.alpha)
 
     def state(self, counts: MatchCounts) -> SprtState:
-        """The state after results of the first agent against the second.
+        """The state after these results of the first agent.
 
-        InputError if the model is bayesian and the counts of pairs do not tell how many games were drawn.
+        Raises InputError if the model is bayesian and the counts do not show the number of drawn games.
         """
         return self._held(self._ratio(counts))
 
     def state_of_means(self, counts: Sequence[int], scores: Sequence[float], mean0: float, mean1: float) -> SprtState:
-        """The state after results of any kinds, of which H0 and H1 fix the mean score; `scores` ascend."""
+        """The state after results with the ascending `scores`, if H0 and H1 fix the mean score."""
         return self._held(ratio_of_means(seen(counts), scores, mean0, mean1) if any(counts) else 0.0)
 
     def _held(self, ratio: float) -> SprtState:
-        """The ratio, held against the bounds."""
         if ratio >= self.upper:
             decision = SprtDecision.H1
         elif ratio <= self.lower:
