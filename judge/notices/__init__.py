@@ -1,2 +1,3 @@
-"""Notices to authors by webhook and e-mail. Receivers are strangers: each costs bounded time and memory, and no inside
-address is called."""
+"""Notices to authors by webhook and e-mail. Receivers are not trusted: each has bounded time and memory, and
+internal addresses are never called.
+"""

@@ -1,4 +1,4 @@
-"""How authors are told what happens: the table `[intake.notices]` of a contest's file."""
+"""The table `[intake.notices]` of contest.toml."""
 
 import tomllib
 from ipaddress import IPv4Network, IPv6Network
@@ -20,43 +20,45 @@ class NoticePolicy(BaseModel):
     smtp: str = Field(default="", pattern=r"^([A-Za-z0-9.-]{1,253}:[0-9]{1,5})?$")
     """The organiser's mail server as `HOST:PORT`; empty: no e-mail."""
     security: Literal["starttls", "tls", "none"] = "starttls"
-    """How the mail server is talked to; `none` only makes sense for one on this machine."""
+    """Security of the mail server's connection; use `none` only for a server on this machine."""
     user: str = ""
     """Empty: no login."""
     password_file: str = ""
-    """A file that nobody else may read, from the contest's folder."""
+    """A file readable by its owner only, relative to the contest's folder."""
     sender: str = Field(default="judge@localhost", pattern=r"^[^\s@<>,;:]{1,64}@[^\s@<>,;:]{1,250}$")
     digest_s: float = Field(default=86400, ge=0)
-    """How long results are collected for one mail; at the end of a round it is sent sooner. 0: a mail for each."""
+    """Maximum time for which results are collected in one mail; the end of a round sends it. 0: a mail for each
+    result.
+    """
     site: str = Field(default="", pattern=r"^(https?://[!-~]{1,400})?$")
-    """The address of the contest's pages, which mails name; empty: they name none."""
+    """Address of the contest's pages, for mails; empty: omitted."""
     permit: tuple[IPv4Network | IPv6Network, ...] = ()
-    """Inside networks in which webhooks may be called all the same, such as `["10.1.2.0/24"]`."""
+    """Internal networks where webhooks are allowed, such as `["10.1.2.0/24"]`."""
     refuse: tuple[IPv4Network | IPv6Network, ...] = ()
-    """Networks in which none may be called, such as the prefix of your NAT64; they come before `permit`."""
+    """Networks where webhooks are refused, such as your NAT64 prefix; takes precedence over `permit`."""
     plain: bool = False
-    """Whether webhooks may be called without TLS."""
+    """Whether webhooks without TLS are allowed."""
     receiver_s: float = Field(default=10, gt=0, le=60)
-    """A whole call of a receiver, from the connection to the status of its answer."""
+    """Timeout of a webhook call, from connection to response status."""
     tries: int = Field(default=8, ge=1, le=20)
     again_s: float = Field(default=10, gt=0)
-    """How long the first retry waits; each further one three times as long as the one before."""
+    """Wait before the first retry; tripled for each further one."""
     at_once: int = Field(default=16, ge=1, le=64)
-    """How many receivers are called at the same time, one of an author's at most."""
+    """Maximum number of concurrent calls, one per author."""
 
 
 class NoticePolicyFile:
-    """The policy of a contest's file as it is now; a file with a mistake changes nothing."""
+    """The current policy in a contest file. A file with a mistake does not change it."""
 
     def __init__(self, policy: NoticePolicy, path: Path | None) -> None:
-        """`policy` applies until the file changes; without a `path` it always applies."""
+        """`policy` applies until the file changes; without a `path`, always."""
         self._policy = policy
         self._path = path
-        self._read_at = -1  # the policy may be older than the file is by now
+        self._read_at = -1  # the file may be newer than the policy
         self._given: Any = None
 
     def look(self) -> NoticePolicy:
-        """The policy; the file is read again if it was changed."""
+        """Return the policy; read a changed file again."""
         changed_at = self._changed_at()
         if self._path is not None and changed_at != self._read_at:
             self._read_at = changed_at
@@ -66,7 +68,7 @@ class NoticePolicyFile:
                 try:
                     self._policy = NoticePolicy.model_validate(given)
                 except ValidationError as error:
-                    log.error("[intake.notices] has a mistake, and applies as it was", error=str(error))  # noqa: TRY400
+                    log.error("[intake.notices] has a mistake; the policy is unchanged", error=str(error))  # noqa: TRY400
         return self._policy
 
     def _changed_at(self) -> int:
@@ -76,7 +78,6 @@ class NoticePolicyFile:
             return 0
 
     def _table(self) -> Any:
-        """The table; None if the file cannot be read now."""
         try:
             text = "" if self._path is None else self._path.read_text(encoding="utf-8-sig")
             return tomllib.loads(text).get("intake", {}).get("notices", {})

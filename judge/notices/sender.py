@@ -1,9 +1,10 @@
-"""Sends notices while a service runs: a thread looks for them, and others call the receivers, each author's one by one.
+"""Sends notices while a service runs: one thread finds due ones, others call the receivers, one call per
+author at a time.
 
-A notice counts as sent when its receiver has taken it, so one that was killed in between is sent again, with its id.
-A webhook gets one POST, signed as https://www.standardwebhooks.com says, at an address that was checked. The signature
-is HMAC-SHA256 of `ID.TIMESTAMP.BODY`, so a receiver knows the sender, finds a notice that comes twice by its id, and
-refuses an old one. Of the answer only the status is read; a redirect is not followed.
+A notice is sent once its receiver has taken it, so after a kill it is sent again, with the same id. A
+webhook gets one POST to a checked address, signed as in https://www.standardwebhooks.com: HMAC-SHA256 of
+`ID.TIMESTAMP.BODY`. Receivers can verify the sender, drop repeats by id and refuse old notices. Only the
+response status is read; redirects are not followed.
 """
 
 import base64
@@ -36,42 +37,42 @@ from judge.notices.targets import parse_target, resolved
 from judge.store.notices import GIVEN_UP, MAIL, MAIL_SERVER, WEBHOOK, Notice, Notices
 
 LOOK_S = 0.5
-"""How often it looks for what has happened; it looks at once when a receiver is through with a notice."""
+"""Polling interval; the end of a call also triggers a check."""
 MAILS_AT_ONCE = 2
 SUBJECT_CHARACTERS, TEXT_CHARACTERS = 120, 2000
 
 _STOP = "To stop these mails, ask the organiser of the contest."
 SECRET_PREFIX = "whsec_"  # noqa: S105 a prefix
 LONGEST_STATUS = 256
-"""Bytes that are read of an answer."""
+"""Maximum number of bytes read from a response."""
 
 _STATUS = re.compile(rb"HTTP/1\.[01] ([1-5][0-9]{2})[ \r\n]")
 
 SERVER_S = 20.0
-"""How long the mail server may take for an answer."""
+"""Timeout of the mail server."""
 _OTHERS = 0o077
 
 log = get_logger()
 
 
 class NotDeliveredError(Exception):
-    """A notice was not taken; the text says why, and its author may read it."""
+    """A notice was not taken; the reason is shown to the author."""
 
 
 def new_secret() -> str:
-    """The secret of a webhook, shown to its author."""
+    """A new webhook secret, shown to its author."""
     return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
 
 
 def signature(secret: str, notice: str, timestamp: int, body: bytes) -> str:
-    """The value of the header `webhook-signature`."""
+    """The header `webhook-signature`."""
     key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
     signed = f"{notice}.{timestamp}.".encode() + body
     return "v1," + base64.b64encode(hmac.digest(key, signed, "sha256")).decode()
 
 
 def call_webhook(url: str, secret: str, notice: str, body: bytes, policy: NoticePolicy) -> None:
-    """Deliver a notice. Raises NotDeliveredError; takes no longer than the policy allows and the resolver needs."""
+    """Deliver a notice within the policy's timeout plus name resolution. Raises NotDeliveredError."""
     try:
         target = parse_target(url, policy)
         addresses = resolved(target, policy)
@@ -118,7 +119,6 @@ def _exchange(stream: socket.socket, request: bytes, deadline: float) -> int:
 
 
 def _left(deadline: float) -> float:
-    """Seconds until the deadline. Raises TimeoutError."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError
@@ -126,7 +126,7 @@ def _left(deadline: float) -> float:
 
 
 def read_password(policy: NoticePolicy, folder: Path) -> str:
-    """The password for the mail server; empty if there is none. Raises InputError if others may read its file."""
+    """The mail server's password, or an empty string. Raises InputError if other users may read its file."""
     if not policy.password_file:
         return ""
     path = folder / policy.password_file
@@ -139,8 +139,7 @@ def read_password(policy: NoticePolicy, folder: Path) -> str:
 
 
 def send_mail(policy: NoticePolicy, password: str, to: str, subject: str, text: str, notice: str) -> None:
-    """Hand a mail to the server; `notice` makes its Message-ID, the same when it is sent again. Raises
-    NotDeliveredError."""
+    """Send a mail. `notice` is the id in the Message-ID, the same in retries. Raises NotDeliveredError."""
     message = EmailMessage(SMTP)
     message["From"], message["To"], message["Subject"] = policy.sender, to, subject
     message["Message-ID"] = f"<{notice}@{policy.sender.rpartition('@')[2]}>"
@@ -160,12 +159,12 @@ def send_mail(policy: NoticePolicy, password: str, to: str, subject: str, text: 
                 server.login(policy.user, password)
             server.send_message(message)
     except (OSError, smtplib.SMTPException) as error:
-        # The server's own words may tell of the organiser's network.
+        # The server's message may reveal the organiser's network.
         raise NotDeliveredError(f"{MAIL_SERVER} did not take it ({type(error).__name__})") from error
 
 
 class NoticeSender:
-    """Sends the notices of a contest, as a context manager. Of several on a host one does."""
+    """Context manager that sends a contest's notices. Only one per host is active."""
 
     def __init__(
         self,
@@ -176,8 +175,9 @@ class NoticeSender:
         locks: Path,
         plan: Path | None = None,
     ) -> None:
-        """`folder` is the contest's; the one that sends locks the directory `locks`. `policy` applies until the file
-        `plan` changes. Raises InputError for a password that others may read."""
+        """`folder` is the contest's; the active sender locks the directory `locks`. `policy` applies until the file
+        `plan` changes. Raises InputError for a password file that other users may read.
+        """
         self._notices = notices
         self._contest = contest
         self._folder = folder
@@ -188,20 +188,20 @@ class NoticeSender:
         self._locks = locks
         self._end = Event()
         self._wake = Event()
-        # Mail has threads of its own: a mail server that does not answer delays no webhook.
+        # Separate threads for mail: a silent mail server delays no webhook.
         self._pools = {WEBHOOK: ThreadPoolExecutor(policy.at_once), MAIL: ThreadPoolExecutor(MAILS_AT_ONCE)}
         self._busy: dict[tuple[str, str], Future[None]] = {}
         self._thread = Thread(target=self._run, name="notices")
 
     def __enter__(self) -> "NoticeSender":
-        # What happens from now on is told, also if another process sends.
+        # Events from now on cause notices, even if another process sends them.
         self._notices.derive()
         self._notices.try_again()
         self._thread.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """End; what is being sent may be sent again by the next one."""
+        """End; unfinished notices may be sent again later."""
         self._end.set()
         self._wake.set()
         self._thread.join()
@@ -237,12 +237,12 @@ class NoticeSender:
             self._busy[(notice.author, notice.channel)] = future
 
     def _renew(self) -> None:
-        """Apply the policy of a file that was changed; what waits is tried again at once."""
+        """Apply a changed policy and retry waiting notices at once."""
         policy = self._file.look()
         try:
             password = read_password(policy, self._folder)
         except InputError as error:
-            self._say(f"{error}: notices are sent as before")
+            self._say(f"{error}; the notice policy is unchanged")
             return
         if (policy, password) == (self._policy, self._password):
             return
@@ -251,10 +251,10 @@ class NoticeSender:
             before.shutdown(wait=False)
         self._policy, self._password, self._said = policy, password, ""
         self._notices.try_again()
-        log.info("[intake.notices] was changed, and applies now")
+        log.info("the changed [intake.notices] applies now")
 
     def _say(self, text: str) -> None:
-        """Log a sentence that would be repeated at each look, once."""
+        """Log a text unless it repeats the last one."""
         if text != self._said:
             log.warning(text)
         self._said = text
@@ -296,10 +296,10 @@ class NoticeSender:
         lines = [f"{moment_words(each.at)}  {printable(each.text, TEXT_CHARACTERS)}" for each in together]
         lines += ["", *([f"The contest: {self._policy.site}"] if self._policy.site else []), _STOP]
         text = "\n".join(lines) + "\n"
-        # A mail that has grown since it was tried is another one.
+        # A mail with more results than before gets a new id.
         send_mail(self._policy, self._password, targets.email, f"[{self._contest}] {what}", text, together[-1].id)
 
 
 def moment_words(at: str) -> str:
-    """A moment of a notice for people: `2026-11-25 12:51:03 UTC`."""
+    """Format a time: `2026-11-25 12:51:03 UTC`."""
     return f"{datetime.fromisoformat(at).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -1,7 +1,7 @@
-"""What a webhook may be: the address that an author gave, and the addresses of the network that its name has now.
+"""Checks webhook URLs and the network addresses of their hosts.
 
-A name is resolved for each call, all that it resolves to is checked, and the call goes to an address that was checked;
-so a name that changes leads nowhere else. Nothing inside is called: only what the registries give to everybody.
+A host is resolved and all its addresses are checked for each call, which then uses a checked address. So a
+changed DNS entry cannot redirect the call. Only globally allocated addresses are allowed, unless the policy permits others.
 """
 
 import re
@@ -22,16 +22,16 @@ _GLOBAL_6 = ip_network("2000::/3")
 _INSIDE_6 = [
     ip_network(text)
     for text in (
-        # IETF protocols with Teredo and ORCHID, documentation, and 6to4, which has an IPv4 address in it.
+        # IETF protocols (Teredo, ORCHID), documentation, and 6to4, which contains an IPv4 address.
         *("2001::/23", "2001:db8::/32", "3fff::/20", "2002::/16"),
     )
 ]
-"""What of 2000::/3 is not given to everybody. Mapped, compatible and NAT64 addresses are outside 2000::/3."""
+"""Non-public parts of 2000::/3. Mapped, compatible and NAT64 addresses are outside it."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookTarget:
-    """A webhook's address, taken apart; `path` has the query."""
+    """A parsed webhook URL; `path` includes the query."""
 
     is_tls: bool
     host: str
@@ -40,13 +40,13 @@ class WebhookTarget:
 
     @property
     def authority(self) -> str:
-        """The value of the Host header."""
+        """The Host header."""
         shown = f"[{self.host}]" if ":" in self.host else self.host
         return shown if self.port == (443 if self.is_tls else 80) else f"{shown}:{self.port}"
 
 
 def parse_target(url: str, policy: NoticePolicy) -> WebhookTarget:
-    """The target of a URL. Raises InputError that says what to change."""
+    """Parse a URL. Raises InputError with the fix."""
     if len(url) > LONGEST_URL or not _URL.fullmatch(url):
         raise InputError(
             f"the webhook: https://HOST/PATH, at most {LONGEST_URL} printable ASCII characters, no user, no fragment"
@@ -63,12 +63,12 @@ def parse_target(url: str, policy: NoticePolicy) -> WebhookTarget:
         raise InputError(f"the webhook: {error}") from None
     is_tls = parts.scheme == "https"
     if "#" in url or not host:
-        raise InputError("the webhook: it has a host and no fragment")
+        raise InputError("the webhook: the URL needs a host and must not have a fragment")
     if not is_tls and not policy.plain:
-        raise InputError("the webhook: it begins with https://, so that nobody on the way can read or change a notice")
+        raise InputError("the webhook: use https://, so that notices cannot be read or changed on the way")
     port = port or (443 if is_tls else 80)
     if port < 1024 and port not in (80, 443):
-        raise InputError(f"the webhook: port {port} is of another service: use 443 or one from 1024 on")
+        raise InputError(f"the webhook: port {port} is not allowed: use 443, or 1024 and above")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return WebhookTarget(is_tls, host, port, path)
 
@@ -89,7 +89,7 @@ def is_permitted(text: str, policy: NoticePolicy) -> bool:
 
 
 def resolved(target: WebhookTarget, policy: NoticePolicy) -> Sequence[str]:
-    """The addresses of a target, all of which may be called. Raises InputError."""
+    """Resolve a target to its permitted addresses. Raises InputError."""
     try:
         found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -97,7 +97,7 @@ def resolved(target: WebhookTarget, policy: NoticePolicy) -> Sequence[str]:
     addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
     inside = [address for address in addresses if not is_permitted(address, policy)]
     if inside or not addresses:
-        # Which address it is would tell an author of the organiser's network.
+        # The address itself would reveal the organiser's network to an author.
         raise InputError("the webhook leads to an address that is not public: use a receiver on the internet")
     return addresses
 

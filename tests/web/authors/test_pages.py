@@ -170,7 +170,7 @@ def test_a_webhook_is_set_on_the_page_and_refused_with_the_fix(desk: Served) -> 
     with closing(desk.directory.notices()) as notices:
         before = notices.targets("ada")
         assert 422 == post("http://example.org/")[0]
-        assert b"it begins with https://" in post("http://example.org/")[2]
+        assert b"use https://" in post("http://example.org/")[2]
         assert 422 == post("https://example.org/", **{"sec-fetch-site": "cross-site"})[0]
         assert before == notices.targets("ada")
         assert 303 == post(f"https://{mark('ada')}.example.org/new")[0]
