@@ -1,1 +1,1 @@
-"""An append-only log that nobody can rewrite unseen: Merkle tree, checkpoints, tiles. No I/O and no clock."""
+"""The append-only transparency log: Merkle tree, checkpoints, tiles. Rewriting it is detectable."""

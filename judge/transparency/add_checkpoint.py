@@ -1,4 +1,4 @@
-"""What a log sends a witness, and what the witness answers: the `add-checkpoint` request of C2SP's tlog-witness.
+"""The `add-checkpoint` request from a log to a witness, as in C2SP tlog-witness.
 
     old 20
     PvXNVqJ2ZWyrD+cu...            consistency proof from the checkpoint of 20 leaves, the last that the witness signed
@@ -8,7 +8,7 @@
     42
     ...
 
-The witness answers with the lines of its signatures, or with 409 and the size that it has signed.
+The witness answers with its signature lines, or with 409 and the size that it has signed.
 """
 
 import base64
@@ -24,23 +24,22 @@ from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, read_c
 from judge.transparency.merkle import EMPTY_ROOT, verify_consistency
 
 PATH = "add-checkpoint"
-"""After the address of a witness."""
+"""Path below the address of a witness."""
 
 SIZE_TYPE = "text/x.tlog.size"
-"""The media type of the answer 409, which is the size that the witness has signed."""
+"""Media type of a 409 response, which has the size that the witness has signed."""
 
 MOST_HASHES = 63
-"""Of a consistency proof."""
+"""Maximum length of a consistency proof."""
 
 LARGEST_REQUEST = LARGEST_CHECKPOINT + 4096
-"""Bytes."""
 
 _OLD = re.compile(r"old (0|[1-9][0-9]{0,17})")
 
 
 @dataclass(frozen=True, slots=True)
 class AddCheckpoint:
-    """A request: sign `new`, which goes on from a checkpoint of `old` leaves, as `proof` shows."""
+    """A request to sign `new`, which continues a checkpoint of `old` leaves according to `proof`."""
 
     old: int
     proof: Sequence[bytes]
@@ -48,13 +47,13 @@ class AddCheckpoint:
 
     @property
     def body(self) -> bytes:
-        """The body of the request."""
+        """Return the body of the request."""
         lines = [f"old {self.old}", *(base64.b64encode(each).decode() for each in self.proof)]
         return "\n".join(lines).encode() + b"\n\n" + self.new.note
 
 
 def read_request(data: bytes) -> AddCheckpoint:
-    """The request in a body. Raises InputError if it is none."""
+    """Parse the body of a request. Raises InputError if it is invalid."""
     head, _, note = data.partition(b"\n\n")
     try:
         if len(data) > LARGEST_REQUEST:
@@ -71,7 +70,7 @@ def read_request(data: bytes) -> AddCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What a witness answers when it does not sign: the status, and a text; with 409 that is the size it has signed."""
+    """A refusal by a witness: status and text. With 409 the text is the size that it has signed."""
 
     status: int
     text: str
@@ -80,18 +79,18 @@ class Refused:
 def answer(
     request: AddCheckpoint, last: Checkpoint | None, key: Ed25519PublicKey, sign: Callable[[Checkpoint], Checkpoint]
 ) -> Checkpoint | Refused:
-    """The new checkpoint with the witness's signatures, or why it is not signed.
+    """Return the new checkpoint with the witness's signatures, or a refusal.
 
-    `last` is what the witness signed last of this log, None if nothing; `key` is the log's.
+    `last` is the checkpoint of this log that the witness signed last, or None; `key` is the log's.
     """
     new = request.new
     if not new.is_signed(key):
         return Refused(403, "the checkpoint is not signed by the key of its log")
     size, root = (0, EMPTY_ROOT) if last is None else (last.size, last.root)
     if request.old > new.size:
-        return Refused(400, f"a checkpoint of {new.size} leaves does not go on from one of {request.old}")
+        return Refused(400, f"a checkpoint of {new.size} leaves does not continue one of {request.old}")
     if request.old != size or (new.size == size and new.root != root):
         return Refused(409, str(size))
     if not verify_consistency(size, new.size, root, new.root, request.proof):
-        return Refused(422, "the proof does not show that the checkpoint goes on from the last one that was signed")
+        return Refused(422, "the proof does not show that the checkpoint continues the last signed one")
     return sign(new)

@@ -1,5 +1,4 @@
-"""Checkpoints: the size and the root of a log in a signed note, as C2SP's signed-note, tlog-checkpoint and
-tlog-cosignature have them, so tools of other logs read them.
+"""Checkpoints: size and root of a log in a signed note (C2SP signed-note, tlog-checkpoint, tlog-cosignature).
 
     judge-contest/spring-cup
     42
@@ -8,9 +7,9 @@ tlog-cosignature have them, so tools of other logs read them.
     — judge-contest/spring-cup x08go/ZJkuBS9UG/SffcvIAQ...
     — witness.example.org RNzxU...
 
-The lines before the empty one are signed with Ed25519. A witness signs them together with a time, and says with that
-that it has seen no other log of this name. A witness of this judge signs them without a time as well: that signature is
-the same whenever it is asked for, and nobody else can know it before, so a draw may follow from it.
+The lines before the empty line are signed with Ed25519. A witness signs them with a time, and so attests that it has
+seen no other log of this name. A witness of this judge also signs them without a time. That signature is deterministic
+and unpredictable for others, so a draw can be derived from it.
 """
 
 import base64
@@ -26,7 +25,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from judge.base.errors import InputError
 
 LARGEST_CHECKPOINT = 16 << 10
-"""Bytes, with the signatures of a hundred witnesses."""
+"""Maximum bytes, enough for a hundred witnesses."""
 
 ED25519, COSIGNATURE = 1, 4
 """Types of signatures."""
@@ -36,13 +35,13 @@ _SIZE = re.compile(r"0|[1-9][0-9]{0,14}")
 
 
 def origin_of(contest: str) -> str:
-    """The name of a contest's log."""
+    """Return the name of a contest's log."""
     return f"judge-contest/{contest}"
 
 
 @dataclass(frozen=True, slots=True)
 class NoteSignature:
-    """A signature line: the name of the key, its 4-byte id, and what follows that."""
+    """A signature line: the key's name, its 4-byte id, and the rest."""
 
     name: str
     key_id: bytes
@@ -54,7 +53,7 @@ class NoteSignature:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The log `origin` has `size` leaves and the root `root`. `signatures` are the lines of its note, unchecked."""
+    """The log `origin` has `size` leaves and the root `root`. `signatures` are not verified."""
 
     origin: str
     size: int
@@ -63,18 +62,18 @@ class Checkpoint:
 
     @property
     def body(self) -> bytes:
-        """What is signed."""
+        """Return the signed bytes."""
         return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n".encode()
 
     @property
     def note(self) -> bytes:
-        """The whole note."""
+        """Return the whole note."""
         return self.body + b"\n" + "".join(map(str, self.signatures)).encode()
 
     # --- the log's own signature -------------------------------------------------------------------------------------
 
     def signed(self, key: Ed25519PrivateKey) -> "Checkpoint":
-        """The same, signed by the log's key, whose name is the origin."""
+        """Return a copy signed by the log's key; the key's name is the origin."""
         signature = NoteSignature(self.origin, key_id(self.origin, ED25519, key.public_key()), key.sign(self.body))
         return replace(self, signatures=(signature, *self.signatures))
 
@@ -85,8 +84,9 @@ class Checkpoint:
     # --- witnesses ---------------------------------------------------------------------------------------------------
 
     def cosigned(self, name: str, key: Ed25519PrivateKey, seconds: int) -> "Checkpoint":
-        """The same with a witness's two signatures, at that Unix time and without a time; its former ones are left
-        out."""
+        """Return a copy with a witness's two signatures, one at this Unix time and one without a time; they replace
+        older ones.
+        """
         identities = [key_id(name, kind, key.public_key()) for kind in (COSIGNATURE, ED25519)]
         data = [seconds.to_bytes(8, "big") + key.sign(_at(seconds, self.body)), key.sign(self.body)]
         others = tuple(each for each in self.signatures if each.name != name or each.key_id not in identities)
@@ -94,7 +94,7 @@ class Checkpoint:
         return replace(self, signatures=(*others, *added))
 
     def witnessed_at(self, name: str, key: Ed25519PublicKey) -> int | None:
-        """When a witness signed it, in seconds of Unix time; None if it did not."""
+        """Return the Unix time in seconds of a witness's signature, or None."""
         for data in self._by(name, COSIGNATURE, key):
             seconds = int.from_bytes(data[:8], "big")
             if is_signed(key, data[8:], _at(seconds, self.body)):
@@ -102,11 +102,11 @@ class Checkpoint:
         return None
 
     def timeless_signature(self, name: str, key: Ed25519PublicKey) -> bytes | None:
-        """The 64 bytes by which a witness signed it without a time; None if it did not."""
+        """Return the 64 bytes of a witness's signature without a time, or None."""
         return next((data for data in self._by(name, ED25519, key) if is_signed(key, data, self.body)), None)
 
     def by(self, name: str) -> tuple[NoteSignature, ...]:
-        """The signatures of this name, unchecked."""
+        """Return the signatures of this name, not verified."""
         return tuple(each for each in self.signatures if each.name == name)
 
     def _by(self, name: str, kind: int, key: Ed25519PublicKey) -> Sequence[bytes]:
@@ -115,7 +115,7 @@ class Checkpoint:
 
 
 def read_checkpoint(data: bytes, source: str) -> Checkpoint:
-    """A checkpoint in a note; its signatures are not checked. Raises InputError that names `source` if it is none."""
+    """Parse a note without verifying signatures. Raises InputError, naming `source`, if it is invalid."""
     try:
         if len(data) > LARGEST_CHECKPOINT:
             raise ValueError
@@ -134,7 +134,7 @@ def read_checkpoint(data: bytes, source: str) -> Checkpoint:
 
 
 def read_signatures(data: bytes, source: str) -> tuple[NoteSignature, ...]:
-    """The signature lines of a note, without the note: what a witness answers. Raises InputError if they are none."""
+    """Parse signature lines without a note: a witness's response. Raises InputError if they are invalid."""
     try:
         if len(data) > LARGEST_CHECKPOINT:
             raise ValueError
@@ -163,18 +163,18 @@ def _signature(line: str) -> NoteSignature:
 
 
 def key_id(name: str, kind: int, key: Ed25519PublicKey) -> bytes:
-    """The 4 bytes by which a signature names its key."""
+    """Return the 4-byte key id in signatures."""
     return hashlib.sha256(name.encode() + b"\n" + bytes([kind]) + key.public_bytes_raw()).digest()[:4]
 
 
 def verifier_key(name: str, kind: int, key: Ed25519PublicKey) -> str:
-    """A public key as one line, which tools of other logs take."""
+    """Return a public key as one line (C2SP vkey)."""
     data = base64.b64encode(bytes([kind]) + key.public_bytes_raw()).decode()
     return f"{name}+{key_id(name, kind, key).hex()}+{data}"
 
 
 def read_verifier_key(text: str) -> tuple[str, int, Ed25519PublicKey]:
-    """The name, the type and the key of such a line. Raises InputError if it is none."""
+    """Parse such a line into name, type and key. Raises InputError if it is invalid."""
     try:
         name, identity, encoded = text.strip().split("+", 2)
         data = base64.b64decode(encoded, validate=True)
@@ -191,16 +191,16 @@ def read_verifier_key(text: str) -> tuple[str, int, Ed25519PublicKey]:
 _FIELD = (1 << 255) - 19
 _ORDER_8 = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
 _SMALL_ORDER = frozenset({0, 1, _ORDER_8, _FIELD - _ORDER_8, _FIELD - 1, _FIELD, _FIELD + 1})
-"""The y coordinates of the eight points of Curve25519 whose order divides 8, in each encoding that is read."""
+"""The y coordinates of the eight points of Curve25519 whose order divides 8, in all accepted encodings."""
 
 
 def has_small_order(key: Ed25519PublicKey) -> bool:
-    """Whether anyone can make signatures that this key accepts, because it is a point of small order."""
+    """Whether the key is a point of small order, for which anyone can forge signatures."""
     return int.from_bytes(key.public_bytes_raw(), "little") & (1 << 255) - 1 in _SMALL_ORDER
 
 
 def read_witness_key(text: str) -> tuple[str, Ed25519PublicKey]:
-    """The name and the key of a witness. Raises InputError for another line, also for the key of a log."""
+    """Parse a witness's name and key. Raises InputError for other lines, including a log's key."""
     name, kind, key = read_verifier_key(text)
     if kind != COSIGNATURE:
         raise InputError(f"{text.strip()[:80]!r}: not the key of a witness; judge witness prints one")
@@ -212,7 +212,7 @@ def _at(seconds: int, body: bytes) -> bytes:
 
 
 def is_signed(key: Ed25519PublicKey, signature: bytes, data: bytes) -> bool:
-    """Whether `signature` is that of `data` by `key`."""
+    """Whether `signature` is a valid signature of `data` by `key`."""
     try:
         key.verify(signature, data)
     except InvalidSignature:

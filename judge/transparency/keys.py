@@ -1,6 +1,5 @@
-"""The organiser's key pair: the public key proves that the organiser published an export.
-
-Ed25519 in PEM files, which other tools read too. The private key is in a file that only its owner may read.
+"""The organiser's key pair, which proves who published an export: Ed25519 in PEM files. Only its owner may read the
+private key.
 """
 
 import hashlib
@@ -16,11 +15,11 @@ from judge.base.errors import HostError, InputError
 from judge.transparency.checkpoint import has_small_order
 
 _LARGEST_PEM = 10_000
-"""Bytes; a key of this kind has a hundred or so."""
+"""Maximum bytes; an Ed25519 key has about a hundred."""
 
 
 def make_key(path: Path) -> Ed25519PrivateKey:
-    """Make a private key in a new file (mode 0600). Raises InputError if the file exists."""
+    """Create a private key in a new file (mode 0600). Raises InputError if the file exists."""
     key = Ed25519PrivateKey.generate()
     pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     try:
@@ -33,11 +32,11 @@ def make_key(path: Path) -> Ed25519PrivateKey:
 
 
 def load_key(path: Path) -> Ed25519PrivateKey:
-    """The private key in a file. Raises InputError if it is not one, or if others may read it."""
+    """Read a private key. Raises InputError if it is invalid, or if other users may read it."""
     pem = _read(path, "make one with: judge contest key FILE")
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise InputError(f"{path}: others may read this key (mode {mode:04o}); run: chmod 600 {path}")
+        raise InputError(f"{path}: other users may read this key (mode {mode:04o}); run: chmod 600 {path}")
     try:
         key = serialization.load_pem_private_key(pem, password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
@@ -48,12 +47,12 @@ def load_key(path: Path) -> Ed25519PrivateKey:
 
 
 def load_public_key(path: Path) -> Ed25519PublicKey:
-    """The public key in a file. Raises InputError if it is not one."""
+    """Read a public key. Raises InputError if it is invalid."""
     return read_public_key(_read(path, "give the organiser's public key"), str(path))
 
 
 def read_public_key(pem: bytes, source: str) -> Ed25519PublicKey:
-    """The public key in PEM. Raises InputError that names `source` if it is not one."""
+    """Parse a public key in PEM. Raises InputError, naming `source`, if it is invalid."""
     if b"PRIVATE KEY" in pem:
         raise InputError(f"{source}: this is a private key; give the public one")
     try:
@@ -68,12 +67,12 @@ def read_public_key(pem: bytes, source: str) -> Ed25519PublicKey:
 
 
 def public_pem(key: Ed25519PublicKey) -> bytes:
-    """The public key as a PEM file."""
+    """Return the public key as PEM."""
     return key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
 
 
 def fingerprint(key: Ed25519PublicKey) -> str:
-    """SHA-256 of the 32 bytes of a public key, for people to compare."""
+    """Return the SHA-256 of a public key's 32 bytes, for people to compare."""
     raw = key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
     return hashlib.sha256(raw).hexdigest()
 

@@ -1,4 +1,4 @@
-"""The log of a contest: each line of its journal is a leaf. Whoever has an old checkpoint finds what was rewritten."""
+"""The transparency log of a contest: each line of its journal is a leaf. An old checkpoint reveals later rewriting."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -19,28 +19,27 @@ from judge.transparency.receipt import Receipt
 from judge.transparency.tiles import CHECKPOINT, tile, tile_files
 
 LOG = "log/"
-"""Where the log's files are in an export and on a live site."""
+"""Folder of the log's files in an export and on a live site."""
 
 KEY_FILE = "organiser.key"
-"""The organiser's private key, beside the contest.toml."""
+"""The organiser's private key, in the folder of the contest.toml."""
 
 WITNESS_FOLDER = "witnesses"
-"""In the folder of a contest: the last checkpoint that each witness signed, under the id of its key."""
+"""In the folder of a contest: the last checkpoint that each witness signed, named by key id."""
 
 WITNESSED = f"{LOG}witness/"
-"""Where these are in an export and on a live site."""
+"""Folder of these checkpoints in an export and on a live site."""
 
 Lines = Callable[[int, int], Sequence[JournalLine]]
-"""The lines of a journal whose leaves have the numbers from one to another, without it; fewer where the log ends."""
+"""Returns the journal lines of leaves [start, end); fewer at the end of the log."""
 
 _READ_AT_ONCE = 4096
-"""Lines."""
 
 _IDENTITY = re.compile(r"[0-9a-f]{8}")
 
 
 class ContestLog:
-    """The log of a contest. Its leaves stay where they are stored: one hash in memory for 256 of them."""
+    """The log of a contest. Leaves are read from storage; memory has one hash for 256 leaves."""
 
     def __init__(self, contest: str, read: Lines) -> None:
         self.origin = origin_of(contest)
@@ -52,25 +51,25 @@ class ContestLog:
 
     @classmethod
     def of(cls, contest: str, lines: Sequence[JournalLine]) -> "ContestLog":
-        """The log of a journal that is in memory; of one that was begun by a judge without logs it is empty."""
+        """Return the log of a journal in memory; empty for contests of versions without logs."""
         numbered = [line for line in lines if line.number is not None]
         return cls(contest, lambda start, end: numbered[start:end])
 
     @property
     def size(self) -> int:
-        """The number of leaves; 0 for a contest that was begun by a judge without logs."""
+        """Number of leaves; 0 for contests of versions without logs."""
         return self.tree.size
 
     def leaves(self, start: int, end: int) -> list[bytes]:
-        """The leaves from a number up to another, without it."""
+        """Return the leaves [start, end)."""
         return [line.leaf for line in self._read(start, end)]
 
     def line(self, number: int) -> JournalLine:
-        """The line of a leaf that the log has."""
+        """Return the line of an existing leaf."""
         return self._read(number, number + 1)[0]
 
     def catch_up(self) -> None:
-        """Add the lines that came since."""
+        """Append new journal lines."""
         while lines := self._read(self.size, self.size + _READ_AT_ONCE):
             for line in lines:
                 if line.event == State.RECEIVED:
@@ -78,19 +77,19 @@ class ContestLog:
                 self.tree.append(line.leaf)
 
     def checkpoint(self, size: int | None = None) -> Checkpoint:
-        """Its size and root, or those that it had; not signed."""
+        """Return the unsigned checkpoint of the first `size` leaves, or of all."""
         size = self.size if size is None else size
         return Checkpoint(self.origin, size, self.tree.root(size))
 
     def files(self, key: Ed25519PrivateKey, since: int = 0) -> Iterator[tuple[str, bytes]]:
-        """The files of the log, the checkpoint last; of tiles only those that it did not have with `since` leaves."""
+        """Yield the files of the log, the checkpoint last, without tiles that were complete at `since` leaves."""
         if self.size:
             for path, data in tile_files(self.tree, self.leaves, since):
                 yield LOG + path, data
             yield LOG + CHECKPOINT, self.checkpoint().signed(key).note
 
     def file(self, path: str, key: Ed25519PrivateKey) -> bytes | None:
-        """The file of a path from the top of the site; None if there is none."""
+        """Return the file at a path from the top of the site, or None."""
         name = path.removeprefix(LOG)
         if not self.size or name == path:
             return None
@@ -98,18 +97,15 @@ class ContestLog:
 
 
 class SignedLog:
-    """The log of a contest that goes on, or that was only announced, signed if the organiser's key is in its folder.
-
-    Threads may share it.
-    """
+    """The log of a running or announced contest, signed if the organiser's key is in its folder. Thread-safe."""
 
     def __init__(self, store_url: str, contest: str, folder: Path) -> None:
-        """Raises InputError if the key in the contest's folder cannot be used, and as `Reader`."""
+        """Raises InputError if the key in the contest's folder is invalid, and as `Reader` does."""
         self.key = organiser_key(folder)
-        """None: nothing is signed, so there are no files and no receipts."""
+        """Without a key nothing is signed: no files and no receipts."""
         self._store = Reader(store_url)
         self._log: ContestLog | None = None
-        """None until it is asked for: reading a long one takes a while."""
+        """Loaded on first use, because reading a long log is slow."""
         self._contest = contest
         self._folder = folder
         self._lock = Lock()
@@ -119,7 +115,7 @@ class SignedLog:
         self._store.close()
 
     def file(self, path: str) -> bytes | None:
-        """The file of a path from the top of the site as it is now; None if there is none."""
+        """Return the current file at a path from the top of the site, or None."""
         if self.key is None:
             return None
         if path.startswith(WITNESSED):
@@ -128,8 +124,9 @@ class SignedLog:
             return self._as_it_is().file(path, self.key)
 
     def new_files(self, since: int) -> tuple[int, list[tuple[str, bytes]]]:
-        """The size of the log, and the files that it did not have with `since` leaves, the checkpoint last but for what
-        witnesses signed."""
+        """Return the size of the log and the files new since `since` leaves: tiles, the checkpoint, witnesses'
+        checkpoints.
+        """
         if self.key is None:
             return 0, []
         with self._lock:
@@ -138,7 +135,7 @@ class SignedLog:
             return log.size, [*files, *witnessed_files(self._folder).items()]
 
     def receipt(self, submission: int) -> Receipt | None:
-        """The receipt for an upload; None if it is not in the log, or nothing is signed."""
+        """Return the receipt for an upload; None if it is not in the log, or without a key."""
         if self.key is None:
             return None
         with self._lock:
@@ -158,7 +155,7 @@ class SignedLog:
 
 
 def witnessed_files(folder: Path) -> dict[str, bytes]:
-    """What the witnesses of the contest in a folder have signed, by the path from the top of the site."""
+    """Return the checkpoints signed by witnesses of the contest in a folder, by path from the top of the site."""
     place = folder / WITNESS_FOLDER
     return {
         WITNESSED + path.name: read_bounded(path, LARGEST_CHECKPOINT)
@@ -168,6 +165,6 @@ def witnessed_files(folder: Path) -> dict[str, bytes]:
 
 
 def organiser_key(folder: Path) -> Ed25519PrivateKey | None:
-    """The key in the folder of a contest; None if there is none. Raises InputError if it cannot be used."""
+    """Return the key in a contest's folder, or None. Raises InputError if it is invalid."""
     path = folder / KEY_FILE
     return load_key(path) if path.exists() else None

@@ -1,8 +1,8 @@
-"""The Merkle tree of RFC 6962, section 2.1: its root fixes every leaf and their order, and proofs are short.
+"""The Merkle tree of RFC 6962, section 2.1.
 
-An inclusion proof shows that a leaf is in the tree, a consistency proof that a tree begins with all leaves of an
-earlier one. Hashes are the 32 bytes of SHA-256; a leaf and a node are hashed with different prefixes, so neither passes
-for the other. Proofs are checked by the algorithms of RFC 9162, sections 2.1.3.2 and 2.1.4.2.
+An inclusion proof shows that a leaf is in the tree. A consistency proof shows that a tree begins with all leaves of an
+earlier one. Hashes are 32 bytes of SHA-256; leaves and nodes have different prefixes. Proofs are verified as in RFC
+9162, sections 2.1.3.2 and 2.1.4.2.
 """
 
 import hashlib
@@ -14,17 +14,17 @@ EMPTY_ROOT = hashlib.sha256(b"").digest()
 
 
 def leaf_hash(data: bytes) -> bytes:
-    """The hash of a leaf."""
+    """Return the hash of a leaf."""
     return hashlib.sha256(b"\x00" + data).digest()
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """The hash of two subtrees."""
+    """Return the hash of two subtrees."""
     return hashlib.sha256(b"\x01" + left + right).digest()
 
 
 class Tree:
-    """A tree that grows; `levels[k]` are the hashes of its complete subtrees of 2^k leaves, from the left."""
+    """A growing tree; `levels[k]` are the hashes of its complete subtrees of 2^k leaves, from the left."""
 
     def __init__(self, leaves: Iterable[bytes] = ()) -> None:
         self.levels: list[list[bytes]] = [[]]
@@ -37,15 +37,15 @@ class Tree:
         return len(self.levels[0])
 
     def append(self, data: bytes) -> None:
-        """Add a leaf at the end; takes two hashes on the average."""
+        """Append a leaf; needs two hashes on average."""
         self.append_hash(leaf_hash(data))
 
     def node(self, level: int, index: int) -> bytes:
-        """The root of the complete subtree `index`, from 0, of 2^level leaves."""
+        """Return the root of the complete subtree `index`, from 0, of 2^level leaves."""
         return self.levels[level][index]
 
     def append_hash(self, hashed: bytes) -> None:
-        """The same for a leaf of which only the hash is known."""
+        """Append a leaf by its hash."""
         level = 0
         self.levels[0].append(hashed)
         while len(self.levels[level]) % 2 == 0:
@@ -56,14 +56,14 @@ class Tree:
             self.levels[level].append(hashed)
 
     def root(self, size: int | None = None) -> bytes:
-        """The root of the first `size` leaves, or of all. ValueError if there are fewer."""
+        """Return the root of the first `size` leaves, or of all. Raises ValueError if there are fewer."""
         size = self.size if size is None else size
         if not 0 <= size <= self.size:
             raise ValueError(f"a tree of {self.size} leaves has no root of {size}")
         return self._root_of(0, size) if size else EMPTY_ROOT
 
     def inclusion(self, index: int, size: int) -> list[bytes]:
-        """The proof that the leaf `index`, from 0, is in the tree of `size` leaves. ValueError if it is not."""
+        """Prove that leaf `index`, from 0, is in the tree of `size` leaves. Raises ValueError if it is not."""
         if not 0 <= index < size <= self.size:
             raise ValueError(f"leaf {index} is not in a tree of {size} leaves")
         proof: list[bytes] = []
@@ -79,7 +79,7 @@ class Tree:
         return proof[::-1]
 
     def consistency(self, old: int, new: int) -> list[bytes]:
-        """The proof that the tree of `new` leaves begins with that of `old` leaves. ValueError if it is smaller."""
+        """Prove that the tree of `new` leaves begins with that of `old` leaves. Raises ValueError if it is smaller."""
         if not 0 <= old <= new <= self.size:
             raise ValueError(f"a tree of {new} leaves does not begin with one of {old}")
         if old in (0, new):
@@ -94,11 +94,11 @@ class Tree:
             else:
                 proof.append(self._root_of(start, middle))
                 start = middle
-        # The old root itself is known to whoever asks.
+        # The recipient already knows the old root.
         return [*([self._root_of(start, end)] if start else []), *proof[::-1]]
 
     def _root_of(self, start: int, end: int) -> bytes:
-        """The root of some leaves; `start` is a multiple of the size of the largest complete subtree among them."""
+        """`start` must be a multiple of the size of the largest complete subtree in the range."""
         count = end - start
         if count & (count - 1) == 0:
             level = count.bit_length() - 1
@@ -108,19 +108,19 @@ class Tree:
 
 
 HEIGHT = 8
-"""Of a tile: the lowest levels of 2^8 leaves are read again when they are needed, the others are in memory."""
+"""Height of a tile: levels below 2^8 leaves are read again when needed, the others are in memory."""
 
 
 class StoredTree(Tree):
-    """A tree of leaves that are stored elsewhere: of each 256 leaves it has one hash in memory.
+    """A tree with leaves stored elsewhere; memory has one hash for 256 leaves.
 
-    `read(start, end)` gives the hashes of these leaves, which never change.
+    `read(start, end)` returns the hashes of these leaves, which never change.
     """
 
     def __init__(self, read: Callable[[int, int], Sequence[bytes]]) -> None:
         super().__init__()
         self._last = Tree()
-        """Of the leaves after the last full tile; `levels` are those of the roots of full tiles."""
+        """The leaves after the last full tile; `levels` are those of the roots of full tiles."""
         self._tile = lru_cache(maxsize=8)(lambda tile: _tree_of(read(tile << HEIGHT, (tile + 1) << HEIGHT)))
 
     @property
@@ -129,14 +129,14 @@ class StoredTree(Tree):
         return (len(self.levels[0]) << HEIGHT) + self._last.size
 
     def append_hash(self, hashed: bytes) -> None:
-        """Add a leaf of which only the hash is known."""
+        """Append a leaf by its hash."""
         self._last.append_hash(hashed)
         if self._last.size == 1 << HEIGHT:
             super().append_hash(self._last.root())
             self._last = Tree()
 
     def node(self, level: int, index: int) -> bytes:
-        """The root of a complete subtree; of one in a full tile its 256 leaves are read."""
+        """Return the root of a complete subtree; inside a full tile its 256 leaves are read."""
         if level >= HEIGHT:
             return super().node(level - HEIGHT, index)
         tile = index >> HEIGHT - level
@@ -152,7 +152,7 @@ def _tree_of(hashes: Sequence[bytes]) -> Tree:
 
 
 def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root: bytes) -> bool:
-    """Whether `proof` shows that the leaf with the hash `leaf` is at `index` in the tree of that size and root."""
+    """Whether `proof` shows that the leaf hash `leaf` is at `index` in the tree of this size and root."""
     if not 0 <= index < size:
         return False
     at, last, hashed = index, size - 1, leaf
@@ -198,5 +198,5 @@ def verify_consistency(old: int, new: int, old_root: bytes, new_root: bytes, pro
 
 
 def _split(count: int) -> int:
-    """The largest power of two below `count`: so many leaves are in the left subtree."""
+    """The largest power of two below `count`: the size of the left subtree."""
     return 1 << (count - 1).bit_length() - 1

@@ -1,6 +1,6 @@
-"""A receipt: a leaf of a log with the proof that a signed checkpoint includes it. It is at most 2 KB long.
+"""A receipt: a log's leaf with the proof that a signed checkpoint includes it, in at most 2 KB.
 
-Whoever has it can prove that the owner of the log received something, whatever the log says later.
+It proves later that the log's owner received something, even if the log is rewritten.
 """
 
 import base64
@@ -17,7 +17,7 @@ from judge.transparency.checkpoint import Checkpoint, read_checkpoint
 from judge.transparency.merkle import Tree, leaf_hash, verify_inclusion
 
 LARGEST_RECEIPT = 2048
-"""Bytes, as JSON without spaces; of a log of a million leaves."""
+"""Maximum bytes as compact JSON, for a log of a million leaves."""
 
 
 class Receipt(BaseModel):
@@ -26,28 +26,26 @@ class Receipt(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: Literal["judge-receipt-1"] = "judge-receipt-1"
-    text: str = Field(max_length=1000, description="What was received, in words; the leaf has its SHA-256.")
-    leaf: str = Field(
-        max_length=1000, description="The leaf: JSON whose `digest` is the SHA-256 of the bytes received."
-    )
+    text: str = Field(max_length=1000, description="Description of the upload; the leaf has its SHA-256.")
+    leaf: str = Field(max_length=1000, description="The leaf: JSON; `digest` is the SHA-256 of the received bytes.")
     number: int = Field(ge=0, description="The number of the leaf in the log, from 0.")
     proof: tuple[str, ...] = Field(max_length=64, description="The inclusion proof of RFC 6962, in Base64.")
     checkpoint: str = Field(description="The log's checkpoint, signed by the organiser (C2SP tlog-checkpoint).")
 
     @classmethod
     def of(cls, tree: Tree, number: int, leaf: bytes, text: str, checkpoint: Checkpoint) -> Self:
-        """The receipt for a leaf of a log, of which `checkpoint` is signed."""
+        """Return the receipt for a leaf of a log; `checkpoint` is signed."""
         proof = tuple(base64.b64encode(node).decode() for node in tree.inclusion(number, checkpoint.size))
         return cls(text=text, leaf=leaf.decode(), number=number, proof=proof, checkpoint=checkpoint.note.decode())
 
     @property
     def signed(self) -> Checkpoint:
-        """Its checkpoint, unchecked. Raises InputError if it is none."""
+        """Return its checkpoint, not verified. Raises InputError if it is invalid."""
         return read_checkpoint(self.checkpoint.encode(), "the receipt's checkpoint")
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the bytes received, by the leaf; empty if it has none."""
+        """The SHA-256 of the received bytes from the leaf, or ""."""
         try:
             digest = json.loads(self.leaf)["digest"]
         except (ValueError, KeyError, TypeError, RecursionError):
@@ -55,7 +53,7 @@ class Receipt(BaseModel):
         return digest if isinstance(digest, str) else ""
 
     def problem(self, key: Ed25519PublicKey) -> str:
-        """Why it proves nothing; empty if the owner of `key` has given it. Raises InputError as `signed`."""
+        """Return why it proves nothing, or "" if the owner of `key` issued it. Raises InputError as `signed` does."""
         checkpoint = self.signed
         if not checkpoint.is_signed(key):
             return "its checkpoint is not signed by the organiser's key"
@@ -73,7 +71,7 @@ class Receipt(BaseModel):
 
 
 def read_receipt(data: bytes, source: str) -> Receipt:
-    """A receipt in JSON, alone or as `receipt` of the answer to an upload. Raises InputError if it is none."""
+    """Parse a receipt in JSON, alone or as `receipt` of an upload's response. Raises InputError if it is invalid."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):

@@ -1,9 +1,9 @@
-"""A log as files, in the layout of C2SP's tlog-tiles, which any file server can carry:
+"""A log as static files, in the layout of C2SP tlog-tiles:
 
     checkpoint                the signed size and root
     tile/0/000                the hashes of the first 256 leaves; tile/1/000 those of 256 full tiles, and so on
     tile/0/001.p/12           the last tile, while it has 12 hashes
-    tile/entries/000          the first 256 leaves, each with its length in two bytes before it
+    tile/entries/000          the first 256 leaves, each preceded by its length in two bytes
 
 A full tile never changes.
 """
@@ -19,16 +19,15 @@ CHECKPOINT = "checkpoint"
 WIDTH = 1 << HEIGHT
 
 Leaves = Callable[[int, int], Sequence[bytes]]
-"""The leaves of a log from a number up to another, without it; fewer where the log ends."""
+"""Returns the leaves [start, end) of a log; fewer at its end."""
 
 LARGEST_LEAF = 0xFFFF
-"""Bytes."""
 
 LARGEST_TILE = WIDTH * (LARGEST_LEAF + 2)
 
 
 def tile_files(tree: Tree, leaves: Leaves, since: int = 0) -> Iterator[tuple[str, bytes]]:
-    """The tiles of a log of these leaves, by their paths; only those that a log of `since` leaves does not have."""
+    """Yield paths and contents of a log's tiles, without those complete at `since` leaves."""
     for number, width in _tiles(tree.size, since):
         yield tile_path("entries", number, width), _bundled(leaves(number * WIDTH, number * WIDTH + width))
     for level in range(0, tree.size.bit_length(), HEIGHT):
@@ -42,14 +41,14 @@ def _hashes(tree: Tree, level: int, number: int, width: int) -> bytes:
 
 
 def _tiles(count: int, since: int) -> Iterator[tuple[int, int]]:
-    """The numbers and widths of the tiles of `count` hashes, from the one on that is not full with `since` of them."""
+    """Numbers and widths of the tiles of `count` hashes, from the first that is incomplete at `since`."""
     if count > since:
         for start in range(since // WIDTH * WIDTH, count, WIDTH):
             yield start // WIDTH, min(WIDTH, count - start)
 
 
 def tile_path(level: str, number: int, width: int) -> str:
-    """Where a tile is."""
+    """Return the path of a tile."""
     parts = [f"{number % 1000:03d}"]
     while number := number // 1000:
         parts.insert(0, f"x{number % 1000:03d}")
@@ -57,9 +56,9 @@ def tile_path(level: str, number: int, width: int) -> str:
 
 
 def read_leaves(read: Callable[[str], bytes], size: int, since: int = 0) -> list[bytes]:
-    """The leaves from `since` on of a log of `size` leaves. `read` is given the path of each tile.
+    """Return the leaves [since, size) of a log; `read` returns the tile at a path.
 
-    Raises InputError for a tile with other contents; the leaves are not compared with any root.
+    Raises InputError for an invalid tile. The leaves are not compared with a root.
     """
     leaves: list[bytes] = []
     for number, width in _tiles(size, since):
@@ -72,7 +71,7 @@ def read_leaves(read: Callable[[str], bytes], size: int, since: int = 0) -> list
 
 
 def read_hashes(read: Callable[[str], bytes], size: int) -> Iterator[bytes]:
-    """The hashes of the leaves of a log of `size` leaves, from the lowest tiles. Raises as `read_leaves`."""
+    """Yield the leaf hashes of a log of `size` leaves from the lowest tiles. Raises as `read_leaves` does."""
     for number, width in _tiles(size, 0):
         path = tile_path("0", number, width)
         data = read(path)
@@ -101,7 +100,7 @@ _PATH = re.compile(r"tile/(entries|[0-9])/((?:x[0-9]{3}/)*[0-9]{3})(?:\.p/([1-9]
 
 
 def tile(tree: Tree, leaves: Leaves, path: str) -> bytes | None:
-    """The tile at a path, also one that the log has outgrown; None if there is none."""
+    """Return the tile at a path, including former partial tiles, or None."""
     found = _PATH.fullmatch(path)
     if found is None:
         return None

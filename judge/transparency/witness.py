@@ -1,6 +1,6 @@
-"""A witness of a contest's log, on another machine: it signs each checkpoint that goes on from the last one it signed.
+"""A witness of a contest's log on another machine: signs each checkpoint that continues the last one it signed.
 
-An organiser who shows two histories to two people must show one of them to no witness, or have a witness refuse.
+An organiser who shows different histories to different people must hide one from all witnesses, or is refused.
 """
 
 import re
@@ -25,16 +25,16 @@ from judge.transparency.merkle import Tree
 from judge.transparency.tiles import CHECKPOINT, WIDTH, read_hashes
 
 TIMEOUT_S = 10
-"""For one operation of a socket."""
+"""Timeout of one socket operation."""
 
 DEADLINE_S = 60
-"""For everything that is read from a site."""
+"""Timeout of all reads from a site."""
 
 MOST_LEAVES = 1 << 23
-"""Of a log that is read; a contest of a million games has three million."""
+"""Maximum leaves of a log; a contest of a million games has three million."""
 
 Read = Callable[[str, int], bytes]
-"""Reads a file of a site, by its path and its largest size; HostError or InputError if it cannot."""
+"""Reads a file of a site by path and maximum size. Raises HostError or InputError."""
 
 T = TypeVar("T")
 
@@ -49,9 +49,9 @@ class WitnessRefusal:
 
 @contextmanager
 def sole_writer(file: Path) -> Iterator[None]:
-    """Hold the lock of a file of signed checkpoints, so that no two processes sign from one state of it.
+    """Hold the lock of a file of signed checkpoints.
 
-    Raises HostError if another process has the lock, or if the lock cannot be taken.
+    Raises HostError if another process has the lock, or if locking fails.
     """
     path = file.with_name(f"{file.name}.lock")
     try:
@@ -65,9 +65,9 @@ def sole_writer(file: Path) -> Iterator[None]:
 
 
 def within(seconds: float, work: Callable[[], T]) -> T:
-    """The result of `work`, which runs in a thread. Raises HostError after `seconds`; the thread is left behind.
+    """Return the result of `work`, which runs in a thread. Raises HostError after `seconds` and abandons the thread.
 
-    A socket's timeout starts again with each byte, so it does not bound the whole.
+    A socket timeout restarts with each byte, so it does not bound the total.
     """
     results: list[T] = []
     errors: list[Exception] = []
@@ -89,7 +89,7 @@ def within(seconds: float, work: Callable[[], T]) -> T:
 
 
 def reader_of(site: str) -> Read:
-    """Reads the files of a site, or of an export: a URL or a directory. Raises InputError for another kind of URL."""
+    """Return a reader for the files of a site (URL) or an export (directory). Raises InputError for other URLs."""
     if "://" not in site:
         return lambda path, most: read_bounded(Path(site) / path, most)
     if not re.fullmatch(r"https?://[!-~]+", site):
@@ -107,22 +107,22 @@ def _fetched(url: str, most: int) -> bytes:
     except (URLError, HTTPException, OSError) as error:
         raise HostError(f"{url}: {error}") from None
     if len(data) > most:
-        raise InputError(f"{url}: larger than {most} bytes; a judge serves no such file")
+        raise InputError(f"{url}: larger than {most} bytes; not a file of judge serve")
     return data
 
 
 def newest(read: Read) -> Checkpoint:
-    """The checkpoint of a site. Raises InputError if it has none."""
+    """Return the checkpoint of a site. Raises InputError if it is missing or invalid."""
     path = LOG + CHECKPOINT
     return read_checkpoint(read(path, LARGEST_CHECKPOINT), path)
 
 
 def refusal(read: Read, new: Checkpoint, old: Checkpoint | None, key: Ed25519PublicKey) -> WitnessRefusal | None:
-    """Why a checkpoint does not continue `old`, the last one that was signed; None if it does.
+    """Return why a checkpoint does not continue `old`, the last signed one; None if it does.
 
-    `key` is the organiser's. Reads the hashes of all leaves from the site; raises InputError or HostError if it cannot.
-    Proof are only two checkpoints of one origin that the organiser has signed, of which the later one is known to have
-    other leaves. A wrong address, an outdated copy of a site and a damaged tile prove nothing.
+    `key` is the organiser's. All leaf hashes are read from the site; raises InputError or HostError. Proof requires two
+    checkpoints of one origin, signed by the organiser, with different leaves. A wrong address, an outdated copy or a
+    damaged tile proves nothing.
     """
     if old is not None and old.origin != new.origin:
         return WitnessRefusal(
@@ -139,21 +139,21 @@ def refusal(read: Read, new: Checkpoint, old: Checkpoint | None, key: Ed25519Pub
         )
     if old is not None and new.size == old.size and new.root != old.root:
         return WitnessRefusal(
-            f"its {new.size} leaves are not those of the last one: one at least was changed", is_proof=True
+            f"its {new.size} leaves differ from the last one: at least one was changed", is_proof=True
         )
     tree = Tree()
     for hashed in read_hashes(lambda path: _tile(read, path), new.size):
         tree.append_hash(hashed)
     if tree.root() != new.root:
-        return WitnessRefusal("its root is not that of the leaves of the site: the site is damaged or incomplete")
+        return WitnessRefusal("its root does not match the site's leaves: the site is damaged or incomplete")
     if old is not None and tree.root(old.size) != old.root:
-        why = f"the first {old.size} leaves are not those of the last one: one at least was dropped, added or changed"
+        why = f"the first {old.size} leaves differ from the last one: at least one was dropped, added or changed"
         return WitnessRefusal(why, is_proof=True)
     return None
 
 
 def _tile(read: Read, path: str) -> bytes:
-    """A tile of hashes; one that is full meanwhile is not there any more with fewer."""
+    """A tile of hashes. If it has become full, its partial version is missing."""
     full, is_partial, width = path.partition(".p/")
     try:
         return read(LOG + path, 32 * WIDTH)

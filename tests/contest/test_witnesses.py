@@ -235,7 +235,7 @@ def test_witness_is_asked_again_and_signs_the_continuation(
             again.tell_once("spring-cup", "note", f"other {number}", "")
         with pytest.raises(HostError, match="1 of the witnesses did not sign"):
             cosign(folder)
-        assert "answered 422: the proof does not show that the checkpoint goes on" in capsys.readouterr().out
+        assert "answered 422: the proof does not show that the checkpoint continues" in capsys.readouterr().out
 
 
 def test_unrequested_witness_signature_is_accepted(
