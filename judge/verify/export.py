@@ -1,9 +1,8 @@
-"""`judge contest verify`: checks that an export is what a contest of these agents under these rules must have given.
+"""`judge contest verify`: checks that an export is the correct result of its contest.
 
-It answers five questions, each with its own problems: was a file changed since the export was signed, does every record
-replay and belong to its place in the schedule, does the schedule follow from the snapshot and the results, do the
-published tables follow from all that, and does the log have all that and go on from an old checkpoint? Pages, PGN and
-the text that describes the columns are only covered by the signature.
+It checks that no file changed since the export was signed; that every record replays and is of its scheduled game; that
+the schedule follows from snapshot and results; that the tables follow from all these; and that the log contains them
+and continues an old checkpoint. Pages, PGN and the columns' description are covered only by the signature.
 """
 
 import csv
@@ -49,23 +48,23 @@ from judge.verify.records import RecordJob, VerifiedRecord, chain_problems, repl
 from judge.verify.witnesses import Witnessed, drawn_without, read_witness_keys, witness_problems
 
 LARGEST_ANSWER = 64 << 10
-"""Bytes of the answer to an upload, which has a receipt."""
+"""Maximum bytes of an upload's response with its receipt."""
 
 TOLERANCE = 1e-9
-"""How far a float may be off that another machine computed, relative or absolute."""
+"""Relative or absolute tolerance for floats computed on another machine."""
 
 
 ROUNDED = 2e-6
-"""The same for estimates, which are rounded to six decimals: the last one may be another."""
+"""Tolerance for estimates, which are rounded to six decimals."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
     """The result of a verification: `replayed` records, `uncounted` attempts among them, `unfinished` games.
 
-    `is_over`: every game was played, and no round follows. `decisions` are the organiser's, which nobody can compute.
-    `chance` says where it comes from; chance that is not revealed yet was not checked. `fairness` are the tests of the
-    machines, computed again; None if the export has no certificate.
+    `is_over`: all games were played, and no round follows. `decisions` are the organiser's, which cannot be verified.
+    `chance` is the source of randomness; it is checked only after it is revealed. `fairness` are the recomputed
+    fairness tests; None without a certificate.
     """
 
     manifest: ManifestCheck
@@ -78,16 +77,16 @@ class VerificationReport:
     decisions: Sequence[str] = ()
     chance: str = ""
     joined: Sequence[FormerContest] = ()
-    """The former contests from whose results, as the export has them, histories of ratings were computed again."""
+    """The former contests whose published results were used to recompute rating histories."""
     fairness: Sequence[FairnessTest] | None = None
     freeze: Freeze | None = None
-    """The log that chance follows from too; None: before there were logs."""
+    """The part of the log that the draw also depends on; None for contests without logs."""
     log: Checkpoint | None = None
-    """Of the log that the results were compared with; None if the export has none."""
+    """Checkpoint of the log compared with the results; None without a log."""
     witnesses: Sequence[Witnessed] = ()
-    """Who was announced or named to sign the log, and what each has signed."""
+    """The announced or named witnesses, and the size that each has signed."""
     receipt: Receipt | None = None
-    """The one that the log was compared with."""
+    """The receipt compared with the log."""
 
 
 def verify_export(
@@ -97,11 +96,10 @@ def verify_export(
     receipt: Path | None = None,
     witness: Path | None = None,
 ) -> VerificationReport:
-    """Check an export, and that its log goes on from the checkpoint in the file `since`, has what was received by the
-    file `receipt`, and is signed by all witnesses whose keys are in the file `witness`.
+    """Verify an export. Its log must continue the checkpoint in `since`, contain the upload of `receipt`, and be signed
+    by all witnesses with keys in `witness`.
 
-    Raises InputError without an export, a key, a checkpoint or a receipt; whatever else is wrong is a problem of the
-    report.
+    Raises InputError for a missing export, key, checkpoint or receipt. All other errors become problems in the report.
     """
     old = None if since is None else read_checkpoint(read_bounded(since, LARGEST_CHECKPOINT), str(since))
     given = None if receipt is None else read_receipt(read_bounded(receipt, LARGEST_ANSWER), str(receipt))
@@ -118,7 +116,7 @@ def verify_export(
         problems += _chain_problems(contest, records)
         contest = _with_results(contest, [record for record in records if record.job.counts])
         problems += [*_state_problems(contest), *_pairing_problems(contest)]
-        # Only a contest without a problem is known to be over.
+        # Problems make the state of the contest unreliable.
         is_over = not problems and contest.is_over
         if is_over:
             problems += _failure_problems(contest)
@@ -167,7 +165,7 @@ def verify_export(
 
 
 def _jobs(directory: Path, contest: PublishedContest) -> Iterator[RecordJob]:
-    """The records to replay: those of all games that are done, then those of attempts that do not count."""
+    """The records to replay: finished games first, then attempts that do not count."""
     entries = contest.snapshot.by_name()
     openings = contest.tournament.openings(contest.pairings)
 
@@ -204,7 +202,6 @@ def _chain_problems(contest: PublishedContest, records: Sequence[VerifiedRecord]
 
 
 def _with_results(contest: PublishedContest, records: Sequence[VerifiedRecord]) -> PublishedContest:
-    """The contest with the outcomes of its games, and where and when they were played."""
     by_number = {record.job.number: record for record in records}
     games = []
     for game in contest.games:
@@ -223,21 +220,21 @@ def _state_problems(contest: PublishedContest) -> Iterator[str]:
             yield f"game {game.number}: {game.state!r} is not a state of a game"
         out = [agent for agent in (game.first, game.second) if agent in contest.out]
         if game.state == GameState.CANCELLED and not out:
-            yield f"game {game.number}: cancelled, and nobody is disqualified"
+            yield f"game {game.number}: cancelled, but no agent is disqualified"
         why = [f"{agent} is disqualified: {contest.out[agent]}" for agent in out]
         if game.state not in OPEN and game.why not in ([""] if game.state == GameState.DONE else why):
             yield f"game {game.number}: {game.why!r:.80} is not why it is {game.state}"
 
 
 def _pairing_problems(contest: PublishedContest) -> Iterator[str]:
-    """Every round must follow from the results before it and from the agents that were disqualified by then."""
+    """Each round must follow from the earlier results and the agents disqualified by then."""
     pairings, gone = list(contest.pairings), 0
     paired: list[Pairing] = []
     while len(paired) < len(pairings):
         left = tuple(pairings[len(paired) :])
         following = _next_pairings(contest, paired, left, gone)
         if following is None:
-            yield f"round {left[0].round} does not follow from what was frozen and played before it"
+            yield f"round {left[0].round} does not follow from the entries and the earlier results"
             return
         gone, pairs = following
         paired += pairs
@@ -259,11 +256,11 @@ def _next_pairings(
 
 
 _LOTS = range(16)
-"""Seeds that give each lot of two both ways: while its chance is secret a round may be drawn in either."""
+"""Seeds that give each lot between two both results: while the secret is unknown, either is valid."""
 
 
 def _chance_problems(contest: PublishedContest) -> Iterator[str]:
-    """Chance is revealed when the contest is over, and not before; the agents' ranks follow from it."""
+    """The secret is revealed when the contest is over, not earlier, and determines the agents' ranks."""
     snapshot, seed = contest.snapshot, contest.tournament.seed
     if seed is None and contest.is_over:
         yield f"the contest is over, and {CHANCE} does not reveal its chance"
@@ -273,14 +270,13 @@ def _chance_problems(contest: PublishedContest) -> Iterator[str]:
     if snapshot.seeding == "drawn" and seed is None:
         if sorted(ranks) != list(range(1, len(ranks) + 1)):
             yield "the agents' ranks are not those of a draw"
-    # What is listed follows from no chance, so the seed plays no part.
+    # Listed seeding does not use the seed.
     elif ranks != ranks_of(len(ranks), snapshot.seeding, seed or 0):
         source = "the list" if snapshot.seeding == "listed" else "the contest's chance"
         yield f"the agents' ranks do not follow from {source}"
 
 
 def _failure_problems(contest: PublishedContest) -> Iterator[str]:
-    """When a contest is over, every agent that failed too often is disqualified."""
     for agent, share in contest.tournament.failed(contest.results, contest.out).items():
         yield f"{agent} failed in {share:.0%} of its games and is not disqualified"
 
@@ -308,7 +304,7 @@ def _table_problems(directory: Path, contest: PublishedContest) -> Iterator[str]
 
 
 def _csv_of(directory: Path, name: str, computed: Mapping[str, bytes]) -> bytes:
-    """What a table is as CSV: that of its JSON file, whose floats another machine computed, if that file is right."""
+    """The CSV of a table's JSON file (floats from another machine), if that file is correct."""
     expected = computed[f"{name}.csv"]
     try:
         table = read_bounded(directory / "data" / f"{name}.json", LARGEST_TABLE)
@@ -320,18 +316,17 @@ def _csv_of(directory: Path, name: str, computed: Mapping[str, bytes]) -> bytes:
             return write_rows([["agent", *rows["agents"]], *([agent, *points] for agent, points in cells)])
         return write_csv(next(csv.reader([expected.decode().partition("\r\n")[0]])), rows)
     except InputError:
-        return expected  # the JSON file is a problem of its own
+        return expected  # the JSON file is reported separately
 
 
 def _has_certificate(directory: Path) -> bool:
-    """Whether the export has a fairness certificate."""
     return any(os.path.lexists(directory / "data" / name) for name in CERTIFICATE)
 
 
 def difference(name: str, table: bytes, expected: bytes) -> str:
-    """The first difference of a table from the expected one, a CSV or JSON file; empty if there is none.
+    """Return the first difference of a CSV or JSON table from the expected one, or "".
 
-    Texts and integers are exact. Floats may differ by `TOLERANCE`, since another machine computed them.
+    Texts and integers must be equal. Floats may differ by `TOLERANCE`.
     """
     if table == expected:
         return ""
@@ -358,14 +353,13 @@ def difference(name: str, table: bytes, expected: bytes) -> str:
 
 
 def _csv_values(data: bytes) -> Iterator[tuple[str, object]]:
-    """Every cell, with its place."""
     for line, row in enumerate(csv.reader(io.StringIO(data.decode(), newline=""), strict=True), 1):
         for column, cell in enumerate(row, 1):
             yield f"line {line}, column {column}", cell
 
 
 def _json_values(data: bytes) -> Iterator[tuple[str, object]]:
-    """Every value, with its place; of an array its length comes first, of an object its keys."""
+    """Every value with its place; an array is preceded by its length, an object by its keys."""
     waiting = [("", json.loads(data.decode()))]
     while waiting:
         place, value = waiting.pop()
@@ -392,7 +386,7 @@ _WITNESSED = re.compile(r"log/witness/[0-9a-f]{8}")
 
 
 def _stray_problems(directory: Path, contest: PublishedContest, log: ReadLog | None) -> Iterator[str]:
-    """Files that no export of this contest has; pages are known by their names only."""
+    """Unexpected files; pages are known only by name."""
     known = {f"data/{name}" for name in (*tables(contest), *CERTIFICATE, *HISTORIES)}
     known |= {game.record_path for game in contest.games if game.state == GameState.DONE}
     known |= {game.attempt_path(attempt.number) for game in contest.games for attempt in game.uncounted}

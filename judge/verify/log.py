@@ -1,6 +1,6 @@
-"""Checks the log of an export: it is what the journal says, and every result, void and decision of the tables is in it.
+"""Verifies the log of an export: it equals the journal and has every result, void and decision of the tables.
 
-Whoever has an old checkpoint of the log proves besides that nothing before it was dropped, added or changed.
+An old checkpoint proves in addition that nothing before it was dropped, added or changed.
 """
 
 import hashlib
@@ -29,12 +29,12 @@ from judge.transparency.receipt import Receipt
 from judge.transparency.tiles import CHECKPOINT, LARGEST_TILE, read_leaves, tile_files
 
 Attempts = Mapping[tuple[int, int], str]
-"""The SHA-256 of each published record, by the number of its game and its attempt."""
+"""SHA-256 of each published record, by game number and attempt."""
 
 
 @dataclass(slots=True)
 class ReadLog:
-    """A log that was read: its checkpoint, its tree, and the journal with the digests that the leaves have."""
+    """A verified log: checkpoint, tree, and the journal with the digests in the leaves."""
 
     checkpoint: Checkpoint
     tree: Tree
@@ -45,13 +45,14 @@ class ReadLog:
 
 
 def has_log(directory: Path) -> bool:
-    """Whether an export has a log; one of a contest that was begun by an earlier judge has none."""
+    """Whether an export has a log; those of early versions have no log."""
     return os.path.lexists(directory / LOG)
 
 
 def read_log(directory: Path, contest: PublishedContest, key: Ed25519PublicKey) -> ReadLog:
-    """The log of an export, compared with its checkpoint, its tiles and the journal. Raises InputError if it cannot be
-    read."""
+    """Read the log of an export and compare it with its checkpoint, tiles and journal. Raises InputError if it is
+    unreadable.
+    """
     checkpoint = read_checkpoint(read_bounded(directory / LOG / CHECKPOINT, LARGEST_CHECKPOINT), LOG + CHECKPOINT)
     if checkpoint.size != len(contest.journal):
         raise InputError(f"{LOG}{CHECKPOINT}: of {checkpoint.size} leaves, the journal has {len(contest.journal)}")
@@ -78,7 +79,6 @@ def read_log(directory: Path, contest: PublishedContest, key: Ed25519PublicKey) 
 
 
 def _with_digest(line: JournalLine, leaf: bytes) -> JournalLine:
-    """The line with the digest that its leaf has."""
     try:
         digest = json.loads(leaf).get("digest")
     except (ValueError, AttributeError, RecursionError):
@@ -87,7 +87,7 @@ def _with_digest(line: JournalLine, leaf: bytes) -> JournalLine:
 
 
 def since_problems(log: ReadLog, old: Checkpoint, key: Ed25519PublicKey) -> Iterator[str]:
-    """What of an old checkpoint does not hold any more."""
+    """Yield contradictions to an old checkpoint."""
     if not old.is_signed(key):
         yield "the old checkpoint is not signed by the organiser's key, so it proves nothing"
     elif old.origin != log.checkpoint.origin:
@@ -102,7 +102,7 @@ def since_problems(log: ReadLog, old: Checkpoint, key: Ed25519PublicKey) -> Iter
 
 
 def receipt_problems(log: ReadLog, receipt: Receipt, key: Ed25519PublicKey) -> Iterator[str]:
-    """What of a receipt does not hold any more."""
+    """Yield contradictions to a receipt."""
     if why := receipt.problem(key):
         yield f"the receipt proves nothing: {why}"
         return
@@ -115,8 +115,9 @@ def receipt_problems(log: ReadLog, receipt: Receipt, key: Ed25519PublicKey) -> I
 
 
 def draw_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
-    """What shows that the draw was chosen: it follows from the log only if the commitment was its first leaf, and the
-    terms were frozen once, before the contest was created."""
+    """Yield signs of a manipulated draw. The commitment must be the first leaf, and the terms must be locked in once,
+    before the contest is created.
+    """
     freeze, events = contest.snapshot.freeze, [line.event for line in log.lines]
     if freeze is None:
         if FROZEN in events or ANNOUNCED in events:
@@ -136,7 +137,7 @@ def draw_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
 
 
 def _entry_problems(contest: PublishedContest, lines: Sequence[JournalLine]) -> Iterator[str]:
-    """Every submission that passed plays, unless a later one has its name; and plays as it passed."""
+    """Every passed submission must play with its files, unless a later one has its name."""
     ends = {number: line for number, line in _submissions(lines).items() if line.event in ENTERS}
     latest = {_agent(line): number for number, line in sorted(ends.items())}
     entries = {entry.submission: entry for entry in contest.snapshot.entries}
@@ -149,7 +150,7 @@ def _entry_problems(contest: PublishedContest, lines: Sequence[JournalLine]) -> 
 
 
 def undecided(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
-    """What the organiser left undecided when he froze the entries."""
+    """Yield the submissions that were undecided when the entries were locked in."""
     freeze = contest.snapshot.freeze
     for number, line in _submissions(log.lines[: freeze.leaves] if freeze else ()).items():
         if words := _UNDECIDED.get(line.event):
@@ -172,7 +173,7 @@ def _submissions(lines: Sequence[JournalLine]) -> Mapping[int, JournalLine]:
 
 
 def _agent(line: JournalLine) -> str:
-    """The name of a submission's agent; two that differ in case are one."""
+    """The name of a submission's agent, ignoring case."""
     return line.text.partition(": ")[2].lower()
 
 
@@ -190,7 +191,6 @@ _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9
 
 
 def _is_time(text: str) -> bool:
-    """Whether it is a time as the journal has it: UTC, with milliseconds."""
     try:
         return bool(_TIME.fullmatch(text)) and datetime.fromisoformat(text) is not None
     except ValueError:
@@ -198,7 +198,7 @@ def _is_time(text: str) -> bool:
 
 
 def uncounted_attempts(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
-    """The attempts that were started and do not count, of each game: without a record nothing shows why."""
+    """Yield the started attempts without a record that do not count: their reasons cannot be verified."""
     numbers = {game.id: game.number for game in contest.games}
     states: dict[tuple[str, int], tuple[str, bool]] = {}
     for line in log.lines:
@@ -222,7 +222,7 @@ MOST_NAMED = 20
 
 
 def log_problems(contest: PublishedContest, log: ReadLog, records: Attempts) -> Iterator[str]:
-    """Everything that the log has and the tables have not, and the other way round."""
+    """Yield all differences between log and tables."""
     story = _Story(contest)
     for number, line in enumerate(log.lines):
         for problem in story.take(line):
@@ -231,7 +231,7 @@ def log_problems(contest: PublishedContest, log: ReadLog, records: Attempts) -> 
 
 
 class _Story:
-    """What a log says of a contest, line by line: each line must be possible after those before it."""
+    """Reads a contest's log line by line; each line must be possible after the previous ones."""
 
     def __init__(self, contest: PublishedContest) -> None:
         self._contest = contest
@@ -243,13 +243,12 @@ class _Story:
         self._out: list[str] = []
         self._running: dict[str, int] = {}
         self._done: dict[str, int] = {}
-        """The attempt that counts, of each game that has a result."""
+        """The attempt that counts, by game."""
         self._last: dict[str, int] = {}
         self._ended: dict[str, dict[int, JournalLine]] = {game: {} for game in self._games}
-        """The line that each attempt ended with; of one that was annulled, with the digest of its record."""
+        """The last line of each attempt; for an annulled one with its record's digest."""
 
     def take(self, line: JournalLine) -> Iterator[str]:
-        """The next line, and what is wrong with it."""
         if not _is_time(line.at):
             yield f"{line.at!r:.40} is not a time"
         if line.event in _OF_CONTEST and not self._created:
@@ -310,7 +309,6 @@ class _Story:
                 self._done[game] = attempt
 
     def _of_start(self, game: str, attempt: int) -> Iterator[str]:
-        """What keeps the next attempt of a game from being started."""
         last = self._last.get(game, 0)
         if game not in self._scheduled:
             yield "the game was not scheduled"
@@ -332,9 +330,8 @@ class _Story:
             yield f"{gone[0]} was disqualified"
 
     def end(self, records: Attempts) -> Iterator[str]:
-        """What the tables have and the log has not, and the other way round."""
         if not self._created:
-            yield "the log does not say that the contest was created"
+            yield "the log has no line for the creation of the contest"
         if len(self._scheduled) != len(self._schedule):
             yield f"the log schedules {len(self._scheduled)} games, there are {len(self._schedule)}"
         out = [f"{agent}: {why}" for agent, why in self._contest.out.items()]
@@ -349,7 +346,6 @@ class _Story:
                 yield f"game {game.number}: {told} in the log, and it is {state}"
 
     def _of_game(self, game: PublishedGame, ended: Mapping[int, JournalLine], records: Attempts) -> Iterator[str]:
-        """The attempts of a game: that which counts, and the others that have a record."""
         listed: dict[int, str] = {attempt.number: attempt.state for attempt in game.uncounted}
         if game.state == GameState.DONE:
             listed[game.attempt] = AttemptState.ACCEPTED

@@ -1,4 +1,4 @@
-"""Checks one published record: it is of the game that the schedule has there, and its replay gives what it says."""
+"""Verifies one published record: it is of the scheduled game, and its replay gives the claimed result."""
 
 import hashlib
 import re
@@ -27,15 +27,15 @@ from judge.sandbox.box import FolderKind
 from judge.tournament.schedule import bare
 
 States = Mapping[FolderKind, str]
-"""Digests of the states of an agent's folders."""
+"""Digests of an agent's folders."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordJob:
-    """A record to replay: its file, the id and the spec (JSON) of the game that it must be of, and its attempt.
+    """A record to replay: its file, the id and spec (JSON) of the expected game, and its attempt.
 
-    `counts` is false for an attempt that does not count. `seed` is the attempt's, None while the contest's chance is
-    not revealed. `openings` are those that the game may have started from.
+    `counts` is false for an attempt that does not count. `seed` is the attempt's, or None before the secret is
+    revealed. `openings` are the possible ones of the game.
     """
 
     number: int
@@ -55,9 +55,9 @@ class RecordJob:
 
 @dataclass(frozen=True, slots=True)
 class VerifiedRecord:
-    """A record that was replayed, by its job (without the spec); `outcome` is None if there is a problem.
+    """A replayed record with its job (without spec); `outcome` is None if there is a problem.
 
-    `begun` and `left` are the states of the kept folders before and after the game, by seat.
+    `begun` and `left` are the kept folders' states before and after the game, by seat.
     """
 
     job: RecordJob
@@ -67,17 +67,17 @@ class VerifiedRecord:
     left: tuple[States, ...] = ()
     conditions: GameConditions | None = None
     digest: str = ""
-    """SHA-256 of its file; empty if it cannot be read."""
+    """SHA-256 of its file; empty if it is unreadable."""
 
 
 def replay_record(job: RecordJob) -> VerifiedRecord:
-    """Read and replay one record. Raises nothing: whatever is wrong with the record is a problem of the result."""
+    """Read and replay one record. Raises nothing: all errors become problems of the result."""
     try:
         data = read_bounded(job.directory / job.name, LARGEST_RECORD)
     except InputError as error:
         return VerifiedRecord(job, None, [f"{job.name}: no record: {error}"])
     checked = _replayed(job, data)
-    # The schedule has the spec: a hundred thousand of them need not come back from where they were replayed.
+    # Drop the spec, which the schedule also has, to save memory and transfers.
     return replace(checked, job=replace(job, spec=""), digest=hashlib.sha256(data).hexdigest())
 
 
@@ -87,7 +87,7 @@ def _replayed(job: RecordJob, data: bytes) -> VerifiedRecord:
     except InputError as error:
         return VerifiedRecord(job, None, [str(error)])
     record = file.record
-    # A spec may demand anything, so only a scheduled one is replayed.
+    # A spec is untrusted, so only a scheduled one is replayed.
     if bare(record.spec) != bare(GameSpec.model_validate_json(job.spec)):
         return VerifiedRecord(job, None, [f"{job.name}: of another game than was scheduled here"])
     if record.spec.opening not in job.openings:
@@ -96,12 +96,12 @@ def _replayed(job: RecordJob, data: bytes) -> VerifiedRecord:
     if not is_seed_due:
         return VerifiedRecord(job, None, [f"{job.name}: has another seed than the contest's chance gives"])
     problems = list(_attempt_problems(record, job))
-    # The policy names the kept folders, the agent has their name. `chain_problems` checks their states.
+    # The policy determines the kept folders, the agent their name. `chain_problems` checks their states.
     kinds = set(record.spec.policy.folders.kept)
     for seat, name in zip(record.spec.seats, job.names, strict=True):
         folders = seat.folders or KeptFolders(name=name)
         if set(folders.digests) != kinds or folders.name != name:
-            problems.append(f"{seat.name} was given other folders than the policy says")
+            problems.append(f"{seat.name} had other folders than the policy demands")
     problems += _measurement_problems(file)
     conditions = None
     try:
@@ -139,7 +139,7 @@ MOST_MEASURED = (1 << 53) - 1
 
 
 def _measurement_problems(file: RecordFile) -> Iterator[str]:
-    """Measurements that are impossible: negative, not a number, or too large; and a time that is none."""
+    """Impossible measurements: negative, not a number, or too large; and invalid times."""
     record = file.record
     measured: list[tuple[str, float | None]] = [("seconds", record.seconds), ("judge_late_ms", record.judge_late_ms)]
     for number, seat in enumerate(record.seats):
@@ -164,43 +164,41 @@ def _measurement_problems(file: RecordFile) -> Iterator[str]:
 
 
 class _VoidWire(ReplayWire):
-    """The wire of a void: where the record ends, the last answer is still frozen and told, so the rules see it."""
+    """Replays a void: at the end of the record the last answer is still delivered, so that the rules see it."""
 
     def freeze(self, seat: int) -> int | None:
-        """The recorded memory; None at the end of the record."""
         return None if self.is_finished else super().freeze(seat)
 
     def write(self, seat: int, data: bytes) -> None:
-        """Check that the same bytes were written, unless the record ends."""
         if not self.is_finished:
             super().write(seat, data)
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether nothing that an agent was given or wrote follows the entry that was used last."""
+        """Whether no input or output of an agent follows the last used entry."""
         return not any(entry.kind in (EntryKind.WROTE, EntryKind.READ) and entry.data for entry in self.unused)
 
 
 def void_problems(file: RecordFile) -> Iterator[str]:
-    """What contradicts that a game is void: its transcript, which must stop before the game has an end by the rules.
+    """Yield contradictions to a void: the transcript must stop before the game ends by the rules.
 
-    A game that the blame table made void is replayed to that void. A transcript that departs from the rules is not
-    one of a judge, unless it only stops.
+    A void from the blame table is replayed. A transcript that breaks the rules is not from a judge, unless it only
+    stops.
     """
     record = file.record
     try:
         wire = _VoidWire(unseal(file.transcript))
         referee = build_replay(record, wire)
     except (InputError, ValueError, LookupError, TypeError):
-        return  # which `verify` has found
+        return  # reported by `verify`
     end = None
     try:
         with replaying():
             end = referee.play()
     except InputError as error:
         if not wire.is_cut_off and referee.game.end is None:
-            yield f"called void, and its transcript goes on where a judge would not: {error}"
-    # The last answer may have come when the host failed, and is no ply then.
+            yield f"called void, but its transcript continues where a judge would stop: {error}"
+    # The last answer may have arrived when the host failed, and is not a ply then.
     said, replayed = ([(ply.seat, ply.said) for ply in plies] for plies in (record.plies, referee.plies))
     if said not in (replayed, replayed[:-1]):
         yield "called void, and its plies are not those of its transcript"
@@ -218,11 +216,11 @@ def void_problems(file: RecordFile) -> Iterator[str]:
 def chain_problems(
     replayed: Sequence[VerifiedRecord], agents: Sequence[tuple[str, str]], begins: Mapping[str, str]
 ) -> list[str]:
-    """Folders that start from a state that no earlier game of the agent left.
+    """Return problems of folders that start from a state that no earlier game of the agent produced.
 
-    `replayed` are games in the order of their numbers, `agents` the agents of each. A game usually starts from the
-    state that the last one left, and from an earlier one if the organiser annulled a result. `begins` are the first
-    states of the persistent folders that did not start empty, by agent.
+    `replayed` are games in order of their numbers, `agents` the agents of each. A game normally starts from the last
+    state, or from an earlier one if the organiser annulled a result. `begins` are the initial states of non-empty
+    persistent folders, by agent.
     """
     known = {(name, FolderKind.PERSISTENT): {state} for name, state in begins.items()}
     problems = []

@@ -1,4 +1,4 @@
-"""Checks what witnesses have signed of the log of an export, and that its draw follows from their signatures."""
+"""Verifies the witnesses' signatures of an export's log, and that its draw follows from them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ _LARGEST_KEYS = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class Witnessed:
-    """The most leaves that a witness has signed, and when, in seconds of Unix time; None if it has signed nothing."""
+    """The largest size that a witness has signed, and the Unix time in seconds; None without a signature."""
 
     name: str
     size: int = 0
@@ -39,7 +39,7 @@ class Witnessed:
 
 
 def read_witness_keys(path: Path) -> list[Key]:
-    """The keys in a file, one a line. Raises InputError if another line is there, or none."""
+    """Read a file with one key per line. Raises InputError for invalid lines or an empty file."""
     lines = read_bounded(path, _LARGEST_KEYS).decode("utf-8", "replace").splitlines()
     keys = [read_witness_key(line) for line in lines if line.strip()]
     if not keys:
@@ -55,10 +55,10 @@ def witness_problems(
     named: Sequence[Key],
     found: list[Witnessed],
 ) -> Iterator[str]:
-    """What is wrong with the signatures of witnesses; `found` gets what each has signed, announced or `named`.
+    """Yield problems of witnesses' signatures; append the signatures of all announced or `named` witnesses to `found`.
 
-    `key` is the organiser's. A witness that was announced and has signed nothing is no problem: it may have been away.
-    Raises InputError for a file that is no checkpoint.
+    `key` is the organiser's. An announced witness without a signature is not a problem: it may have been offline.
+    Raises InputError for a file that is not a checkpoint.
     """
     place = directory / WITNESSED
     files = sorted(place.iterdir())[:_MOST_FILES] if place.is_dir() else []
@@ -102,7 +102,7 @@ def _draw_problems(snapshot: Snapshot, log: ReadLog) -> Iterator[str]:
 
 
 def drawn_without(snapshot: Snapshot, log: ReadLog, old: Checkpoint | None) -> Iterator[str]:
-    """The witnesses whose signatures the draw does without, as the log says; what `old` shows of them is added."""
+    """Yield the witnesses whose signatures the draw lacks according to the log, with contrary evidence from `old`."""
     freeze = snapshot.freeze
     keys = {each.name: read_witness_key(each.key)[1] for each in snapshot.witnesses if each.draw}
     for name, why in _away(snapshot, log).items():
@@ -117,7 +117,7 @@ def drawn_without(snapshot: Snapshot, log: ReadLog, old: Checkpoint | None) -> I
 
 
 def _away(snapshot: Snapshot, log: ReadLog) -> dict[str, str]:
-    """The witnesses that did not sign, as the log says between the freeze and the draw, and why."""
+    """The witnesses that, according to the log, did not sign between lock-in and draw, and why."""
     events = [line.event for line in log.lines]
     if snapshot.freeze is None or "created" not in events:
         return {}

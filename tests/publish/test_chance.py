@@ -296,7 +296,7 @@ def test_a_lot_of_a_swiss_that_fell_the_other_way_is_found_when_chance_is_reveal
 
     change(public.directory / "data/pairings.json", turn)
     assert 3 == len(pairings)
-    problem = "round 1 does not follow from what was frozen and played before it"
+    problem = "round 1 does not follow from the entries and the earlier results"
     assert problem in signed_again(public).problems
 
 

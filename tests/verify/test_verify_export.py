@@ -173,7 +173,7 @@ def test_lost_game_marked_unplayed_shows_as_open(copy: Public) -> None:
 def test_an_agent_that_is_cancelled_without_a_decision_is_found(copy: Public) -> None:
     change(copy.directory / "data/games.json", lambda rows: rows[4].update(state="cancelled"))
 
-    assert "game 5: cancelled, and nobody is disqualified" in signed_again(copy).problems
+    assert "game 5: cancelled, but no agent is disqualified" in signed_again(copy).problems
 
 
 def test_other_pairings_than_those_that_follow_are_found(copy: Public) -> None:
@@ -186,7 +186,7 @@ def test_other_pairings_than_those_that_follow_are_found(copy: Public) -> None:
     change(copy.directory / "data/pairings.json", swap)
 
     problems = signed_again(copy).problems
-    assert "round 1 does not follow from what was frozen and played before it" in problems
+    assert "round 1 does not follow from the entries and the earlier results" in problems
 
 
 def test_other_rules_than_those_that_were_frozen_give_other_games(copy: Public) -> None:
@@ -241,7 +241,7 @@ def test_a_swiss_contest_is_drawn_again_round_by_round(tmp_path: Path) -> None:
 
     change(public.directory / "data/disqualified.json", lambda rows: rows.clear())
     problems = signed_again(public).problems
-    assert any("does not follow from what was frozen and played" in each for each in problems)
+    assert any("does not follow from the entries and the earlier results" in each for each in problems)
 
 
 def test_running_contest_reports_how_much_is_missing(tmp_path: Path) -> None:
