@@ -1,7 +1,7 @@
 """Checks webhook URLs and the network addresses of their hosts.
 
 A host is resolved and all its addresses are checked for each call, which then uses a checked address. So a
-changed DNS entry cannot redirect the call. Only globally allocated addresses are allowed, unless the policy permits others.
+changed DNS entry cannot redirect the call. Only globally allocated addresses are allowed by default.
 """
 
 import re
