@@ -45,7 +45,7 @@ from judge.base.garbage import importing
 
 _PR_SET_CHILD_SUBREAPER = 36
 _MESSAGE_BYTES = 1 << 20
-_MOST_FILES = 16
+_MAX_FILES = 16
 _CLUSTER = ("judge.cluster.daemons", "judge.cluster.cluster", "judge.cluster.checkers")
 """The judges of many machines, which only few processes import."""
 _OF_CLUSTERS = {"worker", "scheduler", "--cluster"}
@@ -220,7 +220,7 @@ def serve(number: int) -> None:
 
 def _serve(orders: socket.socket) -> NoReturn:
     while True:
-        data, files, _, _ = socket.recv_fds(orders, _MESSAGE_BYTES, _MOST_FILES)
+        data, files, _, _ = socket.recv_fds(orders, _MESSAGE_BYTES, _MAX_FILES)
         if not data:
             os._exit(0)
         order: _Order = pickle.loads(data)  # noqa: S301 our own

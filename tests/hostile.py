@@ -14,7 +14,7 @@ from tests.examples import examples
 
 STEPS, LEAST_STEPS = 300, 50_000
 """Lines of Python that a reader may run for each byte of its input, and for any input."""
-MEMORY, LEAST_MEMORY = 200, 8 << 20
+MEMORY, MIN_MEMORY_BYTES = 200, 8 << 20
 """Bytes that a reader may allocate for each byte of its input, and for any input."""
 LARGEST = 8_000
 """Maximum number of bytes of an input."""
@@ -159,7 +159,7 @@ def assert_bounded(work: Callable[[], object], size: int) -> None:
 
     What costs more is done again: the first time it may import modules and fill caches.
     """
-    most = LEAST_STEPS + STEPS * size, LEAST_MEMORY + MEMORY * size
+    most = LEAST_STEPS + STEPS * size, MIN_MEMORY_BYTES + MEMORY * size
     found = cost(work)
     if found[0] > most[0] or found[1] > most[1]:
         found = cost(work)

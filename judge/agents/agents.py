@@ -170,11 +170,11 @@ def stage_agent(named: str, staging: Path) -> Agent:
         program = _new_directory(staging, manifest.name)
         _copy_file(source, program / source.name, executable=True)
     else:
-        raise no_agent(named)
+        raise agent_not_found(named)
     return Agent(manifest, program, program_digest(program), brains)
 
 
-def no_agent(named: str) -> InputError:
+def agent_not_found(named: str) -> InputError:
     """Return the error for an unknown agent."""
     near = nearest(named, house_agent_names()) or ["house-strong"]
     return InputError(

@@ -49,7 +49,7 @@ STONES = 1000
 HONEST = Attack(id="", title="plays", program="honest", words=("instant",), danger="", control="it does no harm")
 
 
-LOOK_S = 0.25
+POLL_INTERVAL_S = 0.25
 PATIENCE_S = 15.0
 
 
@@ -207,7 +207,7 @@ class Suite:
     def _taken_by_others(self) -> float:
         use = CoreUse(self._slot.cores)
         began, before = time.monotonic_ns(), use.now().busy_ns
-        time.sleep(LOOK_S)
+        time.sleep(POLL_INTERVAL_S)
         span = (time.monotonic_ns() - began) * len(self._slot.cores)
         return (use.now().busy_ns - before) / span
 

@@ -61,7 +61,7 @@ def _validated(kind: type[T], data: bytes | str, what: str) -> T:
     return found
 
 
-MOST_KEYS = 10_000
+MAX_KEYS = 10_000
 """Keys that the objects of one text have beyond 64 in each: each wrong key is an error of 700 bytes."""
 
 _FEW_KEYS = 64
@@ -88,7 +88,7 @@ class _Scan:
     number: Callable[[str], Any] | None = None
 
     def __init__(self) -> None:
-        self._left = MOST_KEYS
+        self._left = MAX_KEYS
 
     def pairs(self, pairs: list[tuple[str, Any]]) -> None:
         """An object."""

@@ -12,7 +12,7 @@ from pathlib import Path
 SHORT_SLICE_NS = 100_000
 """The shortest that Linux grants."""
 
-BEHIND_GAMES = 5
+SERVICE_NICENESS = 5
 """The nice value of what others wait for meanwhile: where all cores are busy it gets a third of what a game gets."""
 
 _SYS_SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}.get(platform.machine())
@@ -38,7 +38,7 @@ def go_behind_games() -> None:
     """Let games and their judges go before the calling thread, and before the threads that it starts from here on."""
     thread = threading.get_native_id()
     with suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, thread, max(BEHIND_GAMES, os.getpriority(os.PRIO_PROCESS, thread)))
+        os.setpriority(os.PRIO_PROCESS, thread, max(SERVICE_NICENESS, os.getpriority(os.PRIO_PROCESS, thread)))
 
 
 def set_scheduling(pid: int, policy: int) -> None:

@@ -41,7 +41,7 @@ CHUNK = 16
 """How many short tasks go to a process at once."""
 AHEAD = 4
 """How many chunks each process has, the one that it works on included."""
-MOST_PROCESSES = 32
+MAX_PROCESSES = 32
 
 EXIT_S = 60.0
 """How long a process that has closed its pipe, or was told that there is no more to do, may take to exit: it may keep
@@ -276,7 +276,7 @@ def in_parallel(task: Callable[[Given], Result], given: Iterable[Given]) -> Iter
     if len(first) <= FEW:
         yield from map(task, first)
         return
-    processes = min(len(os.sched_getaffinity(0)), MOST_PROCESSES)
+    processes = min(len(os.sched_getaffinity(0)), MAX_PROCESSES)
     chunks = _chunks(chain(first, waiting))
     with ProcessPoolExecutor(processes, mp_context=_SPAWN, initializer=_obey_parent) as pool:
         running = deque(pool.submit(_do_each, task, chunk) for chunk in islice(chunks, AHEAD * processes))

@@ -22,7 +22,7 @@ _HEADER = struct.Struct("<cI")
 
 SERIES, BEGIN, TRANSCRIPT, END = b"S", b"B", b"T", b"E"
 
-MOST_BEHIND_BYTES = 64 << 20
+MAX_BACKLOG_BYTES = 64 << 20
 """Maximum backlog of a reader before it is abandoned."""
 
 LAST_WAIT_S = 5.0
@@ -66,7 +66,7 @@ class Feed:
             self._forget()
             return
         del self._behind[:taken]
-        if len(self._behind) > MOST_BEHIND_BYTES:
+        if len(self._behind) > MAX_BACKLOG_BYTES:
             self._forget()
 
     def _forget(self) -> None:

@@ -30,10 +30,10 @@ from judge.broadcast.events import (
 from judge.records.search_figures import SearchFigures, search_figures
 from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
 
-MOST_NEXT = 12
+MAX_NEXT_GAMES = 12
 """Maximum number of announced games."""
 
-MOST_ENDED = 8
+MAX_ENDED_GAMES = 8
 """Maximum number of stored results."""
 
 
@@ -162,7 +162,7 @@ class Live:
                 self.is_table_due = True
                 game = self.games.pop(event.game, None)
                 if game is not None:
-                    self.ended = [(event, game.names), *self.ended[: MOST_ENDED - 1]]
+                    self.ended = [(event, game.names), *self.ended[: MAX_ENDED_GAMES - 1]]
                     self._seconds += max(0.0, _time(event.at) - _time(game.started_at))
                     self._measured += 1
             case Unscored():
@@ -180,7 +180,7 @@ class Live:
     def next_games(self, slots: int) -> Iterator[tuple[NextGame, float | None]]:
         """Yield the next games in schedule order, with the seconds until each may begin, if known."""
         mean_s = self._seconds / self._measured if self._measured else None
-        for place, number in enumerate(sorted(self._waiting)[:MOST_NEXT]):
+        for place, number in enumerate(sorted(self._waiting)[:MAX_NEXT_GAMES]):
             wait_s = None if mean_s is None or not self.games else mean_s * (place // max(1, slots) + 0.5)
             yield self._waiting[number], wait_s
 

@@ -124,5 +124,5 @@ def report_occupied(slots: Sequence[Slot]) -> None:
     for cores in {slot.cores for slot in slots}:
         locks = CoreLocks(cores, tell)
         if not locks.take_if_free():
-            locks.say_who_has_them()
+            locks.report_holders()
         locks.__exit__()

@@ -27,7 +27,7 @@ from judge.referee.spec import GameRecord, GameSpec, RecordFile, SeatSpec
 from judge.sandbox.machine.owner import owned_directory
 from judge.terminal.live import LiveView
 from judge.terminal.output import print_json
-from judge.terminal.person import AtTheSeat, is_person, may_leave, seated, stage
+from judge.terminal.person import PersonPresenter, is_person, may_leave, seated, stage
 from judge.terminal.presenters import LinePresenter, Presenter, Shown
 from judge.tournament.openings import schedule
 
@@ -157,7 +157,7 @@ def _play(
 def _presenter(seats: tuple[SeatSpec, SeatSpec], games: int, *, as_json: bool, quiet: bool) -> Presenter:
     names = (seats[0].name, seats[1].name)
     if any(map(is_person, seats)):
-        return AtTheSeat(names, games, Presenter() if as_json else None)
+        return PersonPresenter(names, games, Presenter() if as_json else None)
     if as_json:
         return Presenter()
     if quiet:

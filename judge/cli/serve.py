@@ -71,7 +71,7 @@ def serve(
     with listening_at(listen, beyond_loopback=beyond_loopback) as (listener, place), ExitStack() as stack:
 
         def ready() -> None:
-            say_where(f"{planned.name} on http://{place}{root_path}", is_loopback=place.is_loopback)
+            print_address(f"{planned.name} on http://{place}{root_path}", is_loopback=place.is_loopback)
 
         numbers = None
         if metrics:
@@ -118,7 +118,7 @@ def log_wait(text: str) -> None:
     get_logger().info(text)
 
 
-def say_where(what: str, *, is_loopback: bool) -> None:
+def print_address(what: str, *, is_loopback: bool) -> None:
     """Print `what`, a service with its address, and who can reach it."""
     note(f"judge: {what}")
     if is_loopback:

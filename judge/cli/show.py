@@ -27,7 +27,7 @@ from judge.terminal.output import note
 GIF_PIXELS = 480
 """Approximate width of an animation's board."""
 
-MOST_FRAMES = 600
+MAX_FRAMES = 600
 """Maximum number of frames. A longer game is animated with every second, third, ... position."""
 
 EXAMPLES = """
@@ -123,7 +123,7 @@ def _animation(game: Stepped) -> bytes:
     from judge.render.gif import write_gif
 
     last = len(game.steps) - 1
-    every = -(-len(game.steps) // MOST_FRAMES)
+    every = -(-len(game.steps) // MAX_FRAMES)
     if every > 1:
         note(f"judge: a long game: the animation shows one of every {every} positions")
     shown = [at for at in range(last) if at % every == 0] + [last]

@@ -28,7 +28,7 @@ from judge.store.orders import OrganiserOrder
 from judge.store.submission_types import ENTERS, Submission
 from judge.store.submissions import Register
 from judge.store.tokens import Tokens, checked_author
-from judge.submissions.service import IntakeDirectory, decide, process_taken, state_line, working
+from judge.submissions.service import IntakeDirectory, decide, process_claimed, state_line, working
 from judge.terminal.output import SENTENCE_CHARACTERS, note, print_json
 
 app = typer.Typer(help="List and decide submissions, and manage authors' tokens.", no_args_is_help=True)
@@ -172,7 +172,7 @@ def retry(number: Id, contest: ContestArgument = HERE, why: WhyOption = "retried
         if taken is None:
             note(f"a judge serve processes it; see the result with: judge submissions show {number}")
             return
-        ended = process_taken(
+        ended = process_claimed(
             directory, register, taken, processor(directory), lambda step: print(step_line(step), flush=True)
         )
         print_result(directory, register, ended, contest)

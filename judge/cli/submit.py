@@ -32,7 +32,7 @@ from judge.submissions.practice import PracticeHost
 from judge.submissions.service import (
     ORGANISER,
     IntakeDirectory,
-    process_taken,
+    process_claimed,
     receive_file,
     requeue_lost,
     working,
@@ -98,7 +98,7 @@ def submit(
         taken = receive_file(directory, register, file, name, author or ORGANISER, worker)
         if not as_json:
             print(received_line(taken.id, taken.filename, taken.size, taken.upload), flush=True)
-        ended = process_taken(directory, register, taken, processor(directory), tell)
+        ended = process_claimed(directory, register, taken, processor(directory), tell)
         if as_json:
             print_json(submission_json(directory, register, ended))
         else:

@@ -23,18 +23,18 @@ from judge.submissions.check import CheckReport
 from judge.terminal.output import note, print_json
 from judge.web.schemas import ContestInfo, Detail, Problem, Received, StepInfo
 
-LOOK_S = 1.0
+POLL_INTERVAL_S = 1.0
 """Polling interval for the state."""
 
 TRIES = 60
-"""Maximum number of failed requests in a row, `AGAIN_S` apart."""
-AGAIN_S = 5.0
+"""Maximum number of failed requests in a row, `RETRY_INTERVAL_S` apart."""
+RETRY_INTERVAL_S = 5.0
 
-LONGEST_PAUSE_S = 300.0
+MAX_PAUSE_S = 300.0
 """Upper bound of a service's Retry-After."""
 
 TIMEOUT_S = 60.0
-MOST_BYTES = 32 << 20
+MAX_BYTES = 32 << 20
 """Maximum size of a response."""
 
 NOT_ACCEPTED = range(400, 500)
@@ -92,15 +92,15 @@ class RemoteIntake:
         request = Request(f"{self.url}{path}", body, {**self._headers, **(more or {})})  # noqa: S310 checked in __init__
         try:
             with self._opener.open(request, timeout=TIMEOUT_S) as answer:
-                data: bytes = answer.read(MOST_BYTES + 1)
+                data: bytes = answer.read(MAX_BYTES + 1)
         except HTTPError as error:
             with error:
-                raise self._refusal(error.code, error.headers, error.read(MOST_BYTES)) from None
+                raise self._refusal(error.code, error.headers, error.read(MAX_BYTES)) from None
         except (URLError, HTTPException, TimeoutError, ConnectionError) as error:
             why = printable(str(getattr(error, "reason", error)) or type(error).__name__, 200)
-            raise _NoAnswerError(f"{self.url}: {why}", AGAIN_S) from None
-        if len(data) > MOST_BYTES:
-            raise HostError(f"{self.url}{path}: an answer of more than {MOST_BYTES} bytes")
+            raise _NoAnswerError(f"{self.url}: {why}", RETRY_INTERVAL_S) from None
+        if len(data) > MAX_BYTES:
+            raise HostError(f"{self.url}{path}: an answer of more than {MAX_BYTES} bytes")
         return data
 
     def _refusal(self, status: int, headers: Message, body: bytes) -> Exception:
@@ -111,8 +111,8 @@ class RemoteIntake:
         wait = headers.get("retry-after", "")
         if status in NOT_ACCEPTED and status != TOO_MUCH:
             return InputError(f"{self.url}: {said}")
-        wait_s = float(wait) if wait.isascii() and wait.isdigit() else AGAIN_S
-        return _NoAnswerError(f"{self.url}: {said}", min(wait_s, LONGEST_PAUSE_S))
+        wait_s = float(wait) if wait.isascii() and wait.isdigit() else RETRY_INTERVAL_S
+        return _NoAnswerError(f"{self.url}: {said}", min(wait_s, MAX_PAUSE_S))
 
 
 def submit_remote(
@@ -199,7 +199,7 @@ def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dic
         told = now.steps
         if now.is_over:
             return parse_json(dict[str, Any], data, service.url), now
-        time.sleep(LOOK_S)
+        time.sleep(POLL_INTERVAL_S)
 
 
 def _checked_url(url: str) -> str:

@@ -12,7 +12,7 @@ from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.text import is_printable, printable
 from judge.terminal.output import note
-from judge.transparency.checkpoint import COSIGNATURE, LARGEST_CHECKPOINT, Checkpoint, read_checkpoint, verifier_key
+from judge.transparency.checkpoint import COSIGNATURE, MAX_CHECKPOINT_BYTES, Checkpoint, read_checkpoint, verifier_key
 from judge.transparency.keys import load_key, load_public_key
 from judge.transparency.witness import DEADLINE_S, WitnessRefusal, newest, reader_of, refusal, sole_writer, within
 
@@ -95,7 +95,7 @@ def print_key(name: str, key: Ed25519PrivateKey) -> None:
 def _last(file: Path, organiser: Ed25519PublicKey) -> Checkpoint | None:
     if not file.is_symlink() and not file.exists():
         return None
-    last = read_checkpoint(read_bounded(file, LARGEST_CHECKPOINT), str(file))
+    last = read_checkpoint(read_bounded(file, MAX_CHECKPOINT_BYTES), str(file))
     if not last.is_signed(organiser):
         raise InputError(
             f"{file}: a checkpoint of {printable(last.origin, 100)!r} that this organiser has not signed; "

@@ -8,7 +8,7 @@ import typer
 from judge.base.errors import HostError, InputError
 from judge.base.locks import try_lock_directory
 from judge.cli.options import BeyondLoopbackOption, ListenOption, ProxyOption, of_web_extra
-from judge.cli.serve import say_where
+from judge.cli.serve import print_address
 from judge.cli.witness import checked_name, print_key
 from judge.transparency.keys import load_key, load_public_key
 
@@ -52,6 +52,6 @@ def witness_server(
         print_key(name, signing)
 
         def ready() -> None:
-            say_where(f"witness {name} on http://{place}", is_loopback=place.is_loopback)
+            print_address(f"witness {name} on http://{place}", is_loopback=place.is_loopback)
 
         serve(witness, listener, ready, checked_proxy(proxy))

@@ -22,8 +22,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from judge.base.logs import get_logger
 from judge.base.parsing import first_of
 from judge.base.text import printable
-from judge.cluster.bounded_messages import LARGEST_MESSAGE, expect_answers, worker_of
-from judge.cluster.messages import LARGEST_MOVES, PieceOfMoves, topic_of
+from judge.cluster.bounded_messages import MAX_MESSAGE_BYTES, expect_answers, worker_of
+from judge.cluster.messages import MAX_MOVES_BYTES, PieceOfMoves, topic_of
 from judge.cluster.roster import MAX_SLOTS, slots_in
 from judge.cluster.tasks import SLOT
 
@@ -33,7 +33,7 @@ MAX_CONNECTIONS_PER_WORKER = 16
 GATHER_S = 120.0
 """Timeout for answers that a contest requests from workers."""
 
-LARGEST_ANNOUNCED = 1 << 50
+MAX_ANNOUNCED_BYTES = 1 << 50
 """Maximum answer size in bytes that a worker may announce. The contest's host has a much lower limit."""
 
 METRICS: Mapping[str, Any] = {
@@ -104,7 +104,7 @@ _CALLS: Mapping[str, type[_Message]] = {
 class _Finished(_Message):
     key: Text
     run_id: int
-    nbytes: int = Field(ge=0, le=LARGEST_ANNOUNCED)
+    nbytes: int = Field(ge=0, le=MAX_ANNOUNCED_BYTES)
     stimulus_id: Text
 
     def for_dask(self) -> dict[str, Any]:
@@ -198,7 +198,7 @@ class BoundScheduler(Scheduler):
 
     def _announced(self, address: str) -> int:
         found = self.workers.get(address)
-        return min(LARGEST_MESSAGE, sum(task.get_nbytes() for task in found.has_what)) if found else 0
+        return min(MAX_MESSAGE_BYTES, sum(task.get_nbytes() for task in found.has_what)) if found else 0
 
     def _bind(self, comm: Comm, worker: str) -> None:
         read = comm.read
@@ -255,7 +255,7 @@ class BoundScheduler(Scheduler):
         for played in [each for each in moves if each not in self.tasks]:
             del moves[played]
         moves[key] += len(message["msg"]["data"])
-        return moves[key] <= LARGEST_MOVES
+        return moves[key] <= MAX_MOVES_BYTES
 
     def _call(self, comm: Comm, worker: str, message: object) -> tuple[dict[str, Any], str]:
         """The checked request for dask, and the reason for refusing it (empty if it is allowed)."""

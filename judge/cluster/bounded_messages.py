@@ -6,7 +6,7 @@ from peers with a worker's certificate only plain values and answers are read:
     peer                               bytes in a message
     calling worker                     WORKER_MESSAGE
     worker that is asked for answers   WORKER_MESSAGE and its announced answers
-    contest or scheduler               LARGEST_MESSAGE
+    contest or scheduler               MAX_MESSAGE_BYTES
 
 Nothing is read from peers without a certificate.
 """
@@ -33,12 +33,12 @@ from tornado.iostream import IOStream, StreamClosedError
 from judge.base.logs import get_logger
 from judge.base.text import printable
 from judge.cluster.keys import WORKERS_NAME
-from judge.cluster.messages import LARGEST_ANSWER
+from judge.cluster.messages import MAX_ANSWER_BYTES
 
 WORKER_MESSAGE = 1 << 20
 """Bytes of a worker's message, without an answer's."""
 
-LARGEST_MESSAGE = 2 * LARGEST_ANSWER
+MAX_MESSAGE_BYTES = 2 * MAX_ANSWER_BYTES
 """Bytes: an order with the states of its folders."""
 
 MAX_VALUES = 20_000
@@ -62,7 +62,7 @@ log = get_logger()
 
 
 def _any(_address: str) -> int:
-    return LARGEST_ANSWER
+    return MAX_ANSWER_BYTES
 
 
 _announced: Callable[[str], int] = _any
@@ -227,10 +227,10 @@ class _TCP(dask_tcp.TCP):
 
     def _limit(self, worker: str | None) -> int:
         if worker is None:
-            return LARGEST_MESSAGE
+            return MAX_MESSAGE_BYTES
         if self.is_called:
             return WORKER_MESSAGE
-        return WORKER_MESSAGE + min(_announced(self.peer_address), LARGEST_ANSWER)
+        return WORKER_MESSAGE + min(_announced(self.peer_address), MAX_ANSWER_BYTES)
 
 
 class _TLS(_TCP, dask_tcp.TLS):

@@ -25,7 +25,7 @@ from judge.cluster.checkers import Checkers
 from judge.cluster.connection import SchedulerConnection
 from judge.cluster.live_moves import FollowedGame, LiveMoves
 from judge.cluster.machine import code_digest
-from judge.cluster.messages import LARGEST_ANSWER, Answer, Broken, Lacks, Order, Stopped, Unfit
+from judge.cluster.messages import MAX_ANSWER_BYTES, Answer, Broken, Lacks, Order, Stopped, Unfit
 from judge.cluster.roster import Roster, WorkerFound
 from judge.cluster.security import Address, parse_address, security_of
 from judge.cluster.tasks import SLOT, play
@@ -40,7 +40,7 @@ from judge.sandbox.archive import Capacity
 from judge.sandbox.docker.images import image_contents
 from judge.store.contests import Store
 
-LOOK_S = 1.0
+POLL_INTERVAL_S = 1.0
 """Polling interval of the list of workers."""
 
 REFUSALS = 3
@@ -120,7 +120,7 @@ class Cluster:
         self._attempts: dict[str, _Attempt] = {}
         self._news: SimpleQueue[Callable[[], list[JobEnd]]] = SimpleQueue()
         """Actions for the main thread; each returns the games that it ended."""
-        self._looked = -LOOK_S
+        self._looked = -POLL_INTERVAL_S
         self._scheduler = ""
         self._moves = LiveMoves()
         self._connection = SchedulerConnection(address, security, self._moves.receive)
@@ -203,7 +203,7 @@ class Cluster:
         return {address: max(0, self._roster.workers[address].slots - taken[address]) for address in sorted(usable)}
 
     def _look(self) -> None:
-        if monotonic() - self._looked < LOOK_S:
+        if monotonic() - self._looked < POLL_INTERVAL_S:
             return
         self._looked = monotonic()
         self._connection.reconnect()
@@ -450,7 +450,7 @@ def largest_answer(policy: Policy) -> int:
         )
         if is_kept
     )
-    return min(LARGEST_ANSWER, (policy.bounds().record_bytes + kept) * 4 // 3 + (1 << 16))
+    return min(MAX_ANSWER_BYTES, (policy.bounds().record_bytes + kept) * 4 // 3 + (1 << 16))
 
 
 def open_cluster(

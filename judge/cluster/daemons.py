@@ -36,7 +36,7 @@ ASKED_OF_SCHEDULER = ASKED_OF_BOTH | {
 ASKED_OF_WORKER = ASKED_OF_BOTH | {"free_keys", "get_data", "ping", "terminate"}
 """Requests that peers may send to a worker; dask itself allows many more, such as writing any file."""
 
-AGAIN_S = 1.0
+RETRY_INTERVAL_S = 1.0
 
 _REASON = re.compile(r"'message': ['\"](.*?)['\"], '")
 
@@ -101,7 +101,7 @@ async def _worker(machine: Machine, scheduler: Address, listen: Address | None, 
             here = listen.host if listen else address_towards(scheduler)
         except OSError as error:
             log.warning("no route to the scheduler", scheduler=str(scheduler), why=str(error))
-            await asyncio.sleep(AGAIN_S)
+            await asyncio.sleep(RETRY_INTERVAL_S)
             continue
         scratch = machine.folder / "dask"
         scratch.mkdir(exist_ok=True)
@@ -120,9 +120,9 @@ async def _worker(machine: Machine, scheduler: Address, listen: Address | None, 
             plugins=(AtMachine(machine, is_own=False),),
         )
         _answer_only(worker, ASKED_OF_WORKER)
-        await _until_gone(worker, stopped)
+        await _wait_until_closed(worker, stopped)
         if not stopped.is_set():
-            await asyncio.sleep(AGAIN_S)
+            await asyncio.sleep(RETRY_INTERVAL_S)
 
 
 def _answer_only(server: Server, names: frozenset[str]) -> None:
@@ -130,7 +130,7 @@ def _answer_only(server: Server, names: frozenset[str]) -> None:
         del server.handlers[name]
 
 
-async def _until_gone(worker: Worker, stopped: asyncio.Event) -> None:
+async def _wait_until_closed(worker: Worker, stopped: asyncio.Event) -> None:
     """A dask worker cannot reconnect; a new one replaces it on the same machine."""
     end = asyncio.create_task(stopped.wait())
     try:

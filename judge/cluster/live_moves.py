@@ -15,17 +15,17 @@ from typing import Any
 from judge.base.logs import get_logger
 from judge.broadcast.pipe import TRANSCRIPT, frames
 from judge.broadcast.sender import Announced, Sender, sent_ms
-from judge.cluster.messages import LARGEST_PIECE_OF_MOVES, PieceOfMoves
+from judge.cluster.messages import MAX_MOVES_PIECE_BYTES, PieceOfMoves
 from judge.contest.worker import Job
-from judge.referee.bounds import LARGEST_RECORD
+from judge.referee.bounds import MAX_RECORD_BYTES
 
 REST_S = 0.05
 """Pause after each piece. Bytes that arrive during it form one piece."""
 
-LOOK_S = 0.5
+POLL_INTERVAL_S = 0.5
 """Polling interval for ended games with open sockets."""
 
-LARGEST_FRAME = 16 << 20
+MAX_FRAME_BYTES = 16 << 20
 
 MAX_PLAYS = 20
 """Plays of an attempt that are passed on. Honest workers reach a void earlier."""
@@ -58,10 +58,10 @@ def _relay(listener: socket.socket, send: Callable[[int, bytes], None], ended: t
         return
     begin = 0
     with connection:
-        connection.settimeout(LOOK_S)
+        connection.settimeout(POLL_INTERVAL_S)
         while True:
             try:
-                data = connection.recv(LARGEST_PIECE_OF_MOVES)
+                data = connection.recv(MAX_MOVES_PIECE_BYTES)
             except TimeoutError:
                 if ended.is_set():
                     return
@@ -102,7 +102,7 @@ class FollowedGame:
                     self._sender.follow(sent_ms(frame)[1])
         except struct.error:
             self.close()
-        if self._arrived > LARGEST_RECORD or len(self._read) > LARGEST_FRAME:
+        if self._arrived > MAX_RECORD_BYTES or len(self._read) > MAX_FRAME_BYTES:
             self.close()
 
     def close(self) -> None:

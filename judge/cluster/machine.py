@@ -47,7 +47,7 @@ KEPT_S = 7 * 86_400
 
 TENTH = 10
 
-LOOK_S = 0.5
+POLL_INTERVAL_S = 0.5
 
 log = get_logger()
 
@@ -242,7 +242,7 @@ class Machine:
         log.info("game taken", game=job.game.id, attempt=job.game.attempt)
         try:
             slots.start(job)
-            while not (ended := slots.wait(LOOK_S)):
+            while not (ended := slots.wait(POLL_INTERVAL_S)):
                 if not is_wanted():
                     slots.kill()
                     slots.close()

@@ -9,21 +9,21 @@ from judge.base.errors import InputError
 from judge.base.parsing import parse_json
 from judge.contest_games import ScheduledGame
 from judge.host.image_files import ImageFacts
-from judge.referee.bounds import LARGEST_RECORD
+from judge.referee.bounds import MAX_RECORD_BYTES
 from judge.referee.spec import GameSpec
 
-LARGEST_ANSWER = 4 * LARGEST_RECORD
+MAX_ANSWER_BYTES = 4 * MAX_RECORD_BYTES
 """Bytes: a record and the states of four folders, as Base64."""
 
-LARGEST_RECEIPT = 1 << 14
+MAX_RECEIPT_BYTES = 1 << 14
 
-LARGEST_PARCEL = 16 << 30
+MAX_PARCEL_BYTES = 16 << 30
 
 DIGEST = "[0-9a-f]{64}"
 
-LARGEST_PIECE_OF_MOVES = 1 << 16
+MAX_MOVES_PIECE_BYTES = 1 << 16
 
-LARGEST_MOVES = 64 << 20
+MAX_MOVES_BYTES = 64 << 20
 """Bytes of moves per task that a scheduler passes on."""
 
 MAX_STATES = 8
@@ -107,7 +107,7 @@ class Parcel(_Message):
     """The agent's digest; empty for an image."""
     image: ImageFacts | None = None
     digest: str = Field(pattern=rf"^{DIGEST}$")
-    size: int = Field(gt=0, le=LARGEST_PARCEL)
+    size: int = Field(gt=0, le=MAX_PARCEL_BYTES)
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
@@ -123,7 +123,7 @@ class ParcelPiece(_Message):
     """Part of a parcel; its bytes travel next to it. Without bytes it requests the progress."""
 
     parcel: Parcel
-    begin: int = Field(ge=0, le=LARGEST_PARCEL)
+    begin: int = Field(ge=0, le=MAX_PARCEL_BYTES)
     digest: str = Field(pattern=rf"^{DIGEST}$")
     """Of this piece."""
 
@@ -132,7 +132,7 @@ class Arrived(_Message):
     """Offset of the next piece."""
 
     kind: Literal["arrived"] = "arrived"
-    bytes: int = Field(ge=0, le=LARGEST_PARCEL)
+    bytes: int = Field(ge=0, le=MAX_PARCEL_BYTES)
     is_whole: bool = False
 
 
@@ -142,7 +142,7 @@ class PieceOfMoves(_Message):
     task: str
     begin: int = Field(ge=0)
     """Number of bytes sent earlier."""
-    data: bytes = Field(max_length=LARGEST_PIECE_OF_MOVES)
+    data: bytes = Field(max_length=MAX_MOVES_PIECE_BYTES)
 
 
 Receipt = Arrived | Unfit
@@ -165,7 +165,7 @@ def read_receipt(data: object) -> Receipt:
 
 
 def _read(kind: TypeAdapter[Said], data: object) -> Said:
-    if not isinstance(data, bytes) or len(data) > LARGEST_ANSWER:
+    if not isinstance(data, bytes) or len(data) > MAX_ANSWER_BYTES:
         raise InputError("the answer is not JSON in bytes or is too long")
     try:
         return kind.validate_json(data)

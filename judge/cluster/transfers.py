@@ -20,7 +20,7 @@ from judge.agents.store import write_agent
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.cluster.connection import SchedulerConnection
-from judge.cluster.messages import LARGEST_RECEIPT, Arrived, Parcel, ParcelPiece, Unfit, read_receipt
+from judge.cluster.messages import MAX_RECEIPT_BYTES, Arrived, Parcel, ParcelPiece, Unfit, read_receipt
 from judge.cluster.roster import Roster, WorkerFound
 from judge.cluster.tasks import receive
 from judge.host.image_files import export_image
@@ -221,7 +221,7 @@ class Transfers:
                 if not ended.wait(POLL_INTERVAL_S):
                     continue
                 try:
-                    receipt = read_receipt(self._connection.fetch(task, LARGEST_RECEIPT))
+                    receipt = read_receipt(self._connection.fetch(task, MAX_RECEIPT_BYTES))
                     break
                 except TimeoutError:
                     continue

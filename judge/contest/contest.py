@@ -32,7 +32,7 @@ from judge.store.files import Files
 from judge.store.types import UNWITNESSED, EntryRow
 from judge.submissions.windows import BEGINS, moment_text
 from judge.tournament.results import PlayedPairing
-from judge.tournament.schedule import Table, ToCome, Tournament
+from judge.tournament.schedule import PendingPairing, Table, Tournament
 from judge.tournament.seeds import Freeze, commitment_to, new_secret
 from judge.tournament.snapshot import Snapshot, SnapshotEntry, read_snapshot
 from judge.transparency.checkpoint import Checkpoint
@@ -162,7 +162,7 @@ class Contest:
         return KeptFolders(name=agent.calls_itself, **kept)
 
     @property
-    def folders_said(self) -> str:
+    def folders_notice(self) -> str:
         """Describe the source of the persistent folders; empty if the policy has none."""
         if not self.snapshot.policy.folders.persistent:
             return ""
@@ -200,7 +200,7 @@ class Contest:
         rows = self.store.schedule_of(self.name) if groups else ()
         return {row.number: self.snapshot.format.stage_name(groups[row.round, row.table]) for row in rows}
 
-    def to_come(self) -> ToCome:
+    def to_come(self) -> PendingPairing:
         """The pairings that will be scheduled later."""
         return self.tournament.to_come(self.store.pairings(self.name), self.results(), self.out())
 
@@ -279,7 +279,7 @@ def frozen(
                 raise HostError("all its signatures include a time")
             witnessed[witness.name] = signature.hex()
         except HostError as error:
-            store.tell_once(name, UNWITNESSED, f"{witness.name}: {printable(str(error), 200)}", "judge")
+            store.log_once(name, UNWITNESSED, f"{witness.name}: {printable(str(error), 200)}", "judge")
     return freeze.model_copy(update={"witnessed": witnessed})
 
 

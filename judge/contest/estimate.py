@@ -69,7 +69,7 @@ def estimate_contest(planned: Planned) -> ContestEstimate:
         found = [each.agent for each in entered]
         agents = [(each.name, each.agent.digest) for each in entered]
         folders: list[str] = []
-        missing += _why_not(lambda: folders.append(_folders_said(planned, agents)))
+        missing += _why_not(lambda: folders.append(_folders_notice(planned, agents)))
         for needed in _needed(planned, found):
             missing += _why_not(needed)
     draws = [
@@ -96,7 +96,7 @@ def estimate_contest(planned: Planned) -> ContestEstimate:
     )
 
 
-def _folders_said(planned: Planned, agents: Sequence[tuple[str, str]]) -> str:
+def _folders_notice(planned: Planned, agents: Sequence[tuple[str, str]]) -> str:
     found = brought(planned)
     names = [name for name, _ in agents]
     if found is not None:

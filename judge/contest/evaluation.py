@@ -31,7 +31,7 @@ from judge.tournament.openings import schedule, turns_of
 POOL_FILE, FROZEN_FILE = "pool.toml", "pool.json"
 RECORDS = "records"
 """Folder of the pool's records, next to the pool file."""
-LEAST_PAIRS = 20
+MIN_PAIRS = 20
 """Minimum number of pairs before the interval width can end an evaluation: few equal results look certain."""
 
 _BEGINNING = re.compile(rb'\s*\{\s*"format":\s*"judge-evaluation-')
@@ -140,7 +140,7 @@ class StopRule(_Value):
             return False
         if self.test is not None:
             return scores.state(self.test).decision is not SprtDecision.GO_ON
-        return scores.pairs >= LEAST_PAIRS and scores.width <= (self.width or 0)
+        return scores.pairs >= MIN_PAIRS and scores.width <= (self.width or 0)
 
 
 class EvaluationVerdict(StrEnum):

@@ -15,7 +15,7 @@ from judge.store.queries import Reader
 WORKER = "worker"
 """Event name of these lines."""
 
-MOST_LINES = 10_000
+MAX_LINES = 10_000
 """Maximum number of lines that are read."""
 
 _LINE = re.compile(
@@ -69,7 +69,7 @@ def contest_hosts(store: Reader, contest: str, tests: Sequence[FairnessTest] = (
     def host(name: str) -> ContestHost:
         return found.setdefault(name, ContestHost(name))
 
-    for line in reversed(store.last_lines(contest, MOST_LINES, WORKER)):
+    for line in reversed(store.last_lines(contest, MAX_LINES, WORKER)):
         if (said := _LINE.fullmatch(line.text)) is None:
             continue
         of = host(said["name"])

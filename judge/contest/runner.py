@@ -21,7 +21,7 @@ from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.types import FileKind
 
-LOOK_S = 1.0
+POLL_INTERVAL_S = 1.0
 """Polling interval for stop requests."""
 
 PATIENCE_S = 600.0
@@ -155,8 +155,8 @@ class ContestRunner:
                     self._log.warning("the store is lost", why=str(error), games=self._executor.running)
                 if is_new or monotonic() - lost_at > self._patience_s:
                     raise
-                self._ended += self._executor.wait(LOOK_S)
-                self.abandon.wait(LOOK_S)
+                self._ended += self._executor.wait(POLL_INTERVAL_S)
+                self.abandon.wait(POLL_INTERVAL_S)
         self._executor.kill()
         self._store.roll_back(self._contest, "abandoned by the organiser")
         return StopReason.ABANDONED
@@ -169,7 +169,7 @@ class ContestRunner:
             reason = self._why_nothing_runs()
             if reason is not None or self._executor.free:
                 return reason
-        self._ended += self._executor.wait(LOOK_S)
+        self._ended += self._executor.wait(POLL_INTERVAL_S)
         self._settle_all(tell)
         return None
 
@@ -256,7 +256,7 @@ class ContestRunner:
         while (left_s := end - monotonic()) > 0:
             self._check()
             self._ended += self._executor.wait(0)  # workers come and go during this time
-            if self.drain.wait(min(LOOK_S, left_s)) or self._store.state(self._contest) != "open":
+            if self.drain.wait(min(POLL_INTERVAL_S, left_s)) or self._store.state(self._contest) != "open":
                 return True
             if self._store.counts(self._contest)[GameState.HELD] < len(held):
                 return True

@@ -29,7 +29,7 @@ from judge.submissions.windows import BEGINS, CLOSED, OPENED, WINDOW, Submission
 WHO = "the clock"
 """Actor of scheduled actions in the journal."""
 
-LOOK_S = 1.0
+POLL_INTERVAL_S = 1.0
 
 NEVER = -1
 """An impossible modification time."""
@@ -37,7 +37,7 @@ NEVER = -1
 RUN_LOG = "run.log"
 """Output of `judge contest run` started by a service, in the contest's folder."""
 
-AGAIN_S, MOST_AGAIN_S = 30.0, 1800.0
+RETRY_INTERVAL_S, MOST_AGAIN_S = 30.0, 1800.0
 """Pause before a failed `judge contest run` is restarted; doubled each time, up to the second value."""
 
 log = get_logger()
@@ -64,7 +64,7 @@ class ContestProcess:
             self._process = None
             self.is_done = code == 0
             self._failures = 0 if code == 0 else self._failures + 1
-            pause_s = min(AGAIN_S * 2 ** (self._failures - 1), MOST_AGAIN_S) if self._failures else 0
+            pause_s = min(RETRY_INTERVAL_S * 2 ** (self._failures - 1), MOST_AGAIN_S) if self._failures else 0
             self._not_before = self._clock() + pause_s
             log.log(20 if code == 0 else 40, "contest run ended", code=code, again_s=pause_s)
             return False
@@ -156,7 +156,7 @@ class WindowKeeper:
                 if str(error) != self._said:
                     log.error("the schedule was not checked", error=str(error))  # noqa: TRY400
                 self._said = str(error)
-            if self._end.wait(LOOK_S):
+            if self._end.wait(POLL_INTERVAL_S):
                 return
 
     def look(self) -> None:
@@ -175,7 +175,7 @@ class WindowKeeper:
         with closing(open_store(self._planned)) as store:
             if event == WINDOW and text == "none" and not store.last_lines(self._planned.name, 1, WINDOW):
                 return
-            if store.tell_once(self._planned.name, event, text, WHO):
+            if store.log_once(self._planned.name, event, text, WHO):
                 log.info("window", kind=event, text=text)
         self._told = {told for told in self._told if told[0] != event} | {(event, text)}
 

@@ -20,7 +20,7 @@ from judge.store.queries import Reader
 from judge.transparency.add_checkpoint import PATH, AddCheckpoint
 from judge.transparency.checkpoint import (
     COSIGNATURE,
-    LARGEST_CHECKPOINT,
+    MAX_CHECKPOINT_BYTES,
     Checkpoint,
     key_id,
     read_checkpoint,
@@ -80,7 +80,7 @@ class Witnesses:
 
         Raises InputError if it is no checkpoint of this log, or not signed by an announced witness.
         """
-        found = read_checkpoint(read_bounded(path, LARGEST_CHECKPOINT), str(path))
+        found = read_checkpoint(read_bounded(path, MAX_CHECKPOINT_BYTES), str(path))
         if self._key is None or not found.is_signed(self._key.public_key()):
             raise InputError(f"{path}: not signed by the organiser of {self.planned.name}")
         if found.size > log.size or replace(found, signatures=()) != log.checkpoint(found.size):
@@ -95,7 +95,7 @@ class Witnesses:
     def _keep(self, witness: WitnessPlan, signed: Checkpoint) -> None:
         path = self.planned.folder / WITNESS_FOLDER / identity(witness)
         try:
-            last = read_checkpoint(read_bounded(path, LARGEST_CHECKPOINT), str(path)) if path.exists() else None
+            last = read_checkpoint(read_bounded(path, MAX_CHECKPOINT_BYTES), str(path)) if path.exists() else None
             if last is None or last.size <= signed.size:
                 path.parent.mkdir(exist_ok=True)
                 write_durably(path, signed.note)
@@ -104,7 +104,7 @@ class Witnesses:
 
 
 @contextmanager
-def asked_now_and_then(planned: Planned) -> Iterator[Witnesses]:
+def periodic_cosigning(planned: Planned) -> Iterator[Witnesses]:
     """Let the witnesses sign the log every `EVERY_S` while a contest is played, in a thread, and at the end.
     Failures are only logged.
     """
@@ -171,7 +171,7 @@ def _posted(witness: WitnessPlan, body: bytes) -> tuple[int, bytes]:
     )
     try:
         with urllib.request.urlopen(request, timeout=_SOCKET_S) as answer:  # noqa: S310
-            return 200, answer.read(LARGEST_CHECKPOINT + 1)
+            return 200, answer.read(MAX_CHECKPOINT_BYTES + 1)
     except HTTPError as error:
         with error:
             return error.code, error.read(1000)

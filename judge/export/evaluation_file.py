@@ -27,7 +27,7 @@ from judge.referee.verify import verify
 from judge.transparency.checkpoint import is_signed
 from judge.transparency.keys import fingerprint, public_pem, read_public_key
 
-LARGEST_EVALUATION = 64 << 20
+MAX_EVALUATION_BYTES = 64 << 20
 """Bytes: half a million pairs of games, and more than any pool has."""
 
 
@@ -54,7 +54,7 @@ def write_evaluation(path: Path, evaluation: Evaluation, key: Ed25519PrivateKey)
 
 def verify_evaluation(path: Path) -> tuple[Sequence[str], str]:
     """What is wrong with an evaluation, and what it says if nothing is. Raises InputError if it cannot be read."""
-    data = read_bounded(path, LARGEST_EVALUATION)
+    data = read_bounded(path, MAX_EVALUATION_BYTES)
     signed = parse_foreign(_SignedFile, data, f"{path}: not an evaluation")
     key = read_public_key(signed.key.encode(), f"{path}: key")
     said = signed.evaluation
@@ -88,7 +88,7 @@ def verify_evaluation(path: Path) -> tuple[Sequence[str], str]:
 
 def read_pool(path: Path) -> Pool:
     """A frozen pool. Raises InputError if the file is none, or was changed."""
-    data = read_bounded(path, LARGEST_EVALUATION)
+    data = read_bounded(path, MAX_EVALUATION_BYTES)
     pool = parse_json(Pool, data, f"{path}: not a frozen pool")
     if pool.encoded() != data:
         raise InputError(f"{path}: not as it was frozen; bring that file back, or begin another pool in another folder")

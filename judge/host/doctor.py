@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from judge.host.host import Host
-from judge.host.kernel_limits import ENOUGH_WATCHES, KINDS, LIMITS, MAX_WATCHES, WATCHES, suffices
+from judge.host.kernel_limits import KINDS, LIMITS, MAX_WATCHES, RECOMMENDED_WATCHES, WATCHES, suffices
 from judge.sandbox.box import BoxPolicy
 from judge.sandbox.docker.requirements import security_options
 from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
@@ -58,10 +58,10 @@ FIXED_STALLS = (6, 3)
 """The first kernel in which making many containers does not stall page faults in others, by locks that all share."""
 FEW_SLOTS = 4
 """How many slots an older kernel may have before `doctor` warns of such stalls."""
-LEAST_FREE = GIB
-LITTLE_FREE = 10 * GIB
-LEAST_MEMORY = GIB
-LITTLE_MEMORY = 4 * GIB
+MIN_FREE_BYTES = GIB
+LOW_FREE_BYTES = 10 * GIB
+MIN_MEMORY_BYTES = GIB
+LOW_MEMORY_BYTES = 4 * GIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,13 +467,13 @@ def _watches(host: Host) -> Iterator[HostFinding]:
     if not value.isdigit():
         return
     says = f"{WATCHES.name} = {value}"
-    fix = f"sysctl -w {WATCHES.name}={ENOUGH_WATCHES}, and in /etc/sysctl.d/ to keep it"
+    fix = f"sysctl -w {WATCHES.name}={RECOMMENDED_WATCHES}, and in /etc/sysctl.d/ to keep it"
     if int(value) > MAX_WATCHES:
         bad = f"{says}: one event of an agent's can stop a core for seconds, in its opponent's turn or in the judge"
         yield HostFinding("watches", Light.RED, bad, fix)
     else:
         few = f"{says}: the Engine and a server of the same user may run out of them"
-        yield _finding("watches", int(value) >= ENOUGH_WATCHES, f"{says}, of which an agent has 256", few, fix)
+        yield _finding("watches", int(value) >= RECOMMENDED_WATCHES, f"{says}, of which an agent has 256", few, fix)
 
 
 def _shared_limits(host: Host) -> Iterator[HostFinding]:
@@ -496,14 +496,14 @@ def _space(host: Host) -> Iterator[HostFinding]:
     """Free disk space and memory."""
     for places, free in host.free_bytes.items():
         says = f"{free / GIB:.1f} GiB free for {places}"
-        light = Light.YELLOW if free >= LEAST_FREE else Light.RED
-        yield _finding("disk", free >= LITTLE_FREE, says, says, "free some space", light)
+        light = Light.YELLOW if free >= MIN_FREE_BYTES else Light.RED
+        yield _finding("disk", free >= LOW_FREE_BYTES, says, says, "free some space", light)
     match = re.search(r"^MemAvailable:\s*(\d+) kB", host.files.get("/proc/meminfo", ""), re.MULTILINE)
     if match:
         free = int(match[1]) * 1024
         says = f"{free / GIB:.1f} GiB available; two agents of 350 MiB need 0.8 GiB"
-        light = Light.YELLOW if free >= LEAST_MEMORY else Light.RED
-        yield _finding("memory", free >= LITTLE_MEMORY, says, says, "close other programs", light)
+        light = Light.YELLOW if free >= MIN_MEMORY_BYTES else Light.RED
+        yield _finding("memory", free >= LOW_MEMORY_BYTES, says, says, "close other programs", light)
 
 
 def _images(host: Host) -> Iterator[HostFinding]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ID = "sha256:"
 """How the id of an image begins, which says what it holds where its labels do not."""
 
-LARGEST_MANIFEST = 1 << 20
+MAX_MANIFEST_BYTES = 1 << 20
 """Bytes."""
 
 TIMEOUT_S = 1800.0
@@ -229,7 +229,7 @@ def _check_archive(facts: ImageFacts, path: Path) -> None:
             if len(names) != len(tar.getmembers()) or "repositories" in names:
                 raise InputError(f"the archive of the image {facts.name} holds something else")
             member = names["manifest.json"]
-            content = tar.extractfile(member) if member.isfile() and member.size <= LARGEST_MANIFEST else None
+            content = tar.extractfile(member) if member.isfile() and member.size <= MAX_MANIFEST_BYTES else None
             (only,) = _MANIFESTS.validate_json(b"" if content is None else content.read())
     except (tarfile.TarError, KeyError, ValueError, OSError) as error:
         raise InputError(f"the archive of the image {facts.name} cannot be read: {error}") from None

@@ -8,7 +8,7 @@ from judge.sandbox.docker.hardening import INIT_FILES
 
 MAX_WATCHES = 16384
 """Highest `fs.epoll.max_user_watches` of which PID 1 of a box keeps all but 256 (`ROW` in images/init/init.c)."""
-ENOUGH_WATCHES = 8192
+RECOMMENDED_WATCHES = 8192
 """The proposed limit. PID 1 takes them in 5 ms when a box starts. With fewer, the Engine, a proxy and `judge serve`,
 which may have 5,000 viewers, may run out of watches."""
 

@@ -36,14 +36,14 @@ from judge.notices.policy import NoticePolicy, NoticePolicyFile
 from judge.notices.targets import parse_target, resolved
 from judge.store.notices import GIVEN_UP, MAIL, MAIL_SERVER, WEBHOOK, Notice, Notices
 
-LOOK_S = 0.5
+POLL_INTERVAL_S = 0.5
 """Polling interval; the end of a call also triggers a check."""
 MAILS_AT_ONCE = 2
 SUBJECT_CHARACTERS, TEXT_CHARACTERS = 120, 2000
 
 _STOP = "To stop these mails, ask the organiser of the contest."
 SECRET_PREFIX = "whsec_"  # noqa: S105 a prefix
-LONGEST_STATUS = 256
+MAX_STATUS_BYTES = 256
 """Maximum number of bytes read from a response."""
 
 _STATUS = re.compile(rb"HTTP/1\.[01] ([1-5][0-9]{2})[ \r\n]")
@@ -108,9 +108,9 @@ def _exchange(stream: socket.socket, request: bytes, deadline: float) -> int:
     stream.settimeout(_left(deadline))
     stream.sendall(request)
     said = b""
-    while b"\n" not in said and len(said) < LONGEST_STATUS:
+    while b"\n" not in said and len(said) < MAX_STATUS_BYTES:
         stream.settimeout(_left(deadline))
-        more = stream.recv(LONGEST_STATUS - len(said))
+        more = stream.recv(MAX_STATUS_BYTES - len(said))
         if not more:
             break
         said += more
@@ -220,7 +220,7 @@ class NoticeSender:
                 log.error("notices cannot be sent now", error=str(error))  # noqa: TRY400 - a sentence
             # The end may have come before `clear`.
             if not self._end.is_set():
-                self._wake.wait(LOOK_S)
+                self._wake.wait(POLL_INTERVAL_S)
         if lock is not None:
             lock.close()
 

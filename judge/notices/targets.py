@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from judge.base.errors import InputError
 from judge.notices.policy import NoticePolicy
 
-LONGEST_URL = 500
+MAX_URL_CHARACTERS = 500
 
 _URL = re.compile(r"https?://[A-Za-z0-9.\[\]:_-]+(/[!-~]*)?(\?[!-~]*)?")
 
@@ -47,9 +47,10 @@ class WebhookTarget:
 
 def parse_target(url: str, policy: NoticePolicy) -> WebhookTarget:
     """Parse a URL. Raises InputError with the fix."""
-    if len(url) > LONGEST_URL or not _URL.fullmatch(url):
+    if len(url) > MAX_URL_CHARACTERS or not _URL.fullmatch(url):
         raise InputError(
-            f"the webhook: https://HOST/PATH, at most {LONGEST_URL} printable ASCII characters, no user, no fragment"
+            f"the webhook: https://HOST/PATH, at most {MAX_URL_CHARACTERS} printable ASCII characters, "
+            "no user, no fragment"
         )
     try:
         parts = urlsplit(url)

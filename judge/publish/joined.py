@@ -16,11 +16,11 @@ from judge.statistics.joined_ratings import RatedContest
 
 JOINED = "joined.json"
 
-LARGEST_JOINED = 64 << 20
+MAX_JOINED_BYTES = 64 << 20
 """Maximum size in bytes."""
 
-MOST_CONTESTS = 100
-MOST_GAMES = 1_000_000
+MAX_CONTESTS = 100
+MAX_GAMES = 1_000_000
 """Maximum total of all former contests."""
 
 _Count = Annotated[int, Field(ge=0)]
@@ -96,7 +96,7 @@ class Joined(_Value):
 
     document: Literal["judge-joined-1"] = "judge-joined-1"
     anchors: Mapping[str, Annotated[float, Field(allow_inf_nan=False)]]
-    contests: Annotated[tuple[FormerContest, ...], Field(max_length=MOST_CONTESTS)]
+    contests: Annotated[tuple[FormerContest, ...], Field(max_length=MAX_CONTESTS)]
 
     def encoded(self) -> bytes:
         """Return the file's bytes."""
@@ -104,8 +104,8 @@ class Joined(_Value):
 
     @model_validator(mode="after")
     def _rates_only_who_plays(self) -> "Joined":
-        if sum(contest.games for contest in self.contests) > MOST_GAMES:
-            raise ValueError(f"more than {MOST_GAMES} games")
+        if sum(contest.games for contest in self.contests) > MAX_GAMES:
+            raise ValueError(f"more than {MAX_GAMES} games")
         for contest in self.contests:
             if not {name for pair in contest.results for name in (pair.first, pair.second)} <= contest.programs.keys():
                 raise ValueError(f"{contest.name}: an agent with results has no files")

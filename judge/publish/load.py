@@ -21,8 +21,8 @@ from judge.contest.contest import Contest, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.contest_games import Attempt, GameResult, Pairing, PublishedGame
 from judge.games.types import Verdict
-from judge.publish.joined import JOINED, LARGEST_JOINED, FormerContest, Joined
-from judge.publish.manifest import LARGEST_MANIFEST, MANIFEST
+from judge.publish.joined import JOINED, MAX_JOINED_BYTES, FormerContest, Joined
+from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
 from judge.publish.model import PublishedContest
 from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
 from judge.referee.seeds import Key
@@ -34,21 +34,21 @@ from judge.tournament.snapshot import Snapshot, read_snapshot
 
 DOCUMENT, CHANCE = "contest.json", "chance.json"
 
-LARGEST_TABLE = 256 << 20
+MAX_TABLE_BYTES = 256 << 20
 """Maximum size of a table in bytes; ten thousand games need 1 % of it."""
 
-LARGEST_DOCUMENT = 4 << 20
+MAX_DOCUMENT_BYTES = 4 << 20
 """Maximum size of contest.json in bytes; an entry needs about 700."""
 
-LARGEST_PART = 16 << 10
+MAX_PART_BYTES = 16 << 10
 """Maximum characters of a policy or a seat in contest.json; every scheduled game copies them."""
 
-MOST_DEPTH = 100
+MAX_DEPTH = 100
 """Maximum nesting depth of contest.json."""
 
-MOST_GAMES = 1_000_000
+MAX_GAMES = 1_000_000
 
-_MOST_MISSING = 1000
+_MAX_MISSING = 1000
 """Maximum number of scheduled games missing in games.json; with more, the tables are of another contest."""
 
 Row = TypeVar("Row")
@@ -117,7 +117,7 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
     expected = sum(pairing.second is not None for pairing in pairings) * snapshot.format.games
     # Check the size first: contest.json, which is untrusted, determines the length of the schedule.
-    if expected > min(MOST_GAMES, len(rows) + _MOST_MISSING):
+    if expected > min(MAX_GAMES, len(rows) + _MAX_MISSING):
         raise InputError(f"contest.json and pairings.json have {expected} games, games.json has {len(rows)}")
     uncounted: dict[int, list[Attempt]] = {}
     for attempt in _read_table(directory, "attempts", AttemptRow):
@@ -139,20 +139,20 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     contest = PublishedContest(snapshot, document, pairings, games, out, journal, secret)
     joined, path = None, directory / JOINED
     if path.is_symlink() or path.exists():
-        data = read_bounded(path, LARGEST_JOINED)
+        data = read_bounded(path, MAX_JOINED_BYTES)
         joined = parse_foreign(Joined, data, f"{path.name}: not a valid file of joined contests")
     return replace(contest, joined=joined), problems
 
 
 def _read_document(directory: Path) -> tuple[str, Snapshot]:
-    data = read_bounded(directory / DOCUMENT, LARGEST_DOCUMENT)
+    data = read_bounded(directory / DOCUMENT, MAX_DOCUMENT_BYTES)
     refuse_ambiguous(data, DOCUMENT)
     snapshot = read_snapshot(text := data.decode())
     for name, part in (("policy", snapshot.policy), *((entry.name, entry.seat) for entry in snapshot.entries)):
-        if len(part.model_dump_json()) > LARGEST_PART:
-            raise InputError(f"{DOCUMENT}: {name:.60}: more than {LARGEST_PART} characters")
-    if _depth(text) > MOST_DEPTH:
-        raise InputError(f"{DOCUMENT}: values are nested deeper than {MOST_DEPTH}")
+        if len(part.model_dump_json()) > MAX_PART_BYTES:
+            raise InputError(f"{DOCUMENT}: {name:.60}: more than {MAX_PART_BYTES} characters")
+    if _depth(text) > MAX_DEPTH:
+        raise InputError(f"{DOCUMENT}: values are nested deeper than {MAX_DEPTH}")
     return text, snapshot
 
 
@@ -214,7 +214,7 @@ def _read_secret(path: Path, snapshot: Snapshot) -> Key | None:
     """The revealed secret, or None. Raises InputError if it does not match the contest's commitment."""
     if not path.is_symlink() and not path.exists():
         return None
-    data = read_bounded(path, LARGEST_TABLE)
+    data = read_bounded(path, MAX_TABLE_BYTES)
     revealed = parse_foreign(Revealed, data, f"{path.name}: not a contest's random secret")
     is_own = (revealed.contest, revealed.commitment) == (snapshot.name, snapshot.commitment)
     if not is_own or commitment_to(revealed.secret) != snapshot.commitment:
@@ -224,7 +224,7 @@ def _read_secret(path: Path, snapshot: Snapshot) -> Key | None:
 
 def _read_table(directory: Path, name: str, kind: type[Row]) -> list[Row]:
     path = directory / "data" / f"{name}.json"
-    data = read_bounded(path, LARGEST_TABLE)
+    data = read_bounded(path, MAX_TABLE_BYTES)
     return parse_foreign(list[kind], data, f"{path}: not a table of an export")  # type: ignore[valid-type]
 
 
@@ -269,5 +269,5 @@ def _former(planned: Planned, path: Path) -> FormerContest:
         raise InputError(f"{planned.path}: [ratings] with: {path} is of a contest of the same name; leave it out")
     manifest = None
     if (path / DOCUMENT).is_file():
-        manifest = hashlib.sha256(read_bounded(path / MANIFEST, LARGEST_MANIFEST)).hexdigest()
+        manifest = hashlib.sha256(read_bounded(path / MANIFEST, MAX_MANIFEST_BYTES)).hexdigest()
     return FormerContest.of(contest.as_rated, manifest)

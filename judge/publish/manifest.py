@@ -28,10 +28,10 @@ from judge.transparency.keys import fingerprint, load_public_key, public_pem, re
 MANIFEST, SIGNATURE, PUBLIC_KEY = "manifest.json", "manifest.sig", "organiser.pem"
 _UNLISTED = frozenset({MANIFEST, SIGNATURE})
 
-LARGEST_MANIFEST = 128 << 20
+MAX_MANIFEST_BYTES = 128 << 20
 """Maximum size in bytes: a million files, or 150,000 games in three languages."""
 
-MOST_PROBLEMS = 50
+MAX_PROBLEMS = 50
 """Maximum number of problems listed; the rest is counted."""
 
 _SIGNATURE_BYTES = 64
@@ -106,7 +106,7 @@ def check_manifest(directory: Path, public_key: Path | None) -> ManifestCheck:
     With `public_key` None the key in the directory is used. A key from there, even if given by name, does not prove who
     signed. Raises InputError if directory, manifest or key is missing.
     """
-    data = read_bounded(directory / MANIFEST, LARGEST_MANIFEST, "give a directory that judge contest export wrote")
+    data = read_bounded(directory / MANIFEST, MAX_MANIFEST_BYTES, "give a directory that judge contest export wrote")
     signature = read_bounded(directory / SIGNATURE, _SIGNATURE_BYTES)
     if public_key is not None:
         key = load_public_key(public_key)
@@ -120,8 +120,8 @@ def check_manifest(directory: Path, public_key: Path | None) -> ManifestCheck:
     manifest = _parsed(data, problems)
     if manifest is not None:
         problems += _differences(directory, manifest)
-    if len(problems) > MOST_PROBLEMS:
-        problems[MOST_PROBLEMS:] = [f"and {len(problems) - MOST_PROBLEMS} more"]
+    if len(problems) > MAX_PROBLEMS:
+        problems[MAX_PROBLEMS:] = [f"and {len(problems) - MAX_PROBLEMS} more"]
     return ManifestCheck(
         contest=None if manifest is None else manifest.contest,
         digest=hashlib.sha256(data).hexdigest(),

@@ -23,7 +23,7 @@ from judge.store.types import JournalLine
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.points import Points, points_table
 from judge.tournament.results import without
-from judge.tournament.schedule import Table, ToCome, Tournament
+from judge.tournament.schedule import PendingPairing, Table, Tournament
 from judge.tournament.snapshot import Snapshot, SnapshotEntry
 from judge.tournament.standings import TableLine
 
@@ -167,7 +167,7 @@ class PublishedContest:
         return [game for game in self.games if game.state in OPEN]
 
     @cached_property
-    def to_come(self) -> ToCome:
+    def to_come(self) -> PendingPairing:
         """The games to be scheduled later."""
         return self.tournament.to_come(self.pairings, self.results, self.out)
 

@@ -23,7 +23,7 @@ from judge.statistics.fairness import FairnessTest
 from judge.statistics.joined_ratings import Version
 from judge.tournament.standings import TableLine
 
-LONGEST_CELL = 10_000
+MAX_CELL_CHARACTERS = 10_000
 """Maximum characters of a CSV text; spreadsheets allow 32,767."""
 
 CRITERION = "compared:NAME"
@@ -410,7 +410,7 @@ def cell_text(value: object) -> str:
         return repr(value).removesuffix(".0")
     if not isinstance(value, str):
         return str(value)
-    text = plain_text(value, LONGEST_CELL)
+    text = plain_text(value, MAX_CELL_CHARACTERS)
     return f"'{text}" if FORMULA.intersection(text.lstrip()[:1]) else text
 
 

@@ -13,7 +13,7 @@ from judge.referee.verdict_help import RULED
 
 HEX_BYTES = 16
 
-MOST_LINES = 12
+MAX_LINES = 12
 
 
 def case_lines(case: Case, record: GameRecord, path: str) -> Iterator[str]:
@@ -56,12 +56,12 @@ def _indented(lines: Iterator[str]) -> Iterator[str]:
 
 
 def _shortened(lines: Sequence[str]) -> Iterator[str]:
-    if len(lines) <= MOST_LINES:
+    if len(lines) <= MAX_LINES:
         yield from lines
         return
-    yield from lines[: MOST_LINES // 2]
-    yield f"... {len(lines) - MOST_LINES} lines ..."
-    yield from lines[-MOST_LINES // 2 :]
+    yield from lines[: MAX_LINES // 2]
+    yield f"... {len(lines) - MAX_LINES} lines ..."
+    yield from lines[-MAX_LINES // 2 :]
 
 
 def _text_lines(data: bytes) -> list[str]:

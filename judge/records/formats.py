@@ -7,7 +7,7 @@ from typing import Generic, NoReturn, TypeVar
 from judge.base.errors import InputError
 from judge.referee.spec import RecordFile
 
-LARGEST_FILE = 32 << 20
+MAX_FILE_BYTES = 32 << 20
 """In bytes."""
 
 HEAD = 64 << 10
@@ -68,8 +68,8 @@ class FileFormats(Generic[FormatGame]):
 
     def read(self, data: bytes, source: str) -> Sequence[FormatGame]:
         """Return the games of a file. Raises InputError if its format is unknown."""
-        if len(data) > LARGEST_FILE:
-            raise InputError(f"{source}: larger than {LARGEST_FILE} bytes; split it")
+        if len(data) > MAX_FILE_BYTES:
+            raise InputError(f"{source}: larger than {MAX_FILE_BYTES} bytes; split it")
         form = self.recognise(data)
         if form is None:
             raise InputError(f"{source}: in no format that can be read ({', '.join(self.endings())})")

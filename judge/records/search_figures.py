@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-LONGEST_LINE = 500
+MAX_LINE_CHARACTERS = 500
 
 MOST = 1e18
 """Larger numbers are reduced to this one."""
@@ -52,7 +52,7 @@ def search_figures(search: Mapping[str, str], messages: Iterable[str], ms: float
     """Return the figures of an answer. `ms` converts a speed into a number of nodes."""
     said: dict[str, float] = {}
     for line in (*messages, *(f"{key} {value}" for key, value in search.items())):
-        for found in _FIGURE.finditer(line[:LONGEST_LINE]):
+        for found in _FIGURE.finditer(line[:MAX_LINE_CHARACTERS]):
             said[_KEYS[found["key"].lower()]] = _number(found["value"].lower())
     nodes = said.get("nodes")
     if nodes is None and ms is not None:

@@ -12,7 +12,7 @@ line and transcript entry counts at least `least_bytes`. Stored per byte of outp
 
 from dataclasses import dataclass
 
-LARGEST_RECORD = 448 << 20
+MAX_RECORD_BYTES = 448 << 20
 """Maximum size of a record, in bytes."""
 
 SAID_BYTES = 5120

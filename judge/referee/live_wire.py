@@ -26,7 +26,7 @@ _KIND_OF_CHANNEL = {
 _IDLE_NS = 1_000_000
 """The judge's own work during a wait starts only after this time, so that it does not delay fast agents."""
 
-_LONGEST_POLL_S = 3600.0
+_MAX_POLL_S = 3600.0
 """epoll refuses more than 2**31 - 1 ms, which is the Gomocup protocol's "no limit"."""
 
 _STARTED = ProcessReport("started").encode()
@@ -271,7 +271,7 @@ class LiveWire:
 
     def _poll_for(self, span_s: float) -> list[tuple[int, int]]:
         self._late_ns = max(self._late_ns, time.monotonic_ns() - self._looked_at)
-        ready = self._epoll.poll(min(span_s, _LONGEST_POLL_S))
+        ready = self._epoll.poll(min(span_s, _MAX_POLL_S))
         self._looked_at = time.monotonic_ns()
         return ready
 

@@ -13,7 +13,7 @@ from judge.referee.spec import FolderRecord, GameRecord, GameSpec, Placement, Pl
 from judge.sandbox.box import Readings
 from judge.sandbox.folders import FolderKey
 
-NOTHING_READ = (Readings(), Readings())
+NO_READINGS = (Readings(), Readings())
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class RefereedGame:
 
     end: End | Void
     referee: Referee | None = None
-    readings: tuple[Readings, Readings] = NOTHING_READ
+    readings: tuple[Readings, Readings] = NO_READINGS
     lingered_s: Sequence[float] = (0.0, 0.0)
     """Seconds that each seat's processes ran after the kill."""
     folders: Mapping[FolderKey, FolderRecord] = field(default_factory=dict)

@@ -19,7 +19,7 @@ from judge.protocols import protocol_entry
 from judge.referee.blame import Cause, Void, judge_failure
 from judge.referee.folder_shelf import Shelf, folders_of, shelved
 from judge.referee.live_wire import LiveWire
-from judge.referee.make_record import NOTHING_READ, Circumstances, RefereedGame, record_of
+from judge.referee.make_record import NO_READINGS, Circumstances, RefereedGame, record_of
 from judge.referee.pulse import Pulse, pulse
 from judge.referee.referee import Referee
 from judge.referee.setup import build_referee
@@ -96,7 +96,7 @@ def play(
     transcript = Transcript(venue.follow)
     time_at_slot = _Timer()
     end: End | Void
-    referee, readings, late_ns = None, NOTHING_READ, 0
+    referee, readings, late_ns = None, NO_READINGS, 0
     lingered_s: list[float] = []
     names: tuple[str, ...] = ()
     kept: Mapping[FolderKey, FolderRecord] = {}

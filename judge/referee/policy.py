@@ -22,7 +22,7 @@ from judge.base.text import quote, suggest
 from judge.base.toml_files import parse, read_text, validated
 from judge.games import GAMES, new_game
 from judge.protocols import not_carried
-from judge.referee.bounds import LARGEST_RECORD, RecordBounds, bounds
+from judge.referee.bounds import MAX_RECORD_BYTES, RecordBounds, bounds
 from judge.sandbox.box import BoxPolicy, FolderKind, Limits
 
 
@@ -252,10 +252,10 @@ def _check_bounds(policy: Policy, path: Path) -> None:
         largest = policy.bounds().record_bytes
     except InputError:
         return  # invalid game options are reported when the game is built
-    if largest > LARGEST_RECORD:
+    if largest > MAX_RECORD_BYTES:
         raise InputError(
             f"{path}: a record of this game could have {largest >> 20} MiB, more than the maximum of "
-            f"{LARGEST_RECORD >> 20}: lower bytes.game_bytes ({policy.bytes.game_bytes}) or bytes.stderr_bytes, "
+            f"{MAX_RECORD_BYTES >> 20}: lower bytes.game_bytes ({policy.bytes.game_bytes}) or bytes.stderr_bytes, "
             "raise bytes.least_bytes, or give the game a limit"
         )
 

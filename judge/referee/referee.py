@@ -190,7 +190,7 @@ class Referee:
                 return
             for happening in seen:
                 self._faults.note(happening)
-                self._hear_unasked(happening)
+                self._receive_unrequested(happening)
 
     def _close(self) -> None:
         """Seats end one after the other, so that neither takes time from the other."""
@@ -226,7 +226,7 @@ class Referee:
             if happening.kind is EntryKind.PAUSED:
                 deadline += decode_span(happening.data)
             elif happening.seat not in leaving:
-                self._hear_unasked(happening)
+                self._receive_unrequested(happening)
             elif self._faults.is_too_loud(happening.seat):
                 self._end(happening.seat)
             if happening.ns >= deadline:
@@ -297,7 +297,7 @@ class Referee:
                     return end
             self._faults.judge_death(seat, talk, happening.ns)
         else:
-            self._hear_unasked(happening)
+            self._receive_unrequested(happening)
         if alarm_at is not None and happening.ns >= alarm_at:
             talk.wake()
             end = self._alarm(seat, talk, happening.ns)
@@ -377,7 +377,7 @@ class Referee:
 
     # --- unrequested output ------------------------------------------------------------------------------------------
 
-    def _hear_unasked(self, happening: Happening) -> None:
+    def _receive_unrequested(self, happening: Happening) -> None:
         """The protocol notes unrequested output, sets it aside or makes it a fault.
 
         A seat that prints too much is no longer read, and is judged at its next request. Output after a fault

@@ -13,9 +13,9 @@ from judge.sandbox.box import ProcessReport
 
 TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON)
 
-KEPT_NOTES = 200
+MAX_STORED_NOTES = 200
 
-KEPT_NOTE_CHARACTERS = 1 << 20
+MAX_NOTE_CHARACTERS = 1 << 20
 """Maximum total length of a seat's notes; the note that exceeds it is the last."""
 
 _NO_DEADLINE = Deadline(0, None, 0)
@@ -63,7 +63,7 @@ class Side:
     """Has a fault: gets no more requests, and its protocol no more output."""
     is_ended: bool = False
     """Killed by the judge; its output is no longer read."""
-    _room_for_notes: int = KEPT_NOTE_CHARACTERS
+    _room_for_notes: int = MAX_NOTE_CHARACTERS
 
     @property
     def is_dead(self) -> bool:
@@ -95,7 +95,7 @@ class Side:
 
     def keep(self, note: Note) -> None:
         """Store a note, up to the limits."""
-        if len(self.notes) < KEPT_NOTES and self._room_for_notes > 0:
+        if len(self.notes) < MAX_STORED_NOTES and self._room_for_notes > 0:
             self.notes.append(note)
             self._room_for_notes -= len(note.text)
 

@@ -15,7 +15,7 @@ from judge.base.durable_files import read_bounded, write_durably
 from judge.base.parsing import parse_json
 from judge.games.types import Verdict
 from judge.referee.blame import Evidence
-from judge.referee.bounds import LARGEST_RECORD
+from judge.referee.bounds import MAX_RECORD_BYTES
 from judge.referee.policy import Policy
 from judge.referee.seeds import Seed
 from judge.referee.transcript import SealedTranscript, withhold
@@ -237,5 +237,5 @@ def write_record(path: Path, file: RecordFile) -> None:
 
 def read_record(path: Path) -> RecordFile:
     """Read a record file. Raises InputError naming the file and the field."""
-    data = read_bounded(path, LARGEST_RECORD, links=True)
+    data = read_bounded(path, MAX_RECORD_BYTES, links=True)
     return parse_json(RecordFile, data, f"{path}: not a record of a game")

@@ -18,7 +18,7 @@ from judge.referee.side import Ply
 from judge.referee.spec import RECORD_FORMAT, GameSpec
 from judge.referee.transcript import Entry
 
-KEPT_MESSAGES = 50
+MAX_STORED_MESSAGES = 50
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class SeatView:
     search: dict[str, str] = field(default_factory=dict)
     """Search report since its last request."""
     told: list[Event] = field(default_factory=list)
-    messages: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_MESSAGES))
+    messages: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_STORED_MESSAGES))
     """Its messages and the judge's public notes on it, unescaped."""
 
 
@@ -56,7 +56,7 @@ class Spectator:
         self._watch = watch
         for seat in SEATS:
             side = self.referee.sides[seat]
-            side.protocol = _Overheard(side.protocol, self.seats[seat])
+            side.protocol = _ReplayedProtocol(side.protocol, self.seats[seat])
         wire.seats = self.seats
 
     @property
@@ -71,7 +71,7 @@ class Spectator:
             self._watch(ply)
 
 
-class _Overheard:
+class _ReplayedProtocol:
     """Wraps a protocol and notes its input and output."""
 
     speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset()

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judge.base.errors import HostError, InputError
 from judge.games.types import SEATS
-from judge.referee.bounds import LARGEST_RECORD
+from judge.referee.bounds import MAX_RECORD_BYTES
 
 _HEADER = struct.Struct("<QbcI")
 SPILL_BYTES = 1 << 20
@@ -249,8 +249,8 @@ def unseal(sealed: SealedTranscript) -> list[Entry]:
         for *_, text in block.entries
         if not isinstance(text, str)
     )
-    if withheld > LARGEST_RECORD:
-        raise InputError(f"the transcript withholds {withheld} bytes, and a record has at most {LARGEST_RECORD}")
+    if withheld > MAX_RECORD_BYTES:
+        raise InputError(f"the transcript withholds {withheld} bytes, and a record has at most {MAX_RECORD_BYTES}")
     for number, block in enumerate(sealed.blocks):
         if block.private is not None and _private_digest(block.private) != block.private_sha256:
             raise InputError(f"transcript block {number}: the private part does not match its digest")

@@ -21,7 +21,7 @@ NAMES, VALUES = 118, 48
 """Widths of the names on the left and of the values on the right."""
 
 ROW = 24
-MOST_ROWS = 40
+MAX_ROWS = 40
 """Maximum number of agents in a chart; the table has all."""
 
 _NAME_LETTERS = 16
@@ -63,7 +63,7 @@ class ResultsChart:
 def results_chart(contest: PublishedContest, language: Language) -> ResultsChart:
     """Return the chart of games won, drawn and lost: a bar for each agent in table order, with its points."""
     lines = contest.table.lines
-    shown = lines[:MOST_ROWS]
+    shown = lines[:MAX_ROWS]
     most = max((line.done.games for line in shown), default=0) or 1
     unit = (WIDTH - NAMES - VALUES) / most
     rows = []
@@ -131,14 +131,14 @@ def ratings_chart(contest: PublishedContest, language: Language) -> RatingsChart
     ratings = contest.ratings.ratings if contest.ratings else ()
     if not ratings:
         return None
-    shown = [(rating.agent, contest.by_name[rating.agent].stem, rating) for rating in ratings[:MOST_ROWS]]
+    shown = [(rating.agent, contest.by_name[rating.agent].stem, rating) for rating in ratings[:MAX_ROWS]]
     pools = 1 + max(rating.pool for rating in ratings)
     return _intervals(shown, len(ratings) - len(shown), pools, language)
 
 
 def history_chart(versions: Sequence[Version], language: Language) -> RatingsChart:
     """Return an agent's ratings in joined contests, oldest first."""
-    shown = [(version.contest, "", version.rating) for version in versions[-MOST_ROWS:]]
+    shown = [(version.contest, "", version.rating) for version in versions[-MAX_ROWS:]]
     pools = len({version.rating.pool for version in versions})
     return _intervals(shown, len(versions) - len(shown), pools, language)
 

@@ -29,9 +29,9 @@ TEMPLATE = "game.html"
 
 NOTHING: Mapping[str, Any] = {}
 
-MOST_NOTES = 20
+MAX_NOTES = 20
 
-LONGEST_MESSAGES = 160
+MAX_MESSAGES_CHARACTERS = 160
 """Maximum bytes of an agent's messages for one answer."""
 
 ALL_MESSAGES, LEAST_MESSAGES = 12_000, 40
@@ -202,7 +202,7 @@ def _moves(replay: Stepped, figures: Sequence[SearchFigures], language: Language
 def room_for_messages(steps: int) -> int:
     """Return the maximum bytes for the messages of one move in a game of `steps` moves."""
     share = ALL_MESSAGES // max(1, steps)
-    return min(LONGEST_MESSAGES, share) if share >= LEAST_MESSAGES else 0
+    return min(MAX_MESSAGES_CHARACTERS, share) if share >= LEAST_MESSAGES else 0
 
 
 def fitted(text: str, room: int) -> str:
@@ -247,5 +247,5 @@ def _seat(record: GameRecord, number: int, language: Language) -> Mapping[str, A
         "fault": "" if seat.fault is None else seat.fault.value,
         "why": seat.why,
         "fix": "" if seat.fault is None else fix_of(seat.fault),
-        "notes": seat.notes[:MOST_NOTES],
+        "notes": seat.notes[:MAX_NOTES],
     }

@@ -20,10 +20,10 @@ from judge.translations.language import ENGLISH, Language
 Page = tuple[str, bytes]
 """The path of a file from the top of the site, and its contents."""
 
-LONGEST_NAME = 48
+MAX_NAME_CHARACTERS = 48
 """Characters of an agent's name on a page."""
 
-LONGEST_SENTENCE = 600
+MAX_SENTENCE_CHARACTERS = 600
 """Characters of a sentence on a page."""
 
 STYLE, VIEWER, VERIFIER = "style.css", "viewer.js", "verify.mjs"
@@ -126,7 +126,7 @@ def _environment(language: Language, package: str) -> Environment:
     def duration_in(ms: float) -> str:
         return language.measure(duration(ms))
 
-    def sentence_in(text: str, limit: int = LONGEST_SENTENCE) -> Markup:
+    def sentence_in(text: str, limit: int = MAX_SENTENCE_CHARACTERS) -> Markup:
         """Translates a sentence; one missing in the catalogue stays English and is marked as such."""
         translated = language.sentence(text)
         shown = escape(plain_text(text if translated is None else translated, limit))
@@ -153,7 +153,7 @@ def _environment(language: Language, package: str) -> Environment:
 
 def short_name(text: str) -> str:
     """Return an agent's name as shown on pages."""
-    return plain_text(text, LONGEST_NAME)
+    return plain_text(text, MAX_NAME_CHARACTERS)
 
 
 def _print(value: object) -> object:

@@ -23,10 +23,10 @@ from judge.tournament.results import FAILURES
 from judge.tournament.standings import CRITERIA, TableLine
 from judge.translations.language import ENGLISH, Language
 
-LARGEST_PAGE = 150_000
+MAX_PAGE_BYTES = 150_000
 """Maximum bytes of a page with style and script; the limits below follow from it."""
 
-MOST_IN_CROSSTABLE = 50
+MAX_CROSSTABLE_AGENTS = 50
 """Maximum number of agents; the number of cells grows quadratically."""
 
 MOST_IN_CELL, MOST_IN_CELLS = 6, 400
@@ -35,10 +35,10 @@ MOST_IN_CELL, MOST_IN_CELLS = 6, 400
 PER_PAGE = 350
 """Games on one page of a round or an agent."""
 
-MOST_FAULTS = 20
+MAX_FAULTS = 20
 """Faults on an agent's page before its games."""
 
-MOST_ABOUT = 12
+MAX_ABOUT_FACTS = 12
 """Maximum lines of an agent's self-description."""
 
 About = Mapping[str, Mapping[str, str]]
@@ -239,7 +239,7 @@ class _CrossCell:
 
 def _crosstable(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
     lines = contest.table.lines
-    if len(lines) > MOST_IN_CROSSTABLE:
+    if len(lines) > MAX_CROSSTABLE_AGENTS:
         return {"rows": None, "has_sums": False, "has_uncounted": False}
     most = MOST_IN_CELL if len(contest.games) <= MOST_IN_CELLS else 0
     counted = frozenset(game.id for game in contest.counted)
@@ -362,10 +362,10 @@ def _agent(
             (_("Files"), seat.digest, True),
             (_("Description"), agent.entry.description, False),
         ],
-        "about": list(about.items())[:MOST_ABOUT],
+        "about": list(about.items())[:MAX_ABOUT_FACTS],
         "fault_counts": Counter(verdict for _, verdict, _ in faults).most_common(),
-        "faults": faults[:MOST_FAULTS],
-        "more_faults": max(0, len(faults) - MOST_FAULTS),
+        "faults": faults[:MAX_FAULTS],
+        "more_faults": max(0, len(faults) - MAX_FAULTS),
         "opponents": [
             (other, [_row(game, agent.name) for game in (games if total <= PER_PAGE else games[-shown:])])
             for other, games in opponents

@@ -29,7 +29,7 @@ Places = npt.NDArray[np.intp]
 _CLOSE = 1e-9
 """Minimum step in logistic units: two millionths of an Elo."""
 
-_MOST_STEPS = 200
+_MAX_STEPS = 200
 """Maximum number of Newton steps; about ten are usual."""
 
 
@@ -136,7 +136,7 @@ class Fit:
     def _climb(self, at: Vector) -> Vector:
         """Newton's method; a step that would decrease the likelihood is halved."""
         height = self._height(at)
-        for _ in range(_MOST_STEPS):
+        for _ in range(_MAX_STEPS):
             slope, curvature = self._slopes(at)
             step = self._inverse(curvature) @ slope
             while (higher := self._height(at + step)) < height and abs(step).max() > _CLOSE:

@@ -24,7 +24,7 @@ from judge.statistics.ratings import fit_games
 from judge.statistics.scales import ELO
 from judge.statistics.significance import SIGNIFICANCE, chi_square_tail, holm, normal_tail
 
-MOST_AGENTS = 100
+MAX_AGENTS = 100
 """Maximum number of agents, those with the most games, in the search for rings: 100 agents have 161,700."""
 
 
@@ -60,7 +60,7 @@ def check_ratings(results: Iterable[GameResult]) -> RatingsCheck:
     chi_square = float((off[pairs] ** 2 / variance[pairs]).sum())
     degrees = int(pairs.sum()) - (len(tally.place) - len(pools))
     names = sorted(tally.place, key=tally.place.__getitem__)
-    most = sorted(range(len(names)), key=lambda at: (-tally.games[at], names[at]))[:MOST_AGENTS]
+    most = sorted(range(len(names)), key=lambda at: (-tally.games[at], names[at]))[:MAX_AGENTS]
     rings = _rings(off, bend, variance, sorted(most), names)
     return RatingsCheck(chi_square, degrees, chi_square_tail(chi_square, degrees), rings)
 

@@ -29,13 +29,13 @@ import math
 from collections.abc import Sequence
 
 _UNSEEN = 1e-3
-_MOST_STEPS = 200
+_MAX_STEPS = 200
 """Maximum number of steps per root; three to ten are usual."""
 _HALVE_AFTER = 30
 """After this number of steps, every other step halves the interval, which ends at float precision."""
 _CLOSE = 1e-5
 """Relative size of the last step, compared with the distance to a pole; the error is about its square."""
-_MOST_TANGENTS = 100
+_MAX_TANGENTS = 100
 """Maximum number of steps per maximum; four to eight are usual."""
 _SAME = 1e-7
 """Relative change of the spread at which the search ends; the ratio's error is its square."""
@@ -103,7 +103,7 @@ def _maximum(
 
     place = before = None
     logs: list[float] = []
-    for _ in range(_MOST_TANGENTS):
+    for _ in range(_MAX_TANGENTS):
         logs, place = _log_weights(shares, tangent(spread), place)
         moment = math.fsum(
             share * square * math.exp(-log) for share, square, log in zip(shares, squares, logs, strict=True)
@@ -149,7 +149,7 @@ def _log_weights(
     high = shares[offsets.index(lowest)] / (1 - lowest / highest)
     left, right = math.log(low / (1 - low)), math.log((1 - high) / high)
     y = math.log(-lowest / highest) if place is None else place
-    for step in range(_MOST_STEPS):
+    for step in range(_MAX_STEPS):
         e = math.exp(y)
         (over, over_slope), (under, under_slope) = _sums(above, e), _sums(below, e)
         excess = math.log(over / under)

@@ -137,7 +137,7 @@ class Store(Reader):
             contest_row(connection, contest, locked=True)
             self._tell(connection, contest, event, text, game)
 
-    def tell_once(self, name: str, event: str, text: str, who: str) -> bool:
+    def log_once(self, name: str, event: str, text: str, who: str) -> bool:
         """Write a line to the journal of an announced contest, unless it repeats the last line of this event; return
         whether it was written. Raises InputError if the contest was not announced.
         """

@@ -31,12 +31,12 @@ class Reader(Database):
         """Whether the database has copies of the contest's files, because it is on another disk."""
         return self._engine.dialect.name == "postgresql"
 
-    def kept_files(self, contest: str) -> list[tuple[FileKind, str]]:
+    def stored_files(self, contest: str) -> list[tuple[FileKind, str]]:
         """Kinds and digests of the contest's files in the database."""
         query = select(files.c.kind, files.c.digest).where(files.c.contest == contest)
         return [(row.kind, row.digest) for row in self._rows(query)]
 
-    def kept_file(self, contest: str, kind: FileKind, digest: str) -> bytes:
+    def stored_file(self, contest: str, kind: FileKind, digest: str) -> bytes:
         """The database's copy of a file; the caller checks its digest."""
         which = (files.c.contest == contest, files.c.kind == kind, files.c.digest == digest)
         with self._reading() as connection:

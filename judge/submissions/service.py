@@ -145,7 +145,7 @@ def receive_file(
 # --- processing ------------------------------------------------------------------------------------------------------
 
 
-def process_taken(
+def process_claimed(
     directory: IntakeDirectory,
     register: Register,
     taken: Submission,

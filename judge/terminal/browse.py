@@ -17,10 +17,10 @@ from judge.terminal.screen import MoveShown, Screen, SeatShown
 
 HINT = "right/n on  left/p back  pgdn/pgup 10  home/end  NUMBER enter  q quit"
 
-LOOK_S = 0.25
+POLL_INTERVAL_S = 0.25
 """Interval between checks of the terminal's size."""
 
-KEPT_MESSAGES = 50
+MAX_STORED_MESSAGES = 50
 
 _SEQUENCES = {
     b"\x1b[C": "n",
@@ -110,7 +110,7 @@ def browse(game: Stepped, console: Console, keyboard: int) -> None:
             if wanted != shown:
                 live.update(step_screen(game, place.at, place.typed), refresh=True)
                 shown = wanted
-            if select.select([keyboard], [], [], LOOK_S)[0]:
+            if select.select([keyboard], [], [], POLL_INTERVAL_S)[0]:
                 data = os.read(keyboard, 1024)
                 for key in keys_of(data) if data else ["q"]:
                     place.press(key)
@@ -146,7 +146,7 @@ def _seat(game: Stepped, seat: int, played: Sequence[ReplayStep], now: ReplaySte
     last = own[-1] if own else None
     record = game.record
     clock = None if record is None else record.spec.policy.clock
-    messages = [text for step in own[-KEPT_MESSAGES:] for text in step.messages]
+    messages = [text for step in own[-MAX_STORED_MESSAGES:] for text in step.messages]
     return SeatShown(
         game.names[seat],
         is_asked=now.seat == seat,
@@ -157,7 +157,7 @@ def _seat(game: Stepped, seat: int, played: Sequence[ReplayStep], now: ReplaySte
         memory_bytes=record.seats[seat].memory_peak_bytes if record and is_last else None,
         said=last.said if last else "",
         search=last.search if last else {},
-        messages=messages[-KEPT_MESSAGES:],
+        messages=messages[-MAX_STORED_MESSAGES:],
     )
 
 

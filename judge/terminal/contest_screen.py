@@ -19,10 +19,10 @@ from judge.broadcast.state import Live, LiveGame
 from judge.games.types import SEATS
 from judge.terminal.screen import MoveShown, Screen, SeatShown
 
-KEPT_MOVES = 200
+MAX_STORED_MOVES = 200
 """Maximum number of moves passed to the screen."""
 
-MOST_AGENTS = 20
+MAX_AGENTS = 20
 """Maximum number of lines of the standings."""
 
 
@@ -75,7 +75,7 @@ def overview(live: Live, now_ms: float) -> RenderableType:
     table = Table(box=None, padding=(0, 1))
     for head in ("", "agent", "points", "games"):
         table.add_column(head, justify="left" if head == "agent" else "right", no_wrap=True)
-    for line in live.table[:MOST_AGENTS]:
+    for line in live.table[:MAX_AGENTS]:
         table.add_row(str(line.place), Text(_name(line.agent)), points_text(line.points), str(line.games))
     results = [
         Text(
@@ -99,7 +99,8 @@ def game_screen(live: Live, number: int, now_ms: float) -> RenderableType:
         return Text(f"game {number}: {why}. {_last(game)}")
     contest = live.opened.contest if live.opened else ""
     moves = [
-        MoveShown(move.ply, move.seat, move.notation, move.charged_ms, move.search) for move in game.moves[-KEPT_MOVES:]
+        MoveShown(move.ply, move.seat, move.notation, move.charged_ms, move.search)
+        for move in game.moves[-MAX_STORED_MOVES:]
     ]
     seats = (_seat(live, game, 0, now_ms), _seat(live, game, 1, now_ms))
     return Screen(f"{contest}  game {number}", view, seats, moves, _last(game))

@@ -131,7 +131,7 @@ def take(source: int, read: bytearray) -> bool:
         read += data
 
 
-def end_politely(_signal: int, _frame: FrameType | None) -> None:
+def stop_gracefully(_signal: int, _frame: FrameType | None) -> None:
     """Exit through the handlers that restore the terminal."""
     raise SystemExit(1)
 
@@ -140,7 +140,7 @@ def main() -> None:
     """Run the view: stdin is the feed, stdout the terminal."""
     # Ctrl-C is for the judge. The view ends with its feed.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, end_politely)
+    signal.signal(signal.SIGTERM, stop_gracefully)
     # It shares a core with the judge, so it runs only while the core is idle.
     set_scheduling(os.getpid(), os.SCHED_IDLE)
     view(Console(file=sys.stdout), sys.stdin.fileno())

@@ -28,7 +28,7 @@ from judge.terminal.series_score import SeriesScore
 
 MS = 1_000_000
 
-KEPT_MOVES = 200
+MAX_STORED_MOVES = 200
 """Maximum number of moves stored for the screen."""
 
 
@@ -86,7 +86,7 @@ class Follower:
             else:
                 last = self._moves[-1]
                 status = view.caption or f"{view.sides[view.seats.index(last.seat)]}: {last.said}"
-            return Screen(title, view, seats, tuple(self._moves[-KEPT_MOVES:]), status, series)
+            return Screen(title, view, seats, tuple(self._moves[-MAX_STORED_MOVES:]), status, series)
 
     def _seat(self, seat: int) -> SeatShown:
         seen, side = self._spectator.seats[seat], self._spectator.referee.sides[seat]

@@ -28,7 +28,7 @@ LEFT = 130
 _NO_FILES = hashlib.sha256().hexdigest()
 
 
-class LeftError(KeyboardInterrupt):
+class GameAbortedError(KeyboardInterrupt):
     """The person left during a game. Handled like Ctrl-C."""
 
 
@@ -69,7 +69,7 @@ def _with(seat: SeatSpec, **options: int) -> SeatSpec:
     return seat.model_copy(update={"protocol_options": {**seat.protocol_options, **options}})
 
 
-class AtTheSeat(Shown):
+class PersonPresenter(Shown):
     """Asks the person and shows the games; prints the results when the terminal is free again."""
 
     def __init__(self, names: tuple[str, str], games: int, lines: Presenter | None) -> None:
@@ -101,7 +101,7 @@ class AtTheSeat(Shown):
     def _leave(self) -> None:
         if self._player.has_failed():
             raise HostError("the process that shows the game failed; see the error above")
-        raise LeftError
+        raise GameAbortedError
 
 
 @contextmanager

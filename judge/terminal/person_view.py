@@ -16,7 +16,7 @@ from judge.protocols.person import PersonOptions
 from judge.records.views import BoardView
 from judge.referee.side import Ply
 from judge.referee.spec import GameSpec
-from judge.terminal.live_games import KEPT_MOVES, Follower
+from judge.terminal.live_games import MAX_STORED_MOVES, Follower
 from judge.terminal.screen import MoveShown, Screen, SeatShown
 from judge.terminal.series_score import SeriesScore
 
@@ -73,7 +73,7 @@ class Seated(Follower):
         with self._lock:
             view = self._view()
             seats = (self._seat(0), self._seat(1))
-        return Screen(title, view, seats, tuple(moves[-KEPT_MOVES:]), self.result, series)
+        return Screen(title, view, seats, tuple(moves[-MAX_STORED_MOVES:]), self.result, series)
 
     def _view(self) -> BoardView:
         return self._entry.view(self._spectator.game, self.seat).since(self._seen_before)

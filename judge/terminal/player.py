@@ -20,13 +20,13 @@ from judge.games.types import Request
 from judge.records.views import Mark
 from judge.terminal.board_text import board_lines
 from judge.terminal.browse import key_by_key, keys_of
-from judge.terminal.live import end_politely, leave_last, take
+from judge.terminal.live import leave_last, stop_gracefully, take
 from judge.terminal.live_games import GameViews
 from judge.terminal.person_view import Seated
 from judge.terminal.prompt import ARROWS, ESCAPE, Prompt
 from judge.terminal.screen import Screen
 
-LOOK_S = 0.1
+POLL_INTERVAL_S = 0.1
 """Maximum interval between checks for news."""
 
 END_OF_INPUT = "\x04"
@@ -58,7 +58,7 @@ class Player:
         input.
         """
         watched = [self._feed, self._keyboard] if types else [self._feed]
-        ready = select.select(watched, [], [], LOOK_S)[0]
+        ready = select.select(watched, [], [], POLL_INTERVAL_S)[0]
         goes_on = take(self._feed, self._read)
         for kind, data in frames(self._read):
             self.views.hear(kind, data)
@@ -243,7 +243,7 @@ def main() -> None:
     """Run the process."""
     # Ctrl-C is for the judge, which ends the feed.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, end_politely)
+    signal.signal(signal.SIGTERM, stop_gracefully)
     os.nice(NICENESS)
     keyboard, answers = map(int, sys.argv[1:])
     player = Player(keyboard, answers)

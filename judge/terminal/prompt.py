@@ -17,7 +17,7 @@ ARROWS = {
 """Escape sequences of the arrow keys."""
 
 ESCAPE = "\x1b"
-MOST_CHARACTERS = 200
+MAX_CHARACTERS = 200
 
 _STEPS = {UP: (0, -1), DOWN: (0, 1), LEFT: (-1, 0), RIGHT: (1, 0)}
 
@@ -59,7 +59,7 @@ class Prompt:
         elif key == "?":
             self.helps = not self.helps
         elif is_printable(key):
-            self.text = (self.text + key)[:MOST_CHARACTERS]
+            self.text = (self.text + key)[:MAX_CHARACTERS]
             self._is_pointing = False
         return None
 

@@ -29,7 +29,7 @@ class DrawnRounds:
 
 
 @dataclass(frozen=True, slots=True)
-class ToCome:
+class PendingPairing:
     """Number of later games; a minimum unless `is_exact`."""
 
     games: int
@@ -103,11 +103,13 @@ class Tournament:
         seed = self.seed if self.seed is not None else lots or 0
         return self.snapshot.format.next_rounds(self.entries(out), self.played(earlier, results), seed)
 
-    def to_come(self, pairings: Sequence[Pairing], results: Iterable[GameResult], out: Collection[str] = ()) -> ToCome:
+    def to_come(
+        self, pairings: Sequence[Pairing], results: Iterable[GameResult], out: Collection[str] = ()
+    ) -> PendingPairing:
         """Return the number of games after `pairings`, some without results."""
         form = self.snapshot.format
         count = form.to_come(self.entries(out), self.played(pairings, results))
-        return ToCome(count * form.games, form.counts_games)
+        return PendingPairing(count * form.games, form.counts_games)
 
     def games(self, pairings: Iterable[Pairing], earlier: int = 0) -> tuple[ScheduledGame, ...]:
         """Return the games of pairings; `earlier` pairings have numbers."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from judge.base.errors import InputError
-from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, read_checkpoint
+from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, read_checkpoint
 from judge.transparency.merkle import EMPTY_ROOT, verify_consistency
 
 PATH = "add-checkpoint"
@@ -29,10 +29,10 @@ PATH = "add-checkpoint"
 SIZE_TYPE = "text/x.tlog.size"
 """Media type of a 409 response, which has the size that the witness has signed."""
 
-MOST_HASHES = 63
+MAX_HASHES = 63
 """Maximum length of a consistency proof."""
 
-LARGEST_REQUEST = LARGEST_CHECKPOINT + 4096
+MAX_REQUEST_BYTES = MAX_CHECKPOINT_BYTES + 4096
 
 _OLD = re.compile(r"old (0|[1-9][0-9]{0,17})")
 
@@ -56,12 +56,12 @@ def read_request(data: bytes) -> AddCheckpoint:
     """Parse the body of a request. Raises InputError if it is invalid."""
     head, _, note = data.partition(b"\n\n")
     try:
-        if len(data) > LARGEST_REQUEST:
+        if len(data) > MAX_REQUEST_BYTES:
             raise ValueError
         old, *lines = head.decode("ascii").split("\n")
         size = _OLD.fullmatch(old)
         proof = [base64.b64decode(line, validate=True) for line in lines]
-        if size is None or len(proof) > MOST_HASHES or any(len(each) != 32 for each in proof):
+        if size is None or len(proof) > MAX_HASHES or any(len(each) != 32 for each in proof):
             raise ValueError
     except (ValueError, binascii.Error):
         raise InputError("not a request to sign a checkpoint") from None

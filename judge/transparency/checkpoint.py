@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from judge.base.errors import InputError
 
-LARGEST_CHECKPOINT = 16 << 10
+MAX_CHECKPOINT_BYTES = 16 << 10
 """Maximum bytes, enough for a hundred witnesses."""
 
 ED25519, COSIGNATURE = 1, 4
@@ -117,7 +117,7 @@ class Checkpoint:
 def read_checkpoint(data: bytes, source: str) -> Checkpoint:
     """Parse a note without verifying signatures. Raises InputError, naming `source`, if it is invalid."""
     try:
-        if len(data) > LARGEST_CHECKPOINT:
+        if len(data) > MAX_CHECKPOINT_BYTES:
             raise ValueError
         body, empty, lines = data.decode().rpartition("\n\n")
         origin, size, root, *others = f"{body}\n".split("\n")
@@ -136,7 +136,7 @@ def read_checkpoint(data: bytes, source: str) -> Checkpoint:
 def read_signatures(data: bytes, source: str) -> tuple[NoteSignature, ...]:
     """Parse signature lines without a note: a witness's response. Raises InputError if they are invalid."""
     try:
-        if len(data) > LARGEST_CHECKPOINT:
+        if len(data) > MAX_CHECKPOINT_BYTES:
             raise ValueError
         return _signatures(data.decode())
     except (ValueError, binascii.Error):

@@ -14,7 +14,7 @@ from judge.base.durable_files import create_private
 from judge.base.errors import HostError, InputError
 from judge.transparency.checkpoint import has_small_order
 
-_LARGEST_PEM = 10_000
+_MAX_PEM_BYTES = 10_000
 """Maximum bytes; an Ed25519 key has about a hundred."""
 
 
@@ -80,6 +80,6 @@ def fingerprint(key: Ed25519PublicKey) -> str:
 def _read(path: Path, fix: str) -> bytes:
     try:
         with path.open("rb") as stream:
-            return stream.read(_LARGEST_PEM)
+            return stream.read(_MAX_PEM_BYTES)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; {fix}") from None

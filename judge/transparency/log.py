@@ -12,7 +12,7 @@ from judge.base.durable_files import read_bounded
 from judge.store.queries import Reader
 from judge.store.submission_types import State
 from judge.store.types import JournalLine
-from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, origin_of
+from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of
 from judge.transparency.keys import load_key
 from judge.transparency.merkle import StoredTree, leaf_hash
 from judge.transparency.receipt import Receipt
@@ -158,7 +158,7 @@ def witnessed_files(folder: Path) -> dict[str, bytes]:
     """Return the checkpoints signed by witnesses of the contest in a folder, by path from the top of the site."""
     place = folder / WITNESS_FOLDER
     return {
-        WITNESSED + path.name: read_bounded(path, LARGEST_CHECKPOINT)
+        WITNESSED + path.name: read_bounded(path, MAX_CHECKPOINT_BYTES)
         for path in (sorted(place.iterdir()) if place.is_dir() else ())
         if _IDENTITY.fullmatch(path.name)
     }

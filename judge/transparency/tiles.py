@@ -21,9 +21,9 @@ WIDTH = 1 << HEIGHT
 Leaves = Callable[[int, int], Sequence[bytes]]
 """Returns the leaves [start, end) of a log; fewer at its end."""
 
-LARGEST_LEAF = 0xFFFF
+MAX_LEAF_BYTES = 0xFFFF
 
-LARGEST_TILE = WIDTH * (LARGEST_LEAF + 2)
+MAX_TILE_BYTES = WIDTH * (MAX_LEAF_BYTES + 2)
 
 
 def tile_files(tree: Tree, leaves: Leaves, since: int = 0) -> Iterator[tuple[str, bytes]]:

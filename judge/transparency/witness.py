@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from judge.base.durable_files import read_bounded
 from judge.base.errors import HostError, InputError
 from judge.base.locks import try_lock
-from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, read_checkpoint
+from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, read_checkpoint
 from judge.transparency.log import LOG
 from judge.transparency.merkle import Tree
 from judge.transparency.tiles import CHECKPOINT, WIDTH, read_hashes
@@ -30,7 +30,7 @@ TIMEOUT_S = 10
 DEADLINE_S = 60
 """Timeout of all reads from a site."""
 
-MOST_LEAVES = 1 << 23
+MAX_LEAVES = 1 << 23
 """Maximum leaves of a log; a contest of a million games has three million."""
 
 Read = Callable[[str, int], bytes]
@@ -114,7 +114,7 @@ def _fetched(url: str, most: int) -> bytes:
 def newest(read: Read) -> Checkpoint:
     """Return the checkpoint of a site. Raises InputError if it is missing or invalid."""
     path = LOG + CHECKPOINT
-    return read_checkpoint(read(path, LARGEST_CHECKPOINT), path)
+    return read_checkpoint(read(path, MAX_CHECKPOINT_BYTES), path)
 
 
 def refusal(read: Read, new: Checkpoint, old: Checkpoint | None, key: Ed25519PublicKey) -> WitnessRefusal | None:
@@ -130,8 +130,8 @@ def refusal(read: Read, new: Checkpoint, old: Checkpoint | None, key: Ed25519Pub
         )
     if not new.is_signed(key):
         return WitnessRefusal("it is not signed by the organiser's key: are the address and the key right?")
-    if new.size > MOST_LEAVES:
-        return WitnessRefusal(f"it has {new.size} leaves, and a contest has at most {MOST_LEAVES}")
+    if new.size > MAX_LEAVES:
+        return WitnessRefusal(f"it has {new.size} leaves, and a contest has at most {MAX_LEAVES}")
     if old is not None and new.size < old.size:
         return WitnessRefusal(
             f"it has {new.size} leaves, and the last one had {old.size}: "

@@ -22,14 +22,14 @@ from judge.base.parsing import refuse_ambiguous
 from judge.base.worker_processes import in_parallel
 from judge.contest_games import AttemptState, GameState, Pairing, PublishedGame
 from judge.publish.joined import JOINED, FormerContest
-from judge.publish.load import CHANCE, LARGEST_TABLE, load_export
+from judge.publish.load import CHANCE, MAX_TABLE_BYTES, load_export
 from judge.publish.manifest import ManifestCheck, check_manifest, file_names
 from judge.publish.model import OPEN, PublishedContest, chance_words
 from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables, write_csv, write_rows
 from judge.statistics.fairness import FairnessTest
 from judge.tournament.seeds import Freeze
 from judge.tournament.snapshot import ranks_of
-from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, read_checkpoint
+from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, read_checkpoint
 from judge.transparency.log import LOG
 from judge.transparency.receipt import Receipt, read_receipt
 from judge.transparency.tiles import CHECKPOINT
@@ -47,7 +47,7 @@ from judge.verify.log import (
 from judge.verify.records import RecordJob, VerifiedRecord, chain_problems, replay_record
 from judge.verify.witnesses import Witnessed, drawn_without, read_witness_keys, witness_problems
 
-LARGEST_ANSWER = 64 << 10
+MAX_ANSWER_BYTES = 64 << 10
 """Maximum bytes of an upload's response with its receipt."""
 
 TOLERANCE = 1e-9
@@ -101,8 +101,8 @@ def verify_export(
 
     Raises InputError for a missing export, key, checkpoint or receipt. All other errors become problems in the report.
     """
-    old = None if since is None else read_checkpoint(read_bounded(since, LARGEST_CHECKPOINT), str(since))
-    given = None if receipt is None else read_receipt(read_bounded(receipt, LARGEST_ANSWER), str(receipt))
+    old = None if since is None else read_checkpoint(read_bounded(since, MAX_CHECKPOINT_BYTES), str(since))
+    given = None if receipt is None else read_receipt(read_bounded(receipt, MAX_ANSWER_BYTES), str(receipt))
     named = [] if witness is None else read_witness_keys(witness)
     manifest = check_manifest(directory, public_key)
     witnesses: list[Witnessed] = []
@@ -293,7 +293,7 @@ def _table_problems(directory: Path, contest: PublishedContest) -> Iterator[str]
         if name == README or (name in CERTIFICATE and not _has_certificate(directory)):
             continue
         try:
-            table = read_bounded(directory / "data" / name, LARGEST_TABLE)
+            table = read_bounded(directory / "data" / name, MAX_TABLE_BYTES)
         except InputError as error:
             yield str(error)
             continue
@@ -307,7 +307,7 @@ def _csv_of(directory: Path, name: str, computed: Mapping[str, bytes]) -> bytes:
     """The CSV of a table's JSON file (floats from another machine), if that file is correct."""
     expected = computed[f"{name}.csv"]
     try:
-        table = read_bounded(directory / "data" / f"{name}.json", LARGEST_TABLE)
+        table = read_bounded(directory / "data" / f"{name}.json", MAX_TABLE_BYTES)
         if table == computed[f"{name}.json"] or difference(f"{name}.json", table, computed[f"{name}.json"]):
             return expected
         rows = json.loads(table)

@@ -22,11 +22,11 @@ from judge.publish.model import PublishedContest
 from judge.store.submission_types import ENTERS, State
 from judge.store.types import ANNOUNCED, FROZEN, JournalLine
 from judge.tournament.snapshot import terms_digest
-from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, origin_of, read_checkpoint
+from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of, read_checkpoint
 from judge.transparency.log import LOG
 from judge.transparency.merkle import Tree
 from judge.transparency.receipt import Receipt
-from judge.transparency.tiles import CHECKPOINT, LARGEST_TILE, read_leaves, tile_files
+from judge.transparency.tiles import CHECKPOINT, MAX_TILE_BYTES, read_leaves, tile_files
 
 Attempts = Mapping[tuple[int, int], str]
 """SHA-256 of each published record, by game number and attempt."""
@@ -53,10 +53,10 @@ def read_log(directory: Path, contest: PublishedContest, key: Ed25519PublicKey) 
     """Read the log of an export and compare it with its checkpoint, tiles and journal. Raises InputError if it is
     unreadable.
     """
-    checkpoint = read_checkpoint(read_bounded(directory / LOG / CHECKPOINT, LARGEST_CHECKPOINT), LOG + CHECKPOINT)
+    checkpoint = read_checkpoint(read_bounded(directory / LOG / CHECKPOINT, MAX_CHECKPOINT_BYTES), LOG + CHECKPOINT)
     if checkpoint.size != len(contest.journal):
         raise InputError(f"{LOG}{CHECKPOINT}: of {checkpoint.size} leaves, the journal has {len(contest.journal)}")
-    leaves = read_leaves(lambda path: read_bounded(directory / LOG / path, LARGEST_TILE), checkpoint.size)
+    leaves = read_leaves(lambda path: read_bounded(directory / LOG / path, MAX_TILE_BYTES), checkpoint.size)
     tree = Tree(leaves)
     lines = [_with_digest(line, leaf) for line, leaf in zip(contest.journal, leaves, strict=True)]
     log = ReadLog(checkpoint, tree, lines)
@@ -68,7 +68,7 @@ def read_log(directory: Path, contest: PublishedContest, key: Ed25519PublicKey) 
         log.problems.append(f"{LOG}{CHECKPOINT}: its root is not that of the leaves")
     for path, data in tile_files(tree, lambda start, end: leaves[start:end]):
         log.files.append(path)
-        if read_bounded(directory / LOG / path, LARGEST_TILE) != data:
+        if read_bounded(directory / LOG / path, MAX_TILE_BYTES) != data:
             log.problems.append(f"{LOG}{path}: not the hashes of the leaves")
     log.problems += [
         f"leaf {number} of the log is not the line of the journal"
@@ -213,24 +213,24 @@ def uncounted_attempts(contest: PublishedContest, log: ReadLog) -> Iterator[str]
             found.setdefault(kind, []).append((numbers[game], attempt))
     for kind, each in sorted(found.items()):
         attempts = [f"{number}.{attempt}" for number, attempt in sorted(each)]
-        more = f" and {len(attempts) - MOST_NAMED} more" if len(attempts) > MOST_NAMED else ""
+        more = f" and {len(attempts) - MAX_NAMED} more" if len(attempts) > MAX_NAMED else ""
         noun = "attempt does" if len(attempts) == 1 else "attempts do"
-        yield f"{len(attempts)} {noun} not count, {kind} (game.attempt): {', '.join(attempts[:MOST_NAMED])}{more}"
+        yield f"{len(attempts)} {noun} not count, {kind} (game.attempt): {', '.join(attempts[:MAX_NAMED])}{more}"
 
 
-MOST_NAMED = 20
+MAX_NAMED = 20
 
 
 def log_problems(contest: PublishedContest, log: ReadLog, records: Attempts) -> Iterator[str]:
     """Yield all differences between log and tables."""
-    story = _Story(contest)
+    story = _SubmissionHistory(contest)
     for number, line in enumerate(log.lines):
         for problem in story.take(line):
             yield f"leaf {number} of the log, {line.event}: {problem}"
     yield from story.end(records)
 
 
-class _Story:
+class _SubmissionHistory:
     """Reads a contest's log line by line; each line must be possible after the previous ones."""
 
     def __init__(self, contest: PublishedContest) -> None:

@@ -14,7 +14,7 @@ from judge.contest.worker import outcome_of
 from judge.contest_games import AttemptState, GameConditions, Outcome
 from judge.games.types import Verdict
 from judge.publish.conditions import conditions_of
-from judge.referee.bounds import LARGEST_RECORD
+from judge.referee.bounds import MAX_RECORD_BYTES
 from judge.referee.make_record import verdict_of
 from judge.referee.replay import ReplayWire, replaying
 from judge.referee.seeds import Seed
@@ -73,7 +73,7 @@ class VerifiedRecord:
 def replay_record(job: RecordJob) -> VerifiedRecord:
     """Read and replay one record. Raises nothing: all errors become problems of the result."""
     try:
-        data = read_bounded(job.directory / job.name, LARGEST_RECORD)
+        data = read_bounded(job.directory / job.name, MAX_RECORD_BYTES)
     except InputError as error:
         return VerifiedRecord(job, None, [f"{job.name}: no record: {error}"])
     checked = _replayed(job, data)
@@ -134,7 +134,7 @@ def _attempt_problems(record: GameRecord, job: RecordJob) -> Iterator[str]:
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?\+00:00")
 
-MOST_MEASURED = (1 << 53) - 1
+MAX_MEASURED_VALUE = (1 << 53) - 1
 """The largest number that both verifiers read exactly."""
 
 
@@ -154,7 +154,7 @@ def _measurement_problems(file: RecordFile) -> Iterator[str]:
     measured += [("a core", core) for core in cores]
     measured += [("a time", entry[0]) for block in file.transcript.blocks for entry in block.entries[-1:]]
     for name, value in measured:
-        if value is not None and not 0 <= value <= MOST_MEASURED:
+        if value is not None and not 0 <= value <= MAX_MEASURED_VALUE:
             yield f"impossible: {name} is {value}"
     if not _TIME.fullmatch(record.started_at):
         yield f"impossible: started_at {record.started_at!r:.40} is no time"

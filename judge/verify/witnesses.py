@@ -12,7 +12,7 @@ from judge.base.errors import InputError
 from judge.store.types import UNWITNESSED
 from judge.tournament.snapshot import Snapshot
 from judge.transparency.checkpoint import (
-    LARGEST_CHECKPOINT,
+    MAX_CHECKPOINT_BYTES,
     Checkpoint,
     is_signed,
     origin_of,
@@ -25,8 +25,8 @@ from judge.verify.log import ReadLog
 Key = tuple[str, Ed25519PublicKey]
 """The name and the key of a witness."""
 
-_MOST_FILES = 100
-_LARGEST_KEYS = 64 << 10
+_MAX_FILES = 100
+_MAX_KEYS_BYTES = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Witnessed:
 
 def read_witness_keys(path: Path) -> list[Key]:
     """Read a file with one key per line. Raises InputError for invalid lines or an empty file."""
-    lines = read_bounded(path, _LARGEST_KEYS).decode("utf-8", "replace").splitlines()
+    lines = read_bounded(path, _MAX_KEYS_BYTES).decode("utf-8", "replace").splitlines()
     keys = [read_witness_key(line) for line in lines if line.strip()]
     if not keys:
         raise InputError(f"{path}: no key; judge witness prints the line of its key")
@@ -61,11 +61,11 @@ def witness_problems(
     Raises InputError for a file that is not a checkpoint.
     """
     place = directory / WITNESSED
-    files = sorted(place.iterdir())[:_MOST_FILES] if place.is_dir() else []
+    files = sorted(place.iterdir())[:_MAX_FILES] if place.is_dir() else []
     checkpoints = [log.checkpoint]
     for file in files:
         path = WITNESSED + file.name
-        checkpoint = read_checkpoint(read_bounded(file, LARGEST_CHECKPOINT), path)
+        checkpoint = read_checkpoint(read_bounded(file, MAX_CHECKPOINT_BYTES), path)
         if checkpoint.origin != origin_of(snapshot.name) or not checkpoint.is_signed(key):
             yield f"{path}: not a checkpoint of this log, signed by the organiser's key"
         elif checkpoint.size > log.tree.size or log.tree.root(checkpoint.size) != checkpoint.root:

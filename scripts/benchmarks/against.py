@@ -16,7 +16,7 @@ from judge.base.errors import InputError
 from judge.base.parsing import parse_json
 from scripts.benchmarks.measuring import Figure
 
-LARGEST_FILE = 1 << 20
+MAX_FILE_BYTES = 1 << 20
 """In bytes: of what a former run has printed."""
 
 
@@ -36,11 +36,11 @@ def read_figures(path: Path) -> Sequence[Figure]:
     """The figures that `--json` printed. Raises InputError that names the file and the field."""
     try:
         with path.open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
+            data = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}: give the output of --json of a former run") from None
-    if len(data) > LARGEST_FILE:
-        raise InputError(f"{path}: larger than {LARGEST_FILE} bytes: give the output of --json of a former run")
+    if len(data) > MAX_FILE_BYTES:
+        raise InputError(f"{path}: larger than {MAX_FILE_BYTES} bytes: give the output of --json of a former run")
     return parse_json(list[Figure], data, str(path))
 
 

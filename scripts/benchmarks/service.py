@@ -65,7 +65,7 @@ REFUSALS = 500
 IT_PLAYS_S, PRACTICE_S, NOTICE_S = 10.0, 60.0, 5.0
 """What an author may wait: from an upload to the passed check, from there for the practice games, and for a notice."""
 
-LOOK_S = 0.02
+POLL_INTERVAL_S = 0.02
 
 PLAN = """
 name = "service"
@@ -212,7 +212,7 @@ def _passed_s(served: Served, author: str, archive: bytes) -> float:
     began = time.monotonic()
     number = json.loads(served.ask("POST", f"/submissions?filename=a.tar.gz&name={author}", token, archive))["id"]
     while (state := served.asked(f"/submissions/{number}", token)["state"]) in ("received", "processing"):
-        time.sleep(LOOK_S)
+        time.sleep(POLL_INTERVAL_S)
     if state != "passed":
         raise HostError(f"the upload of the measurement was {state}")
     return time.monotonic() - began
@@ -225,7 +225,7 @@ def _practised_s(served: Served, author: str, archive: bytes) -> float:
     token = served.token(author)
     number = served.asked("/submissions", token)["submissions"][0]["id"]
     while not all(game["verdict"] for game in served.asked(f"/submissions/{number}/practice", token)["games"]):
-        time.sleep(LOOK_S)
+        time.sleep(POLL_INTERVAL_S)
     return time.monotonic() - began
 
 

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from judge.base.scheduling import BEHIND_GAMES, SHORT_SLICE_NS, go_behind_games, woken_at_once
+from judge.base.scheduling import SERVICE_NICENESS, SHORT_SLICE_NS, go_behind_games, woken_at_once
 
 KNOWS_SLICES = tuple(map(int, platform.release().split(".")[:2])) >= (6, 12) and platform.machine() == "x86_64"
 
@@ -63,5 +63,5 @@ def test_only_the_calling_thread_and_its_children_get_low_priority() -> None:
     thread.start()
     thread.join()
 
-    assert [max(before, BEHIND_GAMES)] * 2 == looks
+    assert [max(before, SERVICE_NICENESS)] * 2 == looks
     assert before == nice()

@@ -58,7 +58,7 @@ def test_a_reader_that_is_gone_is_forgotten() -> None:
 
 
 def test_hopelessly_slow_reader_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipe, "MOST_BEHIND_BYTES", 1 << 20)
+    monkeypatch.setattr(pipe, "MAX_BACKLOG_BYTES", 1 << 20)
     reader, writer = os.pipe()
     to = Feed(writer)
     for _ in range(30):

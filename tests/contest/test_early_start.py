@@ -97,7 +97,7 @@ def test_stage_begun_by_the_clock_stays_begun_after_the_clock_is_set_back(tmp_pa
     plan = planned(tmp_path, SOON, LATER)
     with closing(open_store(plan)) as store:
         announce(store, plan)
-        store.tell_once("cup", BEGINS, moment_text(LATER), "the clock")
+        store.log_once("cup", BEGINS, moment_text(LATER), "the clock")
         begin(store, plan, {})
         assert has_begun(store, plan)
 

@@ -223,7 +223,7 @@ def test_witness_is_asked_again_and_signs_the_continuation(
     for size in (1, 2, 3):
         cosign(folder)
         assert f"{WITNESS}: signed {size} leaves\n" == capsys.readouterr().out
-        store.tell_once("spring-cup", "note", str(size), "")
+        store.log_once("spring-cup", "note", str(size), "")
     # A store that was begun anew has another first leaf; the witness has signed the former one.
     (folder / "contest.db").unlink()
     with closing(Store(load_plan(folder).store_url)) as again:
@@ -232,7 +232,7 @@ def test_witness_is_asked_again_and_signs_the_continuation(
             cosign(folder)
         assert "it has signed 3 leaves of a log of this name, but this log has 1" in capsys.readouterr().out
         for number in range(3):
-            again.tell_once("spring-cup", "note", f"other {number}", "")
+            again.log_once("spring-cup", "note", f"other {number}", "")
         with pytest.raises(HostError, match="1 of the witnesses did not sign"):
             cosign(folder)
         assert "answered 422: the proof does not show that the checkpoint continues" in capsys.readouterr().out
@@ -337,7 +337,7 @@ def test_witness_server_signs_over_http_and_continues_after_a_kill(
                     urlopen(f"{address}add-checkpoint", b"x" * 100_000, timeout=30)  # noqa: S310
             finally:
                 server.kill()
-        store.tell_once("spring-cup", "note", "power cut", "")
+        store.log_once("spring-cup", "note", "power cut", "")
 
 
 def test_two_witness_services_on_one_folder_never_sign_two_histories(service: Service) -> None:
@@ -371,14 +371,14 @@ def test_witnesses_are_asked_while_a_contest_is_played_and_at_its_end(
     _, folder = announced
     monkeypatch.setattr(asking, "EVERY_S", 0.05)
     had = len(service.asked)
-    with asking.asked_now_and_then(load_plan(folder)):
+    with asking.periodic_cosigning(load_plan(folder)):
         give_up = time.monotonic() + 60
         while len(service.asked) < had + 4 and time.monotonic() < give_up:
             time.sleep(0.02)
     assert len(service.asked) >= had + 4
     # A witness that is away is an event of the log of the run, and nothing else.
     service.does = says(503)
-    with structlog.testing.capture_logs() as events, asking.asked_now_and_then(load_plan(folder)):
+    with structlog.testing.capture_logs() as events, asking.periodic_cosigning(load_plan(folder)):
         pass
     assert "a witness did not sign" in [event["event"] for event in events]
 

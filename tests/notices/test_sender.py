@@ -27,7 +27,7 @@ from tests.forked import ForkedProcess
 from tests.notices.receiving import ERROR, LOOPBACK, OK, receiving, says
 from tests.notices.test_webhook import never
 
-LOOK_S = 0.02
+POLL_INTERVAL_S = 0.02
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def ended(notices: Notices, author: str, count: int) -> list[Notice]:
         found = notices.of(author, 99)[::-1]
         if count == sum(each.state != "waiting" for each in found):
             return found
-        time.sleep(LOOK_S)
+        time.sleep(POLL_INTERVAL_S)
 
 
 def test_a_notice_is_sent_again_with_its_id_until_it_is_taken(notices: Notices, store: str, tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_hanging_receiver_delays_no_other(notices: Notices, tmp_path: Path) -> N
     ):
         notices.set_webhook("eve", hanging.url, new_secret())
         while not hanging.requests:
-            time.sleep(LOOK_S)
+            time.sleep(POLL_INTERVAL_S)
         notices.set_webhook("ada", receiver.url, new_secret())
         assert ["sent"] == [each.state for each in ended(notices, "ada", 1)]
         assert ["waiting"] == [each.state for each in notices.of("eve", 99)]
@@ -236,7 +236,7 @@ def test_mail_that_a_broken_server_did_not_take_is_sent_when_the_file_is_mended(
         assert {"given up"} == {each.state for each in ended(notices, "ada", 2)}
         rewrite(plan, MAILED.format(port=port, tries=3))
         while [each.state for each in notices.of("ada", 10)] != ["sent", "sent"]:
-            time.sleep(LOOK_S)
+            time.sleep(POLL_INTERVAL_S)
         assert 3 == len(mailbox.mails)
 
 
@@ -245,7 +245,7 @@ def test_waiting_notices_are_retried_at_once_after_a_restart(notices: Notices, s
         with sending(notices, tmp_path, again_s=10_000, tries=5):
             notices.set_webhook("ada", receiver.url, new_secret())
             while not notices.of("ada", 10) or not notices.of("ada", 10)[0].failures:
-                time.sleep(LOOK_S)
+                time.sleep(POLL_INTERVAL_S)
         with sending(notices, tmp_path, again_s=10_000, tries=5):
             assert {"sent"} == {each.state for each in ended(notices, "ada", 1)}
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from judge.notices.policy import NoticePolicy
-from judge.notices.sender import LONGEST_STATUS, NotDeliveredError, call_webhook, new_secret
+from judge.notices.sender import MAX_STATUS_BYTES, NotDeliveredError, call_webhook, new_secret
 from tests.notices.receiving import LOOPBACK, OK, header, receiving, says
 
 POLICY = NoticePolicy(permit=LOOPBACK, plain=True, receiver_s=0.5)
@@ -88,7 +88,7 @@ def test_a_hostile_receiver_costs_bounded_time_and_memory(answer: Any, why: str)
 
 def test_endless_headers_are_not_read() -> None:
     def answer(stream: socket.socket, _number: int) -> None:
-        stream.sendall(b"HTTP/1.1 200 OK\r\n" + b"x: y\r\n" * LONGEST_STATUS)
+        stream.sendall(b"HTTP/1.1 200 OK\r\n" + b"x: y\r\n" * MAX_STATUS_BYTES)
         endlessly(stream, 0)
 
     with receiving(answer) as receiver:

@@ -8,7 +8,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.protocols import protocol_entry
-from judge.referee.bounds import LARGEST_RECORD
+from judge.referee.bounds import MAX_RECORD_BYTES
 from judge.referee.policy import load_policy, policy_names, variants_of
 from judge.referee.side import counted
 from judge.referee.spec import GameSpec, RecordFile
@@ -26,7 +26,7 @@ def test_every_policy_has_bounds_that_are_kept(name: str) -> None:
     """SECURITY.md states both."""
     bounds = load_policy(name).bounds()
 
-    assert bounds.record_bytes <= LARGEST_RECORD
+    assert bounds.record_bytes <= MAX_RECORD_BYTES
     assert bounds.memory_bytes <= GIBIBYTE
 
 

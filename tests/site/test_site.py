@@ -18,7 +18,7 @@ from judge.referee.spec import RecordFile, SeatSpec, public_part
 from judge.render.svg_player import spans, write_film
 from judge.site.game_page import GamePageContext, game_page
 from judge.site.pages import POLICY, STYLE, VIEWER, PagePlace, asset
-from judge.site.site import LARGEST_PAGE, Proof, site
+from judge.site.site import MAX_PAGE_BYTES, Proof, site
 from judge.store.types import JournalLine
 from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.snapshot import FailuresPlan, Snapshot, SnapshotEntry, SnapshotImage
@@ -335,7 +335,7 @@ def test_the_site_grows_with_the_games_and_no_page_with_all_of_them() -> None:
     )
 
     assert sum(large.values()) < 4.4 * sum(small.values())
-    assert max(large.values()) < LARGEST_PAGE - FIXED
+    assert max(large.values()) < MAX_PAGE_BYTES - FIXED
     assert large["index.html"] < 1.1 * small["index.html"]
 
 
@@ -347,7 +347,7 @@ FIXED = sum(len(asset(name)) for name in (STYLE, VIEWER))
 def test_no_page_weighs_more_than_readers_were_promised(agents: int, games: int) -> None:
     pages = dict(site(many_games(agents, games), {}, Proof("", "", []), languages(["zh"])))
 
-    assert {} == {path: len(data) for path, data in pages.items() if len(data) > LARGEST_PAGE - FIXED}
+    assert {} == {path: len(data) for path, data in pages.items() if len(data) > MAX_PAGE_BYTES - FIXED}
 
 
 def test_the_page_of_the_longest_game_weighs_no_more() -> None:
@@ -361,7 +361,7 @@ def test_the_page_of_the_longest_game_weighs_no_more() -> None:
     ]
 
     assert 400 == len(file.record.plies)
-    assert max(weights) <= LARGEST_PAGE - FIXED
+    assert max(weights) <= MAX_PAGE_BYTES - FIXED
 
 
 def test_too_many_agents_make_no_unreadable_crosstable() -> None:

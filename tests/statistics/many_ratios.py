@@ -18,11 +18,11 @@ Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
 
 _UNSEEN = 1e-3
-_MOST_STEPS = 200
+_MAX_STEPS = 200
 """Of one root. Every fourth step halves the interval, which ends at the precision of a float."""
 _CLOSE = 1e-7
 """A root that moves by less, as a share of its distance to the next pole, is found; the ratio errs by its square."""
-_MOST_TANGENTS = 1000
+_MAX_TANGENTS = 1000
 """Four to ten are enough but for tables with kinds a million times as frequent as others."""
 _SAME = 1e-10
 """A distribution that changes by less is found."""
@@ -121,7 +121,7 @@ def _climb(shares: Matrix, scores: Vector, t: float, start: Vector) -> Matrix:
     p = np.tile(start, (len(shares), 1))
     logs = np.zeros_like(p)
     moving = np.arange(len(shares))
-    for _ in range(_MOST_TANGENTS):
+    for _ in range(_MAX_TANGENTS):
         mean = (p[moving] @ scores)[:, None]
         sigma = np.sqrt((p[moving] * (scores - mean) ** 2).sum(axis=1, keepdims=True))
         logs[moving] = _log_weights(shares[moving], scores - 0.5 - t / 2 * (sigma + (scores - mean) ** 2 / sigma))
@@ -146,7 +146,7 @@ def _log_weights(shares: Matrix, offsets: Matrix) -> Matrix:
     high = np.where(offsets < 0, ends, np.inf).min(axis=1)
     first, last = low, high
     x = np.zeros(len(shares))
-    for step in range(_MOST_STEPS):
+    for step in range(_MAX_STEPS):
         parts = offsets / (1 + x[:, None] * offsets)
         excess = (shares * parts).sum(axis=1)
         low, high = np.where(excess > 0, x, low), np.where(excess > 0, high, x)

@@ -32,7 +32,7 @@ JOB = {"bounds": TREE.model_dump(), "ratio": 50, "ratio_from_bytes": 20_000}
 
 STEPS, LEAST_STEPS = 300, 1_000_000
 """Lines of Python for each byte of an archive, and for any: it may become a million bytes of headers."""
-MEMORY, LEAST_MEMORY = 200, 64 << 20
+MEMORY, MIN_MEMORY_BYTES = 200, 64 << 20
 """Bytes of memory for each byte of an archive, and for any: the window of a decompressor."""
 
 INNER = zipped({"a/b": b"12345", "täst": bytes(300)})
@@ -122,7 +122,7 @@ def test_any_archive_is_unpacked_or_refused_in_a_sentence(kind: str, folder: Pat
     assert words.removesuffix("\n").isprintable()
     assert bool(words) or code == 0
     assert steps <= LEAST_STEPS + STEPS * len(archive)
-    assert memory <= LEAST_MEMORY + MEMORY * len(archive)
+    assert memory <= MIN_MEMORY_BYTES + MEMORY * len(archive)
     if code == 0:
         with tempfile.TemporaryDirectory() as name:
             receive_tree(io.BytesIO(stream), Path(name) / "tree", TREE)

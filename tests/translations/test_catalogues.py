@@ -10,7 +10,7 @@ from judge.games.types import Verdict
 from judge.records.outcome import outcome_sentence
 from judge.referee.blame import TABLE
 from judge.referee.verdict_help import FAULTS, RULED
-from judge.site.pages import LONGEST_SENTENCE
+from judge.site.pages import MAX_SENTENCE_CHARACTERS
 from judge.translations.language import CODES, ENGLISH, language
 from scripts.messages import read_catalogue, template
 
@@ -135,4 +135,4 @@ def test_no_text_of_a_stranger_is_slow_to_compare() -> None:
     """Each name in a message games once: this would take minutes if the names could be tried anew."""
     for hostile in (" wins" * 120, "; before that it said " * 27, ": (" * 199, " - " * 200, " - : " * 120):
         for code in OTHERS:
-            language(code).sentence(hostile[:LONGEST_SENTENCE])
+            language(code).sentence(hostile[:MAX_SENTENCE_CHARACTERS])

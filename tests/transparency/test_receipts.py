@@ -18,7 +18,7 @@ from judge.transparency.checkpoint import Checkpoint
 from judge.transparency.keys import make_key
 from judge.transparency.log import SignedLog
 from judge.transparency.merkle import Tree
-from judge.transparency.receipt import LARGEST_RECEIPT, Receipt
+from judge.transparency.receipt import MAX_RECEIPT_BYTES, Receipt
 from judge.verify.export import verify_export
 from tests.verify.log_forgeries import held
 
@@ -56,7 +56,7 @@ def test_a_receipt_proves_that_an_upload_is_in_the_log_or_was_dropped(
 
     assert ("submission 1", "a" * 64) == (receipt.text, json.loads(receipt.leaf)["digest"])
     assert [] == problems()
-    assert len(answer.read_bytes()) <= LARGEST_RECEIPT
+    assert len(answer.read_bytes()) <= MAX_RECEIPT_BYTES
     verify(public.directory, public.public_key, receipt=answer)
     assert f"receipt  submission 1, SHA-256 {'a' * 16}: is leaf 1 of the log\n" in capsys.readouterr().out
 
@@ -96,4 +96,4 @@ def test_a_receipt_of_a_log_of_a_million_leaves_has_2_kb() -> None:
     receipt = Receipt.of(tree, 123456, line.leaf, line.text, checkpoint)
 
     assert 20 == len(receipt.proof)
-    assert len(json.dumps(receipt.model_dump(), separators=(",", ":"))) <= LARGEST_RECEIPT
+    assert len(json.dumps(receipt.model_dump(), separators=(",", ":"))) <= MAX_RECEIPT_BYTES

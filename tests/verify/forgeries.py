@@ -508,7 +508,7 @@ def with_other_agents(forger: Forger) -> None:
 def choose_draw(forger: Forger) -> None:
     """A line more before the entries are frozen gives another draw, by which all is played."""
     text = str(forger.chance.getrandbits(32))
-    forger.begin_again(between=lambda store: store.tell_once("spring-cup", NOTE, text, "judge"))
+    forger.begin_again(between=lambda store: store.log_once("spring-cup", NOTE, text, "judge"))
 
 
 def choose_secret(forger: Forger) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from judge.agents.agents import no_agent, refuse_person
+from judge.agents.agents import agent_not_found, refuse_person
 from judge.base.durable_files import is_directory, is_file, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.toml_files import toml_quoted
@@ -166,7 +166,7 @@ def _agent_from_folder(named: str, folder: Path) -> str:
         return named
     path = _from_folder(named, folder)
     if not is_file(Path(named)) and not is_directory(Path(named)):
-        raise no_agent(named)
+        raise agent_not_found(named)
     return path
 
 

@@ -24,7 +24,7 @@ from judge.contest.plan import load_plan
 from judge.contest.run_lock import alone
 from judge.contest.runner import ContestRunner, StopReason
 from judge.contest.take_snapshot import images_of
-from judge.contest.witnesses import asked_now_and_then
+from judge.contest.witnesses import periodic_cosigning
 from judge.publish.model import chance_words
 from judge.referee.play import Slot
 from judge.sandbox.docker.reaper import reap
@@ -76,7 +76,7 @@ def run(
         is_new = not has_begun(store, planned)
         is_early = is_new and _begins_early(early_words(store, planned), now)
         make_ready(planned.plan.box, planned.policy, [])
-        witnesses = stack.enter_context(asked_now_and_then(planned))
+        witnesses = stack.enter_context(periodic_cosigning(planned))
         found = begin(store, planned, _host(), witnesses.cosign, is_early=is_early)
         if is_new:
             note(f"judge: the chance of {found.name}: {chance_words(found.snapshot, None)}")
@@ -88,8 +88,8 @@ def run(
         _check_images(found, accept_images)
         if found.has_new_plan:
             note(f"judge: {planned.path} was changed since the contest was locked in; the changes have no effect")
-        if found.folders_said:
-            note(f"judge: {printable(found.folders_said, 2000)}")
+        if found.folders_notice:
+            note(f"judge: {printable(found.folders_notice, 2000)}")
         is_elsewhere = bool(cluster) and not found.is_over()
         executor = _elsewhere(found, cluster, tls) if is_elsewhere else _here(found, slots)
         recorder.start()

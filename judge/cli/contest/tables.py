@@ -158,7 +158,7 @@ def _status(contest: Contest, games: bool, tested: bool) -> dict[str, Any]:
         "to_come": to_come.games,
         "is_exact": to_come.is_exact or contest.is_over(),
         "chance": _chance(contest),
-        "folders": contest.folders_said,
+        "folders": contest.folders_notice,
         "hosts": [dataclasses.asdict(host) for host in contest_hosts(contest.store, contest.name, tests)],
         "cores": {} if contest.is_over() else {core: who for core, who in holders_here().items() if who},
         "disqualified": dict(standing.out),

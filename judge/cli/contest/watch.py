@@ -26,7 +26,7 @@ from judge.contest.plan import load_plan
 from judge.submissions.windows import Windows
 from judge.terminal.contest_screen import game_screen, line_of, overview
 
-LOOK_S = 0.1
+POLL_INTERVAL_S = 0.1
 """Interval between reads of the log and redraws."""
 
 BEGIN_LOOK_S = 1.0
@@ -125,7 +125,7 @@ class Followed:
             yield from self.news()
             if is_over:
                 return
-            time.sleep(LOOK_S)
+            time.sleep(POLL_INTERVAL_S)
 
     def is_over(self) -> bool:
         """Whether no more events will come. Call it before reading the last events: the store has a result before the
@@ -156,5 +156,5 @@ def _on_screen(followed: Followed) -> None:
             shown = game_screen(live, followed.game, now_ms) if followed.game else overview(live, now_ms)
             terminal.update(shown, refresh=True)
             if goes_on:
-                time.sleep(LOOK_S)
+                time.sleep(POLL_INTERVAL_S)
     console.print(shown, height=min(console.height - 2, 30))

@@ -44,7 +44,7 @@ from judge.broadcast.pipe import END, Feed
 from judge.broadcast.running import moment
 from judge.contest.contest import Contest, open_store
 from judge.contest.event_log.moves import Connection, Key, WorkerMoves
-from judge.contest.event_log.store_changes import LOOK_S, StoreChanges, stamp_of
+from judge.contest.event_log.store_changes import POLL_INTERVAL_S, StoreChanges, stamp_of
 from judge.contest.plan import BroadcastPlan, Planned
 from judge.records.outcome import outcome_sentence, score_text
 from judge.referee.spec import RecordFile
@@ -57,12 +57,12 @@ TABLE_S, TABLE_SHARE = 0.5, 0.05
 OVERLAP = 100
 """Journal lines that are read again: a line may become visible after its successor."""
 
-LONGEST_REASON = 300
+MAX_REASON_CHARACTERS = 300
 
 REST_S = 0.01
 """Pause after each round."""
 
-LONGEST_SLEEP_S = 1.0
+MAX_SLEEP_S = 1.0
 """Maximum time between reads of the store."""
 
 CONNECT_INTERVAL_S = 0.05
@@ -169,7 +169,7 @@ class Recorder:
 
     def _events_of(self, number: int, line: JournalLine) -> Iterator[AnyEvent]:
         at = moment(datetime.fromisoformat(line.at).timestamp() * 1000)
-        reason = plain_text(line.text, LONGEST_REASON)
+        reason = plain_text(line.text, MAX_REASON_CHARACTERS)
         match line.event:
             case "created":
                 agents = tuple(
@@ -254,7 +254,7 @@ class Recorder:
                 "winner": record.winner,
                 "score": score_text(record.verdict, record.winner),
                 "outcome": plain_text(
-                    outcome_sentence(record.verdict, record.winner, names, record.reason), LONGEST_REASON
+                    outcome_sentence(record.verdict, record.winner, names, record.reason), MAX_REASON_CHARACTERS
                 ),
                 "moves": len(record.plies),
             }
@@ -347,7 +347,7 @@ class _Loop:
                 return
             now, stamp = time.monotonic(), self._stamp()
             due = self._recorder.due_s()
-            if stamp != self._last_stamp or now - self._read_at >= LONGEST_SLEEP_S or due == 0:
+            if stamp != self._last_stamp or now - self._read_at >= MAX_SLEEP_S or due == 0:
                 self._last_stamp, self._read_at = stamp, now
                 self._changes.watch()
                 self._recorder.read_store()
@@ -357,7 +357,7 @@ class _Loop:
     def _sleep_s(self) -> float:
         if self._is_ending:
             return 0.0
-        longest = LONGEST_SLEEP_S if self._changes.fileno() >= 0 else LOOK_S
+        longest = MAX_SLEEP_S if self._changes.fileno() >= 0 else POLL_INTERVAL_S
         due = self._recorder.due_s()
         return longest if due is None else min(longest, due)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from judge.contest.plan import Planned
 
-LOOK_S = 0.25
+POLL_INTERVAL_S = 0.25
 """Polling interval where no change notification exists."""
 
 _IN_MODIFY, _IN_NONBLOCK, _IN_CLOEXEC = 0x2, os.O_NONBLOCK, os.O_CLOEXEC
@@ -21,10 +21,10 @@ def _files(planned: Planned) -> tuple[Path, ...]:
 
 
 def stamp_of(planned: Planned) -> Callable[[], object]:
-    """Return a function whose result changes with the store, or every `LOOK_S` if changes cannot be seen."""
+    """Return a function whose result changes with the store, or every `POLL_INTERVAL_S` if changes cannot be seen."""
     paths = _files(planned)
     if not paths:
-        return lambda: int(time.monotonic() / LOOK_S)
+        return lambda: int(time.monotonic() / POLL_INTERVAL_S)
 
     def stamp() -> object:
         found = []

@@ -25,12 +25,12 @@ def share_files(store: Store, planned: Planned, snapshot: Snapshot) -> int:
     if not store.keeps_files:
         return 0
     name, files, agents = snapshot.name, Files(planned.files), AgentStore(planned.agents)
-    kept = set(store.kept_files(name))
+    kept = set(store.stored_files(name))
     here = {(FileKind.FILE, digest) for digest in files.digests()}
     here |= {(FileKind.AGENT, digest) for digest in agents.digests()}
     brought = sorted(kept - here)
     for kind, digest in brought:
-        data = store.kept_file(name, kind, digest)
+        data = store.stored_file(name, kind, digest)
         try:
             if kind is FileKind.AGENT:
                 agents.put_packed(digest, BytesIO(data))

@@ -41,7 +41,7 @@ IMPORTED = "folders.json"
 ALL_GAMES = 2**62
 """Greater than any game number."""
 
-MOST_HEADS_BYTES = 4096
+MAX_HEADER_BYTES = 4096
 _HEADS = TypeAdapter(Heads)
 _OWNER = re.compile(r"([A-Za-z0-9_-][A-Za-z0-9._-]{0,63})-([0-9a-f]{32})")
 _LOCK = "lock"
@@ -63,7 +63,7 @@ class AgentFolder:
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class ImportedFolders:
     """The initial folders of a contest, and a phrase for their source."""
 
     source: str
@@ -122,7 +122,7 @@ class _Imports(BaseModel):
 # --- import -----------------------------------------------------------------------------------------------------------
 
 
-def brought(planned: Planned) -> Brought | None:
+def brought(planned: Planned) -> ImportedFolders | None:
     """The imported folders before the contest begins; None if all are empty. Raises InputError if they are
     unusable or contest.toml names others.
     """
@@ -137,7 +137,7 @@ def brought(planned: Planned) -> Brought | None:
     refuse_without_folders(planned)
     if not named:
         return _imported(planned, imported)
-    return Brought(named, read_any(planned.folder / named, planned.policy))
+    return ImportedFolders(named, read_any(planned.folder / named, planned.policy))
 
 
 def refuse_without_folders(planned: Planned) -> None:
@@ -156,7 +156,7 @@ def read_any(path: Path, policy: Policy) -> Sequence[AgentFolder]:
     return read_folders(path, policy)
 
 
-def bring(planned: Planned, source: Path, replaces: bool) -> Brought:
+def bring(planned: Planned, source: Path, replaces: bool) -> ImportedFolders:
     """Import the initial folders of a contest, all or none. Raises InputError and HostError."""
     refuse_without_folders(planned)
     path = planned.folder / IMPORTED
@@ -167,7 +167,7 @@ def bring(planned: Planned, source: Path, replaces: bool) -> Brought:
         )
     if path.exists() and not replaces:
         raise InputError(f"{path}: folders were imported already; --force replaces them")
-    found = Brought(str(source), read_any(source, planned.policy))
+    found = ImportedFolders(str(source), read_any(source, planned.policy))
     files = Files(planned.files)
     folders = tuple(
         _Import(name=each.name, program=each.program, state=files.put(each.state.data)) for each in found.folders
@@ -179,7 +179,7 @@ def bring(planned: Planned, source: Path, replaces: bool) -> Brought:
     return found
 
 
-def _imported(planned: Planned, path: Path) -> Brought:
+def _imported(planned: Planned, path: Path) -> ImportedFolders:
     files = Files(planned.files)
     try:
         imports = _Imports.model_validate_json(path.read_bytes())
@@ -189,7 +189,7 @@ def _imported(planned: Planned, path: Path) -> Brought:
         _fitting(AgentFolder(each.name, each.program, _stored(files, each.state)), planned.policy)
         for each in imports.folders
     ]
-    return Brought(imports.source, folders)
+    return ImportedFolders(imports.source, folders)
 
 
 # --- export -----------------------------------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ def _read_owner(directory: Path, room: Capacity) -> Archive:
 
 def _read_heads(path: Path) -> Heads:
     try:
-        if path.stat().st_size > MOST_HEADS_BYTES:
+        if path.stat().st_size > MAX_HEADER_BYTES:
             raise InputError(f"{path}: not written by judge: it is too large")
         heads = _HEADS.validate_json(path.read_bytes())
     except (OSError, ValidationError):

@@ -17,7 +17,7 @@ from judge.records.gomoku.gomocup_result_files import BY_FAILURE, BY_ILLEGAL, BY
 from judge.records.gomoku.psq import read_psq
 from judge.records.gomoku.record import FiveRecord, Outcome, outcome_on_board
 
-MOST_GAMES = 100_000
+MAX_GAMES = 100_000
 LARGEST_GAME, LARGEST_STATE = 1 << 20, 32 << 20
 """In bytes."""
 
@@ -49,8 +49,8 @@ def read_played(directory: Path) -> Sequence[TheirGame]:
     paths = sorted(path for path in directory.iterdir() if path.suffix == ".psq")
     if not paths:
         raise InputError(f"{directory}: no .psq file; give the directory with the games of a tournament")
-    if len(paths) > MOST_GAMES:
-        raise InputError(f"{directory}: more than {MOST_GAMES} games; split it")
+    if len(paths) > MAX_GAMES:
+        raise InputError(f"{directory}: more than {MAX_GAMES} games; split it")
     ends = _read_state(directory / STATE)
     return [_read_game(path, ends) for path in paths]
 

@@ -40,7 +40,7 @@ _ENDS: Mapping[str, int] = {
     Verdict.ILLEGAL: BY_ILLEGAL,
 }
 
-LONGEST_MESSAGE = 2000
+MAX_MESSAGE_CHARACTERS = 2000
 
 
 def end_of(verdict: str) -> int:
@@ -172,7 +172,7 @@ def _messages(game: ContestGame, record: FiveRecord, name: str) -> bytes:
         if step.seat is None:
             continue
         used[step.seat] += step.ms or 0
-        said = [f"MESSAGE {one_line(message, LONGEST_MESSAGE)}" for message in step.messages]
+        said = [f"MESSAGE {one_line(message, MAX_MESSAGE_CHARACTERS)}" for message in step.messages]
         lines.append("\n".join([f"({number}) {said[0]}", *said[1:], ""]) if said else f"({number}) ")
         lines.append(f"{round(used[step.seat])}ms\n")
     foul = "Forbidden move!\n" if record.verdict == Verdict.FOUL else ""

@@ -25,12 +25,12 @@ from judge.records.managers import ImportedAgent, ImportedContest
 from judge.records.text_files import decode_file
 from judge.referee.policy import load_policy
 
-LARGEST_FILE = 1 << 20
+MAX_FILE_BYTES = 1 << 20
 """In bytes, for the tournament file and the openings file."""
 
-MOST_AGENTS, MOST_OPENINGS = 500, 1000
+MAX_AGENTS, MOST_OPENINGS = 500, 1000
 
-LARGEST_BOARD = 26
+MAX_BOARD_SIZE = 26
 """GomocupJudge names columns by one letter."""
 
 POLICIES: Mapping[int, tuple[str, Rule]] = {
@@ -106,7 +106,7 @@ def read_tournament(path: Path) -> ImportedContest:
             file.remark(key, f"unknown to GomocupJudge; {suggest(key, (*_REQUIRED, *_OTHERS))}. It is not used")
         elif _OTHERS.get(key) and file.fields[key].value not in ("", "0"):
             file.remark(key, f"not imported: {_OTHERS[key]}")
-    size = file.number("board", 5, LARGEST_BOARD, "squares along a side")
+    size = file.number("board", 5, MAX_BOARD_SIZE, "squares along a side")
     policy, rule = _policy(file)
     openings = _openings(file, size, rule)
     agents = _agents(file)
@@ -164,7 +164,7 @@ def _fields(path: Path) -> Mapping[str, _Field]:
 
 
 def _lines(path: Path, what: str) -> Sequence[str]:
-    data = read_bounded(path, LARGEST_FILE, f"give the path of {what}", links=True)
+    data = read_bounded(path, MAX_FILE_BYTES, f"give the path of {what}", links=True)
     return decode_file(data, str(path)).split("\n")
 
 
@@ -246,8 +246,8 @@ def _openings(file: _Tournament, size: int, rule: Rule) -> tuple[str, ...]:
 
 def _agents(file: _Tournament) -> tuple[ImportedAgent, ...]:
     words = file.fields["engines"].words
-    if not 2 <= len(words) <= MOST_AGENTS:
-        raise file.refused("engines", f"{len(words)} programs; a tournament has from 2 to {MOST_AGENTS}")
+    if not 2 <= len(words) <= MAX_AGENTS:
+        raise file.refused("engines", f"{len(words)} programs; a tournament has from 2 to {MAX_AGENTS}")
     line = f"{file.path}, line {file.fields['engines'].line}"
     agents: dict[str, ImportedAgent] = {}
     for word in words:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from judge.games.types import Verdict
 from judge.records.gomoku.record import WINNERS, FiveRecord, Laying, Move, Outcome, outcome_on_board
 
-LONGEST_NAME = 100
+MAX_NAME_CHARACTERS = 100
 
 BY_RULES, BY_TIME, BY_FAULT, UNKNOWN = 0, 15, -2, -1
 
@@ -72,14 +72,14 @@ def safe_name(name: str) -> str:
     The first character is a letter or `_`: Piskvork would consume a digit after the moves.
     """
     safe = piskvork_name(name)
-    return (safe if re.match(r"[A-Za-z_]", safe) else f"_{safe}")[:LONGEST_NAME].rstrip()
+    return (safe if re.match(r"[A-Za-z_]", safe) else f"_{safe}")[:MAX_NAME_CHARACTERS].rstrip()
 
 
 def piskvork_name(text: str) -> str:
     """Keep letters, digits, blanks and `_.+()#@-`. Accents are removed; every other character becomes `_`."""
-    plain = unicodedata.normalize("NFKD", text[:LONGEST_NAME])
+    plain = unicodedata.normalize("NFKD", text[:MAX_NAME_CHARACTERS])
     letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
-    words = " ".join(letters.split())[:LONGEST_NAME]
+    words = " ".join(letters.split())[:MAX_NAME_CHARACTERS]
     return re.sub(r"[^A-Za-z0-9 _.+()#@-]", "_", words).rstrip()
 
 

@@ -17,7 +17,7 @@ from judge.sandbox.machine.pipes import CHUNK, await_readable
 STDOUT, STDERR = 1, 2
 """Stream numbers of the Engine."""
 
-LARGEST_FRAME = 4 << 20
+MAX_FRAME_BYTES = 4 << 20
 
 PATIENCE_S = 0.01
 """Time to wait for data at once while another call is running."""
@@ -39,7 +39,7 @@ class Frames:
         self._rest += data
         while len(self._rest) >= self._header:
             end = self._header + int.from_bytes(self._rest[self._header - 4 : self._header], "big")
-            if end > LARGEST_FRAME:
+            if end > MAX_FRAME_BYTES:
                 raise HostError(f"The Engine's attach stream holds a frame of {end} bytes: it is broken")
             if len(self._rest) < end:
                 return

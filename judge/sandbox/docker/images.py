@@ -130,7 +130,7 @@ def listing() -> list[ImageState]:
         ]
 
 
-def runtimes_with(word: str) -> list[str]:
+def runtimes_providing(word: str) -> list[str]:
     """Return the runtimes that provide a module, program or library of this name: ours, and an organiser's built ones.
 
     Without an Engine only ours.

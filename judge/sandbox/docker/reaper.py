@@ -21,7 +21,7 @@ UNMARKED_AGE_S = 3600
 REAP_TIMEOUT_S = 60.0
 """Timeout for a response of the Engine, and for the end of a container."""
 
-LOOK_S = 0.5
+POLL_INTERVAL_S = 0.5
 """Interval between attempts to remove a container."""
 
 
@@ -74,7 +74,7 @@ def _remove(engine: Engine, container: str) -> None:
                     f"What an earlier judge left cannot be ended yet, and uses the cores of its game ({error}): "
                     "try again in a minute; if it stays so, restart the host"
                 ) from error
-            time.sleep(LOOK_S)
+            time.sleep(POLL_INTERVAL_S)
 
 
 def _reap_volumes(engine: Engine) -> Iterator[str]:

@@ -69,7 +69,7 @@ class StallWatch:
         for cgroup in self.cgroups:
             with suppress(OSError):  # of version 2 none may have both processes and children
                 (cgroup / "cgroup.procs").write_text(str(self._process.pid), encoding="ascii")
-        self.go_near(places)
+        self.attach_to(places)
 
     @property
     def pid(self) -> int:
@@ -81,7 +81,7 @@ class StallWatch:
         """Whether the probe runs."""
         return self._process.poll() is None
 
-    def go_near(self, places: Iterable[Nearby], *, at_once: bool = True) -> None:
+    def attach_to(self, places: Iterable[Nearby], *, at_once: bool = True) -> None:
         """Read the disks of other boxes from now on, in the same cgroups. Raises OSError where the probe is gone.
 
         `at_once`: on return the probe has begun to.
@@ -213,7 +213,7 @@ class _Watches:
             if shared.games:
                 if was_near and is_ours:
                     with suppress(OSError):
-                        shared.watch.go_near(shared.games[0], at_once=False)
+                        shared.watch.attach_to(shared.games[0], at_once=False)
             elif not is_ours:
                 shared.watch.close()
             elif not shared.watch.rest():
@@ -233,7 +233,7 @@ class _Watches:
             return shared.watch.is_running
         if shared.watch.is_running:
             with suppress(OSError):
-                shared.watch.go_near(places)
+                shared.watch.attach_to(places)
                 return True
         shared.watch.close()
         return False

@@ -23,10 +23,10 @@ FULL = "full .*total="
 SOME = "some .*total="
 """The same for time in which any waited."""
 
-MOST_OPEN = 64
+MAX_OPEN_FILES = 64
 """So many stat files of threads are kept open for a cgroup, and those of one look more."""
 
-LONGEST_LISTING = 1 << 16
+MAX_LISTING_BYTES = 1 << 16
 """Bytes of a list of threads that are read."""
 
 UNIFIED = ""
@@ -179,7 +179,7 @@ class Threads:
             threads = self._threads()
         except OSError:
             return False
-        if len(self._states) > MOST_OPEN:
+        if len(self._states) > MAX_OPEN_FILES:
             self._close_states()
         return any(self._state(thread) in BUSY_STATES for thread in threads)
 
@@ -192,7 +192,7 @@ class Threads:
         if self._open_listing < 0:
             self._open_listing = os.open(self._listing, os.O_RDONLY)
         try:
-            return os.pread(self._open_listing, LONGEST_LISTING, 0).split()
+            return os.pread(self._open_listing, MAX_LISTING_BYTES, 0).split()
         finally:
             if not self._is_kept:
                 self._close_listing()

@@ -16,7 +16,7 @@ from threading import Event, Lock, Thread
 from judge.base.errors import InputError
 from judge.base.locks import lock, try_lock
 from judge.base.text import decode
-from judge.sandbox.machine.cores import available, core_of, on_all_given
+from judge.sandbox.machine.cores import available, core_of, on_all_processors
 from judge.sandbox.machine.procfs import program_name, started_ticks, status_field
 
 VARIABLE = "JUDGE_LOCKS"
@@ -53,7 +53,7 @@ class CoreLocks:
     def __enter__(self) -> None:
         """Lock them, waiting as long as necessary."""
         if not self.take_if_free():
-            self.say_who_has_them()
+            self.report_holders()
             self.wait()
 
     def __exit__(self, *_: object) -> None:
@@ -78,7 +78,7 @@ class CoreLocks:
                 return False
         return True
 
-    def say_who_has_them(self) -> None:
+    def report_holders(self) -> None:
         """Tell which holder is waited for, each once."""
         for path in self._paths:
             text = f"waiting for core {path.name.removeprefix('cpu')}: {holder_of(path)} has it"
@@ -99,7 +99,7 @@ def take_one(of: Sequence[CoreLocks]) -> CoreLocks:
         if locks.take_if_free():
             return locks
     for locks in of:
-        locks.say_who_has_them()
+        locks.report_holders()
     won: list[CoreLocks] = []
     deciding, is_decided = Lock(), Event()
 
@@ -138,7 +138,7 @@ def holders(cores: Collection[int]) -> Mapping[int, str]:
 
 def holders_here() -> Mapping[int, str]:
     """Who has each core of this machine now; empty for one that is free. Nothing where the locks cannot be seen."""
-    with on_all_given():
+    with on_all_processors():
         own = sorted({core_of(each) for each in available()})
     try:
         found = holders(own)

@@ -66,7 +66,7 @@ _GIVEN = available()
 
 
 @contextmanager
-def on_all_given() -> Iterator[None]:
+def on_all_processors() -> Iterator[None]:
     """Let this thread use all processors that this process had at its start; it may have moved to a few of them."""
     before = available()
     os.sched_setaffinity(0, _GIVEN)

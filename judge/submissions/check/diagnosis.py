@@ -17,7 +17,7 @@ from judge.base.durable_files import is_directory, is_file
 from judge.base.text import decode, printable
 from judge.games.types import Verdict
 from judge.referee.policy import Policy
-from judge.sandbox.docker.images import runtimes_with
+from judge.sandbox.docker.images import runtimes_providing
 from judge.submissions.check.runner import RecordedTalk
 from judge.submissions.check.start_faults import other_name, pointers_of, processor_advice, why_not_started
 from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
@@ -320,7 +320,7 @@ def _interpreter(talk: RecordedTalk) -> str:
 
 def _missing(what: str, name: str, fix: str, policy: Policy) -> str:
     name = printable(name, 60)
-    having = runtimes_with(name)
+    having = runtimes_providing(name)
     if having:
         best = next((runtime for runtime in having if runtime in policy.admits), having[0])
         fix = f'the runtime {best} has it: set runtime = "{best}" in agent.toml'

@@ -32,7 +32,7 @@ class Group:
     name: str
     members: tuple[Competitor, ...]
 
-    def left_to_play(self, cycles: int, played: Sequence[PlayedPairing]) -> list[list[Pair]]:
+    def remaining_pairs(self, cycles: int, played: Sequence[PlayedPairing]) -> list[list[Pair]]:
         """Return the remaining rounds."""
         met = Counter(each.pairing.agents for each in played if each.pairing.group == self.name)
         rounds: list[list[Pair]] = []
@@ -90,7 +90,7 @@ class _Staged(TournamentFormat):
         earlier = [each.pairing for each in played]
         rounds: list[list[Pairing]] = []
         for stage in self.stages(entries, played)[-1:]:
-            for pairs in self._left_to_play(stage, played):
+            for pairs in self._remaining_pairs(stage, played):
                 rounds.append(set_tables(pairs, next_number(earlier), earlier))
                 earlier += rounds[-1]
         return rounds
@@ -100,7 +100,7 @@ class _Staged(TournamentFormat):
         stages: list[list[Group]] = []
         while (stage := self.stage_after(stages, entries, played)) is not None:
             stages.append(stage)
-            if self._left_to_play(stage, played):
+            if self._remaining_pairs(stage, played):
                 break
         return stages
 
@@ -154,13 +154,13 @@ class _Staged(TournamentFormat):
                 values |= group.compared(played, self.ranking)
         return values
 
-    def _left_to_play(
+    def _remaining_pairs(
         self, stage: Sequence[Group], played: Sequence[PlayedPairing]
     ) -> list[list[tuple[str, str, str]]]:
         by_group = [
             [
                 [(first.id, second.id, group.name) for first, second in pairs]
-                for pairs in group.left_to_play(self.cycles, played)
+                for pairs in group.remaining_pairs(self.cycles, played)
             ]
             for group in stage
         ]

@@ -33,7 +33,7 @@ from judge.web.authors.submissions import practice_values, submission_values
 from judge.web.intake.app import AgentName, AppState, Filename, Number, ask_practice, stored_file
 from judge.web.kit.answers import AsciiJSON, download, html, page
 from judge.web.kit.errors import UnauthorizedError, route_with_errors
-from judge.web.kit.forms import check_site, sent_form
+from judge.web.kit.forms import check_site, form_fields
 from judge.web.kit.session import AUTHOR, sign_in
 
 FOLDER = "author"
@@ -41,9 +41,9 @@ FOLDER = "author"
 PATHS = (FOLDER, *(f"{code}/{FOLDER}" for code in CODES[1:]))
 
 SCRIPT = "author.js"
-MOST_SUBMISSIONS = 100
-MOST_GAMES = 500
-MOST_NOTICES = 50
+MAX_SUBMISSIONS = 100
+MAX_GAMES = 500
+MAX_NOTICES = 50
 
 
 class Desk:
@@ -189,11 +189,11 @@ def end(request: Request) -> Response:
 def index(own: Signed) -> Response:
     """Show the author's submissions and games."""
     register = own.state.register
-    games = register.own_games(own.author, MOST_GAMES + 1)
+    games = register.own_games(own.author, MAX_GAMES + 1)
     values = {
-        "submissions": register.submissions(own.author, limit=MOST_SUBMISSIONS),
-        "games": games[:MOST_GAMES],
-        "more_games": len(games) > MOST_GAMES,
+        "submissions": register.submissions(own.author, limit=MAX_SUBMISSIONS),
+        "games": games[:MAX_GAMES],
+        "more_games": len(games) > MAX_GAMES,
         "has_begun": register.has_begun(),
         "hosts": own.desk.hosts(),
         "most_bytes": own.state.directory.intake.upload_bytes,
@@ -211,7 +211,7 @@ def _notices_page(own: Own, problem: str = "") -> Response:
     stored = own.state.notices
     values = {
         "targets": stored.targets(own.author),
-        "notices": stored.of(own.author, MOST_NOTICES),
+        "notices": stored.of(own.author, MAX_NOTICES),
         "problem": problem,
     }
     return own.page("author_notices.html", values, 422 if problem else 200)
@@ -220,7 +220,7 @@ def _notices_page(own: Own, problem: str = "") -> Response:
 @pages.post("/notices.html", dependencies=FORM)
 async def set_webhook(own: Signed) -> Response:
     """Set or remove the author's webhook."""
-    url = (await sent_form(own.request)).get("webhook", "").strip()
+    url = (await form_fields(own.request)).get("webhook", "").strip()
     try:
         if url:
             parse_target(url, own.state.directory.intake.notices)
@@ -313,7 +313,7 @@ def attempt_page(own: Signed, stem: Stem, attempt: Attempt) -> Response:
 
 
 @pages.get("/games/{stem}.html")
-def own_game_page(own: Signed, stem: Stem) -> Response:
+def private_game_page(own: Signed, stem: Stem) -> Response:
     """Show a game."""
     return _game_page(own, stem)
 

@@ -36,7 +36,7 @@ Ask the organiser for a token, and send it as `Authorization: Bearer TOKEN`.
 ACCEPTED = "an archive of an agent's files or sources, or one program; docs/authors.md describes the contents"
 PATHS = ("submissions", "contest", "health")
 PAGE = 50
-LARGEST_ID = (1 << 63) - 1
+MAX_ID = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def author_of(
 
 
 Author = Annotated[str, Depends(author_of)]
-Number = Annotated[int, Path(ge=1, le=LARGEST_ID, description="The number of a submission.")]
+Number = Annotated[int, Path(ge=1, le=MAX_ID, description="The number of a submission.")]
 Filename = Annotated[
     str,
     Query(
@@ -151,7 +151,7 @@ async def submit(request: Request, state: State, author: Author, filename: Filen
 def submissions(
     state: State,
     author: Author,
-    before: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
+    before: Annotated[int | None, Query(ge=1, le=MAX_ID)] = None,
     limit: Annotated[int, Query(ge=1, le=PAGE)] = PAGE,
 ) -> Page:
     """List your submissions, newest first."""

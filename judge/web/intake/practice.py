@@ -20,9 +20,9 @@ from judge.submissions.practice import PracticeHost, play_next
 from judge.submissions.service import IntakeDirectory, is_in_the_way, requeue_lost, working
 from judge.web.intake.workers import GONE_S, prepare
 
-LOOK_S = 0.1
+POLL_INTERVAL_S = 0.1
 """Interval between checks whether another process waits for a core."""
-AGAIN_S = 1.0
+RETRY_INTERVAL_S = 1.0
 """Interval between searches for a free slot."""
 POLITE_S = 2.0
 """Time for an ended worker to remove its containers."""
@@ -64,7 +64,7 @@ class PracticePlayers:
                 self._look()
             except (JudgeError, SQLAlchemyError, OSError) as error:
                 log.error("practice games cannot be played now", error=str(error))  # noqa: TRY400 - a sentence
-                self._end.wait(AGAIN_S)
+                self._end.wait(RETRY_INTERVAL_S)
         kill(self._workers, POLITE_S)
 
     def _look(self) -> None:
@@ -75,12 +75,12 @@ class PracticePlayers:
                 if worker not in self._running:
                     worker.start(play_job, self._directory, self._host)
                     self._running.add(worker)
-        again = time.monotonic() + AGAIN_S
+        again = time.monotonic() + RETRY_INTERVAL_S
         while time.monotonic() < again and not self._end.is_set():
             if not self._running:
                 self._end.wait(again - time.monotonic())
                 return
-            ended = [self._settle(worker) for worker in wait(self._running, LOOK_S)]
+            ended = [self._settle(worker) for worker in wait(self._running, POLL_INTERVAL_S)]
             if any(ended):
                 return
             for worker in list(self._running):

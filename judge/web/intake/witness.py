@@ -23,7 +23,7 @@ from judge.base.errors import HostError, InputError
 from judge.contest.plan import NAME
 from judge.submissions.intake import IntakePolicy
 from judge.transparency.add_checkpoint import (
-    LARGEST_REQUEST,
+    MAX_REQUEST_BYTES,
     PATH,
     SIZE_TYPE,
     AddCheckpoint,
@@ -31,7 +31,7 @@ from judge.transparency.add_checkpoint import (
     answer,
     read_request,
 )
-from judge.transparency.checkpoint import LARGEST_CHECKPOINT, Checkpoint, origin_of, read_checkpoint
+from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of, read_checkpoint
 from judge.transparency.witness import sole_writer
 from judge.web.kit.connections import uvicorn_options
 from judge.web.kit.middleware import Asgi, Middleware, Part
@@ -71,7 +71,7 @@ class Witness:
             return Refused(503, str(error))
 
     def _answer(self, request: AddCheckpoint, file: Path) -> Checkpoint | Refused:
-        last = read_checkpoint(read_bounded(file, LARGEST_CHECKPOINT), str(file)) if file.exists() else None
+        last = read_checkpoint(read_bounded(file, MAX_CHECKPOINT_BYTES), str(file)) if file.exists() else None
 
         def sign(new: Checkpoint) -> Checkpoint:
             signed = Checkpoint(new.origin, new.size, new.root, new.by(new.origin))
@@ -97,7 +97,7 @@ def create_app(witness: Witness, limits: IntakePolicy) -> Asgi:
         body = b""
         async for chunk in request.stream():
             body += chunk
-            if len(body) > LARGEST_REQUEST:
+            if len(body) > MAX_REQUEST_BYTES:
                 return Response("too long\n", 413, media_type="text/plain")
         return await run_in_threadpool(witness.response, body)
 
@@ -106,7 +106,7 @@ def create_app(witness: Witness, limits: IntakePolicy) -> Asgi:
 
 def serve(witness: Witness, listener: socket.socket, ready: Callable[[], None], proxy: str = "") -> None:
     """Serve until a signal."""
-    limits = IntakePolicy(upload_bytes=LARGEST_REQUEST)
+    limits = IntakePolicy(upload_bytes=MAX_REQUEST_BYTES)
     server = uvicorn.Server(uvicorn.Config(create_app(witness, limits), **uvicorn_options(limits, proxy)))
     ready()
     server.run(sockets=[listener])

@@ -19,10 +19,10 @@ from judge.base.worker_processes import Worker, kill, wait
 from judge.store.submission_types import State, Submission
 from judge.store.submissions import Register
 from judge.submissions.pipeline import Processor
-from judge.submissions.service import IntakeDirectory, process_taken, requeue_lost, waits_for_a_core
+from judge.submissions.service import IntakeDirectory, process_claimed, requeue_lost, waits_for_a_core
 from judge.web.kit import logs
 
-LOOK_S = 1.0
+POLL_INTERVAL_S = 1.0
 """Polling interval for due submissions and slow workers."""
 GONE_S = 60.0
 """Polling interval for abandoned submissions, such as those of a killed `judge submit`."""
@@ -99,7 +99,7 @@ class Workers:
             except (JudgeError, SQLAlchemyError) as error:
                 log.error("the store of submissions does not answer", error=str(error))  # noqa: TRY400 - a sentence
                 self._swept = -GONE_S  # it may have changed before the connection was lost
-                self._end.wait(LOOK_S)
+                self._end.wait(POLL_INTERVAL_S)
         kill(self._running, POLITE_S)
         for run in self._running.values():
             self._register.release(run.taken.id, run.taken.attempt, "the service was stopped")
@@ -119,9 +119,9 @@ class Workers:
             worker.start(process_job, self._directory, self._process, taken, self._practice)
             self._running[worker] = Running(taken, worker, time.monotonic())
         if not self._running:
-            self._wake.wait(LOOK_S)
+            self._wake.wait(POLL_INTERVAL_S)
             return
-        for worker in wait(self._running, LOOK_S):
+        for worker in wait(self._running, POLL_INTERVAL_S):
             self._settle(worker)
         for worker, run in list(self._running.items()):
             run.look()
@@ -150,7 +150,7 @@ class Workers:
 def process_job(directory: IntakeDirectory, process: Processor, taken: Submission, practice: int) -> State:
     """Process a submission in a worker; return its new state."""
     with closing(directory.register()) as register:
-        return process_taken(directory, register, taken, process, practice=practice).state
+        return process_claimed(directory, register, taken, process, practice=practice).state
 
 
 def prepare() -> None:

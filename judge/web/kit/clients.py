@@ -29,7 +29,7 @@ PIECE_BYTES = 64 << 10
 ANSWER_BYTES = 64 << 20
 """Maximum total of a client's running responses in pieces."""
 
-AGAIN_S = 5
+RETRY_INTERVAL_S = 5
 """Retry-After of a refused request."""
 
 IsOrganiser = Callable[[Scope], Awaitable[bool]]
@@ -123,7 +123,7 @@ class ClientLimits:
                 message = {**message, "headers": [*message["headers"], *self._headers]}
             await send(message)
 
-        await problem(status, why, {"retry-after": str(AGAIN_S)})(scope, receive, send_with_headers)
+        await problem(status, why, {"retry-after": str(RETRY_INTERVAL_S)})(scope, receive, send_with_headers)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from judge.web.kit.rate_limit import address_key
 SPARE_CONNECTIONS = 64
 """Connections beyond `connections`, for error responses."""
 
-MOST_SPARE = 4 * SPARE_CONNECTIONS
+MAX_SPARE_CONNECTIONS = 4 * SPARE_CONNECTIONS
 """The same in a burst, when no connection is idle."""
 
 SEND_BYTES = 128 << 10
@@ -124,7 +124,7 @@ def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
             spare = held.total() - limits.connections
             if spare > SPARE_CONNECTIONS and waiting:
                 next(iter(waiting)).end()
-            elif spare > MOST_SPARE:
+            elif spare > MAX_SPARE_CONNECTIONS:
                 self.end()
                 return
             waiting[self] = None

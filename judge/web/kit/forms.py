@@ -8,21 +8,21 @@ from fastapi import Request
 
 from judge.base.errors import InputError
 
-MOST_FORM_BYTES = 8192
-MOST_FIELDS = 16
+MAX_FORM_BYTES = 8192
+MAX_FIELDS = 16
 
 
-async def sent_form(request: Request) -> Mapping[str, str]:
+async def form_fields(request: Request) -> Mapping[str, str]:
     """Return a form's fields, the first of each name. Raises InputError."""
     data = b""
     async for chunk in request.stream():
         data += chunk
-        if len(data) > MOST_FORM_BYTES:
-            raise InputError(f"the form has more than {MOST_FORM_BYTES} bytes: send less text")
+        if len(data) > MAX_FORM_BYTES:
+            raise InputError(f"the form has more than {MAX_FORM_BYTES} bytes: send less text")
     try:
-        fields = parse_qs(data.decode("ascii", "replace"), max_num_fields=MOST_FIELDS)
+        fields = parse_qs(data.decode("ascii", "replace"), max_num_fields=MAX_FIELDS)
     except ValueError:
-        raise InputError(f"the form has more than {MOST_FIELDS} fields") from None
+        raise InputError(f"the form has more than {MAX_FIELDS} fields") from None
     return {name: values[0] for name, values in fields.items()}
 
 

@@ -25,7 +25,7 @@ from judge.store.submission_types import TooMuchError
 from judge.store.tokens import TokenHolder, Tokens
 from judge.submissions.intake import IntakePolicy
 from judge.web.kit.errors import UnauthorizedError
-from judge.web.kit.forms import is_proof, proof_of, sent_form
+from judge.web.kit.forms import form_fields, is_proof, proof_of
 from judge.web.kit.rate_limit import RateLimit, address_key
 
 HOST_PREFIX = "__Host-"
@@ -164,7 +164,7 @@ async def sign_in(
     `name_of` returns the name of a request's token. Raises its errors, and InputError.
     """
     cookie.check(request.scope)
-    form = await sent_form(request)
+    form = await form_fields(request)
     # A pasted link has the token after `#`.
     token, current_token = form.get("token", "").strip().rpartition("#")[2], cookie.sent(request.scope)
     try:

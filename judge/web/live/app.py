@@ -35,15 +35,15 @@ Watch a contest while it is played. `GET /feed` and `GET /events` have the same 
 all other paths are pages and files, as `judge contest export` writes them.
 """
 
-MOST_IN_ANSWER = 1000
+MAX_EVENTS_PER_ANSWER = 1000
 """Maximum number of events per response."""
 
-LEAST_PACKED_BYTES = 1400
+MIN_COMPRESSED_BYTES = 1400
 """Shorter responses are not compressed: they fit into one packet."""
 
-LARGEST_SEQ = (1 << 53) - 1
+MAX_SEQ = (1 << 53) - 1
 
-LOOK_S = 1.0
+POLL_INTERVAL_S = 1.0
 """Polling interval for the beginning of the contest."""
 
 NO_PAGE = "there is no such page"
@@ -97,7 +97,7 @@ class Site:
     async def run(self) -> None:
         """Follow the contest until cancelled."""
         while self.watched is None:
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(POLL_INTERVAL_S)
             try:
                 self.watched = await run_in_threadpool(self._begin)
             except (HostError, InputError) as error:
@@ -145,7 +145,7 @@ class EventStream(Response):
             self._hub.leave(viewer)
 
 
-Since = Annotated[int, Query(ge=0, le=LARGEST_SEQ, description="The last event that you have.")]
+Since = Annotated[int, Query(ge=0, le=MAX_SEQ, description="The last event that you have.")]
 Game = Annotated[int, Query(ge=0, le=1_000_000, description="Events of this game and of the contest; 0: of all games.")]
 Moves = Annotated[bool, Query(description="False: no events within games.")]
 
@@ -207,7 +207,7 @@ async def feed(
     since: Since = 0,
     game: Game = 0,
     moves: Moves = True,
-    limit: Annotated[int, Query(ge=1, le=MOST_IN_ANSWER)] = MOST_IN_ANSWER,
+    limit: Annotated[int, Query(ge=1, le=MAX_EVENTS_PER_ANSWER)] = MAX_EVENTS_PER_ANSWER,
 ) -> Response:
     """Return the events after a number as JSON lines; repeat with the last `seq` until the answer is empty."""
     if site.watched is None:
@@ -298,6 +298,6 @@ def _answer(request: Request, page: LivePage, seq: int) -> Response:
         "cache-control": "public, max-age=31536000, immutable" if page.is_fixed else "no-cache",
         "vary": "accept-encoding",
     }
-    if "gzip" in request.headers.get("accept-encoding", "") and len(page.data) > LEAST_PACKED_BYTES:
+    if "gzip" in request.headers.get("accept-encoding", "") and len(page.data) > MIN_COMPRESSED_BYTES:
         return Response(page.packed(seq), media_type=page.kind, headers={**headers, "content-encoding": "gzip"})
     return Response(page.numbered(seq), media_type=page.kind, headers=headers)

@@ -3,9 +3,9 @@
 Events are written in rounds, whose interval grows with the number of viewers. A thousand viewers cost at most the
 writes of ten rounds a second.
 
-At most `MOST_UNSENT` bytes (or one event) wait for a viewer. A slower viewer gets missed events in pieces, each after
-it took the previous one. A viewer that takes nothing while `MOST_MISSED` bytes arrive is dropped; it reconnects with
-its last event number.
+At most `MAX_UNSENT_BYTES` bytes (or one event) wait for a viewer. A slower viewer gets missed events in pieces, each
+after it took the previous one. A viewer that takes nothing while `MAX_MISSED_BYTES` bytes arrive is dropped; it
+reconnects with its last event number.
 """
 
 import asyncio
@@ -24,33 +24,33 @@ from judge.broadcast.state import Live
 from judge.referee.policy import Policy
 from judge.web.live.paint import Painter, as_sent
 
-LOOK_S = 0.008
+POLL_INTERVAL_S = 0.008
 """Polling interval of the log."""
 
 ROUND_S_PER_VIEWER = 0.0001
-LONGEST_ROUND_S = 0.25
+MAX_ROUND_S = 0.25
 """Interval of rounds: per viewer, and maximum."""
 
 BEAT_S = 5.0
 """Interval of messages that show the stream is alive."""
 
-PLOTS_S, MOST_PLOTS = 2.0, 64
+PLOTS_S, MAX_PLOTS = 2.0, 64
 """Interval of a game's plots, and maximum number of games per interval."""
 
-MOST_UNSENT = 128 << 10
+MAX_UNSENT_BYTES = 128 << 10
 
-PIECE_BYTES = MOST_UNSENT // 2
+PIECE_BYTES = MAX_UNSENT_BYTES // 2
 
 FEED_S = 0.02
 """Interval between pieces of missed events."""
 
-MOST_MISSED = 256 << 10
+MAX_MISSED_BYTES = 256 << 10
 """Bytes of new events after which an inactive viewer is dropped."""
 
-MOST_BEHIND = 5000
+MAX_MISSED_EVENTS = 5000
 """A viewer that misses more events reloads the page."""
 
-STORED = 2 * MOST_BEHIND
+STORED = 2 * MAX_MISSED_EVENTS
 """Number of latest events stored uncompressed."""
 
 BLOCK, OPEN_BLOCKS = 256, 16
@@ -139,7 +139,7 @@ class Viewer:
     @property
     def room(self) -> int:
         """Bytes that can be written now."""
-        return MOST_UNSENT - self.transport.get_write_buffer_size()
+        return MAX_UNSENT_BYTES - self.transport.get_write_buffer_size()
 
 
 class Hub:
@@ -180,20 +180,20 @@ class Hub:
             now = time.monotonic()
             if self._unsent and now >= self._round_at:
                 self._send_round()
-                self._round_at = now + min(LONGEST_ROUND_S, ROUND_S_PER_VIEWER * len(self._viewers))
+                self._round_at = now + min(MAX_ROUND_S, ROUND_S_PER_VIEWER * len(self._viewers))
             if self._behind and now >= self._feed_at:
                 self._feed_at = now + FEED_S
                 for viewer in list(self._behind):
                     self._feed(viewer)
             if now >= self._plots_at:
-                self._plots_at = now + PLOTS_S / MOST_PLOTS
+                self._plots_at = now + PLOTS_S / MAX_PLOTS
                 self._send_plots(now)
             if now >= self._beat_at:
                 self._beat_at = now + BEAT_S
                 self._write(self._viewers, _event("beat", self._now()))
                 if self._reader.is_replaced():
                     self._begin_again()
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(POLL_INTERVAL_S)
 
     def look(self) -> None:
         """Read a limited part of the log's new events."""
@@ -216,7 +216,7 @@ class Hub:
     def join(self, transport: asyncio.Transport, topic: Topic, seq: int) -> Viewer:
         """Send a viewer the events after `seq`, and all later ones. Headers are already sent."""
         # A page may show more than was sent.
-        is_lost = seq > self.live.seq or self._last - seq > MOST_BEHIND
+        is_lost = seq > self.live.seq or self._last - seq > MAX_MISSED_EVENTS
         viewer = Viewer(transport, topic, self._last if is_lost else seq)
         self._viewers.add(viewer)
         if is_lost:
@@ -267,7 +267,7 @@ class Hub:
                 viewer.transport.write(chunk)
             viewer.seq = self._last
         elif viewer.seq < self._last:
-            if viewer.missed > MOST_MISSED:
+            if viewer.missed > MAX_MISSED_BYTES:
                 self._drop(viewer)
                 return
             if viewer in self._behind:

@@ -54,7 +54,7 @@ LOAD_S, LOAD_SHARE = 0.5, 0.2
 
 HOSTS_S = 5.0
 
-MOST_STORED = 256
+MAX_STORED_PAGES = 256
 
 
 NEW_SHARE = 0.05
@@ -306,7 +306,7 @@ class LivePages:
             )
             page = game_page(steps_of(public), public.record, context, place)
         self._stored[key] = page
-        if len(self._stored) > MOST_STORED:
+        if len(self._stored) > MAX_STORED_PAGES:
             self._stored.popitem(last=False)
         return LivePage(page, kind_of(path))
 

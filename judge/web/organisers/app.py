@@ -21,10 +21,10 @@ from judge.site.pages import PagePlace
 from judge.store.orders import OrganiserOrder, new_order_id
 from judge.store.submission_types import UnknownSubmissionError
 from judge.store.tokens import TokenHolder, TokenRole
-from judge.web.intake.app import LARGEST_ID, Number, stored_file
+from judge.web.intake.app import MAX_ID, Number, stored_file
 from judge.web.kit.answers import attachment, download, page
 from judge.web.kit.errors import MayNotActError, UnauthorizedError, route_with_errors, status_of
-from judge.web.kit.forms import check_site, is_proof, proof_of, sent_form
+from judge.web.kit.forms import check_site, form_fields, is_proof, proof_of
 from judge.web.kit.session import ORGANISER, sign_in
 from judge.web.organisers import views
 from judge.web.organisers.actions import ACTIONS, Preview, action_of
@@ -119,8 +119,8 @@ router = APIRouter(prefix=f"/{FOLDER}", route_class=route_with_errors(_refused, 
 
 Someone = Annotated[Visitor, Depends(visitor_of)]
 OrderId = Annotated[str, PathPart(max_length=64)]
-After = Annotated[int, Query(ge=0, le=LARGEST_ID)]
-Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
+After = Annotated[int, Query(ge=0, le=MAX_ID)]
+Before = Annotated[int | None, Query(ge=1, le=MAX_ID)]
 
 
 def add_paths(app: FastAPI, console: Console) -> None:
@@ -234,7 +234,7 @@ async def give(request: Request, who: Someone) -> Response:
     """Carry out an order, once."""
     check_site(request)
     who.check_may_act()
-    sent = await sent_form(request)
+    sent = await form_fields(request)
     if not is_proof(who.token, ORDER_FORM, sent.get("proof", "")):
         raise InputError("this form is not from a page that was sent to you: open it again, and send it there")
     order, attempt = _order_of(sent, who.organiser)

@@ -15,7 +15,7 @@ from judge.contest_games import GameState
 from judge.host.doctor import NAMES, HostFinding, run_checks, worst_light
 from judge.host.host import read_host
 from judge.sandbox.machine.core_locks import holders_here
-from judge.sandbox.machine.cores import on_all_given
+from judge.sandbox.machine.cores import on_all_processors
 from judge.store.types import JournalLine
 from judge.web.authors.submissions import submission_values
 from judge.web.organisers.console import Console
@@ -166,7 +166,7 @@ class HealthCheck:
         with self._lock:
             is_old = self._at is None or time.monotonic() - self._at > CHECK_S
             if is_old and not is_playing:
-                with on_all_given():
+                with on_all_processors():
                     self._found = run_checks(read_host(NAMES))
                 self._at = time.monotonic()
             age = None if self._at is None else round(time.monotonic() - self._at)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.base.errors import InputError
-from judge.records.gomoku.gomocup_tournament import LARGEST_FILE, POLICIES, agent_name, read_tournament
+from judge.records.gomoku.gomocup_tournament import MAX_FILE_BYTES, POLICIES, agent_name, read_tournament
 from judge.referee.policy import load_policy
 from tests.examples import examples
 from tests.hostile import byte_changes, read_or_refuse
@@ -125,8 +125,8 @@ def test_twice_the_same_field_no_field_and_a_large_file_are_refused(tmp_path: Pa
     assert "line 14: board: it is already set in line 2; remove one of the two" in refused(path)
     path.write_text(f"{text}board 15\n")
     assert "line 14: 'board 15' is not a field; write key = value" in refused(path)
-    path.write_text(text + "#" * LARGEST_FILE)
-    assert f"more than {LARGEST_FILE} bytes" in refused(path)
+    path.write_text(text + "#" * MAX_FILE_BYTES)
+    assert f"more than {MAX_FILE_BYTES} bytes" in refused(path)
 
 
 def test_a_named_pipe_in_place_of_the_tournament_is_not_waited_for(tmp_path: Path) -> None:

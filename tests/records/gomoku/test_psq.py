@@ -6,7 +6,7 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.games.types import Verdict
-from judge.records.gomoku.piskvork import LONGEST_NAME, safe_name
+from judge.records.gomoku.piskvork import MAX_NAME_CHARACTERS, safe_name
 from judge.records.gomoku.psq import read_psq, write_psq, write_psq_gomocupjudge
 from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
 
@@ -73,7 +73,7 @@ def test_a_word_that_is_no_verdict_is_refused() -> None:
         ("五子棋", "___"),
         ("", "_"),
         (" \t ", "_"),
-        ("x" * 500, "x" * LONGEST_NAME),
+        ("x" * 500, "x" * MAX_NAME_CHARACTERS),
     ],
 )
 def test_a_name_becomes_one_safe_line(name: str, safe: str) -> None:

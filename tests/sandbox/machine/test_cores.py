@@ -9,7 +9,7 @@ from judge.sandbox.machine.cores import (
     Core,
     available,
     group_cores,
-    on_all_given,
+    on_all_processors,
     parse_processors,
     place_slots,
     whole_cores,
@@ -95,7 +95,7 @@ def test_process_moved_to_a_processor_can_see_all_its_processors() -> None:
     given = available()
     os.sched_setaffinity(0, {min(given)})
     try:
-        with on_all_given():
+        with on_all_processors():
             assert given == available()
         assert {min(given)} == available()
     finally:

@@ -29,7 +29,7 @@ name = "round-robin"
 [intake]
 """
 
-LOOK_S = 0.05
+POLL_INTERVAL_S = 0.05
 """Between two looks at something that happens in its own time, so that it has the cores to happen."""
 
 ENDED = ("passed", "refused", "failed", "withdrawn")
@@ -152,4 +152,4 @@ def ended(client: httpx.Client, number: int) -> dict[str, Any]:
         found: dict[str, Any] = client.get(f"/submissions/{number}").json()
         if found["state"] in ENDED and not found["again_at"]:
             return found
-        time.sleep(LOOK_S)
+        time.sleep(POLL_INTERVAL_S)

@@ -22,7 +22,7 @@ from judge.submissions.check import CheckReport
 from judge.submissions.service import IntakeDirectory
 from judge.transparency.keys import load_key
 from judge.transparency.log import KEY_FILE
-from judge.transparency.receipt import LARGEST_RECEIPT, read_receipt
+from judge.transparency.receipt import MAX_RECEIPT_BYTES, read_receipt
 from judge.web.kit.connections import listening, parse_listen_address
 from tests.patience import PATIENCE_S
 from tests.web.intake.conftest import Service, ended, send
@@ -55,7 +55,7 @@ def test_an_author_gets_a_signed_receipt_for_the_bytes(ada: httpx.Client, desk: 
     assert "" == receipt.problem(load_key(desk.folder / KEY_FILE).public_key())
     assert f"submission {answer.json()['id']}" == receipt.text
     assert hashlib.sha256(b"good receipt").hexdigest() == receipt.digest
-    assert len(json.dumps(answer.json()["receipt"], separators=(",", ":"))) <= LARGEST_RECEIPT
+    assert len(json.dumps(answer.json()["receipt"], separators=(",", ":"))) <= MAX_RECEIPT_BYTES
 
 
 def test_refused_submission_gives_its_reason_log_and_report(ada: httpx.Client) -> None:

@@ -26,9 +26,9 @@ from judge.sandbox.machine.core_locks import CoreLocks
 from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.store.submission_types import Upload
 from judge.submissions.pipeline import OnStep, UploadJob, UploadOutcome
-from judge.submissions.service import IntakeDirectory, process_taken
+from judge.submissions.service import IntakeDirectory, process_claimed
 from judge.web.intake.practice import PracticePlayers
-from tests.web.intake.conftest import LOOK_S, make_contest
+from tests.web.intake.conftest import POLL_INTERVAL_S, make_contest
 
 pytestmark = pytest.mark.docker
 
@@ -72,7 +72,7 @@ def passed(directory: IntakeDirectory) -> int:
     with closing(directory.register()) as register:
         digest = directory.files.put(b"x")
         taken = register.receive(Upload("ada", "mine", "mine.zip", digest, 1), worker="0" * 32)
-        return process_taken(directory, register, taken, accepted, practice=directory.intake.practice_games).id
+        return process_claimed(directory, register, taken, accepted, practice=directory.intake.practice_games).id
 
 
 def wait_for(games: PracticeGames, number: int, state: GameState, attempt: int) -> PracticeGame:
@@ -82,7 +82,7 @@ def wait_for(games: PracticeGames, number: int, state: GameState, attempt: int) 
         if game.state is state and game.attempt >= attempt:
             return game
         assert game.state is not GameState.HELD, game
-        time.sleep(LOOK_S)
+        time.sleep(POLL_INTERVAL_S)
 
 
 def rubbish() -> list[str]:

@@ -26,7 +26,7 @@ from judge.submissions.service import (
     working,
 )
 from judge.web.intake.workers import Running, Workers
-from tests.web.intake.conftest import LOOK_S, Service, ended, make_contest, make_token, send, serving
+from tests.web.intake.conftest import POLL_INTERVAL_S, Service, ended, make_contest, make_token, send, serving
 from tests.web.intake.standing_in import process
 from tests.web.live.watching import until
 
@@ -34,7 +34,7 @@ from tests.web.live.watching import until
 def held(path: Path) -> None:
     """Wait until the gate has one in its hands."""
     while not path.with_name(path.name + ".held").exists():
-        time.sleep(LOOK_S)
+        time.sleep(POLL_INTERVAL_S)
 
 
 def states(client: httpx.Client, number: int) -> list[str]:
@@ -74,7 +74,7 @@ def is_dead(pid: int) -> bool:
             return True
         if fields[0] in "ZX":
             return True
-        time.sleep(LOOK_S)
+        time.sleep(POLL_INTERVAL_S)
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
         if b"resource_tracker" in command:
             return True
@@ -112,7 +112,7 @@ def test_waiting_for_a_core_is_no_time_of_the_submission(tmp_path: Path) -> None
         with CoreLocks((0,), lambda _: None):
             worker.start(CoreLocks((0,), print).wait)
             while worker.pid is None or not waits_for_a_core(worker.pid):
-                assert [] == wait([worker], LOOK_S)
+                assert [] == wait([worker], POLL_INTERVAL_S)
             run = Running(taken, worker, time.monotonic() - 1000)
             run.look()
             assert 0 == run.spent_s
@@ -228,7 +228,7 @@ def test_uploads_are_bounded(tmp_path: Path) -> None:
             assert [429, "1 of your uploads are still running: wait for them"] == refused(ada)
         # Its end is heard of in its own time.
         while (answer := post(ada, f"hold {free} one")).status_code == 429:
-            time.sleep(LOOK_S)
+            time.sleep(POLL_INTERVAL_S)
         last = send(ada, "good two")
         assert [429, "2 of your submissions are waiting: wait for their results first"] == (refused(ada))
         free.touch()

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from judge.base.resources import BUILD_DIRECTORY
-from judge.base.scheduling import BEHIND_GAMES
+from judge.base.scheduling import SERVICE_NICENESS
 from judge.host.house_agents import build_house_agents
 from judge.sandbox.machine.procfs import children_of
 from judge.submissions.check import CheckReport, Grade
 from judge.submissions.service import IntakeDirectory, agent_of
 from tests.cli.brains import write_brain
 from tests.forked import ForkedProcess
-from tests.web.intake.conftest import LOOK_S, Service, ended, make_contest, make_token, send
+from tests.web.intake.conftest import POLL_INTERVAL_S, Service, ended, make_contest, make_token, send
 
 pytestmark = pytest.mark.docker
 
@@ -51,7 +51,7 @@ def port_of(process: subprocess.Popen[str], log: Path) -> int:
 
     while len(lines := said()) < 2:
         assert process.poll() is None, lines
-        time.sleep(LOOK_S)
+        time.sleep(POLL_INTERVAL_S)
     assert "cup on http://127.0.0.1:" in lines[0]
     assert "a reverse proxy with TLS in front" in lines[1]
     return int(lines[0].rpartition(":")[2])
@@ -85,7 +85,7 @@ def test_archive_becomes_an_agent_or_reports_why_not(tmp_path: Path) -> None:
         # Requests wait for games; the clocks of a check do not.
         nice = partial(os.getpriority, os.PRIO_PROCESS)
         checkers = children_of(service.process.pid)
-        assert BEHIND_GAMES == nice(service.process.pid)
+        assert SERVICE_NICENESS == nice(service.process.pid)
         assert nice(0) == min(map(nice, checkers))
         report = CheckReport.model_validate(ada.get(f"/submissions/{bad}/report").json())
     assert Grade.FAIL is report.grade

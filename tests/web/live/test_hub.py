@@ -72,7 +72,7 @@ def test_a_reader_that_takes_little_gets_every_event_once_in_pieces(followed: tu
         hub._feed(viewer)
     pipe.take()
     assert list(range(1, 3001)) == pipe.ids
-    assert pipe.most <= hub_module.MOST_UNSENT
+    assert pipe.most <= hub_module.MAX_UNSENT_BYTES
     assert not hub._behind
 
 
@@ -86,8 +86,8 @@ def test_a_reader_that_takes_nothing_is_dropped_by_the_bytes_that_it_misses(foll
         write(hub, log, 20)
         quick.take()
         rounds += 1
-        assert rounds < 2 * (hub_module.MOST_UNSENT + hub_module.MOST_MISSED) // (20 * 500)
-    assert idle.most <= hub_module.MOST_UNSENT
+        assert rounds < 2 * (hub_module.MAX_UNSENT_BYTES + hub_module.MAX_MISSED_BYTES) // (20 * 500)
+    assert idle.most <= hub_module.MAX_UNSENT_BYTES
     assert not quick.is_aborted
     assert list(range(1, log.seq + 1)) == quick.ids
     assert 1 == hub.viewers

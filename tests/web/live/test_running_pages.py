@@ -9,7 +9,7 @@ from judge.broadcast.running import events_of_record
 from judge.broadcast.state import Live
 from judge.contest.hosts import ContestHost
 from judge.site.pages import STYLE, PagePlace, asset
-from judge.site.site import LARGEST_PAGE
+from judge.site.site import MAX_PAGE_BYTES
 from judge.translations.language import CODES, languages
 from judge.web.live.paint import Painter
 from judge.web.live.running_pages import NEW_EVENTS, RunningPages
@@ -32,7 +32,7 @@ def test_the_page_of_a_long_game_weighs_no_more_than_any_other(family: str) -> N
     for language in languages(CODES):
         page = pages.one(live.games[1], live, 0, PagePlace("games/00001.html", language, languages(CODES)))
 
-        assert len(page.data) <= LARGEST_PAGE - FIXED, language.code
+        assert len(page.data) <= MAX_PAGE_BYTES - FIXED, language.code
         assert len(file.record.plies) == page.data.count(b'<tr id="')
         assert len(live.games[1].tokens) == page.data.count(b"data-at=")
 

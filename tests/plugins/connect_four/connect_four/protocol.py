@@ -31,7 +31,7 @@ from judge.protocols.types import (
 
 from .rules import Column, Drop, Dropped
 
-LONGEST_LINE = 200
+MAX_LINE_CHARACTERS = 200
 
 
 class DropOptions(BaseModel):
@@ -46,7 +46,7 @@ class DropProtocol:
     speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset({Drop, Dropped})
 
     def __init__(self, options: DropOptions) -> None:
-        self._lines = LineReader(LONGEST_LINE)
+        self._lines = LineReader(MAX_LINE_CHARACTERS)
         self._is_asked = False
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
