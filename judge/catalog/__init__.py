@@ -1,4 +1,4 @@
-"""The games that are installed, with everything that the judge knows of each outside its rules."""
+"""The installed games, with everything outside their rules."""
 
 from judge.base.registry import Registry
 from judge.catalog.entry import GameEntry
@@ -7,5 +7,5 @@ GAMES = Registry("judge.games", "game", GameEntry)  # type: ignore[type-abstract
 
 
 def game_entry(name: str) -> GameEntry:
-    """The entry of the game called `name`; InputError as `Registry.entry`."""
+    """Return the entry of the game `name`. Raises InputError as `Registry.entry` does."""
     return GAMES.entry(name)

@@ -1,7 +1,7 @@
-"""What the judge knows of a game: the type of the entries of `judge.games`, one object a game.
+"""The type of entries of `judge.games`: one object for each game.
 
-Only `name`, `new` and `view` must be given; each of the others adds something that the game can then do. An entry is
-loaded wherever its game is played, so its methods import what only they need when they are called.
+Only `name`, `new` and `view` are required; every other member enables a feature. Entries are loaded wherever a game is
+played, so methods import their dependencies when called.
 """
 
 from abc import abstractmethod
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
     from judge.records.gomoku.record import FiveRecord
 
 Opening = tuple[tuple[int, int], ...]
-"""What a game begins from, as the option `opening` of its rules has it; empty: from nothing."""
+"""An opening as the option `opening` of the rules; empty: none."""
 
 Turn = Callable[[int, int], tuple[int, int]]
-"""Where a square lies after a symmetry of the board."""
+"""Maps a square by a symmetry of the board."""
 
 NOT_TURNED: Sequence[Turn] = (lambda x, y: (x, y),)
 
 
 @dataclass(frozen=True, slots=True)
 class Openings:
-    """How openings are written for a game under given options."""
+    """The notation of openings for a game with given options."""
 
     parse: Callable[[str], Opening]
-    """The opening that a text spells, the empty one for an empty text; InputError names the token and the fix."""
+    """Parses an opening; an empty text is the empty one. InputError names the token and the fix."""
     example: str
-    """Two or more texts that could stand in a line, for messages."""
+    """Two or more example lines for messages."""
     turns: Sequence[Turn] = NOT_TURNED
-    """The symmetries in which an opening may come again; none comes first."""
+    """The symmetries for repeated openings, the identity first."""
 
 
 class ResultWord(NamedTuple):
-    """The word of a result line and the seat that it is said of; None: of both."""
+    """The word of a result line and its seat; None: both seats."""
 
     word: str
     named: int | None
@@ -51,105 +51,105 @@ class ResultWord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ResultWords:
-    """How the games of a field end where its own manager prints a result line."""
+    """The result words of games whose usual manager prints a result line."""
 
     every: frozenset[str]
-    """Every word that a game can end with."""
+    """All possible words."""
     read: Callable[[str], ResultWord | None]
-    """The word of a result line; None where the line is none of this field."""
+    """Returns the word of a result line, or None for other lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What `judge check` asks: to play some turns from a position, in the seat whose turn it is unless one is given."""
+    """A question of `judge check`: play some turns from a position, in the given or the active seat."""
 
     check: str
-    """The name of the check that the answer counts for."""
+    """The name of the check that the answer belongs to."""
     what: str = ""
     opening: Opening = ()
     seat: int | None = None
     turns: int = 1
     answers: tuple[Decision, ...] = field(default=(), hash=False)
-    """The decisions that are right; empty: all that are legal."""
+    """The correct decisions; empty: all legal ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """What `judge check` asks an agent before it plays whole games."""
+    """The questions of `judge check` before whole games."""
 
     asked: Sequence[Question]
     opponent: Callable[[Request], Reply]
-    """A harmless, legal answer for the opponent."""
+    """Returns a harmless legal answer for the opponent."""
     say: Callable[[Decision], str]
-    """A decision in words."""
+    """Describes a decision."""
     plain: Mapping[str, Any] = field(default_factory=dict)
-    """Options of a game without an opening stage, in which all of `asked` is asked."""
+    """Options of a game without an opening stage, for all of `asked`."""
     hard: Question | None = None
-    """A question that takes long to answer, asked where the protocol has a command that stops the search."""
+    """A question with a long search, for protocols with a command that stops it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Partner:
-    """An agent for the games of `judge check` and for practice games, as `judge match` would be given it, and words
-    behind its command."""
+    """An opponent in `judge check` and practice games, named as for `judge match`, and arguments of its command."""
 
     agent: str
     words: tuple[str, ...] = ()
 
 
 class GameEntry(GameRules):
-    """A game; the docstring of each method says what the judge does where a game leaves it out."""
+    """A game. The docstrings of optional methods describe the default."""
 
     partners: Sequence[Partner] = ()
-    """The opponents in `judge check`: the first that can play under the policy. Without one there is no check."""
+    """The opponents in `judge check`: the first that supports the policy. Without one the game has no check."""
     practice: Sequence[Partner] = ()
-    """The opponents in the practice games of a submission that passed, in turn; none: those of the check."""
+    """The opponents of practice games, in turn; empty: those of the check."""
     words_are_public: bool = False
-    """Whether no agent of this game knows anything that the other may not: then what agents say is shown while they
-    play, as far as it is public at all. Else it is shown when the game is over."""
+    """Whether agents have no secrets from each other. Then their public messages are shown during the game, otherwise
+    after it.
+    """
 
     @abstractmethod
     def view(self, game: Game, seat: int | None = None) -> BoardView:
-        """A game of `new` as it stands, or what `seat` may see of it."""
+        """Return the current position of a game, or the part visible to `seat`."""
 
     def public(self, game: Game) -> BoardView | None:  # noqa: ARG002 a game may show nothing
-        """What everybody may see of a game while it is played: nothing that one of its agents may not know.
+        """Return the public view of a running game, without anything secret to one of its agents.
 
-        Its caption says the last move where `words_are_public` is False. None: there is no board before the end.
+        Its caption is the last move if `words_are_public` is False. None: the board is hidden until the end.
         """
         return None
 
     def formats(self) -> FileFormats[Any] | None:
-        """The formats of the field; None: a game is in its record only."""
+        """Return the game's file formats; None: only records."""
         return None
 
     def managers(self) -> Mapping[str, ContestManager]:
-        """The managers of the field whose contests can be imported, written and compared, by name; none by default."""
+        """Return the contest managers to import from, export to and compare with, by name."""
         return {}
 
-    def pgn(self, file: RecordFile) -> "FiveRecord | None":  # noqa: ARG002 a game may have none
-        """The game as the PGN of an export has it; None: names and result alone."""
+    def pgn(self, file: RecordFile) -> "FiveRecord | None":  # noqa: ARG002 optional
+        """Return the game for an export's PGN; None: only names and result."""
         return None
 
-    def read_log(self, data: bytes, source: str) -> Stepped:  # noqa: ARG002 a game may have none
-        """The game of a file in one of `formats`, for `judge show`; raises InputError with `source` and the line."""
+    def read_log(self, data: bytes, source: str) -> Stepped:  # noqa: ARG002 optional
+        """Read a file in one of `formats`, for `judge show`. Raises InputError with `source` and the line."""
         raise InputError(f"{source}: games of {self.name} are shown from records only")
 
     def replay_log(self, data: bytes, source: str) -> str | None:  # noqa: ARG002 a log may hold no proof
-        """By which rules a log was replayed and how its game ended, for `judge verify`; None: a log proves nothing.
+        """Return the rules of a replayed log and its result, for `judge verify`; None: logs cannot be verified.
 
-        Called for a file in one of `formats`. Raises InputError with `source` and the line that contradicts the rules.
+        `data` is in one of `formats`. Raises InputError with `source` and the line that contradicts the rules.
         """
         return None
 
-    def result_words(self, options: Mapping[str, Any]) -> ResultWords | None:  # noqa: ARG002 a game may have none
-        """The words that a policy's [points] score; None: the judge's own verdicts."""
+    def result_words(self, options: Mapping[str, Any]) -> ResultWords | None:  # noqa: ARG002 optional
+        """Return the words that a policy's [points] score; None: the judge's verdicts."""
         return None
 
-    def openings(self, options: Mapping[str, Any]) -> Openings | None:  # noqa: ARG002 a game may have none
-        """How openings are written; None: the game has none."""
+    def openings(self, options: Mapping[str, Any]) -> Openings | None:  # noqa: ARG002 optional
+        """Return the notation of openings; None: unsupported."""
         return None
 
-    def questions(self, options: Mapping[str, Any]) -> Questions | None:  # noqa: ARG002 a game may have none
-        """What `judge check` asks; None: it only plays whole games."""
+    def questions(self, options: Mapping[str, Any]) -> Questions | None:  # noqa: ARG002 optional
+        """Return the questions of `judge check`; None: only whole games."""
         return None

@@ -1,4 +1,4 @@
-"""Files of finished games: records, the formats of each game, the files next to a record, and managers of contests."""
+"""Files of finished games: records, game formats, exports next to records, and contest managers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,20 +18,19 @@ from judge.referee.spec import RecordFile, read_record
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """The finished games of a file, as the `formats` of their game have them."""
+    """The finished games of a file, in the representation of `formats`."""
 
     entry: GameEntry
     formats: FileFormats[Any]
     games: Sequence[Any]
     note: str = ""
-    """What a user should check, as a sentence; empty if nothing."""
+    """A warning for the user as a sentence, or empty."""
 
 
 def read_games(path: Path, encoding: str = "") -> FileContent:
-    """The games of a record, or of a file in a format of an installed game, which is recognised by its content.
+    """Read the games of a record, or of a file in a format recognised by its content.
 
-    `encoding` names the encoding of the file, which need not name it then. Raises InputError that names the file and,
-    if it has lines, the line.
+    `encoding` is for files that do not declare one. Raises InputError with the file and the line.
     """
     data = read_bytes(path)
     if encoding and not is_record(data):
@@ -57,12 +56,12 @@ def read_games(path: Path, encoding: str = "") -> FileContent:
 
 
 def recognise(data: bytes) -> tuple[GameEntry, FileFormats[Any]] | None:
-    """The first game, by name, with a format that a file looks like; games that cannot be loaded are not asked."""
+    """Return the first game, by name, with a format that matches a file; games that fail to load are skipped."""
     return next((found for found in _with_formats() if found[1].recognise(data) is not None), None)
 
 
 def format_names() -> list[str]:
-    """The names of all formats of the installed games."""
+    """Return the names of all formats of the installed games."""
     return list(dict.fromkeys(name for _, formats in _with_formats() for name in formats.by_name))
 
 
@@ -72,7 +71,7 @@ def is_record(data: bytes) -> bool:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of a file; raises InputError that names it."""
+    """Read a file. Raises InputError with its name."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -80,7 +79,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def write_exports(file: RecordFile, path: Path) -> None:
-    """Write the game in each format that is exported, beside the record file `path`; raises OSError."""
+    """Write the game in each exported format, next to the record file `path`. Raises OSError."""
     formats = game_entry(file.record.spec.policy.game.name).formats()
     exported = [form for form in formats.by_name.values() if form.is_export] if formats else []
     if formats and exported:
@@ -95,7 +94,7 @@ def _with_formats() -> list[tuple[GameEntry, FileFormats[Any]]]:
 
 
 def contest_managers() -> Mapping[str, ContestManager]:
-    """The managers of all games that can be loaded; of two with one name that of the first game counts."""
+    """Return the managers of all loadable games; for equal names that of the first game."""
     found: dict[str, ContestManager] = {}
     for entry in GAMES.working():
         for name, manager in entry.managers().items():
@@ -104,8 +103,8 @@ def contest_managers() -> Mapping[str, ContestManager]:
 
 
 def contest_manager(name: str) -> ContestManager:
-    """The manager called `name`; InputError if there is none."""
+    """Return the manager `name`. Raises InputError if it is unknown."""
     known = contest_managers()
     if name not in known:
-        raise InputError(f"no manager of contests is called {name!r}; {suggest(name, known)}")
+        raise InputError(f"unknown contest manager {name!r}; {suggest(name, known)}")
     return known[name]

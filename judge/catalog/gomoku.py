@@ -1,6 +1,6 @@
-"""Five in a row: its entry among the games, the words for a person, and the questions of `judge check`.
+"""Five in a row: its entry, the texts for a person, and the questions of `judge check`.
 
-A person types a square as on the board (`h8`) or as programs write it (`7,7`).
+A person types a square as on the board (`h8`) or as in protocols (`7,7`).
 """
 
 import re
@@ -41,7 +41,7 @@ _SQUARE = re.compile(r"[\s;]*(?:([a-zA-Z]{1,2}[0-9]{1,2})|([0-9]{1,3})\s*[,\s]\s
 
 
 class GomokuWords(PersonWords):
-    """The words of all rules and openings of five in a row."""
+    """Texts for all rules and openings of five in a row."""
 
     speaks = frozenset(
         {PlaceStone, LayStones, AnswerSwap, OfferFifths, ChooseFifth, StonePlaced, ColoursSettled},
@@ -85,7 +85,7 @@ class GomokuWords(PersonWords):
                 raise TypeError(f"a person has no words for {event!r}")
 
     def read(self, request: Request, text: str) -> Reply:
-        """Squares are said as `7,7`."""
+        """Squares as `7,7`."""
         if isinstance(request, AnswerSwap) and text.lower() == "swap":
             return decided(Swap(), "SWAP")
         squares = _squares(text)
@@ -94,7 +94,7 @@ class GomokuWords(PersonWords):
         return decided(Stone(*squares[0]) if is_one else Stones(squares), said)
 
     def squares(self, request: Request) -> int:
-        """The stones to lay, or the offers that are missing."""
+        """Number of stones to place, or of missing offers."""
         match request:
             case LayStones(count=count):
                 return count
@@ -104,7 +104,7 @@ class GomokuWords(PersonWords):
                 return 1
 
     def square(self, x: int, y: int) -> str:
-        """By its name."""
+        """Name of a square."""
         return square_name(x, y)
 
 
@@ -113,7 +113,7 @@ def _squares(text: str) -> tuple[Square, ...]:
     while at < len(text):
         match = _SQUARE.match(text, at)
         if match is None:
-            raise UnclearError(f"{quote(text)} is no square: type h8 or 7,7")
+            raise UnclearError(f"{quote(text)} is not a square: type h8 or 7,7")
         squares.append(square_at(match[1].lower()) if match[1] else (int(match[2]), int(match[3])))
         at = match.end()
     if not squares:
@@ -126,7 +126,7 @@ PLAIN = {"swap": "none", "fifths": 1}
 
 
 def questions(rules: GameRules, options: Mapping[str, Any]) -> Questions:
-    """The commands first, then the positions."""
+    """Return the command questions, then the positions."""
     game = rules.new({**options, **PLAIN}).describe()
     width, height = game["width"], game["height"]
     asked = [
@@ -135,7 +135,7 @@ def questions(rules: GameRules, options: Mapping[str, Any]) -> Questions:
     ]
     for position in positions(game["rule"], width, height):
         stones, answers = (squares_of(text, width, height) for text in (position.stones, position.answers))
-        # One turn where the answer is forced, or in an opening, about which many think as long as they may.
+        # One turn if the answer is forced, or in an opening, where many agents use all their time.
         turns = 1 if answers or len(stones) <= OPENED else 2
         wanted = tuple(Stone(*at) for at in answers)
         what = position.what or position.stones
@@ -145,12 +145,12 @@ def questions(rules: GameRules, options: Mapping[str, Any]) -> Questions:
 
 
 def name_stone(decision: Decision) -> str:
-    """A stone by its square; nothing for other decisions."""
+    """Return the square of a stone; "" for other decisions."""
     return square_name(decision.x, decision.y) if isinstance(decision, Stone) else ""
 
 
 def answer_harmlessly(request: Request) -> Reply:
-    """A harmless, legal answer: the middle of the board in the opening, away from the other stones later."""
+    """Return a harmless legal answer: the middle of the board in the opening, later away from other stones."""
     match request:
         case PlaceStone() | AnswerSwap():
             return decided(Stone(*_free(request)[0]))
@@ -165,13 +165,13 @@ def answer_harmlessly(request: Request) -> Reply:
 
 
 OPENED = 5
-"""The stones after which no opening stage goes on."""
+"""Number of stones after which every opening stage is over."""
 APART = 3
-"""So far from every other stone the interviewer plays later: it makes no threat there, and no foul."""
+"""Minimum distance of the opponent's later stones from all others: far enough for no threat and no foul."""
 
 
 def _free(request: StonesRequest) -> list[Square]:
-    """Free squares, the best first: nearest to the middle, and later on away from the stones."""
+    """Free squares, best first: nearest to the middle, later also away from other stones."""
     taken = {(x, y) for x, y, _ in request.stones}
     squares = [(x, y) for y in range(request.height) for x in range(request.width) if (x, y) not in taken]
     middle = request.width // 2, request.height // 2
@@ -184,7 +184,6 @@ def _free(request: StonesRequest) -> list[Square]:
 
 
 def _distance(one: Square, other: Square) -> int:
-    """In steps of a king."""
     return max(abs(one[0] - other[0]), abs(one[1] - other[1]))
 
 
@@ -217,24 +216,24 @@ class GomokuEntry(GameEntry):
         return stones_view(game)
 
     def public(self, game: Game) -> BoardView:
-        """All of it: nothing is hidden."""
+        """The whole board."""
         return self.view(game)
 
     def formats(self) -> "FileFormats[FiveRecord]":
-        """Those of Piskvork, Gomocup, SGF, PGN and Renlib."""
+        """Formats of Piskvork, Gomocup, SGF, PGN and Renlib."""
         from judge.records.gomoku.formats import GOMOKU_FORMATS
 
         return GOMOKU_FORMATS
 
     def managers(self) -> Mapping[str, ContestManager]:
-        """GomocupJudge, which today's organisers of Gomocup use."""
+        """GomocupJudge, the manager of current Gomocup tournaments."""
         from judge.records.gomoku.gomocup_compare import compare_played
         from judge.records.gomoku.gomocup_result_files import RATING, write_result_files
         from judge.records.gomoku.gomocup_tournament import read_tournament
 
         return {
             "gomocup": ContestManager(
-                about="GomocupJudge: a tournament file of its server, beside its directories opening and engine",
+                about="GomocupJudge: a tournament file of its server, next to its directories opening and engine",
                 read=read_tournament,
                 write=write_result_files,
                 rating=RATING,
@@ -249,13 +248,13 @@ class GomokuEntry(GameEntry):
         return five_of(file)
 
     def read_log(self, data: bytes, source: str) -> Stepped:
-        """Of a file that holds many games the first one."""
+        """The first game of a file."""
         from judge.records.gomoku.view import first_game
 
         return first_game(data, source)
 
     def openings(self, options: Mapping[str, Any]) -> Openings:
-        """Offsets or squares, in the eight symmetries of the board."""
+        """Offsets or squares, with the eight symmetries of the board."""
         from judge.games.gomoku.opening_text import EXAMPLE, parse_opening, symmetries
 
         board = self.new(options).describe()
@@ -267,7 +266,7 @@ class GomokuEntry(GameEntry):
         )
 
     def person(self) -> PersonWords:
-        """All its requests and events."""
+        """All requests and events."""
         return GomokuWords()
 
     def questions(self, options: Mapping[str, Any]) -> Questions:

@@ -1,6 +1,6 @@
-"""Quantum Chess: its entry among the games, and the words for a person.
+"""Quantum Chess: its entry, and the texts for a person.
 
-A person selects a piece, then moves it, each by its square, typed as `x y`.
+A person types the square of a piece, then its destination, each as `x y`.
 """
 
 import re
@@ -21,12 +21,12 @@ _ON_SQUARE = re.compile(r"([0-9]{1,3})\s*[,\s]\s*([0-9]{1,3})")
 
 
 class QuantumChessWords(PersonWords):
-    """The words of selections and destinations."""
+    """Texts for selections and destinations."""
 
     speaks = frozenset({Selection, Destination, Selected, Moved, TurnLost})
 
     def question(self, request: Request, typed: int = 0) -> str:  # noqa: ARG002 answers are sent one by one
-        """Which half of a move is due."""
+        """Selection or destination."""
         if isinstance(request, Destination):
             return f"move the piece on {request.x} {request.y}"
         return "select a piece"
@@ -36,7 +36,7 @@ class QuantumChessWords(PersonWords):
         return ("a square: x y, such as 3 6",)
 
     def tell(self, event: Event, names: tuple[str, str]) -> str:  # noqa: ARG002 sides have colours
-        """What the field's manager announces."""
+        """Announcement of UCC's manager."""
         match event:
             case Selected() | Moved():
                 return f"{('white', 'black')[event.seat]} {announcement(event)}"
@@ -49,12 +49,12 @@ class QuantumChessWords(PersonWords):
         """A square."""
         match = _ON_SQUARE.fullmatch(text)
         if match is None:
-            raise UnclearError(f"{quote(text)} is no square: type x y, such as 3 6")
+            raise UnclearError(f"{quote(text)} is not a square: type x y, such as 3 6")
         x, y = int(match[1]), int(match[2])
         return decided(OnSquare(x, y), f"{x} {y}")
 
     def strict(self, game: Game) -> Game:
-        """An illegal move ends the game."""
+        """Illegal moves end the game."""
         if not isinstance(game, QuantumChess):
             raise TypeError(f"not a game of Quantum Chess: {game!r}")
         game.options = game.options.model_copy(update={"illegal": "loses-game"})
@@ -72,7 +72,7 @@ _WORDS = frozenset(
 
 
 class QuantumChessEntry(GameEntry):
-    """Quantum Chess as UCC's contest of 2013 played it."""
+    """Quantum Chess as in UCC's contest of 2013."""
 
     name = "quantum-chess"
     protocol = "qchess"
@@ -85,7 +85,7 @@ class QuantumChessEntry(GameEntry):
         return QuantumChess.from_options(options)
 
     def view(self, game: Game, seat: int | None = None) -> BoardView:
-        """Pieces with both their types."""
+        """Pieces with both types."""
         from judge.records.quantum_chess.view import chess_view
 
         if not isinstance(game, QuantumChess):
@@ -93,7 +93,7 @@ class QuantumChessEntry(GameEntry):
         return chess_view(game, seat)
 
     def public(self, game: Game) -> BoardView:
-        """Without the types that no agent knows yet; what one agent knows, the other knows too."""
+        """Hides types that no agent knows yet; both agents know the same."""
         return self.view(game, 0)
 
     def formats(self) -> "FileFormats[QchessLog]":
@@ -111,7 +111,7 @@ class QuantumChessEntry(GameEntry):
         return FileFormats(lambda file: qchess_log(file.record), {"log": log}, lambda game: game.result is not None)
 
     def read_log(self, data: bytes, source: str) -> Stepped:
-        """The game, chance answered from the log."""
+        """The game, with random results from the log."""
         from judge.records.quantum_chess.log import read_log
         from judge.records.quantum_chess.view import qchess_steps
 
@@ -126,11 +126,11 @@ class QuantumChessEntry(GameEntry):
         return f"quantum chess, {replay_qchess_log(log).game.result(log.names) or 'unfinished'}"
 
     def result_words(self, options: Mapping[str, Any]) -> ResultWords:  # noqa: ARG002 all options have the same
-        """The second word of the result line; `white` alone is white's win."""
+        """The second word of the result line; `white` alone is a win for white."""
         return ResultWords(_WORDS, _read_result)
 
     def person(self) -> PersonWords:
-        """All its requests and events."""
+        """All requests and events."""
         return QuantumChessWords()
 
 

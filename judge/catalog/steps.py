@@ -1,7 +1,7 @@
-"""The steps of a finished game, from a record or from a file in a format of the game.
+"""The steps of a finished game, from a record or a file in a game format.
 
-A record is refereed again from its transcript; other files are replayed by the rules. A game that cannot be replayed to
-its end (a void, a changed record) has the steps before that, and `problem` says why it stops.
+Records are refereed again from their transcripts; other files are replayed by the rules. If a replay fails (a void, a
+changed record), the steps end there and `problem` has the reason.
 """
 
 from pathlib import Path
@@ -19,21 +19,21 @@ from judge.referee.transcript import unseal
 
 
 def read_steps(path: Path) -> Stepped:
-    """The game of a record, or of a file in a format of a game; raises InputError that names the file and the fault."""
+    """Read the game of a record or a game file. Raises InputError with the file and the error."""
     data = read_bytes(path)
     if is_record(data):
         return steps_of(read_record(path))
     found = recognise(data)
     if found is None:
         games = ", ".join(GAMES.names())
-        raise InputError(f"{path}: neither a record nor a log of a game that is installed ({games})")
+        raise InputError(f"{path}: neither a record nor a log of an installed game ({games})")
     return found[0].read_log(data, str(path))
 
 
 def replayed_log(path: Path) -> str | None:
-    """How the game of a log ended by our rules; None for a file that is no such log.
+    """Return the rules and result of a replayed log; None for other files.
 
-    InputError names the line where the log contradicts the rules.
+    InputError names the line that contradicts the rules.
     """
     data = read_bytes(path)
     found = None if is_record(data) else recognise(data)
@@ -41,7 +41,7 @@ def replayed_log(path: Path) -> str | None:
 
 
 def steps_of(file: RecordFile) -> Stepped:
-    """The game of a record; InputError when its transcript is broken."""
+    """Return the game of a record. Raises InputError if its transcript is broken."""
     collector = _Collector(file)
     problem = collector.collect()
     record = file.record
@@ -58,13 +58,15 @@ def steps_of(file: RecordFile) -> Stepped:
 
 
 def result_words(record: GameRecord) -> str:
-    """How a game ended, in one line; the reason may contain text of an agent."""
+    """Return how a game ended, on one line; the reason may contain an agent's text."""
     names = (record.seats[0].name, record.seats[1].name)
     return outcome_sentence(record.verdict, record.winner, names, record.reason)
 
 
 class _Collector:
-    """Referees a record again; a step is taken when the effect of an answer is seen: at the next one, or at the end."""
+    """Referees a record again. A step is recorded when the effect of an answer is visible: at the next answer, or at
+    the end.
+    """
 
     def __init__(self, file: RecordFile) -> None:
         self.steps: list[ReplayStep] = []
@@ -76,7 +78,7 @@ class _Collector:
         self._left_ms = self._left()
 
     def collect(self) -> str:
-        """All steps; why they stop, where they should not."""
+        """Collect all steps; return why they end early, or ""."""
         problem = ""
         try:
             self._spectator.referee.play()

@@ -1,6 +1,6 @@
-"""Stratego: its entry among the games, and the words for a person.
+"""Stratego: its entry, and the texts for a person.
 
-A person types set-ups by rows. A half-move is typed as `3 6 UP 2`, in any case of letters, or as `3 6 3 4`.
+A person types a set-up by rows, and half-moves as `3 6 UP 2` (in any case) or `3 6 3 4`.
 """
 
 import re
@@ -37,18 +37,18 @@ PIECES = "F 1 2 33 444 5555 6666 7777 88888 99999999 s BBBBBB"
 """A whole army: flag, ranks, spy, bombs."""
 
 READY_SETUP = ("FB9B4596B9", "BB67859589", "7B48365978", "9612s79384")
-"""A whole army, its flag in a corner of the last row; a side that owns the lower rows has it upside down."""
+"""A whole army with its flag in a corner of the last row; turned for the side with the lower rows."""
 
 _FROM_TO = re.compile(r"([0-9])[\s,]+([0-9])[\s,]+([0-9])[\s,]+([0-9])")
 
 
 class StrategoWords(PersonWords):
-    """The words of a set-up and of half-moves."""
+    """Texts for a set-up and half-moves."""
 
     speaks = frozenset({SetupRow, HalfMove, Started, Confirmed})
 
     def question(self, request: Request, typed: int = 0) -> str:
-        """The row that is typed next, or a half-move."""
+        """The next row, or a half-move."""
         match request:
             case SetupRow(row=row):
                 return f"set up row {row + typed + 1} of {SETUP_ROWS}, from the top"
@@ -60,7 +60,7 @@ class StrategoWords(PersonWords):
     def tips(self, request: Request) -> Sequence[str]:
         """Rows, or half-moves."""
         if isinstance(request, SetupRow):
-            return (f"{SIZE} pieces: FB99444321", f"all in all {PIECES}", "or auto for a whole set-up")
+            return (f"{SIZE} pieces: FB99444321", f"in total {PIECES}", "or auto for a whole set-up")
         return ("X Y DIRECTION: 3 6 UP", "a scout farther: 3 6 UP 4", "or from to: 3 6 3 5")
 
     def tell(self, event: Event, names: tuple[str, str]) -> str:  # noqa: ARG002 sides have colours
@@ -77,7 +77,7 @@ class StrategoWords(PersonWords):
         """A row or a half-move."""
         if not isinstance(request, SetupRow):
             return _read_half_move(text)
-        # The spy is a small letter; flag and bombs are capitals.
+        # The spy is a lower-case letter; flag and bombs are capitals.
         row = text.replace(" ", "").upper().replace("S", "s")
         if len(row) != SIZE:
             raise UnclearError(f"{quote(text)} has {len(row)} pieces: a row has {SIZE}")
@@ -90,15 +90,15 @@ class StrategoWords(PersonWords):
         return (READY_SETUP if request.seat == RED else READY_SETUP[::-1])[request.row :]
 
     def together(self, request: Request) -> int:
-        """The rules judge a set-up when its last row is there."""
+        """A set-up is judged with its last row."""
         return SETUP_ROWS - request.row if isinstance(request, SetupRow) else 1
 
     def squares(self, request: Request) -> int:
-        """A half-move goes from one square to another."""
+        """Origin and destination."""
         return 0 if isinstance(request, SetupRow) else 2
 
     def strict(self, game: Game) -> Game:
-        """An illegal or unreadable move ends the game."""
+        """Illegal or unreadable moves end the game."""
         if not isinstance(game, Stratego):
             raise TypeError(f"not a game of Stratego: {game!r}")
         strict = {"tolerate_illegal": False, "tolerate_unreadable": False}
@@ -111,7 +111,7 @@ def _read_half_move(text: str) -> Reply:
     if squares is not None:
         x, y, x2, y2 = map(int, squares.groups())
         if (x == x2) == (y == y2):
-            raise UnclearError(f"from {x} {y} no piece moves to {x2} {y2}")
+            raise UnclearError(f"no piece can move from {x} {y} to {x2} {y2}")
         if x == x2:
             move = Move(x, y, Direction.DOWN if y2 > y else Direction.UP, abs(y2 - y))
         else:
@@ -122,7 +122,7 @@ def _read_half_move(text: str) -> Reply:
         case Move() as move:
             return decided(move, write_move(move))
         case None:
-            raise UnclearError(f"{quote(text)} is no move: type X Y DIRECTION, such as 3 6 UP")
+            raise UnclearError(f"{quote(text)} is not a move: type X Y DIRECTION, such as 3 6 UP")
         case decision:
             return decided(decision, NO_MOVE)
 
@@ -131,7 +131,7 @@ _LOG = re.compile(rb"\S+ (RED|BLUE) SETUP|An illegal setup|Controller for Player
 
 
 class StrategoEntry(GameEntry):
-    """Stratego as UCC's contests played it."""
+    """Stratego as in UCC's contests."""
 
     name = "stratego"
     protocol = "stratego"
@@ -143,13 +143,13 @@ class StrategoEntry(GameEntry):
         return Stratego.from_options(options)
 
     def view(self, game: Game, seat: int | None = None) -> BoardView:
-        """Both armies by their letters."""
+        """Both armies with their ranks."""
         from judge.records.stratego.view import stratego_view
 
         return stratego_view(_stratego(game), seat)
 
     def public(self, game: Game) -> BoardView:
-        """Where the pieces of both armies are, but not which; during the set-up nothing."""
+        """Positions of the pieces without their ranks; None during the set-up."""
         views = [self.view(game, seat) for seat in SEATS]
         is_set_up = _stratego(game).turn > 0
         hidden = {
@@ -161,7 +161,7 @@ class StrategoEntry(GameEntry):
         return replace(views[0], tokens=hidden)
 
     def formats(self) -> FileFormats[bytes]:
-        """The log of UCC's managers; a game is the bytes of its log."""
+        """The log of UCC's managers; a game is its log's bytes."""
         from judge.records.stratego.log import read_log
         from judge.records.stratego.replay import log_of_record
 
@@ -173,7 +173,7 @@ class StrategoEntry(GameEntry):
         return FileFormats(lambda file: log_of_record(file.record), {"log": log})
 
     def read_log(self, data: bytes, source: str) -> Stepped:
-        """The game by the first rule set that the log does not contradict."""
+        """The game by the first rule set that fits the log."""
         from judge.records.stratego.log import read_log
         from judge.records.stratego.view import stratego_steps
 
@@ -202,7 +202,7 @@ class StrategoEntry(GameEntry):
         return ResultWords(frozenset(words), _read_result)
 
     def person(self) -> PersonWords:
-        """All its requests and events."""
+        """All requests and events."""
         return StrategoWords()
 
 

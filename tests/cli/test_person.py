@@ -40,7 +40,7 @@ def test_a_person_wins_in_a_pipe_and_no_slip_loses(tmp_path: Path) -> None:
     ran = play(tmp_path, "h8\nhello\nh8\nz99\nh9\nH10\n7,10\n7 11\n", "me", "house-instant", *FREESTYLE)
 
     assert 0 == ran.code, ran.err
-    assert "'hello' is no square: type h8 or 7,7; again:" in ran.out
+    assert "'hello' is not a square: type h8 or 7,7; again:" in ran.out
     assert "7,7 (h8) is taken by stone 1 (black); again:" in ran.out
     assert "off the 20x20 board" in ran.out
     assert "me wins (win): 5 in a row, h8 to h12" in ran.out
@@ -154,7 +154,7 @@ def test_a_person_opens_a_game_of_renju(tmp_path: Path, variant: str, asked: lis
 
     assert 0 == ran.code, ran.err
     assert all(words in ran.out for words in asked), ran.out
-    assert "'swap' is no square" in ran.out or "me plays" in ran.out
+    assert "'swap' is not a square" in ran.out or "me plays" in ran.out
     the_record(tmp_path)
 
 

@@ -117,7 +117,7 @@ def test_command_names_next_steps_and_untranslatable_parts(tmp_path: Path) -> No
 
     done = CliRunner().invoke(app, ["contest", "import", "gomokup", str(file)])
     assert isinstance(done.exception, InputError)
-    assert "no manager of contests is called 'gomokup'" in str(done.exception)
+    assert "unknown contest manager 'gomokup'" in str(done.exception)
 
 
 @pytest.mark.docker

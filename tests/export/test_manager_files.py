@@ -136,7 +136,7 @@ def test_unfinished_contest_is_exported_as_far_as_played(cup: Cup, tmp_path: Pat
 
 
 def test_an_unknown_manager_is_named_with_those_that_there_are() -> None:
-    with pytest.raises(InputError, match=r"no manager of contests is called 'gomocop'.*gomocup"):
+    with pytest.raises(InputError, match=r"unknown contest manager 'gomocop'.*gomocup"):
         contest_manager("gomocop")
 
 

@@ -162,7 +162,7 @@ def test_single_late_reading_loses_no_game() -> None:
         > ? place a black stone
         = await person
         < hello
-        > ! 'hello' is no square: type h8 or 7,7
+        > ! 'hello' is not a square: type h8 or 7,7
         < h8
         = 7,7
         < i9
