@@ -1,1 +1,1 @@
-"""A board as a picture to post: one scene of plain shapes, drawn as SVG or as frames of a GIF."""
+"""Pictures of boards: one scene of plain shapes, written as SVG, GIF or PNG."""

@@ -1,4 +1,4 @@
-"""From a `BoardView` to a scene: names above, board with coordinates, what happened last below."""
+"""Draws a `BoardView` as a scene: names above, the board with coordinates, and a caption below."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -9,10 +9,10 @@ from judge.render.pieces import GLYPHS, glyph_items
 from judge.render.shapes import Colour, Disc, Item, Rectangle, Scene, Shape, Stroke, Text
 
 BOARD_PIXELS = 680
-"""About how wide a board is."""
+"""Approximate width of a board."""
 
 LABELS, HEAD, FOOT = 26, 58, 44
-"""Pixels for the coordinates, for the names, and for the caption."""
+"""Pixels for coordinates, names, and caption."""
 
 _PAPER, _INK, _FAINT = "#f7f5f0", "#26231f", "#8a847a"
 _ACCENT, _ROW = "#d7372f", "#2f9e44"
@@ -20,7 +20,7 @@ _ACCENT, _ROW = "#d7372f", "#2f9e44"
 
 @dataclass(frozen=True, slots=True)
 class Colours:
-    """The two sides' pieces: what fills them, what edges them, and what is written on them."""
+    """The colours of the two sides' pieces: fill, edge, and text."""
 
     fill: tuple[Colour, Colour]
     edge: tuple[Colour, Colour]
@@ -34,12 +34,12 @@ _COLOURS = {
 }
 
 SIDES = {surface: (colours.fill, colours.edge) for surface, colours in _COLOURS.items()}
-"""What fills and edges the pieces of the two sides, on each surface."""
+"""Fill and edge of the two sides' pieces on each surface."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What stands around a board: who plays seat 0 and seat 1, what happened last, how far the game is."""
+    """The texts around a board: names of seats 0 and 1, last move, progress."""
 
     names: tuple[str, str]
     caption: str = ""
@@ -47,37 +47,37 @@ class Words:
 
 
 def draw_board(view: BoardView, words: Words, pixels: int = BOARD_PIXELS) -> Scene:
-    """The picture of a position; `pixels` is about the width of the board."""
+    """Return the picture of a position; `pixels` is the board's approximate width."""
     return _Painter(view, pixels, HEAD, FOOT).paint(words)
 
 
 class BarePainter:
-    """Paints boards of one game part by part, without names and caption: for who moves the pieces himself.
+    """Paints boards of one game part by part, without names and caption, for callers that move pieces themselves.
 
-    All positions are of the same board, so a part of one lies where it belongs in the others.
+    All positions share one board, so the same coordinates apply to all parts.
     """
 
     def __init__(self, view: BoardView, pixels: int = BOARD_PIXELS) -> None:
-        """`view` is any position of the game; of it only the board counts."""
+        """`view` is any position of the game."""
         self._view = replace(view, tokens={}, marks={})
         self._pixels = pixels
         self.cell = self._painter().cell
         """Pixels from a square to the next one."""
 
     def board(self) -> Scene:
-        """Paper, coordinates and the empty board."""
+        """Return paper, coordinates and the empty board."""
         painter = self._painter()
         painter.paint_board()
         return painter.scene
 
     def token(self, square: Square, token: Token) -> Sequence[Item]:
-        """What stands on a square."""
+        """Return the piece on a square."""
         painter = self._painter()
         painter.paint_token(square, token)
         return painter.scene.items
 
     def mark(self, square: Square, mark: Mark) -> Sequence[Item]:
-        """Why a square is pointed out."""
+        """Return the mark of a square."""
         painter = self._painter()
         painter.paint_mark(square, mark)
         return painter.scene.items
@@ -97,7 +97,6 @@ class _Painter:
         self.scene = Scene(self._width, height)
 
     def paint(self, words: Words) -> Scene:
-        """Paper, names, board, pieces, marks, caption."""
         self.paint_board()
         self._paint_head(words)
         for square, token in self._view.tokens.items():
@@ -108,7 +107,6 @@ class _Painter:
         return self.scene
 
     def paint_board(self) -> None:
-        """Paper, coordinates and the empty board."""
         self._add(Rectangle(0, 0, self.scene.width, self.scene.height, _PAPER))
         self._paint_labels()
         if self._view.surface is Surface.LINES:
@@ -129,7 +127,6 @@ class _Painter:
     # --- around the board ----------------------------------------------------------------------------------------
 
     def _paint_head(self, words: Words) -> None:
-        """Side 0 on the left, side 1 on the right, each with its colour."""
         room = (self._width - 2 * LABELS) // 2 - 34
         for side, (x, anchor, step) in enumerate(((LABELS, "start", 1), (self._width - LABELS, "end", -1))):
             name = words.names[self._view.seats[side]]
@@ -196,10 +193,9 @@ class _Painter:
             for start, end in pairwise(points):
                 self._add(Stroke(start, end, "#e8f5fa", max(1.5, cell * 0.04)))
 
-    # --- what stands on it ---------------------------------------------------------------------------------------
+    # --- pieces --------------------------------------------------------------------------------------------------
 
     def paint_token(self, square: Square, token: Token) -> None:
-        """What stands on a square."""
         if not token.faces:
             self._paint_stone(square, token)
         elif self._view.surface is Surface.SQUARES:
@@ -232,7 +228,9 @@ class _Painter:
             self._add(*glyph_items(glyph, left + cell * 0.17, top + cell * 0.14, cell * 0.66, ink, fill))
 
     def _paint_piece(self, square: Square, token: Token) -> None:
-        """One type large; of two, the one that it is now large and the other small, or both alike while it is open."""
+        """A piece with one type shows it large. With two types, a revealed one is large; otherwise both have the same
+        size.
+        """
         left, top = self._corner(square)
         cell = self.cell
         if token.shows is None:
@@ -257,7 +255,7 @@ class _Painter:
             self._paint_face(shown, token.side, left + cell * 0.06, top + cell * 0.05, cell * 0.88)
 
     def _paint_face(self, face: Face, side: int, x: float, y: float, size: float) -> None:
-        """A type; one that the agents do not know is pale."""
+        """A type that the agents do not know is pale."""
         fill, edge = self._colours.fill[side], self._colours.edge[side]
         if face.is_hidden:
             fill, edge = _HIDDEN[side]
@@ -270,7 +268,6 @@ class _Painter:
     # --- marks ---------------------------------------------------------------------------------------------------
 
     def paint_mark(self, square: Square, mark: Mark) -> None:
-        """Why a square is pointed out."""
         if self._view.surface is Surface.LINES:
             self._mark_crossing(square, mark)
         else:
@@ -304,7 +301,7 @@ _WAVE = ((0.18, 0.0), (0.28, -0.06), (0.38, 0.0), (0.48, 0.06), (0.58, 0.0), (0.
 
 
 def _stars(columns: int, rows: int) -> Iterable[Square]:
-    """The points that a board of 15 or 19 lines has."""
+    """The star points of a board with 15 or 19 lines."""
     if columns != rows or columns not in (15, 19):
         return ()
     near, middle, far = 3, columns // 2, columns - 4
@@ -312,6 +309,6 @@ def _stars(columns: int, rows: int) -> Iterable[Square]:
 
 
 def cut_to_width(text: str, pixels: float, size: float) -> str:
-    """`text`, shortened so that it is about `pixels` wide at a font size."""
+    """Return `text`, shortened to about `pixels` at a font size."""
     most = max(1, int(pixels / (size * 0.52)))
     return text if len(text) <= most else text[: most - 1] + "…"

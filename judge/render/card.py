@@ -1,11 +1,11 @@
-"""The picture of a game for links to it (Open Graph): the last position, who played, and the score."""
+"""The preview picture of a game (Open Graph): last position, names, and score."""
 
 from judge.records.views import BoardView
 from judge.render.board import SIDES, BarePainter, cut_to_width
 from judge.render.shapes import Disc, Item, Rectangle, Scene, Text, moved
 
 WIDTH, HEIGHT = 1200, 630
-"""Pixels: the size that readers of Open Graph show whole."""
+"""Pixels, as recommended for Open Graph."""
 
 _BOARD = 520
 _PAPER, _INK, _FAINT = "#f7f5f0", "#26231f", "#69645c"
@@ -13,7 +13,7 @@ _MARGIN = 48
 
 
 def draw_card(view: BoardView, names: tuple[str, str], scores: tuple[str, str], title: str) -> Scene:
-    """The picture of a position; `names` and `scores` are those of the seats, `title` is what the game belongs to."""
+    """Return the picture of a position; `names` and `scores` are by seat, `title` names the contest."""
     painter = BarePainter(view, _BOARD)
     board = painter.board()
     items: list[Item] = [*board.items]

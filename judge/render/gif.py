@@ -1,4 +1,4 @@
-"""Scenes as an animated GIF (or one as a PNG), drawn by Pillow: `pip install 'judge[pictures]'`."""
+"""Writes scenes as an animated GIF, or one as a PNG, with Pillow: `pip install 'judge[pictures]'`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -15,21 +15,21 @@ except ImportError:
     raise InputError("pictures other than SVG need Pillow: pip install 'judge[pictures]'") from None
 
 FINE = 3
-"""Drawn this many times larger and then made smaller, so that edges are smooth."""
+"""Oversampling factor for smooth edges."""
 
 PNG_FINE = 2
-"""The same for one picture: there is one for each game of an export."""
+"""Oversampling factor of PNG; lower because an export has one for each game."""
 
 STEP_MS, LAST_MS = 600, 4000
-"""How long a frame is seen, and the last one."""
+"""Duration of a frame, and of the last one."""
 
 COLOURS = 128
 PNG_COLOURS = 64
 
 
 def write_gif(scenes: Sequence[Scene], step_ms: int = STEP_MS, last_ms: int = LAST_MS) -> bytes:
-    """The file: a frame a scene, over and over. All scenes are of one size."""
-    # One palette for all, of the first and the last picture: nothing flickers, and a frame holds its changes only.
+    """Return an endless animation with one frame for each scene. All scenes must have the same size."""
+    # A common palette from the first and last picture avoids flicker, and frames store only their changes.
     palette = _palette(draw(scenes[0]), draw(scenes[-1]))
     drawn = [draw(scene).quantize(palette=palette, dither=Image.Dither.NONE) for scene in scenes]
     file = BytesIO()
@@ -46,14 +46,14 @@ def write_gif(scenes: Sequence[Scene], step_ms: int = STEP_MS, last_ms: int = LA
 
 
 def write_png(scene: Scene) -> bytes:
-    """One picture, of few colours: a tenth of the bytes of a photograph."""
+    """Return a picture with a small palette, a tenth of the bytes of full colour."""
     file = BytesIO()
     draw(scene, PNG_FINE).quantize(PNG_COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(file, "PNG")
     return file.getvalue()
 
 
 def draw(scene: Scene, fine: int = FINE) -> Image.Image:
-    """The pixels of a scene, drawn so many times larger first."""
+    """Return the pixels of a scene, oversampled by `fine`."""
     image = Image.new("RGB", (scene.width * fine, scene.height * fine), "#ffffff")
     pen = ImageDraw.Draw(image)
     for item in scene.items:
@@ -76,7 +76,7 @@ def _box(pen: ImageDraw.ImageDraw, box: Rectangle, fine: int) -> None:
 
 
 def _disc(pen: ImageDraw.ImageDraw, disc: Disc, fine: int) -> None:
-    # The stroke lies half outside of the circle, as in SVG.
+    # Half of the stroke is outside the circle, as in SVG.
     radius = disc.radius + disc.stroke_width / 2
     corners = (disc.x - radius, disc.y - radius, disc.x + radius, disc.y + radius)
     width = round(disc.stroke_width * fine)
@@ -99,7 +99,7 @@ def _line(pen: ImageDraw.ImageDraw, line: Stroke, fine: int) -> None:
 
 @lru_cache(maxsize=64)
 def _font(size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """Pillow's own font: it is there wherever Pillow is."""
+    """Pillow's bundled font, available wherever Pillow is."""
     return ImageFont.load_default(size)
 
 

@@ -1,6 +1,6 @@
-"""The silhouettes of chess pieces, and a bomb and a flag: polygons and discs in a square of side 1, y downwards.
+"""Silhouettes of chess pieces, a bomb and a flag: polygons and discs in a unit square, y downwards.
 
-Drawn here and not taken from a font, so that they look alike everywhere and nobody needs the font.
+They are not from a font, so they look the same everywhere.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,14 +12,14 @@ from judge.render.shapes import Colour, Disc, Item, Point, Shape, Stroke
 
 @dataclass(frozen=True, slots=True)
 class Glyph:
-    """Parts in paint order: a polygon, or a disc as (x, y, radius); `details` are strokes in the colour of the edge."""
+    """Parts in paint order: polygons, or discs (x, y, radius); `details` are strokes in the edge colour."""
 
     parts: Sequence[Sequence[Point] | tuple[float, float, float]]
     details: Sequence[tuple[Point, Point]] = ()
 
 
 def glyph_items(glyph: Glyph, x: float, y: float, size: float, fill: Colour | None, edge: Colour) -> list[Item]:
-    """The glyph in a square of `size` pixels whose top left is x, y; without `fill` its outline."""
+    """Return the glyph in a square of `size` pixels with top left x, y; without `fill` its outline."""
     width = max(1.0, size * 0.035)
     items: list[Item] = []
     for part in glyph.parts:
@@ -36,12 +36,12 @@ def glyph_items(glyph: Glyph, x: float, y: float, size: float, fill: Colour | No
 
 
 def _mirrored(*half: Point) -> tuple[Point, ...]:
-    """A shape symmetric about the middle, from the points of its left half, from the top down."""
+    """A symmetric shape from the points of its left half, top down."""
     return (*half, *((1 - x, y) for x, y in reversed(half)))
 
 
 def _arc(x: float, y: float, rx: float, ry: float, begin: float, end: float) -> list[Point]:
-    """Points of an ellipse, angles in half turns from the right, growing downwards."""
+    """Points of an ellipse; angles are in half turns from the right, clockwise."""
     steps = 16
     angles = [(begin + (end - begin) * n / steps) * pi for n in range(steps + 1)]
     return [(x + rx * cos(angle), y + ry * sin(angle)) for angle in angles]
@@ -139,4 +139,4 @@ GLYPHS: Mapping[str, Glyph] = {
     "B": _BOMB,
     "F": _FLAG,
 }
-"""By the word that a face bears; a face without one is shown as text."""
+"""By the text of a face; other faces are shown as text."""

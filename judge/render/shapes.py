@@ -1,4 +1,4 @@
-"""What a picture consists of: shapes in paint order, in pixels from the top left; no board and no file format."""
+"""The shapes of a picture in paint order, in pixels from the top left."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -57,7 +57,7 @@ class Stroke:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One line, its middle at height `y`; `anchor` says which of its points stands at `x`."""
+    """A line of text with its middle at height `y`; `anchor` is the horizontal alignment at `x`."""
 
     x: float
     y: float
@@ -71,7 +71,7 @@ Item = Rectangle | Disc | Shape | Stroke | Text
 
 
 def moved(item: Item, x: float, y: float) -> Item:
-    """The same shape, so many pixels to the right and down."""
+    """Return the shape moved right by `x` and down by `y` pixels."""
     match item:
         case Shape():
             return replace(item, points=[(px + x, py + y) for px, py in item.points])

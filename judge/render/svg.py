@@ -1,4 +1,4 @@
-"""A scene as an SVG file: text only, everything escaped, nothing that a browser would run or fetch."""
+"""Writes a scene as SVG with escaped texts, without scripts or external references."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -10,11 +10,11 @@ from judge.render.shapes import Disc, Item, Rectangle, Scene, Shape, Stroke, Tex
 FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 
 _TO_BASELINE = 0.355
-"""How far the middle of capitals and digits is above the line that they stand on, in sizes of the font."""
+"""Middle of capitals and digits above the baseline, in font sizes."""
 
 
 def write_svg(scene: Scene, title: str = "") -> str:
-    """The file. `title` is what a reader that cannot see is told."""
+    """Return the file. `title` is the text for screen readers."""
     body = write_items(scene.items)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{scene.width}" height="{scene.height}" '
@@ -24,7 +24,7 @@ def write_svg(scene: Scene, title: str = "") -> str:
 
 
 def write_items(items: Iterable[Item]) -> str:
-    """The elements of `items`, one a line, for a file that is put together elsewhere."""
+    """Return the elements of `items`, one per line, for a file assembled elsewhere."""
     return "\n".join(_WRITERS[type(item)](item) for item in items)
 
 
@@ -66,17 +66,17 @@ def _text(text: Text) -> str:
 
 
 def middle_of_text(text: Text) -> tuple[int, int]:
-    """The point on its baseline that `write_at_origin` takes for the origin, in whole pixels."""
+    """Return the point on the baseline that is the origin in `write_at_origin`, in whole pixels."""
     return round(text.x), round(text.y + text.size * _TO_BASELINE)
 
 
 def text_style(text: Text) -> str:
-    """The attributes of a group of texts that are written alike, by `write_at_origin`."""
+    """Return the attributes of a group of texts with one style, written by `write_at_origin`."""
     return f' text-anchor="middle" font-size="{_number(text.size)}" fill={quoteattr(text.colour)}'
 
 
 def write_at_origin(text: Text) -> str:
-    """A text in a group of `text_style`, about the origin; runs of blanks in it are one."""
+    """Return a text at the origin, inside a group of `text_style`; runs of blanks collapse."""
     return f"<text>{content(text.text)}</text>"
 
 
@@ -109,5 +109,5 @@ def _number(value: float) -> str:
 
 
 def content(text: str) -> str:
-    """`text` as what stands in an element: escaped, with a sign in place of what is not printable."""
+    """Return `text` escaped for an element, with a sign for unprintable characters."""
     return escape(printable(text, None, mark="\N{REPLACEMENT CHARACTER}"))

@@ -1,13 +1,11 @@
-"""A whole game as one SVG in which every piece says at which steps it stands there, so that stepping draws nothing.
+"""A whole game as one SVG. Each piece has the steps at which it is visible, so stepping needs no drawing.
 
-A piece is painted once and placed as often as it stands anywhere; what is written on it stands beside each place. So
-the size of the film grows with the moves and not with moves times pieces. What stands at the last step is shown;
-everything else has the class `off`. A placed piece has `data-s="FIRST LAST"`: the steps, from 0, at which it is there;
-`data-s="FIRST"` is to the end.
+A piece is painted once and placed for each stay on a square, with its text next to each place. So the size grows with
+the number of moves. The last step is visible; everything else has the class `off`. A placed piece has `data-s="FIRST
+LAST"`, the steps from 0 at which it is visible; `data-s="FIRST"` means until the end.
 
-Of the marks, of which there is one a step, only those of the last step are elements. `data-marks` of their group has
-all of them, as `NAME X Y FIRST LAST` with `;` between: what is painted, the square from the top left, and the steps;
-without LAST it is there for one step.
+Only the marks of the last step are elements. `data-marks` of their group has all marks as `NAME X Y FIRST LAST`,
+separated by `;`: the painted element, the square from the top left, and the steps. Without LAST it is one step.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -33,7 +31,7 @@ class Span(Generic[Thing]):
 
 
 def spans(steps: Sequence[Mapping[Square, Thing]]) -> list[Span[Thing]]:
-    """When what stood where, in the order in which it came."""
+    """Return the stays of things on squares, in order of appearance."""
     since: dict[Square, tuple[Thing, int]] = {}
     found: list[Span[Thing]] = []
     for number, there in enumerate(steps):
@@ -51,9 +49,9 @@ def spans(steps: Sequence[Mapping[Square, Thing]]) -> list[Span[Thing]]:
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """The SVG element of a game, to stand in a page; and what each painted piece is, by the name of its element.
+    """The SVG element of a game for a page, and the painted pieces by element name.
 
-    The numbers on stones are not in `painted`: all stones of a side are one.
+    `painted` ignores the numbers on stones: all stones of a side are one.
     """
 
     svg: str
@@ -61,7 +59,7 @@ class Film:
 
 
 def write_film(views: Sequence[BoardView], title: str = "", pixels: int = BOARD_PIXELS) -> Film:
-    """The film of a game whose positions are `views` (at least one)."""
+    """Return the film of a game with the positions `views` (at least one)."""
     painter = BarePainter(views[-1], pixels)
     scene = painter.board()
     last = len(views) - 1
@@ -80,7 +78,7 @@ def write_film(views: Sequence[BoardView], title: str = "", pixels: int = BOARD_
 
 @dataclass(frozen=True, slots=True)
 class EmptyBoard:
-    """The board before anything stands on it, as elements: what all positions of a contest share."""
+    """The empty board as elements, shared by all positions of a contest."""
 
     width: int
     height: int
@@ -88,16 +86,15 @@ class EmptyBoard:
 
     @classmethod
     def of(cls, painter: BarePainter) -> "EmptyBoard":
-        """As it is painted."""
+        """Paint the board."""
         scene = painter.board()
         return cls(scene.width, scene.height, write_items(scene.items))
 
 
 def write_still(painter: BarePainter, empty: EmptyBoard, view: BoardView, title: str, prefix: str) -> str:
-    """A position of which a script goes on: a piece has `data-at="X Y"` in place of its steps.
+    """Return a position that a script will change: a piece has `data-at="X Y"` instead of its steps.
 
-    `painter` has painted the board `empty`. `prefix` tells the names of its elements from those of other boards in the
-    same page.
+    `painter` has painted the board `empty`. `prefix` makes element names unique in the page.
     """
     camera = _Camera(painter, view.surface, 0, prefix)
     pieces = "".join(camera.pieces(spans([view.tokens])))
@@ -113,7 +110,7 @@ def write_still(painter: BarePainter, empty: EmptyBoard, view: BoardView, title:
 class _Camera:
     """Paints each different piece once, at the top left of the board, and places it from there.
 
-    `prefix` is not empty for a position instead of a film.
+    A `prefix` selects a position instead of a film.
     """
 
     def __init__(self, painter: BarePainter, surface: Surface, last: int, prefix: str = "") -> None:
@@ -123,12 +120,12 @@ class _Camera:
         self._has_fields = surface is Surface.CHEQUERED
         self._last = last
         self._names: dict[str, str] = {}
-        """The name of what is painted, by its elements."""
+        """Names of painted pieces by their elements."""
         self._looks: dict[tuple[Token | Mark, int], tuple[str, Text | None]] = {}
-        """The name and the one writing of a piece or a mark, on a light field (0) or a dark one (1)."""
+        """Name and text of a piece or mark, on a light field (0) or a dark one (1)."""
 
     def pieces(self, there: Sequence[Span[Token]]) -> Iterator[str]:
-        """Each stay of each piece; those that look alike together, for they share what is said of their writing."""
+        """The stays of all pieces; equal ones are grouped to share text attributes."""
         groups: dict[tuple[str, str], list[str]] = {}
         for span in there:
             name, text = self._look(span.thing, span.square)
@@ -143,7 +140,6 @@ class _Camera:
             yield f"<g{style}>{''.join(group)}</g>"
 
     def _stay(self, span: Span[Token]) -> str:
-        """The attributes by which a script finds a piece."""
         if self._prefix:
             return f'data-at="{span.square[0]} {span.square[1]}"'
         if span.last == self._last:
@@ -151,7 +147,6 @@ class _Camera:
         return f'data-s="{span.first} {span.last}" class="off"'
 
     def marks(self, there: Sequence[Span[Mark]]) -> str:
-        """The group of the marks."""
         cell, listed, shown = self._painter.cell, [], []
         for span in there:
             name, _ = self._look(span.thing, span.square)
@@ -163,11 +158,10 @@ class _Camera:
         return f'<g class="marks"{all_}>{"".join(shown)}</g>'
 
     def definitions(self) -> str:
-        """What was painted for all that was placed."""
         return "\n".join(f'<g id="{name}">{elements}</g>' for elements, name in self._names.items())
 
     def _look(self, thing: Token | Mark, square: Square) -> tuple[str, Text | None]:
-        # A piece may be painted otherwise on a dark field than on a light one.
+        # A piece may look different on dark and light fields.
         field = sum(square) % 2 if self._has_fields else 0
         known = self._looks.get((thing, field))
         if known is None:
@@ -185,5 +179,5 @@ class _Camera:
 
 
 def _origin(text: Text | None) -> tuple[int, int]:
-    """What of the first square is the origin of what is painted: the place of its writing, else its corner."""
+    """The origin in the first square: the place of the text, or else the corner."""
     return (LABELS, LABELS) if text is None else middle_of_text(text)
