@@ -20,9 +20,9 @@ def test_the_example_is_true() -> None:
 @pytest.mark.parametrize(
     ("script", "why"),
     [
-        ("> START 16", "expected '> START 16', and '> START 15' came"),
-        ("< OK", r"expected nothing more, and \['> START 15'\] came"),
-        ("> START 15\n> BEGIN", "expected '> BEGIN', and nothing came"),
+        ("> START 16", "expected '> START 16', got '> START 15'"),
+        ("< OK", r"expected nothing more, got \['> START 15'\]"),
+        ("> START 15\n> BEGIN", "expected '> BEGIN', but there is no effect"),
     ],
 )
 def test_unexpected_conversation_reports_the_difference(script: str, why: str) -> None:

@@ -1,6 +1,6 @@
-"""For tests of games and protocols: conversations as text, and whole games without processes, boxes or waiting.
+"""Helpers for tests of games and protocols: conversations as text, and whole games without processes or waiting.
 
-A protocol is tested by what it says and what it makes of an answer, line by line:
+Test a protocol line by line, by its output and its interpretation of answers:
 
 >>> from judge.games.quantum_chess.words import Selection
 >>> from judge.protocols import new_protocol
@@ -19,8 +19,8 @@ A protocol is tested by what it says and what it makes of an answer, line by lin
 ...     = 4 6
 ... ''')
 
-A game is tested by games between scripted agents. Each is a function from the line that it hears to what it does; the
-clock jumps from one act to the next, so a game takes milliseconds:
+Test a game with scripted agents: functions from a received line to acts. The clock is simulated, so a game takes
+milliseconds:
 
 >>> from judge.referee.policy import load_policy
 >>> from judge.referee.spec import GameSpec
@@ -34,7 +34,7 @@ clock jumps from one act to the next, so a game takes milliseconds:
 >>> game.verdict.value, game.winner, game.end.reason
 ('crash', 1, 'exited with code 3 before the game was over')
 
-No part of the judge imports this package.
+The judge itself does not import this package.
 """
 
 from judge.testing.conversation import Conversation

@@ -1,11 +1,11 @@
-"""Conversations as text: `>` is what the judge writes, `<` what the agent writes, `=` what comes of it.
+"""Conversations as text: `>` is output of the judge, `<` output of the agent, `=` an effect.
 
-< 7,7           a line of the agent's (ended by LF; `\\r`, `\\n` and `\\x..` escapes are understood,
-                and a line that ends in `\\` is not ended at all)
-> TURN 7,7      a line the judge must write now; nothing else may be written
-= 7,7           the answer that must come of it; also `= ready`, `= refused TEXT`, `= unreadable TEXT`,
+< 7,7           a line of the agent, ended by LF; `\\r`, `\\n` and `\\x..` are escapes,
+                and a line that ends in `\\` has no line end
+> TURN 7,7      a line that the judge must write now, and nothing else
+= 7,7           the required answer; also `= ready`, `= refused TEXT`, `= unreadable TEXT`,
                 `= respawn`, `= await turn`, `= note TEXT`, `= wake after 1000`,
-                `= complaint ERROR TEXT` (behind the answer)
+                `= complaint ERROR TEXT` (after the answer)
 """
 
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ from judge.protocols.types import (
 
 
 class Conversation:
-    """Feeds a protocol and holds what it does against a script."""
+    """Feeds a protocol and compares its effects with a script."""
 
     def __init__(self, protocol: AgentProtocol, line_end: str = "\r\n") -> None:
         """`line_end` is how the judge ends a line in this protocol."""
@@ -41,22 +41,23 @@ class Conversation:
         self._line_end = line_end
         self._heard: list[str] = []
         self.clock = Clock(0, UNLIMITED_MS)
-        """What is left whenever the agent says something; a request sets it."""
+        """Time left for the agent's lines; a request sets it."""
 
     def alarm(self) -> None:
         """Wake the protocol."""
         self.feed(Alarm(self.clock))
 
     def feed(self, stimulus: Stimulus) -> None:
-        """Give the protocol a stimulus; what it does is compared by the next `goes`."""
+        """Give the protocol a stimulus; the next `goes` compares the effects."""
         if isinstance(stimulus, Ask):
             self.clock = stimulus.clock
         self._hear(self._protocol.feed(stimulus))
 
     def goes(self, script: str) -> None:
-        """Play the script; every effect since the last call must be in it, in order, or AssertionError is raised.
+        """Play the script. It must contain every effect since the last call, in order; otherwise AssertionError is
+        raised.
 
-        Effects that begin with `await`, `note`, `search`, `wake` or `complaint` may be left out.
+        Effects that begin with `await`, `note`, `search`, `wake` or `complaint` may be omitted.
         """
         for line in filter(str.strip, script.splitlines()):
             mark, _, text = line.strip().partition(" ")
@@ -71,16 +72,16 @@ class Conversation:
         while self._heard and self._heard[0] != wanted and _is_aside(self._heard[0]):
             self._heard.pop(0)
         if not self._heard:
-            raise AssertionError(f"expected {wanted!r}, and nothing came")
+            raise AssertionError(f"expected {wanted!r}, but there is no effect")
         found = self._heard.pop(0)
         if wanted != found:
-            raise AssertionError(f"expected {wanted!r}, and {found!r} came")
+            raise AssertionError(f"expected {wanted!r}, got {found!r}")
 
     def _expect_nothing(self) -> None:
         found = [text for text in self._heard if not _is_aside(text)]
         self._heard.clear()
         if found:
-            raise AssertionError(f"expected nothing more, and {found!r} came")
+            raise AssertionError(f"expected nothing more, got {found!r}")
 
     def _hear(self, effects: Iterable[Effect]) -> None:
         for effect in effects:
@@ -115,7 +116,7 @@ class Conversation:
 
 
 def _is_aside(text: str) -> bool:
-    """What need not be written in every script."""
+    """Whether scripts may omit the effect."""
     return text.startswith(("= await", "= note", "= search", "= wake", "= complaint"))
 
 

@@ -1,4 +1,4 @@
-"""A game between scripted agents, refereed twice: live in a world, and again from its own transcript."""
+"""A game between scripted agents, refereed live in a world and again from its transcript."""
 
 from judge.games.types import End, Verdict
 from judge.referee.blame import Void
@@ -12,12 +12,12 @@ from judge.testing.world import World
 
 
 class ScriptedGame:
-    """A finished game; `referee` has its game, its sides and their clocks, `faults` a verdict a seat or None."""
+    """A finished game; `referee` has its game, sides and clocks, `faults` a verdict or None by seat."""
 
     def __init__(self, world: World, game_spec: GameSpec, *, record_format: int = RECORD_FORMAT) -> None:
-        """Referee it to its end, as the judge did that wrote records of a format.
+        """Referee the game to its end, as the judge that wrote records of this format.
 
-        Raises AssertionError where its transcript does not replay to the same game.
+        Raises AssertionError if its transcript replays to a different game.
         """
         self.world = world
         self._format = record_format
@@ -45,7 +45,7 @@ class ScriptedGame:
 
 
 def scripted_seats(protocol: str, names: tuple[str, str] = ("one", "two")) -> tuple[SeatSpec, SeatSpec]:
-    """Seats for a spec whose agents are scripted: there are no programs."""
+    """Return seats for a spec with scripted agents, which have no programs."""
 
     def seat(name: str) -> SeatSpec:
         return SeatSpec(name=name, digest="0" * 64, command=("./agent",), runtime="native", protocol=protocol)

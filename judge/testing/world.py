@@ -1,7 +1,7 @@
-"""Two scripted agents and a clock that jumps, for the referee: a game of 200 moves takes milliseconds.
+"""Two scripted agents and a simulated clock for the referee: a game of 200 moves takes milliseconds.
 
-An agent is a function: the line it hears -> what it then does, each with the milliseconds of its own running time that
-it takes. It only runs while it is thawed, as in a real box.
+An agent is a function from a received line to its acts, each with its own running time in milliseconds. It runs only
+while it is thawed, as in a real box.
 """
 
 from collections import deque
@@ -27,9 +27,9 @@ class Say:
 
 @dataclass(frozen=True)
 class Do:
-    """Something else after `ms`: a kind of entry with its bytes.
+    """Another act after `ms`: a kind of entry with its bytes.
 
-    PAUSED and OVERSLEPT are the judge's own: for as long as they say it looks neither at its agents nor at a deadline.
+    During PAUSED and OVERSLEPT, which the judge itself records, it watches neither agents nor deadlines.
     """
 
     kind: EntryKind
@@ -40,28 +40,28 @@ class Do:
 Act = Say | Do
 
 Agent = Callable[[str], Sequence[Act]]
-"""From a line, without its end, to what the agent does then: the `ms` of each act begin when the one before is done."""
+"""Maps a line, without its end, to the agent's acts; the `ms` of each act begin after the previous one."""
 
 
 def exits(code: int = 0, ms: float = 1.0) -> list[Act]:
-    """The process ends: end of file, then PID 1's word."""
+    """Return the acts of a process that exits: end of file, then PID 1's report."""
     return [Say(b"", ms), Do(EntryKind.REPORT, ProcessReport("exited", code).encode(), 0)]
 
 
 def dies(signal: int, ms: float = 1.0) -> list[Act]:
-    """The process is ended by a signal."""
+    """Return the acts of a process killed by a signal."""
     return [Say(b"", ms), Do(EntryKind.REPORT, ProcessReport("signalled", signal).encode(), 0)]
 
 
 def _absence_ns(act: Act) -> int:
-    """For how long before an act the judge does not look."""
+    """How long the judge does not watch before an act."""
     is_absent = isinstance(act, Do) and act.kind in (EntryKind.PAUSED, EntryKind.OVERSLEPT)
     return int(act.data) if is_absent else 0
 
 
 @dataclass
 class Body:
-    """One process of an agent: what it has `heard`, what it has still to read and to do, and whether it `runs`."""
+    """One process of an agent: its input so far (`heard`), pending input and acts, and whether it `runs`."""
 
     agent: Agent
     runs: bool = False
@@ -70,7 +70,7 @@ class Body:
     heard: list[str] = field(default_factory=list)
 
     def hear(self) -> None:
-        """Let the agent answer every whole line that it has not read yet."""
+        """Let the agent answer every complete unread line."""
         while b"\n" in self.unread:
             line, self.unread = self.unread.split(b"\n", 1)
             text = line.decode().rstrip("\r")
@@ -81,12 +81,12 @@ class Body:
 class World:
     """Implements `judge.referee.wire.Wire`.
 
-    Its attributes may be set before and during a game: what the host measures, how a seat runs on, and at whose end it
-    fails. `bodies` has what each agent heard, `entries` the transcript.
+    Set its attributes before or during a game to control host measurements, CPU use after freezing, and failures.
+    `bodies` has each agent's input, `entries` the transcript.
     """
 
     def __init__(self, *agents: Agent, readings: Readings | None = None) -> None:
-        """One agent a seat; `readings` are those of both boxes."""
+        """One agent per seat; `readings` are those of both boxes."""
         self._agents = agents
         self.bodies = [Body(agent) for agent in agents]
         self.before: list[Body] = []
@@ -103,16 +103,16 @@ class World:
         self.held_by_others: bool | None = None
         self.frozen = [False, False]
         self.memory_bytes: list[int | None] = [None, None]
-        """What each seat uses when it is frozen."""
+        """Memory of each seat when it is frozen."""
         self.ran_on: dict[int, list[RanOn]] = {}
-        """How a seat runs on each time that it is frozen, from the first; after the last it is still."""
+        """CPU use of a seat after each freeze, in order; afterwards none."""
         self.opponent_cpu_ms: int | None = None
-        """Processor time of the seat that is not asked, in a turn that is lost on time, as older judges recorded it."""
+        """CPU time of the waiting seat in a turn lost on time, as recorded by older judges."""
         self.stopped_cpu_ms: dict[int, list[int]] = {}
-        """CPU time that each seat used while it was stopped, each time that it is read, from the first."""
+        """CPU time of each seat while stopped, for each reading, in order."""
         self.killed: list[int] = []
         self.unkillable: set[int] = set()
-        """Seats whose end the host fails at."""
+        """Seats that the host fails to kill."""
 
     @property
     def entries(self) -> list[Entry]:
@@ -120,13 +120,13 @@ class World:
         return list(self.transcript)
 
     def start(self, seat: int) -> int:
-        """Begin to run the agent."""
+        """Start the agent."""
         self.bodies[seat].runs = True
         self._note(seat, EntryKind.STARTED)
         return self.now
 
     def write(self, seat: int, data: bytes) -> None:
-        """The agent hears it when it runs."""
+        """Queue input for the agent."""
         self._note(seat, EntryKind.WROTE, data)
         self.bodies[seat].unread += data
 
@@ -138,15 +138,15 @@ class World:
         return self.now
 
     def freeze(self, seat: int) -> int | None:
-        """The agent is frozen."""
+        """Freeze the agent."""
         self.bodies[seat].runs = False
         self.frozen[seat] = True
         used = self.memory_bytes[seat]
         self._note(seat, EntryKind.FROZEN, b"" if used is None else b"%d" % used)
         return used
 
-    def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 it runs on as it was told to
-        """How the seat runs on, if `ran_on` says so."""
+    def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 `ran_on` decides
+        """Return the next value of `ran_on`."""
         if not self.frozen[seat] or not self.ran_on.get(seat):
             return None
         ran = self.ran_on[seat].pop(0)
@@ -155,7 +155,7 @@ class World:
         return ran
 
     def stopped_cpu(self, seat: int, asked: int) -> int:
-        """What `stopped_cpu_ms` says."""
+        """Return the next value of `stopped_cpu_ms`."""
         used = self.stopped_cpu_ms.get(seat)
         if not self.frozen[seat] or not used or not (ns := used.pop(0) * MS):
             return 0
@@ -163,7 +163,7 @@ class World:
         return ns
 
     def look(self) -> Sequence[Happening]:
-        """Acts that take no more time are in the pipe already, also if the seat is frozen."""
+        """Return acts that take no more time, also of a frozen seat: they are already in the pipe."""
         seen = []
         for seat, body in enumerate(self.bodies):
             while body.acts and body.acts[0][0] == 0:
@@ -173,7 +173,7 @@ class World:
         return seen
 
     def wait(self, until_ns: int) -> Happening:
-        """Jump to what happens next, or to the deadline."""
+        """Jump to the next act, or to the deadline."""
         seat = self._soonest()
         left = max(0, until_ns - self.now)
         if seat is None or self.bodies[seat].acts[0][0] - _absence_ns(self.bodies[seat].acts[0][1]) > left:
@@ -193,7 +193,7 @@ class World:
         return happening
 
     def measure(self, seat: int) -> Measured:
-        """What the attributes say."""
+        """Return the measurements set as attributes."""
         used = None if self.opponent_cpu_ms is None or self.frozen[seat] else self.opponent_cpu_ms * MS
         measured = Measured(
             self.readings[seat],
@@ -217,16 +217,16 @@ class World:
         return self.start(seat)
 
     def mute(self, seat: int) -> None:
-        """The agent does nothing any more."""
+        """Stop the agent's acts."""
         self.bodies[seat].acts.clear()
         self.bodies[seat].agent = lambda _: []
 
     def fail(self, why: str) -> None:
-        """Note it."""
+        """Record a failure."""
         self._note(-1, EntryKind.FAILED, why.encode())
 
     def kill(self, seat: int) -> None:
-        """Note it; HostError for a seat of `unkillable`."""
+        """Record the kill; HostError for a seat of `unkillable`."""
         if seat in self.unkillable:
             raise HostError("the Engine refused to kill a container")
         self.killed.append(seat)
@@ -245,7 +245,7 @@ class World:
     def _pass(self, span: float) -> None:
         self.now += int(span)
         for body in self.bodies:
-            # Delays follow each other: only the first act of a running agent comes nearer.
+            # Delays are consecutive: only the first act of a running agent comes nearer.
             if body.runs and body.acts:
                 left, act = body.acts[0]
                 body.acts[0] = (max(0.0, left - span), act)
