@@ -1,10 +1,10 @@
-"""The signed file of an evaluation: written by its author, and checked by anybody who has the folder of its pool.
+"""The signed file of an evaluation, which anyone with the pool's folder can verify.
 
     {"format": "judge-evaluation-1", "evaluation": {...}, "key": "-----BEGIN PUBLIC KEY...", "signature": "..."}
 
-The signature is Ed25519's, in Base64, of the evaluation as JSON without spaces, sorted by keys. Beside the file's own
-folder are the frozen pool and the records. Whoever checks it plays every record again and takes every step again: the
-games that the pool prescribes, in their order, until the rule ends them.
+The signature is Ed25519 in Base64 over the evaluation as JSON without spaces, with sorted keys. The locked-in pool and
+the records are in the parent folder. Verification replays every record and repeats every step: the games of the pool,
+in order, until the rule ends them.
 """
 
 import base64
@@ -27,8 +27,8 @@ from judge.referee.verify import verify
 from judge.transparency.checkpoint import is_signed
 from judge.transparency.keys import fingerprint, public_pem, read_public_key
 
-MAX_EVALUATION_BYTES = 64 << 20
-"""Bytes: half a million pairs of games, and more than any pool has."""
+LARGEST_EVALUATION = 64 << 20
+"""Maximum bytes; half a million pairs of games."""
 
 
 class _SignedFile(BaseModel):
@@ -53,8 +53,10 @@ def write_evaluation(path: Path, evaluation: Evaluation, key: Ed25519PrivateKey)
 
 
 def verify_evaluation(path: Path) -> tuple[Sequence[str], str]:
-    """What is wrong with an evaluation, and what it says if nothing is. Raises InputError if it cannot be read."""
-    data = read_bounded(path, MAX_EVALUATION_BYTES)
+    """Return the problems of an evaluation, and its summary if there are no problems. Raises InputError if it is
+    unreadable.
+    """
+    data = read_bounded(path, LARGEST_EVALUATION)
     signed = parse_foreign(_SignedFile, data, f"{path}: not an evaluation")
     key = read_public_key(signed.key.encode(), f"{path}: key")
     said = signed.evaluation
@@ -64,11 +66,11 @@ def verify_evaluation(path: Path) -> tuple[Sequence[str], str]:
     except binascii.Error:
         signature = b""
     if not is_signed(key, signature, _canonical(document)):
-        return ["it is not signed by its key"], ""
+        return ["the signature is invalid"], ""
     folder = path.resolve().parent.parent
     pool = read_pool(folder / FROZEN_FILE)
     if pool.digest() != said.pool:
-        return [f"{folder / FROZEN_FILE}: another pool than that of the evaluation"], ""
+        return [f"{folder / FROZEN_FILE}: not the pool of the evaluation"], ""
     reader = _Reader(folder / RECORDS, said.games)
     try:
         *_, (scores, games) = evaluate(pool, said.candidate, said.parent, said.rule, reader.game)
@@ -76,22 +78,24 @@ def verify_evaluation(path: Path) -> tuple[Sequence[str], str]:
         return [*reader.problems, str(error)], ""
     problems = list(reader.problems)
     if len(games) != len(said.games):
-        problems.append(f"it has {len(said.games)} games, and its rule ends it after {len(games)}")
+        problems.append(f"it has {len(said.games)} games, but its rule ends it after {len(games)}")
     again = evaluation_of(said.judge, pool, (said.candidate, said.parent), said.rule, scores, games)
     for name in ("counts", "score", "low", "high", "llr", "verdict"):
         ours, theirs = getattr(again, name), getattr(said, name)
         if ours != theirs:
-            problems.append(f"{name}: the records give {ours!r}, the evaluation says {theirs!r}")
+            problems.append(f"{name}: {ours!r} according to the records, {theirs!r} in the evaluation")
     counted = f"{len(games)} games, {said.candidate.name}: {said.verdict}, signed by {fingerprint(key)[:16]}"
     return problems, counted
 
 
 def read_pool(path: Path) -> Pool:
-    """A frozen pool. Raises InputError if the file is none, or was changed."""
-    data = read_bounded(path, MAX_EVALUATION_BYTES)
-    pool = parse_json(Pool, data, f"{path}: not a frozen pool")
+    """Read a locked-in pool. Raises InputError if it is invalid or was changed."""
+    data = read_bounded(path, LARGEST_EVALUATION)
+    pool = parse_json(Pool, data, f"{path}: not a locked-in pool")
     if pool.encoded() != data:
-        raise InputError(f"{path}: not as it was frozen; bring that file back, or begin another pool in another folder")
+        raise InputError(
+            f"{path}: differs from the locked-in pool; restore the file, or start a new pool in another folder"
+        )
     return pool
 
 
@@ -100,7 +104,7 @@ class _LackingError(Exception):
 
 
 class _Reader:
-    """Reads the games of an evaluation from their records, each of which is replayed."""
+    """Reads the games of an evaluation from their records and replays each."""
 
     def __init__(self, records: Path, digests: Sequence[str]) -> None:
         self._records = records
@@ -109,30 +113,29 @@ class _Reader:
         self.problems: list[str] = []
 
     def game(self, spec: GameSpec) -> PlayedGame:
-        """The next game, which is that of `spec`."""
         if self._read == len(self._digests):
-            raise _LackingError(f"it ends after {self._read} games, and its rule goes on")
+            raise _LackingError(f"it ends after {self._read} games, but its rule demands more")
         digest, self._read = self._digests[self._read], self._read + 1
         path = record_path(self._records, spec)
         if not path.is_file():
             raise _LackingError(f"{path}: the record is missing")
         played = played_game(path, spec)
         if played.digest != digest:
-            self.problems.append(f"{path}: another record than that of the evaluation")
+            self.problems.append(f"{path}: not the record of the evaluation")
         self.problems += (f"{path}: {problem}" for problem in verify(read_record(path)).problems)
         return played
 
 
 def record_path(records: Path, spec: GameSpec) -> Path:
-    """Where the record of a game is."""
+    """Return the path of a game's record."""
     return records / f"{spec.id}.json"
 
 
 def played_game(path: Path, spec: GameSpec) -> PlayedGame:
-    """The game in a record. Raises InputError if the record is not of this game."""
+    """Return the game in a record. Raises InputError if the record is of another game."""
     record = read_record(path).record
     if record.spec != spec or record.id != spec.id:
-        raise InputError(f"{path}: the record of another game; remove it, and it is played again")
+        raise InputError(f"{path}: the record of another game; remove it to play the game again")
     return PlayedGame(record.verdict, record.winner, hashlib.sha256(path.read_bytes()).hexdigest())
 
 

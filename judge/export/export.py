@@ -1,6 +1,6 @@
-"""Writes the export of a contest: one directory for everybody, and one for each author with what only he may see.
+"""Writes the export of a contest: a public directory, and a private one for each author.
 
-Both are written under another name and renamed when they are complete, so a directory of the given name is complete.
+They are written under temporary names and renamed when complete.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class ExportSummary:
-    """What was written: SHA-256 of the manifest, fingerprint of the key, games with and without a result."""
+    """The manifest's SHA-256, the key's fingerprint, and numbers of games with and without a result."""
 
     digest: str
     fingerprint: str
@@ -45,10 +45,10 @@ class ExportSummary:
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """How the pages are written.
+    """Options of the pages.
 
-    `address` is where the site will be, such as `https://example.org/cup/`: each game then has a picture, which readers
-    of links find by it; that needs Pillow. `languages` are codes; the pages of the first one are at the top.
+    `address` is the site's future address, such as `https://example.org/cup/`. With it each game has a preview picture
+    for links, which needs Pillow. `languages` are codes; the pages of the first language are at the top.
     """
 
     address: str = ""
@@ -58,13 +58,13 @@ class PageOptions:
 def publish(
     contest: Contest, directory: Path, private: Path, key: Ed25519PrivateKey, options: PageOptions = PageOptions()
 ) -> ExportSummary:
-    """Write the public part of `contest` to `directory` and its authors' parts below `private`; both must be new.
+    """Write the public part of `contest` to `directory` and the authors' parts below `private`; both must be new.
 
-    Raises InputError if one exists or a record was changed, and HostError if the files cannot be written.
+    Raises InputError if one exists or a record was changed, and HostError if writing fails.
     """
     inside, outside = private.resolve(), directory.resolve()
     if inside.is_relative_to(outside) or outside.is_relative_to(inside):
-        raise InputError(f"{private}: the private directory may not be in the public one, nor contain it")
+        raise InputError(f"{private}: the private directory must be outside the public one, and must not contain it")
     for place in (directory, private):
         if place.exists() and not (place.is_dir() and not any(place.iterdir())):
             raise InputError(f"{place}: exists; an export is never overwritten, name another directory")
@@ -82,7 +82,7 @@ def publish(
 
 
 def _partial(place: Path) -> Path:
-    """Where a directory is written until it is complete; removes what an export that was killed left there."""
+    """The temporary name of a directory; removes leftovers of a killed export."""
     partial = place.absolute().with_name(f".{place.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     return partial
@@ -148,10 +148,10 @@ def _write(
 def _write_games(
     contest: PublishedContest, files: Path, target: Path, private: Path, options: PageOptions
 ) -> Iterator[tuple[int, GameFiles]]:
-    """Write the files of all games; of each that was played its number, and what the rest of the export needs."""
+    """Write the files of all games; yield the number and data of each played game."""
     for agent in contest.by_name:
         if not _PLAIN.fullmatch(agent):
-            raise InputError(f"agent {agent!r}: this name cannot be the name of a directory")
+            raise InputError(f"agent {agent!r}: this name is not valid for a directory")
     for game in contest.games:
         for attempt in game.uncounted:
             if attempt.record is None:

@@ -1,6 +1,6 @@
-"""Writes a contest in the files of another manager: its results and games, without anything private.
+"""Writes the results and games of a contest as files of another manager, without private data.
 
-The directory is written under another name and renamed when it is complete.
+The directory is written under a temporary name and renamed when complete.
 """
 
 import shutil
@@ -22,7 +22,7 @@ from judge.statistics.ratings import rate
 
 
 def finished_contest(contest: Contest, manager: ContestManager) -> FinishedContest:
-    """The contest as it is now, rated as the manager rates."""
+    """Return the current contest, with ratings by the manager's method."""
     published = load_store(contest)
     model = RatingModel.model_validate(dict(manager.rating))
     rated = rate(published.counted, model).ratings if published.counted else ()
@@ -38,7 +38,7 @@ def finished_contest(contest: Contest, manager: ContestManager) -> FinishedConte
 
 
 def planned_contest(planned: Planned) -> FinishedContest:
-    """A contest that has not begun: who takes part, and from which openings."""
+    """Return a contest that has not begun: its agents and openings."""
     return FinishedContest(
         name=planned.name,
         agents=[agent.name or Path(agent.path).stem for agent in planned.plan.agents],
@@ -64,13 +64,13 @@ def _games(published: PublishedContest, files: Path) -> Iterator[ContestGame]:
 
 
 def write_for_manager(contest: Contest, manager: ContestManager, directory: Path) -> int:
-    """Write the files into the new directory `directory`; returns how many there are.
+    """Write the files into the new directory `directory`, and return their number.
 
-    Raises InputError if it exists, if the manager has no such files or if a record was changed, HostError if the files
-    cannot be written.
+    Raises InputError if it exists, if the manager has no such files or if a record was changed, HostError if writing
+    fails.
     """
     if manager.write is None:
-        raise InputError(f"contests cannot be written for it ({manager.about})")
+        raise InputError(f"contests cannot be exported to it ({manager.about})")
     if directory.exists() and not (directory.is_dir() and not any(directory.iterdir())):
         raise InputError(f"{directory}: exists; an export is never overwritten, name another directory")
     partial = directory.absolute().with_name(f".{directory.name}.partial")

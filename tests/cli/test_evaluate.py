@@ -73,7 +73,7 @@ def _forge(judge: Judge, pool: Path, file: Path) -> None:
     """What is changed is found: a verdict, a record, a pool."""
     signed = file.read_text()
     file.write_text(signed.replace("stronger than its parent, 95 %", "stronger than its parent, 99 %"))
-    assert "not signed by its key" in judge("verify", str(file)).out
+    assert "the signature is invalid" in judge("verify", str(file)).out
     file.write_text(signed)
 
     record = next((pool / "records").glob("*.json"))
@@ -81,7 +81,7 @@ def _forge(judge: Judge, pool: Path, file: Path) -> None:
     record.unlink()
     assert "the record is missing" in judge("verify", str(file)).out
     record.write_bytes(written.replace(b'"reason":"', b'"reason":"not ', 1))
-    assert "another record than that of the evaluation" in judge("verify", str(file)).out
+    assert "not the record of the evaluation" in judge("verify", str(file)).out
     record.write_bytes(written)
 
     write_brain(pool, "leaver", "sys.exit(5)")
@@ -90,7 +90,7 @@ def _forge(judge: Judge, pool: Path, file: Path) -> None:
     assert "differs from the locked-in pool (agent leaver" in refused.err
     frozen = (pool / "pool.json").read_text()
     (pool / "pool.json").write_text(frozen.replace('"seed": "', '"seed": "0', 1))
-    assert "not a frozen pool" in judge("verify", str(file)).out
+    assert "not a locked-in pool" in judge("verify", str(file)).out
 
 
 def test_a_pool_without_agents_is_refused_with_its_file(judge: Judge, pool: Path) -> None:

@@ -133,6 +133,6 @@ def test_stderr_is_handed_over_byte_by_byte(exported: Public) -> None:
 def test_private_data_is_never_in_public_files(cup: Cup, tmp_path: Path, private: str) -> None:
     key = make_key(tmp_path / "organiser.key")
 
-    with pytest.raises(InputError, match="the private directory may not be in the public one"):
+    with pytest.raises(InputError, match="the private directory must be outside the public one"):
         publish(cup.contest, tmp_path / "public", tmp_path / private, key)
     assert not (tmp_path / "public").exists()
