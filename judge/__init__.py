@@ -1,3 +1,3 @@
-"""A contest judge: untrusted game-playing programs, each in its own capped container, ruled by one referee."""
+"""A contest judge for untrusted game-playing programs, each in its own container with limited resources."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""A game from its pairing to its result, as the rules of contests and their store share it: plain values."""
+"""A game from pairing to result, as plain values shared by contest rules and store."""
 
 import hashlib
 import json
@@ -12,15 +12,15 @@ from judge.records.outcome import game_scores
 
 
 class GameState(StrEnum):
-    """The state of a game of the schedule."""
+    """The state of a scheduled game."""
 
     PENDING = "pending"
     RUNNING = "running"
     DONE = "done"
     HELD = "held"
-    """Void too often: the organiser decides."""
+    """Void too often: the organiser must decide."""
     CANCELLED = "cancelled"
-    """Never to be played: one of its agents is disqualified."""
+    """Never played, because one of its agents is disqualified."""
 
 
 class AttemptState(StrEnum):
@@ -30,7 +30,7 @@ class AttemptState(StrEnum):
     ACCEPTED = "accepted"
     VOID = "void"
     ANNULLED = "annulled"
-    """It had a result, and the organiser annulled it."""
+    """The organiser annulled its result."""
     ABANDONED = "abandoned"
     """The judge that played it was stopped before it ended."""
     SUPERSEDED = "superseded"
@@ -41,8 +41,8 @@ class AttemptState(StrEnum):
 class Pairing:
     """Two agents who meet in a round. `first` has seat 0 in the first game; `second` None is a bye for `first`.
 
-    `round` and `table` count from 1 and name the pairing; `meeting` counts from 0 how often the two have met before;
-    `group` is the group or the league they meet in, empty if the format has none.
+    `round` and `table` count from 1 and identify the pairing. `meeting` is the number of earlier meetings of the two;
+    `group` is their group or league, or empty.
     """
 
     first: str
@@ -54,16 +54,16 @@ class Pairing:
 
     @property
     def agents(self) -> frozenset[str]:
-        """Both agents, or the only one of a bye."""
+        """Both agents, or the one with a bye."""
         return frozenset({self.first} if self.second is None else {self.first, self.second})
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduledGame:
-    """A game of the schedule: its number there, its round, its table in the round, all from 1. `leg` counts the games
-    of its pairing from 0. `first` has seat 0, `second` seat 1. `spec` is the JSON of its GameSpec.
+    """A scheduled game: its number, round, and table in the round, all from 1. `leg` counts the games of its pairing
+    from 0. `first` has seat 0, `second` seat 1. `spec` is the JSON of its GameSpec.
 
-    `attempt` is the number of its last attempt, 0 before the first; `why` says what happened to it last.
+    `attempt` is the number of its last attempt, 0 before the first; `why` is the reason for its state.
     """
 
     id: str
@@ -82,10 +82,10 @@ class ScheduledGame:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An attempt of a game. `game` is the game's id, empty if it was read from an export; `number` counts from 1.
+    """An attempt of a game. `game` is the game's id, empty if read from an export; `number` counts from 1.
 
-    `record` is the digest of its record; None without one, and if it was read from an export. `host` is the machine and
-    `slot` its cores there, empty if they are not known.
+    `record` is its record's digest; None without a record, or if read from an export. `host` is the machine and `slot`
+    its cores, empty if unknown.
     """
 
     game: str
@@ -101,14 +101,14 @@ class Attempt:
 
 
 def schedule_digest(games: Iterable[ScheduledGame]) -> str:
-    """SHA-256 of what a schedule says of some games, in JSON."""
+    """Return the SHA-256 of the schedule's data of some games, in JSON."""
     rows = [[each.number, each.id, each.round, each.table, each.leg, each.first, each.second] for each in games]
     return hashlib.sha256(json.dumps(rows, separators=(",", ":")).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class SeatOutcome:
-    """What one seat did: the word for which it lost, if it was at fault, its answers, and the time charged to it."""
+    """A seat's result: the verdict if it was at fault, its answers, and its charged time."""
 
     fault: str | None
     replies: int
@@ -117,22 +117,22 @@ class SeatOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an attempt ended, with the digest of its record, which is on disk before this is used."""
+    """How an attempt ended, with the digest of its record, which is already on disk."""
 
     verdict: str
     winner: int | None
     """A seat."""
     result: str
-    """The field's own result line, by whose words some contests score."""
+    """The result line of the game's usual manager, whose words some contests score."""
     reason: str
     record: str
     seconds: float
     seats: tuple[SeatOutcome, SeatOutcome]
     public: str | None = None
-    """The digest of the record's public part, which everybody may see; None if nobody computed it."""
+    """The digest of the record's public part, or None if it was not computed."""
 
     def row(self, game: ScheduledGame, attempt: int) -> "GameResult":
-        """The result of a game, if this attempt counts."""
+        """Return the result of a game, if this attempt counts."""
         first, second = self.seats
         return game_result(
             (
@@ -145,13 +145,12 @@ class Outcome:
 
 
 class GameResult(NamedTuple):
-    """The one result of a game. `first` sat in seat 0, `winner` is one of the two, or None for a draw or when both are
-    at fault.
+    """The final result of a game. `first` had seat 0; `winner` is one of the two, or None for a draw or if both are at
+    fault.
 
-    Pairs are in the order of seats: the word for which each lost, how often it answered, and the time charged to it in
-    milliseconds. `result` is the line of the field's own manager, `record` that record's digest, `id` the game's id.
-
-    A plain tuple, because a contest may have a hundred thousand.
+    Pairs are by seat: the verdict of a fault, the number of answers, and the charged milliseconds. `result` is the
+    usual manager's result line, `record` the record's digest, `id` the game's id. A plain tuple, because a contest may
+    have a hundred thousand.
     """
 
     first: str
@@ -174,32 +173,32 @@ class GameResult(NamedTuple):
 
     @property
     def agents(self) -> tuple[str, str]:
-        """In order of seats."""
+        """Both agents by seat."""
         return self.first, self.second
 
     @property
     def winning_seat(self) -> int | None:
-        """The seat of the winner; None if there is none."""
+        """The winner's seat, or None."""
         return None if self.winner is None else int(self.winner != self.first)
 
     @property
     def is_draw(self) -> bool:
-        """Nobody won and nobody is at fault."""
+        """Whether neither agent won and neither is at fault."""
         return self.verdict is Verdict.DRAW
 
     @property
     def scores(self) -> tuple[float, float]:
-        """1 for a win, a half for a draw, 0 for a loss; 0 for both if both are at fault."""
+        """1 for a win, 0.5 for a draw, 0 for a loss; 0 for both if both are at fault."""
         return game_scores(self.verdict, self.winning_seat)
 
 
-# Looked up: an enum's own way from a word to its member takes ten times as long, three times a game.
+# A lookup is ten times as fast as `Verdict(word)`, which is called three times per game.
 _VERDICTS: Mapping[str, Verdict] = {verdict.value: verdict for verdict in Verdict}
 _FAULTS: Mapping[str | None, Verdict | None] = {None: None} | dict(_VERDICTS)
 
 
 def game_result(columns: Sequence[Any]) -> GameResult:
-    """The result of a row of the store: its columns are the fields in their order, pairs as two, the winner a seat."""
+    """Return the result from a row of the store: the fields in order, pairs as two columns, the winner as a seat."""
     first, second, winner, verdict, reason, result, fault_0, fault_1, replies_0, replies_1, *rest = columns
     charged_ms_0, charged_ms_1, *rest = rest
     return GameResult(
@@ -218,9 +217,9 @@ def game_result(columns: Sequence[Any]) -> GameResult:
 
 @dataclass(frozen=True, slots=True)
 class GameConditions:
-    """Where and when a game was played. `slot` are its cores, `host` its machine (empty if the record has none).
+    """Place and time of a game. `slot` are its cores, `host` its machine (empty if unknown).
 
-    `began` is in seconds of any clock that all games share, `seconds` for how long it lasted, `hour` that of the day.
+    `began` is in seconds of any clock common to all games, `seconds` the duration, `hour` the hour of the day.
     """
 
     host: str
@@ -232,41 +231,41 @@ class GameConditions:
 
 @dataclass(frozen=True)
 class PublishedGame(ScheduledGame):
-    """A game of the schedule with its result and its attempts that have a record and do not count.
+    """A scheduled game with its result and its recorded attempts that do not count.
 
-    `attempt` is the one that counts if there is a result, else the last one; 0 before the first.
+    `attempt` is the one that counts, or else the last one; 0 before the first.
     """
 
     result: GameResult | None = None
     uncounted: tuple[Attempt, ...] = ()
     conditions: GameConditions | None = None
-    """Where and when it was played, by its record; None if that was not read."""
+    """Place and time from its record; None if the record was not read."""
 
     @classmethod
     def of(cls, game: ScheduledGame, result: GameResult | None, uncounted: Sequence[Attempt] = ()) -> "PublishedGame":
-        """A game of the schedule with its result and other attempts."""
+        """Return a scheduled game with its result and other attempts."""
         scheduled = {field.name: getattr(game, field.name) for field in fields(ScheduledGame)}
         return cls(**scheduled, result=result, uncounted=tuple(uncounted))
 
     @property
     def stem(self) -> str:
-        """The name of its files without the ending; made of digits, not of the agents' names."""
+        """The name of its files without extension; consists of digits."""
         return f"{self.number:05d}"
 
     @property
     def record_path(self) -> str:
-        """Where its record is in an export."""
+        """Path of its record in an export."""
         return f"records/{self.stem}.json"
 
     @property
     def picture_path(self) -> str:
-        """Where the picture of its last position is in an export."""
+        """Path of the picture of its last position in an export."""
         return f"games/{self.stem}.png"
 
     def attempt_path(self, attempt: int) -> str:
-        """Where the record of an attempt that does not count is in an export."""
+        """Return the path in an export of the record of an attempt that does not count."""
         return f"records/{self.stem}.attempt-{attempt}.json"
 
     def score_of(self, agent: str) -> float | None:
-        """1, a half or 0 for one of the two agents; None if there is no result."""
+        """Return 1, 0.5 or 0 for one of the two agents; None without a result."""
         return None if self.result is None else self.result.scores[agent != self.first]
