@@ -99,7 +99,6 @@ _PANELS: Mapping[str, Places] = {
         ),
     },
 }
-"""The commands, grouped as `judge --help` shows them."""
 
 app = lazy_group(
     {name: place for panel in _PANELS.values() for name, place in panel.items()},

@@ -1,4 +1,4 @@
-"""`judge convert`: convert finished games from records or any format of their game to another format."""
+"""`judge convert`: convert finished games between formats."""
 
 import sys
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""`judge evaluate`: test whether a candidate is stronger than its parent or than a pool of opponents."""
+"""`judge evaluate`: test whether a candidate is stronger than its parent or a pool."""
 
 import secrets
 from pathlib import Path
@@ -144,7 +144,6 @@ def _no_verdict(scores: PairedScores, pool: Pool) -> str:
 
 
 def _so_far(scores: PairedScores, rule: StopRule) -> str:
-    """`more than its parent +4.1 % (-0.2 to +8.4), LLR 1.20 (-2.94 to 2.94)`."""
     score, low, high = (100 * each for each in scores.interval)
     if scores.are_differences:
         text = f"{score:+.1f} % of the points more than its parent ({low:+.1f} to {high:+.1f})"
@@ -161,7 +160,6 @@ def _file_name(seats: tuple[SeatSpec, SeatSpec | None]) -> str:
 
 
 def _pool(path: Path, staging: Path) -> tuple[Pool, dict[str, Path]]:
-    """The pool of a pool.toml, locked in now if necessary, and its agents' staged files by digest."""
     text = read_text(path, "a pool file, such as docs/authors.md has one")
     plan = validated(PoolPlan, parse(path, text), path, text)
     policy = policy_of(path, plan.policy, plan.change)

@@ -1,4 +1,4 @@
-"""Error handling of all commands: a failed output, a full disk or a bug ends in one sentence and an exit code."""
+"""Error handling of all commands: every failure ends in one sentence and an exit code."""
 
 import errno
 import io
@@ -18,10 +18,9 @@ from judge.base.text import printable
 from judge.terminal.output import fail, note, safe_event
 
 TRACEBACK_VARIABLE = "JUDGE_TRACEBACK"
-"""Environment variable that makes an unexpected error print its traceback."""
+"""Makes an unexpected error print its traceback."""
 
 MAX_WHY = 400
-"""Maximum number of characters shown of an unexpected error."""
 
 AGAIN = "free some space, and run the command again"
 
@@ -33,8 +32,6 @@ class OutputLostError(Exception):
 
 
 class _Output(io.TextIOWrapper):
-    """Standard output. Every failed write raises OutputLostError."""
-
     def write(self, text: str, /) -> int:
         try:
             return super().write(text)
@@ -113,12 +110,12 @@ def unexpected(error: Exception) -> str:
 
 
 def _guard_streams() -> None:
-    """Wrap the standard streams, and open the null device for closed ones, so that no other file gets their number."""
+    """Wrap the standard streams, and open the null device for closed ones."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            # Opened in the wrong direction, so that output to a closed stream fails and is reported.
+            # Opened in the wrong direction, so that output to a closed stream fails.
             place = os.open(os.devnull, os.O_RDONLY if number < 2 else os.O_WRONLY)
             if place != number:
                 os.dup2(place, number)

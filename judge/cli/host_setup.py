@@ -1,4 +1,4 @@
-"""Prepare this host for games: remove leftovers of earlier judges, build images, and take a slot of cores."""
+"""Prepare this host for games: clean up, build images, and take a slot of cores."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +18,6 @@ from judge.sandbox.machine.cores import CorePlacement, place_slots, whole_cores
 from judge.terminal.output import note
 
 KEEPER = "keeper"
-"""The image whose containers store the agents' folders."""
 
 
 def box_kind(text: str) -> BoxKind:

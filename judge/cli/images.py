@@ -78,11 +78,8 @@ def list_images() -> None:
 
 QUOTED = re.compile(r'"([^"\n]{1,300})"|\'([^\'\n]{1,300})\'')
 IN_JSON = re.compile(r'"runtimes?": ?(?:"([^"]{1,300})"|(\{[^}]{1,20000}\}))|(sha256:[0-9a-f]{64})')
-"""Runtimes and images in a record or an export."""
 KINDS = ('"judge-record-2"', '"judge-record-3"', '"judge-contest-1"')
-"""Format names that identify a record or an export."""
 HEAD_CHARACTERS = 1 << 20
-"""Length of the first part of a record, which contains its spec."""
 
 
 @dataclass(slots=True)
@@ -127,7 +124,7 @@ def _add_document(path: Path, named: References) -> None:
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
     if path.suffix == ".toml":
-        # any string can be an image's name: in a variant, under an unknown key, in a file with errors
+        # any string can be an image's name
         named.add((word for pair in QUOTED.findall(head) for word in pair), str(path))
         try:
             document = tomllib.loads(head)

@@ -1,4 +1,4 @@
-"""Import a command only when it is used, so that every command starts fast."""
+"""Import a command only when it is used."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -12,14 +12,11 @@ from judge.base.garbage import importing
 from judge.base.text import nearest
 
 Places = Mapping[str, tuple[str, str]]
-"""For each command `module:attribute` and the first paragraph of its help.
-
-The attribute is an app or a function. The examples of a function are in its module's EXAMPLES.
-"""
+"""For each command `module:attribute` of an app or a function, and the first paragraph of its help."""
 
 
 _HAD_CONTEST_OPTION = ("serve-intake", "submissions", "submit")
-"""Commands that accept CONTEST also as the option `--contest`, as in version 0.1.0. Help shows only the argument."""
+"""Commands that also accept the former option `--contest`."""
 
 
 class LazyGroup(TyperGroup):

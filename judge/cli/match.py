@@ -1,4 +1,4 @@
-"""`judge match`: play games between two agents, show each move, and write a record of each game."""
+"""`judge match`: play games between two agents, and write their records."""
 
 import sys
 from collections.abc import Sequence
@@ -166,7 +166,6 @@ def _presenter(seats: tuple[SeatSpec, SeatSpec], games: int, *, as_json: bool, q
 
 
 def _openings(text: str, policy: Policy, transform: bool) -> tuple[Sequence[Opening], Sequence[Turn]]:
-    """The openings to play, and the symmetries for their repeats."""
     if not text:
         return [()], NOT_TURNED
     game = policy.game

@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share, each with one help text, and their shell completion."""
+"""Options and arguments that several commands share, and their shell completion."""
 
 import getpass
 import importlib.util

@@ -1,4 +1,4 @@
-"""`judge organisers`: tokens with which organisers manage a contest on the pages of `judge serve`."""
+"""`judge organisers`: tokens for the organisers' pages of `judge serve`."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`judge policies`, `judge agents`, `judge schema`: look up policies, house agents and JSON schemas."""
+"""`judge policies`, `judge agents`, `judge schema`."""
 
 import json
 from collections.abc import Mapping

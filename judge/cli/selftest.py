@@ -26,7 +26,6 @@ from judge.terminal.tables import make_table
 AnyAttack = Attack | ServiceAttack
 
 PLAIN_WIDTH = 160
-"""Columns of the table if the output is not a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +187,6 @@ def _document(policy: str, lines: Sequence[TrialLine]) -> dict[str, Any]:
 
 
 def _latest(lines: Sequence[TrialLine]) -> float:
-    """The judge's maximum delay in a game, in milliseconds."""
     return max((line.trial.late_ms for line in lines if isinstance(line.trial, Trial)), default=0.0)
 
 

@@ -1,4 +1,4 @@
-"""`judge show`: show a finished game position by position, draw it, or explain a loss."""
+"""`judge show`: show, draw or explain a finished game."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,10 +25,9 @@ from judge.terminal.browse import browse, can_browse, step_words
 from judge.terminal.output import note
 
 GIF_PIXELS = 480
-"""Approximate width of an animation's board."""
 
-MAX_FRAMES = 600
-"""Maximum number of frames. A longer game is animated with every second, third, ... position."""
+MOST_FRAMES = 600
+"""Longer games are animated with every second, third, ... position."""
 
 EXAMPLES = """
 Examples:
@@ -43,7 +42,6 @@ judge show game.json --evidence
 """
 
 WHOLE = 10_000
-"""More characters than any board takes."""
 
 
 def show(
@@ -94,7 +92,6 @@ def show_game(game: Stepped, ply: int | None = None) -> None:
     console.print(Text(printable(f"{game.title}: {game.names[0]} - {game.names[1]}", 300), "bold"))
     if listed:
         for number in range(1, len(game.steps)):
-            # The columns of `judge match`, then the search figures.
             step = game.steps[number]
             name = "" if step.seat is None else printable(game.names[step.seat], 60)
             ms = "" if step.ms is None else f"{step.ms:10.1f} ms"

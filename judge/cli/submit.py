@@ -1,6 +1,4 @@
-"""`judge submit`: receive, build and check an agent for a contest, here or by a service; and helpers that other
-commands share.
-"""
+"""`judge submit`: receive, build and check an agent, here or by a service; and shared helpers."""
 
 import logging
 from collections.abc import Iterator

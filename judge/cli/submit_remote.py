@@ -27,11 +27,10 @@ POLL_INTERVAL_S = 1.0
 """Polling interval for the state."""
 
 TRIES = 60
-"""Maximum number of failed requests in a row, `RETRY_INTERVAL_S` apart."""
-RETRY_INTERVAL_S = 5.0
+"""Maximum failed requests in a row."""
+AGAIN_S = 5.0
 
-MAX_PAUSE_S = 300.0
-"""Upper bound of a service's Retry-After."""
+LONGEST_PAUSE_S = 300.0
 
 TIMEOUT_S = 60.0
 MAX_BYTES = 32 << 20
@@ -75,7 +74,7 @@ class RemoteIntake:
                 size = path.stat().st_size
                 most = self.contest().uploads.bytes
                 if size > most:
-                    # A service that refuses an upload midway closes the connection without a readable reason.
+                    # A service that refuses an upload midway closes the connection without a reason.
                     raise InputError(f"{path}: {size} bytes; an upload has at most {most}")
                 length = {"content-length": str(size), "content-type": "application/octet-stream"}
                 answer = self.ask(f"/submissions?{query}", file, length)
@@ -159,7 +158,6 @@ def submit_remote(
 
 
 def _keep_receipt(sent: Received, file: Path, path: Path) -> None:
-    """Write the receipt if its digest is the file's. `judge contest verify` checks its signature."""
     if sent.receipt is None:
         note("judge: no receipt yet: the organiser has not signed the log; later GET /submissions/ID returns it")
         return

@@ -1,4 +1,4 @@
-"""`judge witness`: on another machine, sign that the log of a contest was not rewritten."""
+"""`judge witness`: sign on another machine that a contest's log was not rewritten."""
 
 import re
 import time

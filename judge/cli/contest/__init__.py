@@ -1,4 +1,4 @@
-"""`judge contest`: from one contest file to the final standings; after an interruption the same command continues."""
+"""`judge contest`: from a contest file to the final standings."""
 
 from judge.cli.lazy import lazy_group
 

@@ -1,4 +1,4 @@
-"""Organiser commands: announce a contest; pause, resume, void and disqualify while it runs or is paused."""
+"""Organiser commands: announce, pause, resume, void and disqualify."""
 
 from contextlib import closing
 from functools import partial

@@ -1,4 +1,4 @@
-"""`judge contest cosign`: ask a contest's witnesses to sign its log, or import a witness's signature."""
+"""`judge contest cosign`: get witnesses' signatures of a contest's log."""
 
 from contextlib import closing
 from functools import partial

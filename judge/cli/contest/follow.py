@@ -1,4 +1,4 @@
-"""`judge contest publish`: the live pages of a contest as static files for any file server."""
+"""`judge contest publish`: the live pages of a contest as static files."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`judge contest game`: moves, record and evidence of one game, also while the contest runs."""
+"""`judge contest game`: moves, record and evidence of one game."""
 
 from pathlib import Path
 from typing import Annotated

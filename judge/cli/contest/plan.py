@@ -1,4 +1,4 @@
-"""`judge contest plan`: number of games, duration and missing items, before a contest runs."""
+"""`judge contest plan`: games, duration and missing items."""
 
 import dataclasses
 import json

@@ -185,7 +185,7 @@ def verify(
     for former in report.joined:
         print(f"joined   {_former_words(former)}")
     for decision in report.decisions:
-        # Decisions of the organiser and events of the host: no verifier can check whether they were right.
+        # No verifier can check whether these decisions and events were right.
         print(f"note     {printable(decision, 500)}")
     for line in _fairness_lines(report):
         print(f"fairness {line}")
@@ -242,7 +242,6 @@ def _witness_words(witness: Witnessed) -> str:
 
 
 def _warn(report: VerificationReport) -> None:
-    """Print what a passed verification does not prove."""
     if report.manifest.is_own_key:
         note(
             "judge: WARNING: this key is from the directory itself. It proves that the files belong together, "

@@ -1,4 +1,4 @@
-"""`judge contest run`: play a contest to its end; after an interruption the same command continues."""
+"""`judge contest run`: play a contest to its end."""
 
 import os
 import platform
@@ -117,7 +117,6 @@ def run(
 
 
 def _begins_early(waits: str, now: bool) -> bool:
-    """Whether a contest begins ahead of its schedule. Asks for confirmation on a terminal. Raises InputError."""
     if not waits or not now:
         return False
     if sys.stdin.isatty():
@@ -159,7 +158,6 @@ def _host() -> Mapping[str, Any]:
 
 @contextmanager
 def _logged(folder: Path) -> Iterator[None]:
-    """Log events to a file of the contest, one JSON object a line; the screen shows progress."""
     path = folder / LOG_FILE
     try:
         file = path.open("a", encoding="utf-8")
@@ -189,8 +187,6 @@ def _check_images(contest: Contest, accept: bool) -> None:
 
 @contextmanager
 def _interrupts(runner: ContestRunner, progress: Progress) -> Iterator[None]:
-    """The first Ctrl-C finishes the running games, the second abandons them."""
-
     def interrupted(_signal: int, _frame: FrameType | None) -> None:
         if runner.drain.is_set():
             runner.abandon.set()

@@ -1,7 +1,4 @@
-"""`judge contest watch`: show a running contest in the terminal.
-
-It only reads `events.ndjson` in the contest's folder, so watching does not affect the games.
-"""
+"""`judge contest watch`: show a running contest from the `events.ndjson` in its folder, without affecting the games."""
 
 import sys
 import time
@@ -26,16 +23,12 @@ from judge.contest.plan import load_plan
 from judge.submissions.windows import Windows
 from judge.terminal.contest_screen import game_screen, line_of, overview
 
-POLL_INTERVAL_S = 0.1
-"""Interval between reads of the log and redraws."""
+LOOK_S = 0.1
 
 BEGIN_LOOK_S = 1.0
-"""Interval between checks whether the contest has begun."""
 
 LATE_S = 10.0
-"""Maximum wait for missing events after a contest is over. A killed judge leaves the log incomplete; `judge contest
-run` completes it.
-"""
+"""Maximum wait for missing events after the end: a killed judge leaves the log incomplete."""
 
 EXAMPLES = """
 Examples:
@@ -89,7 +82,6 @@ class Followed:
     def __init__(self, contest: Contest, game: int = 0) -> None:
         self.contest, self.game = contest, game
         self.live = Live()
-        """State after the events read so far."""
         self._path = contest.planned.folder / LOG_FILE
         self._reader = LogReader(self._path)
         self._asked: int | None = None
