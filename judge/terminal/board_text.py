@@ -1,7 +1,6 @@
-"""Renders a `BoardView` as text. It is readable without colour and in ASCII.
+"""Renders a `BoardView` as text, readable without colour and in ASCII.
 
-Every square has the same width. The column between two squares belongs to both and shows the brackets of a marked
-square.
+Squares have equal widths. The column between two squares belongs to both and shows the brackets of a marked square.
 
     stones          black and white                  ● ○   (X O)      ? a fifth stone is offered here
     Stratego        side and rank                    r9 bB            ~~ lake
@@ -22,8 +21,6 @@ _FACE_LETTERS = {"pawn": "P", "rook": "R", "knight": "N", "bishop": "B", "queen"
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """Square width, and the styles of the two sides and the board."""
-
     width: int
     sides: tuple[Style, Style]
     ground: Style
@@ -45,7 +42,6 @@ _LOOKS = {
     ),
 }
 _SIGNS = {Mark.LAST: "[]", Mark.ROW: "()", Mark.CURSOR: "<>"}
-"""The brackets around a marked square."""
 _LAKE = Style(color="#e8f5fa", bgcolor="#4f93b8")
 _LABEL = Style(dim=True)
 _BRACKET = Style(color="#ff5f5f", bold=True)
@@ -57,7 +53,7 @@ def board_width(view: BoardView) -> int:
 
 
 def board_lines(view: BoardView, width: int, height: int, ascii_only: bool = False) -> list[Text]:
-    """Return the board in at most `width` x `height` characters; a larger board is cropped around the last move."""
+    """Return the board in at most `width` x `height` characters, cropped around the last move if necessary."""
     look = _LOOKS[view.surface]
     columns = _window(
         len(view.columns), (width - _label_width(view) - 1) // (look.width + 1), [x for x, _ in view.marks]
@@ -109,7 +105,6 @@ def _label_width(view: BoardView) -> int:
 
 
 def _window(count: int, room: int, wanted: Sequence[int]) -> range:
-    """The rows or columns to show if only `room` of `count` fit: those around the middle of `wanted`."""
     room = max(1, min(count, room))
     middle = sum(wanted) // len(wanted) if wanted else count // 2
     first = max(0, min(count - room, middle - room // 2))

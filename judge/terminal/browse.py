@@ -40,11 +40,11 @@ _SEQUENCES = {
     b"\x1b[6~": "d",
     b"\x1b[5~": "u",
 }
-"""Escape sequences of arrows, Home, End, Page Down and Page Up, with the letters of the same effect."""
+"""Escape sequences of keys, with the letters of the same effect."""
 
 
 def keys_of(data: bytes, sequences: Mapping[bytes, str] = _SEQUENCES, escape: str = "q") -> Iterator[str]:
-    """Yield the typed keys. A single Escape is `escape`; unknown sequences are skipped."""
+    """Yield the typed keys; a single Escape is `escape`."""
     at = 0
     while at < len(data):
         if data[at : at + 1] != b"\x1b":
@@ -135,7 +135,7 @@ def step_screen(game: Stepped, at: int, typed: str = "") -> Screen:
 
 
 def step_words(step: ReplayStep) -> str:
-    """Return the move in the game's notation. It may contain text from an agent."""
+    """Return the move in the game's notation, which may contain an agent's text."""
     if step.seat is None:
         return "before the first answer"
     return step.view.caption or f"{step.view.sides[step.view.seats.index(step.seat)]}: {step.said}"

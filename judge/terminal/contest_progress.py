@@ -23,11 +23,10 @@ from judge.records.outcome import score_text
 from judge.tournament.results import FAILURES
 
 SHOWN = 8
-"""Number of recent games in the panel."""
 
 
 class RunTally:
-    """The progress since this judge started: rate, time left, voids and failures."""
+    """Progress since this judge started."""
 
     def __init__(self, contest: Contest, clock: Callable[[], float] = time.monotonic) -> None:
         self._contest = contest
@@ -60,7 +59,7 @@ class RunTally:
 
     @property
     def left(self) -> int:
-        """Number of games without a result, including later rounds; a lower bound unless `is_exact`."""
+        """Games without a result, including later rounds; a lower bound unless `is_exact`."""
         return _scheduled(self.counts) - self.done + self._to_come.games
 
     @property
@@ -80,7 +79,6 @@ class RunTally:
 
 
 def _scheduled(counts: Mapping[GameState, int]) -> int:
-    """Number of scheduled games without cancelled ones."""
     return sum(counts.values()) - counts[GameState.CANCELLED]
 
 
@@ -109,7 +107,7 @@ class JsonLines:
         print(json.dumps(_line(event, self._tally)), flush=True)
 
     def say(self, sentence: str) -> None:
-        """Print a line with a notice, unbuffered because a signal handler may call it."""
+        """Print a notice, unbuffered because a signal handler may call it."""
         with suppress(OSError):  # the next line raises the error
             os.write(sys.stdout.fileno(), f"{json.dumps({'note': sentence})}\n".encode())
 
@@ -144,7 +142,7 @@ class Panel:
     """Shows a panel at a fixed place on the terminal."""
 
     def __init__(self, contest: Contest, running: Callable[[], int]) -> None:
-        """`running` returns the current number of running games. The tally has it only as of the last result."""
+        """`running` returns the number of running games, which the tally has only as of the last result."""
         self._contest = contest
         self._running = running
         self._tally = RunTally(contest)

@@ -19,15 +19,13 @@ from judge.broadcast.state import Live, LiveGame
 from judge.games.types import SEATS
 from judge.terminal.screen import MoveShown, Screen, SeatShown
 
-MAX_STORED_MOVES = 200
-"""Maximum number of moves passed to the screen."""
+KEPT_MOVES = 200
 
-MAX_AGENTS = 20
-"""Maximum number of lines of the standings."""
+MOST_AGENTS = 20
 
 
 def line_of(event: AnyEvent, live: Live) -> str:
-    """Return an event as a line of plain text, or "" for events without a text. Apply the event to `live` first."""
+    """Return an event as a line of text, or "". Apply the event to `live` first."""
     match event:
         case GameStarted():
             again = f", attempt {event.attempt}" if event.attempt > 1 else ""
@@ -87,7 +85,7 @@ def overview(live: Live, now_ms: float) -> RenderableType:
 
 
 def game_screen(live: Live, number: int, now_ms: float) -> RenderableType:
-    """Return the board of a game, or its state if there is no board."""
+    """Return the board of a game, or its state in words."""
     game = live.games.get(number)
     if game is None:
         end = next((end for end, _ in live.ended if end.game == number), None)

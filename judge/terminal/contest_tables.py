@@ -41,7 +41,7 @@ def standings_table(standing: Standing) -> Table:
 
 
 def print_crosstable(console: Console, names: Sequence[str], rows: Sequence[Sequence[Cell | None]]) -> None:
-    """Print the crosstable. If the terminal is too narrow, leave out wins, draws and losses, or split it into parts."""
+    """Print the crosstable. On a narrow terminal omit wins, draws and losses, or split it."""
     every = range(len(names))
     table = _crosstable(names, rows, every, _results)
     if not console.is_terminal:
@@ -53,7 +53,6 @@ def print_crosstable(console: Console, names: Sequence[str], rows: Sequence[Sequ
     widths = [_width(console, _crosstable(names, rows, every[at : at + 1], _points)) - of_names for at in every]
     begin = 0
     while begin < len(names):
-        # At least one column, even if it is cut off.
         end, left = begin + 1, console.width - of_names - widths[begin]
         while end < len(names) and widths[end] <= left:
             left -= widths[end]

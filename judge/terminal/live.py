@@ -1,7 +1,6 @@
-"""The live view of `judge match`: a separate process that reads a feed from a pipe and draws ten times a second.
+"""The live view of `judge match`: a separate process that draws a feed from a pipe.
 
-A thread would hold the interpreter lock for milliseconds, which would be charged to an agent. The process runs only
-while its core is idle.
+A thread would hold the interpreter lock for milliseconds, which would be charged to an agent.
 """
 
 import json
@@ -43,7 +42,7 @@ class LiveView:
         given: Sequence[int] = (),
         stdout: IO[str] | None = None,
     ) -> None:
-        """`module` is the view's module. It inherits the file descriptors `given`; their numbers are its arguments."""
+        """The view `module` inherits the file descriptors `given`; their numbers are its arguments."""
         command = [sys.executable, "-m", module, *map(str, given)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=stdout, pass_fds=given)
         if self._process.stdin is None:
@@ -68,7 +67,7 @@ class LiveView:
         self._send(pipe.END, {**said, "is_last_attempt": is_last_attempt})
 
     def close(self) -> None:
-        """Let the view show the end, and wait until it has restored the terminal."""
+        """Let the view finish, and wait until it has restored the terminal."""
         set_scheduling(self._process.pid, os.SCHED_OTHER)
         self._feed.close()
         try:
@@ -89,13 +88,13 @@ class LiveView:
 
 
 def points_of(record: GameRecord, name: str) -> float | None:
-    """Return 1, 0.5 or 0 for the agent `name`; None if neither agent scores: a void, or both are at fault."""
+    """Return 1, 0.5 or 0 for the agent `name`; None for a void, or if both are at fault."""
     scores = game_scores(record.verdict, record.winner)
     return scores[record.seats[0].name != name] if any(scores) else None
 
 
 def view(console: Console, source: int) -> None:
-    """Show the feed from the file descriptor `source` until it ends; the last position then stays on the terminal."""
+    """Show the feed from `source` until it ends; the last position stays on the terminal."""
     os.set_blocking(source, False)
     views, read = GameViews(Follower), bytearray()
     goes_on = True

@@ -1,7 +1,6 @@
 """The games of the live view: takes a feed, returns screens.
 
-The growing transcript is replayed (`judge.referee.spectator`) in a thread. The thread holds a lock except while it
-waits for data, so a game does not change while another thread has the lock.
+A thread replays the growing transcript (`judge.referee.spectator`). It holds a lock except while it waits for data.
 """
 
 import json
@@ -42,7 +41,6 @@ class Follower:
     def __init__(self, spec: GameSpec, judge_pid: int) -> None:
         self.spec = spec
         self.result = ""
-        """How the game ended; empty while it runs."""
         self._lock = threading.Lock()
         self._news: queue.SimpleQueue[Sequence[Entry] | None] = queue.SimpleQueue()
         self._entry = game_entry(spec.policy.game.name)
@@ -53,7 +51,7 @@ class Follower:
         self._before: BoardView | None = None
         self._count = len(spec.opening)
         self._origin_ns: int | None = None
-        """Start of the transcript on the host's monotonic clock, which the judge also uses."""
+        """Start of the transcript on the host's monotonic clock."""
         self._thread = threading.Thread(target=self._referee, daemon=True)
         self._thread.start()
 

@@ -1,7 +1,6 @@
 """Reads the memory usage of a running game's agents for the live view.
 
-Containers are found by the judge's labels. Process agents are the judge's children; the older one has seat 0. Unknown
-values are None.
+Containers are found by labels. Process agents are the judge's children; the older one has seat 0.
 """
 
 import threading
@@ -19,7 +18,6 @@ from judge.sandbox.machine.process_meter import ProcessMeter
 from judge.sandbox.machine.procfs import children_of, environment_of, stat_fields
 
 SEAT = "judge.seat"
-"""The label of an agent's container."""
 
 INTERVAL_S = 0.5
 ENGINE_TIMEOUT_S = 5.0
@@ -36,7 +34,6 @@ class MemoryMonitor:
     def __init__(self, game_id: str, kind: BoxKind, judge_pid: int, seats: Sequence[int] = SEATS) -> None:
         """`seats` are those of agents."""
         self.memory = NOTHING
-        """The last reading of each seat."""
         is_process = kind == "process"
         find = partial(_processes, judge_pid, seats) if is_process else partial(_containers, game_id, judge_pid)
         self._over = threading.Event()
@@ -84,7 +81,6 @@ def _containers(game_id: str, judge_pid: int) -> Mapping[int, Meter]:
 
 
 def _processes(judge_pid: int, seats: Sequence[int]) -> Mapping[int, Meter]:
-    """The judge's child processes that are agents, oldest first."""
     mark = f"{MARK}=".encode()
     agents = [pid for pid in children_of(judge_pid) if mark in environment_of(pid)]
     agents.sort(key=lambda pid: int(stat_fields(pid)[19]))

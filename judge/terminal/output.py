@@ -11,13 +11,11 @@ if TYPE_CHECKING:
     from judge.submissions.check import Finding
 
 LOG_CHARACTERS = 2000
-"""Maximum length of a text in a log entry."""
 SENTENCE_CHARACTERS = 600
-"""Maximum length of a displayed text from an agent or an upload."""
 
 
 def safe_event(_logger: Any, _level: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    """Processor for structlog that puts each text on one line without control characters."""
+    """Processor for structlog: puts each text on one line without control characters."""
     return {key: printable(value, LOG_CHARACTERS) if isinstance(value, str) else value for key, value in event.items()}
 
 

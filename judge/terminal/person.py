@@ -1,7 +1,5 @@
-"""A person at a seat of `judge match`.
-
-A separate process (`judge.terminal.player`) shows the game, asks the person, and writes the answers to a pipe that
-`judge.sandbox.process.person_box` reads.
+"""A person at a seat of `judge match`. The process `judge.terminal.player` asks the person and writes the answers to a
+pipe for `judge.sandbox.process.person_box`.
 """
 
 import hashlib
@@ -23,7 +21,7 @@ from judge.terminal.output import note
 from judge.terminal.presenters import Presenter, Shown
 
 LEFT = 130
-"""Exit code when a person leaves a game; the same as for Ctrl-C."""
+"""Exit code when a person leaves; the same as for Ctrl-C."""
 
 _NO_FILES = hashlib.sha256().hexdigest()
 
@@ -42,7 +40,7 @@ class PersonAgent(Agent):
 
 
 def stage(named: str, staging: Path) -> Agent:
-    """Return the person, or stage the agent `named`. Raises InputError as `stage_agent` does."""
+    """Return the person, or stage the agent `named` as `stage_agent` does."""
     if named != ME:
         return stage_agent(named, staging)
     manifest = AgentManifest(name=ME, command=(ME,), runtime=PERSON, protocol=PERSON)
@@ -55,7 +53,7 @@ def is_person(seat: SeatSpec) -> bool:
 
 
 def seated(seats: Sequence[SeatSpec], has_clock: bool) -> tuple[SeatSpec, SeatSpec]:
-    """Return the seats of a game with one person. The agent is informed of the person if its protocol allows it."""
+    """Return the seats of a game with one person, of whom the agent is informed if its protocol allows it."""
     if all(map(is_person, seats)):
         raise InputError("a person plays an agent: give an agent for one of the seats")
     first, second = (
@@ -69,11 +67,11 @@ def _with(seat: SeatSpec, **options: int) -> SeatSpec:
     return seat.model_copy(update={"protocol_options": {**seat.protocol_options, **options}})
 
 
-class PersonPresenter(Shown):
-    """Asks the person and shows the games; prints the results when the terminal is free again."""
+class AtTheSeat(Shown):
+    """Asks the person, shows the games, and prints the results at the end."""
 
     def __init__(self, names: tuple[str, str], games: int, lines: Presenter | None) -> None:
-        """`lines` prints the results; if it is given, only it writes to stdout."""
+        """If `lines` is given, only it writes to stdout."""
         self._answers, theirs = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self._answers, False)
         keyboard = os.dup(sys.stdin.fileno())
@@ -106,7 +104,7 @@ class PersonPresenter(Shown):
 
 @contextmanager
 def may_leave() -> Iterator[None]:
-    """Context manager around a game with a person: if the person leaves, print that there is no record."""
+    """Context manager: if the person leaves the game, print that there is no record."""
     try:
         yield
     except KeyboardInterrupt:

@@ -1,7 +1,4 @@
-"""A running game as a person at a seat sees it, and the answers that the person may give.
-
-Only the seat's knowledge is shown: its view of the board, its events, and the opponent's clock and memory.
-"""
+"""A running game as the person at a seat sees it, and the person's answers."""
 
 from collections.abc import Sequence
 from copy import deepcopy
@@ -27,15 +24,14 @@ def seat_of(spec: GameSpec) -> int:
 
 
 class Seated(Follower):
-    """A game that a person plays. `send` sends each line of an answer."""
+    """A game that a person plays. `send` sends a line of an answer."""
 
     def __init__(self, spec: GameSpec, judge_pid: int) -> None:
         self.seat = seat_of(spec)
         self._seen_before: BoardView | None = None
         self._answered = 0
-        """Number of answers that the person gave."""
         self._typed: list[Reply] = []
-        """Typed answers that will be judged together with later ones."""
+        """Typed answers to be judged together with later ones."""
         self._prepared: list[str] = []
         """Accepted answers to future requests."""
         words = game_entry(spec.policy.game.name).person()
@@ -59,7 +55,7 @@ class Seated(Follower):
             return self._view()
 
     def told(self) -> list[tuple[int | None, str]]:
-        """The events that the seat received, each with the seat that caused it. The caller must escape the texts."""
+        """The seat's events, each with the seat that caused it. The caller must escape the texts."""
         with self._lock:
             events = list(self._spectator.seats[self.seat].told)
         return [(getattr(event, "seat", None), self.words.tell(event, self.names)) for event in events]
@@ -99,7 +95,7 @@ class Seated(Follower):
             return self._spectator.game.pending() if is_open else None
 
     def prepared(self) -> str | None:
-        """Return the answer to the current request if it was typed in advance."""
+        """Return the answer to the current request, if typed in advance."""
         request = self.asked() if self._prepared else None
         if request is None or self.words.together(request) != len(self._prepared):
             return None
@@ -117,8 +113,8 @@ class Seated(Follower):
     def answer(self, request: Request, typed: str) -> str | None:
         """Return the line to send, or None if more input is needed.
 
-        Raises UnclearError if `typed` is not an answer, or if the rules would punish it: a typing error never loses a
-        game. Answers that are judged together are tried when the last one is typed.
+        Raises UnclearError for text that is not an answer or that the rules would punish: typing errors never lose a
+        game.
         """
         words = self.words
         replies = [words.answer(request, line) for line in words.lines(request, typed)]
@@ -134,7 +130,6 @@ class Seated(Follower):
         return replies[0].said
 
     def _try(self, replies: Sequence[Reply]) -> None:
-        """Try answers on a copy of the game; UnclearError if the rules would punish one."""
         with self._lock:
             game = self.words.strict(deepcopy(self._spectator.game))
         for reply in replies:

@@ -1,7 +1,6 @@
-"""The process that asks a person: with board and cursor on a terminal, otherwise line by line.
+"""The process that asks a person: on a terminal with board and cursor, otherwise line by line.
 
-Its arguments are two file descriptors: the keyboard, and the pipe for answers. Its stdin is the feed of the games. It
-ends with the feed, or when the person leaves.
+Arguments are the file descriptors of the keyboard and the answer pipe; stdin is the feed of the games.
 """
 
 import os
@@ -34,11 +33,10 @@ NICENESS = 19
 """Agents have priority over drawing."""
 
 WHOLE = 10_000
-"""More characters than any board takes."""
 
 
 class Player:
-    """Common part of both kinds of input: games, keyboard, and the pipe for answers."""
+    """Common part of both kinds of input."""
 
     def __init__(self, keyboard: int, answers: int) -> None:
         self.views = GameViews(Seated)
@@ -54,9 +52,7 @@ class Player:
         return self.views.follower
 
     def look(self, *, types: bool = True) -> tuple[bool, bytes | None]:
-        """Wait briefly for news. Return whether the feed is open, and the typed bytes: b"" at the end, None for no
-        input.
-        """
+        """Wait briefly. Return whether the feed is open, and the typed bytes: b"" at the end, None for no input."""
         watched = [self._feed, self._keyboard] if types else [self._feed]
         ready = select.select(watched, [], [], POLL_INTERVAL_S)[0]
         goes_on = take(self._feed, self._read)
@@ -112,7 +108,6 @@ class InLines:
         self._told = len(told)
 
     def _ask(self, game: Seated) -> bool:
-        """Ask, and answer with the typed text; False if the person has left."""
         prepared = game.prepared()
         if prepared is not None:
             self._player.send(prepared)
@@ -165,7 +160,7 @@ class OnScreen:
         self._note = ""
 
     def run(self) -> None:
-        """Run until the feed ends or the person leaves; the last position then stays on the terminal."""
+        """Run until the feed ends or the person leaves."""
         goes_on = True
         with key_by_key(self._keyboard), Live(console=self._console, screen=True, auto_refresh=False) as live:
             while goes_on:
@@ -241,7 +236,6 @@ class OnScreen:
 
 def main() -> None:
     """Run the process."""
-    # Ctrl-C is for the judge, which ends the feed.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, stop_gracefully)
     os.nice(NICENESS)

@@ -26,13 +26,12 @@ class Presenter:
     watch: Callable[[Ply], None] | None = None
     follow: Callable[[bytes], None] | None = None
     build: BoxBuilder = staticmethod(open_box)
-    """Opens the boxes of the seats."""
 
     def begin(self, spec: GameSpec, attempt: int) -> None:
         """Report the start of an attempt."""
 
     def end(self, record: GameRecord, path: Path, *, is_last: bool) -> None:
-        """Report the end of an attempt, after its record is written; `is_last`: the game has no further attempt."""
+        """Report the end of an attempt, after writing its record; `is_last`: no further attempt follows."""
 
     def score(self, records: Sequence[GameRecord]) -> None:
         """Report the end of all games."""
@@ -42,7 +41,7 @@ class Presenter:
 
 
 class LinePresenter(Presenter):
-    """Prints lines: coloured on a terminal, plain in a pipe; with or without a line for each move."""
+    """Prints lines, coloured on a terminal, optionally with each move."""
 
     def __init__(self, names: tuple[str, str], *, moves: bool = True) -> None:
         self._console = Console(highlight=False, soft_wrap=True, file=sys.stdout)
@@ -67,7 +66,7 @@ class LinePresenter(Presenter):
         self._print(f"{self._count:4}. {name:<20} {said:<12} {ply.charged_ns / 1e6:10.1f} ms")
 
     def end(self, record: GameRecord, path: Path, *, is_last: bool) -> None:  # noqa: ARG002 a void is also printed
-        """Print the result, the line of the game's usual manager (if any), and the record's path."""
+        """Print the result, the usual manager's result line, and the record's path."""
         without_winner = "yellow" if record.verdict is Verdict.VOID else "cyan"
         colour = without_winner if record.winner is None else "green"
         text = escape(outcome_text(record.verdict, record.winner, self._names))
@@ -92,7 +91,7 @@ class LinePresenter(Presenter):
 
 
 class Shown(Presenter):
-    """Shows running games on the whole terminal, and prints the results at the end."""
+    """Shows running games on the whole terminal; prints the results at the end."""
 
     def __init__(self, names: tuple[str, str], view: LiveView, lines: Presenter | None = None) -> None:
         self._lines = lines or LinePresenter(names, moves=False)

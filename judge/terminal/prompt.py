@@ -14,7 +14,6 @@ ARROWS = {
     for between in "[O"
     for letter, name in zip("ABCD", (UP, DOWN, RIGHT, LEFT), strict=True)
 }
-"""Escape sequences of the arrow keys."""
 
 ESCAPE = "\x1b"
 MAX_CHARACTERS = 200
@@ -24,7 +23,7 @@ _STEPS = {UP: (0, -1), DOWN: (0, 1), LEFT: (-1, 0), RIGHT: (1, 0)}
 
 @dataclass(slots=True)
 class Prompt:
-    """The typed text. `width` and `height` are the board's, `words` the game's."""
+    """The typed text. `width` and `height` are the board's."""
 
     width: int
     height: int
@@ -34,12 +33,10 @@ class Prompt:
     helps: bool = False
     """Whether help is shown."""
     _picked: int = 0
-    """Number of squares that the cursor added to the text."""
     _is_pointing: bool = field(default=False)
-    """Whether the cursor moved since the last square or character."""
 
     def press(self, key: str, request: Request | None) -> str | None:
-        """Apply a key from `judge.terminal.browse.keys_of`; return the line when it is complete."""
+        """Apply a key of `keys_of`; return the line when it is complete."""
         if key in _STEPS:
             if self.cursor is None:
                 self.cursor = (self.width // 2, self.height // 2)
@@ -64,7 +61,6 @@ class Prompt:
         return None
 
     def _enter(self, request: Request | None) -> str | None:
-        """Take the square under the cursor, or the typed line; None if empty, or if more squares are needed."""
         if request is None:
             return None
         squares = self.words.squares(request)

@@ -1,6 +1,6 @@
-"""One screen of a running game or a record: board, both seats, moves, and the score of the series.
+"""One screen of a running game or a record, for terminals from 80x24.
 
-It fits any terminal from 80x24. All text from agents passes through `printable`, and is never parsed as rich markup.
+All text from agents passes through `printable`, and is never parsed as rich markup.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,12 +27,11 @@ _GOOD, _WARN, _BAD = Style(color="green"), Style(color="yellow"), Style(color="r
 
 @dataclass(frozen=True, slots=True)
 class SeatShown:
-    """One seat. Times are in milliseconds; None means no limit or an unknown value."""
+    """One seat. Times are in milliseconds; None means unlimited or unknown."""
 
     name: str
     is_asked: bool = False
     turn_ms: float | None = None
-    """Time taken by the current or last turn."""
     turn_limit_ms: int | None = None
     left_ms: float | None = None
     """Remaining game time."""
@@ -65,7 +64,6 @@ class Screen:
     seats: tuple[SeatShown, SeatShown]
     moves: Sequence[MoveShown] = ()
     status: str = ""
-    """The last event, or how the game ended."""
     series: SeriesScore | None = None
     hint: str = ""
     """The available keys."""
@@ -188,7 +186,6 @@ def _time(ms: float | None) -> str:
 
 
 def _over(used: float | None, limit: float | None) -> Style:
-    """Normal while there is time, yellow in the last fifth, red beyond."""
     if used is None or not limit or used < limit * 0.8:
         return _BOLD
     return _WARN if used <= limit else _BAD

@@ -5,18 +5,17 @@ from dataclasses import dataclass
 from math import sqrt
 
 Z95 = 1.96
-"""Standard deviations of a two-sided 95 % interval of the normal distribution."""
+"""Standard deviations of a 95 % interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesScore:
-    """A series between two agents. `results` are the first one's: 1, 0.5, 0, or None if neither agent scores."""
+    """A series. `results` are the first agent's: 1, 0.5, 0, or None if neither agent scores."""
 
     names: tuple[str, str]
     games: int
     results: tuple[float | None, ...] = ()
     seconds: float = 0.0
-    """Seconds since the first game began."""
 
     @property
     def counted(self) -> Sequence[float]:
@@ -35,19 +34,19 @@ class SeriesScore:
 
     @property
     def seconds_left(self) -> float | None:
-        """The remaining time at the current pace; None before the first result."""
+        """Remaining time at the current pace; None before the first result."""
         done = len(self.results)
         return self.seconds / done * (self.games - done) if done else None
 
     def share(self) -> tuple[float, float, float] | None:
-        """The first agent's share of the points and its 95 % interval; None before the first result that counts."""
+        """The first agent's share of the points and its 95 % interval, or None."""
         if not self.counted:
             return None
         return wilson_interval(sum(self.counted), len(self.counted))
 
 
 def wilson_interval(points: float, games: int) -> tuple[float, float, float]:
-    """Return the share of the points and its Wilson interval at 95 %, which suits few games and scores of 0 and 100 %.
+    """Return the share of the points and its Wilson interval at 95 %.
 
     A draw counts as half a win, so the interval may be too wide, never too narrow.
     """
@@ -58,7 +57,7 @@ def wilson_interval(points: float, games: int) -> tuple[float, float, float]:
 
 
 def score_words(series: SeriesScore) -> str:
-    """Return the score as `67 % (30-90)  a 3 - 1 b, 2 drawn`: the first agent's share, its 95 % interval, and wins."""
+    """Return the score as `67 % (30-90)  a 3 - 1 b, 2 drawn`."""
     wins = series.wins
     text = f"{series.names[0]} {wins[0]} - {wins[1]} {series.names[1]}, {series.draws} drawn"
     share = series.share()

@@ -12,7 +12,7 @@ def make_table(
     *,
     numbers: Iterable[int] = (),
 ) -> Table:
-    """Return a table without a frame. The columns with these 0-based `numbers` are right-aligned."""
+    """Return a table without a frame; the columns `numbers`, from 0, are right-aligned."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     right = set(numbers)
     for number, column in enumerate(columns):
