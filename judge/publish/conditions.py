@@ -1,4 +1,4 @@
-"""Time and place of a game, from its record. Verifier processes import this module without a database."""
+"""Time and place of a game, from its record. Importable without a database."""
 
 from datetime import datetime
 

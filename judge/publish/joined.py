@@ -1,8 +1,4 @@
-"""`joined.json`: the former contests whose results enter a contest's ratings.
-
-It has all the data for recomputing the rating histories. It names the manifests of the former contests' exports, with
-which its results can be verified.
-"""
+"""`joined.json`: the former contests whose results enter a contest's ratings, and their exports' manifests."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -19,9 +15,8 @@ JOINED = "joined.json"
 MAX_JOINED_BYTES = 64 << 20
 """Maximum size in bytes."""
 
-MAX_CONTESTS = 100
-MAX_GAMES = 1_000_000
-"""Maximum total of all former contests."""
+MOST_CONTESTS = 100
+MOST_GAMES = 1_000_000
 
 _Count = Annotated[int, Field(ge=0)]
 _Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -32,7 +27,7 @@ class _Value(BaseModel):
 
 
 class PairResults(_Value):
-    """Numbers of games between two agents in these seats, by result. In a `faulty` game both agents lost by a fault."""
+    """Numbers of games between two agents in these seats; `faulty`: both lost by a fault."""
 
     first: str
     second: str
@@ -43,10 +38,7 @@ class PairResults(_Value):
 
 
 class FormerContest(_Value):
-    """A former contest: when it was locked in, the digests of its agents' files, and the results that count.
-
-    `manifest` is the SHA-256 of its export's manifest, or None if it was read from a store.
-    """
+    """A former contest. `manifest` is the SHA-256 of its export's manifest, or None if read from a store."""
 
     name: str
     began: str

@@ -1,7 +1,6 @@
 """Loads a published contest from a store or an export, and the former contests joined with it.
 
-A store is trusted. From an export under verification only the snapshot, pairings, journal, decisions and states of
-games are read; `judge.verify.export` recomputes the rest.
+A store is trusted. An export's results are claims; `judge.verify.export` recomputes them.
 """
 
 import hashlib
@@ -34,34 +33,34 @@ from judge.tournament.snapshot import Snapshot, read_snapshot
 
 DOCUMENT, CHANCE = "contest.json", "chance.json"
 
-MAX_TABLE_BYTES = 256 << 20
-"""Maximum size of a table in bytes; ten thousand games need 1 % of it."""
+LARGEST_TABLE = 256 << 20
+"""Bytes; ten thousand games need 1 % of it."""
 
-MAX_DOCUMENT_BYTES = 4 << 20
-"""Maximum size of contest.json in bytes; an entry needs about 700."""
+LARGEST_DOCUMENT = 4 << 20
+"""Bytes; an entry needs about 700."""
 
-MAX_PART_BYTES = 16 << 10
-"""Maximum characters of a policy or a seat in contest.json; every scheduled game copies them."""
+LARGEST_PART = 16 << 10
+"""Characters of a policy or a seat in contest.json; every scheduled game copies them."""
 
 MAX_DEPTH = 100
 """Maximum nesting depth of contest.json."""
 
 MAX_GAMES = 1_000_000
 
-_MAX_MISSING = 1000
-"""Maximum number of scheduled games missing in games.json; with more, the tables are of another contest."""
+_MOST_MISSING = 1000
+"""Scheduled games missing in games.json; with more, the tables are of another contest."""
 
 Row = TypeVar("Row")
 
 
 class Revealed(BaseModel):
-    """The contents of `chance.json`: the random secret, published when the contest is over."""
+    """The contents of `chance.json`: the random secret, published at the end."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     contest: str
     commitment: Key
-    """SHA-256 of the secret's 32 bytes, in contest.json from the start."""
+    """SHA-256 of the secret's 32 bytes."""
     secret: Key
 
 
@@ -69,7 +68,7 @@ class Revealed(BaseModel):
 
 
 def load_store(contest: Contest) -> PublishedContest:
-    """Return a contest from its store at one moment, also while it runs."""
+    """Return the current state of a contest from its store."""
     name = contest.name
     with contest.store.moment() as store:
         attempts = store.attempts(name)
@@ -90,7 +89,6 @@ def load_store(contest: Contest) -> PublishedContest:
 
 
 def _in_order(out: Mapping[str, str], journal: Sequence[JournalLine]) -> Mapping[str, str]:
-    """The disqualified agents in the order of the journal."""
     lines = [line.text for line in journal if line.event == "disqualified"]
 
     def place(agent: str) -> int:
@@ -104,7 +102,7 @@ def _in_order(out: Mapping[str, str], journal: Sequence[JournalLine]) -> Mapping
 
 
 def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
-    """Return the contest of an export without results, and each game missing in schedule or table as a problem.
+    """Return the contest of an export without results, and the games missing in schedule or table as problems.
 
     Raises InputError, naming the file, if a file is invalid.
     """
@@ -116,8 +114,8 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     ]
     rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
     expected = sum(pairing.second is not None for pairing in pairings) * snapshot.format.games
-    # Check the size first: contest.json, which is untrusted, determines the length of the schedule.
-    if expected > min(MAX_GAMES, len(rows) + _MAX_MISSING):
+    # Check first: contest.json, which is untrusted, determines the schedule's length.
+    if expected > min(MOST_GAMES, len(rows) + _MOST_MISSING):
         raise InputError(f"contest.json and pairings.json have {expected} games, games.json has {len(rows)}")
     uncounted: dict[int, list[Attempt]] = {}
     for attempt in _read_table(directory, "attempts", AttemptRow):
@@ -157,7 +155,6 @@ def _read_document(directory: Path) -> tuple[str, Snapshot]:
 
 
 def _depth(text: str) -> int:
-    """The nesting depth of a JSON text."""
     depth, waiting = 0, [json.loads(text)]
     while waiting := [
         inner
@@ -170,10 +167,7 @@ def _depth(text: str) -> int:
 
 
 def load_claimed(directory: Path) -> PublishedContest:
-    """Return the contest of an export with the results claimed in its tables, without verification.
-
-    Raises InputError as `load_export` does.
-    """
+    """Return the contest of an export with its claimed results. Raises InputError as `load_export` does."""
     contest, problems = load_export(directory)
     if problems:
         raise InputError(f"{directory}: {problems[0]}; run judge contest verify {directory} for details")
@@ -211,7 +205,6 @@ def _claimed(row: GameRow, game: str) -> GameResult | None:
 
 
 def _read_secret(path: Path, snapshot: Snapshot) -> Key | None:
-    """The revealed secret, or None. Raises InputError if it does not match the contest's commitment."""
     if not path.is_symlink() and not path.exists():
         return None
     data = read_bounded(path, MAX_TABLE_BYTES)
@@ -229,7 +222,7 @@ def _read_table(directory: Path, name: str, kind: type[Row]) -> list[Row]:
 
 
 def load_any(path: Path) -> PublishedContest:
-    """Return the contest of a contest.toml, its folder, or an export. The tables of an export are not verified.
+    """Return the contest of a contest.toml, its folder, or an export (without verification).
 
     Raises InputError if it has not begun, or if a file is invalid.
     """
@@ -246,7 +239,7 @@ def load_any(path: Path) -> PublishedContest:
 def read_joined(planned: Planned) -> Joined | None:
     """Return the contests joined by [ratings] of a contest.toml, or None.
 
-    Raises InputError if a contest cannot be read, or is of another game.
+    Raises InputError for unreadable contests and other games.
     """
     chosen = planned.plan.ratings
     if not chosen.with_:

@@ -1,10 +1,9 @@
-"""The manifest: a signed list of all published files with sizes and SHA-256, so that one digest covers all files.
+"""The manifest: a signed list of all published files with sizes and SHA-256.
 
     {"contest":"cup","files":[{"path":"data/games.csv","sha256":"...","size":123},...],"format":"judge-manifest-1"}
 
-It is sorted by path, without spaces, in ASCII, and ends with one line feed. The signature file has the 64 bytes of
-Ed25519 over the manifest's bytes. A manifest is untrusted input: its names are compared with the directory's files and
-never opened.
+It is sorted by path, ASCII without spaces, and ends with one line feed. The signature file has the 64 bytes of Ed25519
+over these bytes. Names in a manifest are untrusted: they are compared with the directory and never opened.
 """
 
 import hashlib
@@ -28,11 +27,10 @@ from judge.transparency.keys import fingerprint, load_public_key, public_pem, re
 MANIFEST, SIGNATURE, PUBLIC_KEY = "manifest.json", "manifest.sig", "organiser.pem"
 _UNLISTED = frozenset({MANIFEST, SIGNATURE})
 
-MAX_MANIFEST_BYTES = 128 << 20
-"""Maximum size in bytes: a million files, or 150,000 games in three languages."""
+LARGEST_MANIFEST = 128 << 20
+"""Bytes: a million files, or 150,000 games in three languages."""
 
-MAX_PROBLEMS = 50
-"""Maximum number of problems listed; the rest is counted."""
+MOST_PROBLEMS = 50
 
 _SIGNATURE_BYTES = 64
 _CHUNK = 1 << 20
@@ -44,7 +42,7 @@ class _Strict(BaseModel):
 
 
 class ListedFile(_Strict):
-    """A file and its path from the top of the directory, separated by `/`."""
+    """A file by its path from the top of the directory."""
 
     path: str = Field(max_length=400)
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
@@ -66,7 +64,7 @@ class ExportManifest(_Strict):
 
 @dataclass(frozen=True, slots=True)
 class ManifestCheck:
-    """The result of checking a manifest and its signature. `digest` is the SHA-256 of the manifest.
+    """Result of checking a manifest (SHA-256 `digest`) and its signature.
 
     `contest` is None for an unreadable manifest. `is_own_key`: the key is from the directory itself and does not prove
     who wrote it.
@@ -83,7 +81,7 @@ class ManifestCheck:
 def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey) -> str:
     """List and sign all files of `directory`, add the public key, and return the manifest's digest.
 
-    Raises InputError for a file that cannot be verified: a link, or a name with characters outside `_PART`.
+    Raises InputError for links and for names outside `_PART`.
     """
     (directory / PUBLIC_KEY).write_bytes(public_pem(key.public_key()))
     problems: list[str] = []
@@ -101,10 +99,10 @@ def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey) -> str
 
 
 def check_manifest(directory: Path, public_key: Path | None) -> ManifestCheck:
-    """Compare `directory` with its manifest, and check the manifest's signature.
+    """Compare `directory` with its manifest, and check the signature.
 
-    With `public_key` None the key in the directory is used. A key from there, even if given by name, does not prove who
-    signed. Raises InputError if directory, manifest or key is missing.
+    With `public_key` None the directory's own key is used, which does not prove who signed. Raises InputError if
+    directory, manifest or key is missing.
     """
     data = read_bounded(directory / MANIFEST, MAX_MANIFEST_BYTES, "give a directory that judge contest export wrote")
     signature = read_bounded(directory / SIGNATURE, _SIGNATURE_BYTES)
@@ -166,7 +164,7 @@ def _differences(directory: Path, manifest: ExportManifest) -> list[str]:
 
 
 def file_names(directory: Path, problems: list[str]) -> Iterator[str]:
-    """Yield the names of the files below `directory`; links, special files and unusual names become problems."""
+    """Yield the file names below `directory`; links, special files and unusual names become problems."""
     waiting = [directory]
     while waiting:
         folder = waiting.pop()

@@ -1,7 +1,4 @@
-"""A published contest: its locked-in terms, its games, and everything that an export computes from them.
-
-`judge.publish.load` builds it from a store or an export. Tables and pages use nothing else.
-"""
+"""A published contest, built by `judge.publish.load`: its locked-in terms, its games, and all computed tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,12 +25,11 @@ from judge.tournament.snapshot import Snapshot, SnapshotEntry
 from judge.tournament.standings import TableLine
 
 OPEN = (GameState.PENDING, GameState.RUNNING, GameState.HELD)
-"""The states of a game that may still be played."""
 
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """An agent of the contest. `number` counts from 1; `out` is the reason of its disqualification or empty."""
+    """An agent of the contest. `number` counts from 1; `out` is the reason of its disqualification, or empty."""
 
     number: int
     entry: SnapshotEntry
@@ -46,15 +42,15 @@ class Participant:
 
     @property
     def stem(self) -> str:
-        """The file name of its page without extension; it consists of digits, not of the agent's name."""
+        """File name of its page without extension; consists of digits."""
         return f"{self.number:03d}"
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Makes a page update itself: the event log's name and the last event that the page contains.
+    """Makes a page update itself: the event log's name and the page's last event.
 
-    `is_static`: the events are files next to the pages. `has_authors`: pages for authors exist.
+    `is_static`: the events are files next to the pages. `has_authors`: author pages exist.
     """
 
     log: str
@@ -65,8 +61,8 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The end of a contest: the winners, their points, and when the first game began and the last one ended (UTC, to
-    the minute; empty without a journal).
+    """Winners, points, and the times of the first start and the last result (UTC, to the minute; empty without a
+    journal).
     """
 
     winners: Sequence[str]
@@ -81,10 +77,10 @@ def _minute(at: str) -> str:
 
 @dataclass(frozen=True)
 class PublishedContest:
-    """A contest as its store or its export has it; everything else is computed from these fields.
+    """A contest from a store or an export; everything else is computed from these fields.
 
-    `document` is the JSON text of `snapshot`. `pairings` are all pairings so far, including byes. `out` has the reason
-    for each disqualified agent, in order of the decisions. `secret` is None until the contest is over.
+    `document` is the JSON text of `snapshot`. `pairings` include byes. `out` has the reasons of disqualification, in
+    order. `secret` is None until the contest is over.
     """
 
     snapshot: Snapshot
@@ -95,11 +91,10 @@ class PublishedContest:
     journal: Sequence[JournalLine]
     secret: Key | None = None
     moments: Sequence[tuple[str, datetime]] = ()
-    """The schedule of a running contest in UTC: `opens`, `closes`, `starts`."""
+    """Deadlines of a running contest in UTC: `opens`, `closes`, `starts`."""
     stream: Stream | None = None
-    """None for static pages, such as those of an export."""
+    """None for static pages."""
     joined: Joined | None = None
-    """The former contests joined for ratings, or None."""
 
     @property
     def name(self) -> str:
@@ -110,7 +105,7 @@ class PublishedContest:
 
     @cached_property
     def tournament(self) -> Tournament:
-        """The rules for pairing and scoring. Raises InputError if the secret does not match its commitment."""
+        """The rules for pairing and scoring. Raises InputError if the secret does not match the commitment."""
         return Tournament(self.snapshot, self.secret)
 
     @cached_property
@@ -173,7 +168,7 @@ class PublishedContest:
 
     @property
     def all_games(self) -> int:
-        """Number of games including those to be scheduled later, without cancelled ones."""
+        """Number of games, including future and without cancelled ones."""
         return len(self.played) + len(self.unfinished) + self.to_come.games
 
     @cached_property
@@ -203,7 +198,7 @@ class PublishedContest:
 
     @cached_property
     def stages(self) -> Mapping[str, str]:
-        """The name of the last group or league that each agent reached; empty for other formats."""
+        """The last group or league that each agent reached; empty for other formats."""
         return self.tournament.stages(self.tournament.played(self.pairings, self.results), self.out)
 
     def stage_of(self, game: ScheduledGame) -> str:
@@ -248,7 +243,7 @@ class PublishedContest:
 
     @cached_property
     def base(self) -> str | None:
-        """The agent that all others meet and are compared with, if the format has one."""
+        """The agent that all others are compared with, if the format has one."""
         return self.snapshot.format.base(self.tournament.entries())
 
     @cached_property
@@ -272,7 +267,7 @@ class PublishedContest:
 
     @cached_property
     def histories(self) -> Mapping[str, Sequence[Version]]:
-        """Each agent's ratings in this and the former contests, oldest first; empty without joined contests.
+        """Each agent's ratings in all joined contests, oldest first.
 
         Raises InputError if an anchor does not name exactly one agent.
         """
@@ -283,7 +278,7 @@ class PublishedContest:
 
     @cached_property
     def fairness(self) -> Sequence[FairnessTest]:
-        """The fairness tests over all games with known conditions, including those of disqualified agents."""
+        """The fairness tests over all games with known conditions."""
         known = [
             (game.result, game.conditions)
             for game in self.games
@@ -292,14 +287,14 @@ class PublishedContest:
         return fairness_tests([result for result, _ in known], [conditions for _, conditions in known])
 
     def points(self) -> Iterator[Points | None]:
-        """Yield the points of each game by seat; None without a result, or if a pairing is scored as a whole."""
+        """Yield each game's points by seat; None without a result, or if pairings are scored as a whole."""
         table = None if self.snapshot.duel is not None else points_table(self.snapshot.policy)
         for game in self.games:
             yield None if table is None or game.result is None else table.of(game.result)
 
 
 def chance_words(snapshot: Snapshot, secret: Key | None) -> str:
-    """Return the source of a contest's randomness in words; `secret` is None before it is revealed."""
+    """Return the source of randomness in words; `secret` is None before it is revealed."""
     if snapshot.commitment is None:
         seed = snapshot.seed
         return sentence(f"fixed by the organiser: seed {seed}; all random choices are predictable")

@@ -1,4 +1,4 @@
-"""Removes from a record the data that only an agent's author may see, and returns it for that author.
+"""Splits a record into its public part and each author's private part.
 
 DEBUG lines and stderr are private. The public record has their lengths, times and digests, so it can still be verified.
 """
@@ -12,11 +12,10 @@ from judge.referee.spec import RecordFile, public_part
 from judge.referee.transcript import Entry, EntryKind, SealedTranscript, unseal
 
 EntryIndex = tuple[int, int]
-"""Index of a block and of an entry in the block."""
 
 
 class PrivateEntry(BaseModel):
-    """A withheld entry. `text` is its bytes as Latin-1; `at` is its place in the transcript."""
+    """A withheld entry: `text` as Latin-1, `at` its place in the transcript."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -58,9 +57,7 @@ def private_part(file: RecordFile, seat: int) -> PrivatePart:
 
 
 def entries_for(file: RecordFile, seats: Collection[int]) -> list[Entry]:
-    """Return the entries visible to the author of these seats; private entries of the other seat are reduced to
-    lengths.
-    """
+    """Return the entries for the author of these seats; other private entries are reduced to lengths."""
     public = unseal(public_part(file).transcript)
     whole = unseal(file.transcript)
     return [own if own.seat in seats else shown for own, shown in zip(whole, public, strict=True)]

@@ -1,10 +1,7 @@
-"""The tables of an export, as CSV for spreadsheets and as JSON for programs. Each row class is a table.
+"""The tables of an export as CSV and JSON. Each row class is a table; annotations describe its columns.
 
-The fields of a row class are the table's columns; their annotations describe the contents. Names and order are the file
-format and do not change, so that exports of earlier versions still verify.
-
-In CSV, texts that a spreadsheet would read as formulas get an apostrophe, and control characters are replaced. JSON has
-the texts unchanged.
+Names and order of the columns are the file format and must not change. In CSV, texts that look like formulas get an
+apostrophe, and control characters are replaced.
 """
 
 import csv
@@ -23,20 +20,18 @@ from judge.statistics.fairness import FairnessTest
 from judge.statistics.joined_ratings import Version
 from judge.tournament.standings import TableLine
 
-MAX_CELL_CHARACTERS = 10_000
-"""Maximum characters of a CSV text; spreadsheets allow 32,767."""
+LONGEST_CELL = 10_000
+"""Characters; spreadsheets allow 32,767."""
 
 CRITERION = "compared:NAME"
-"""The column of each ranking criterion, after the other columns of the standings."""
+"""Column of each ranking criterion."""
 
 FORMULA = frozenset("=+-@＝＋－＠")  # noqa: RUF001 some spreadsheets take the wide ones too
-"""Initial characters of a formula. `plain_text` replaces tabs and line ends, after which one could also begin."""
+"""Initial characters of a formula in spreadsheets."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row. Unknown keys are ignored when it is read."""
-
     __pydantic_config__: ClassVar = ConfigDict(strict=True, extra="ignore")
 
 
@@ -80,7 +75,7 @@ class PairRow(_Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameRow(_Row):
-    """A scheduled game. Columns of the result are None without a result."""
+    """A scheduled game."""
 
     number: Annotated[int, "place in the schedule, from 1"]
     round: Annotated[int, "from 1"]
@@ -209,7 +204,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "fairness": _columns(FairnessRow),
     "histories": _columns(HistoryRow),
 }
-"""The columns of each table: the CSV header in this order, and the JSON keys."""
+"""The columns of each table in order."""
 
 
 def tables(contest: PublishedContest) -> Mapping[str, bytes]:
@@ -256,12 +251,12 @@ def tables(contest: PublishedContest) -> Mapping[str, bytes]:
         lines = "\n".join(f"| `{column}` | {text} |" for column, text in texts.items())
         parts.append(f"\n## {name}\n\n| column | meaning |\n|---|---|\n{lines}\n")
     files[README] = "".join(parts).encode()
-    # A running contest has not read its records, which contain the games' conditions.
+    # A running contest has not loaded its games' conditions.
     return files if contest.stream is not None else {**files, **certificate_files(contest)}
 
 
 def certificate_files(contest: PublishedContest) -> Mapping[str, bytes]:
-    """Return the table of fairness tests. The conditions of the games must be loaded."""
+    """Return the table of fairness tests. The games' conditions must be loaded."""
     columns = list(COLUMNS["fairness"])
     rows = [_fairness(test) for test in contest.fairness]
     values = [{column: getattr(row, column) for column in columns} for row in rows]
@@ -269,13 +264,11 @@ def certificate_files(contest: PublishedContest) -> Mapping[str, bytes]:
 
 
 README = "README.md"
-"""Describes the columns; its text may change between versions."""
 
 
 CERTIFICATE = ("fairness.csv", "fairness.json")
 
 HISTORIES = ("histories.csv", "histories.json")
-"""Files of a contest with joined ratings."""
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------
@@ -303,7 +296,6 @@ def _standing(contest: PublishedContest, line: TableLine) -> StandingsRow:
 
 
 def _elo(elo: float | None) -> float | None:
-    """One decimal is enough for any interval; -0.0 becomes 0.0."""
     return None if elo is None else round(elo, 1) + 0.0
 
 
@@ -396,7 +388,7 @@ def write_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> byte
 
 
 def write_rows(rows: Iterable[Sequence[object]]) -> bytes:
-    """Return rows as CSV: UTF-8, commas, CRLF as in RFC 4180; None is empty."""
+    """Return rows as CSV: UTF-8, commas, CRLF (RFC 4180); None is empty."""
     out = io.StringIO(newline="")
     csv.writer(out).writerows(map(cell_text, row) for row in rows)
     return out.getvalue().encode()
