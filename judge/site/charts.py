@@ -1,8 +1,4 @@
-"""Computes charts: positions of bars, dots and lines, which templates only print.
-
-Lengths are in picture units; a picture is `WIDTH` units wide. The style sheet defines the colours. All information is
-also readable without colour.
-"""
+"""Computes charts in picture units (`WIDTH` wide). Everything is readable without colour."""
 
 import math
 from collections.abc import Sequence
@@ -18,18 +14,16 @@ from judge.translations.language import Language
 
 WIDTH = 440
 NAMES, VALUES = 118, 48
-"""Widths of the names on the left and of the values on the right."""
 
 ROW = 24
-MAX_ROWS = 40
-"""Maximum number of agents in a chart; the table has all."""
+MOST_ROWS = 40
 
 _NAME_LETTERS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A part of a bar: place, width, kind and number of games."""
+    """A part of a bar."""
 
     x: float
     width: float
@@ -39,9 +33,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class ResultBar:
-    """An agent's games as one bar: won, drawn, lost. `page` is the stem of the agent's page, `words` the text
-    alternative.
-    """
+    """An agent's games as one bar. `page` is the stem of the agent's page, `words` the text alternative."""
 
     y: float
     name: str
@@ -61,7 +53,7 @@ class ResultsChart:
 
 
 def results_chart(contest: PublishedContest, language: Language) -> ResultsChart:
-    """Return the chart of games won, drawn and lost: a bar for each agent in table order, with its points."""
+    """Return the chart of games won, drawn and lost."""
     lines = contest.table.lines
     shown = lines[:MAX_ROWS]
     most = max((line.done.games for line in shown), default=0) or 1
@@ -90,10 +82,7 @@ def results_chart(contest: PublishedContest, language: Language) -> ResultsChart
 
 @dataclass(frozen=True, slots=True)
 class RatingRow:
-    """A rating: the dot and the ends of its interval; an undetermined end is open.
-
-    `page` is the stem of the agent's page; empty: no link.
-    """
+    """A rating with its interval; an undetermined end is open. `page` is the stem of the agent's page, or empty."""
 
     y: float
     name: str
@@ -117,7 +106,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class RatingsChart:
-    """The chart of ratings of agents or contests; `left_out` is the number of omitted rows."""
+    """The chart of ratings; `left_out` is the number of omitted rows."""
 
     height: float
     rows: Sequence[RatingRow]
@@ -179,7 +168,7 @@ def _intervals(shown: Sequence[tuple[str, str, Rating]], left_out: int, pools: i
 
 
 def interval_text(rating: Rating | Interval, language: Language, digits: int = 0) -> str:
-    """Return the interval of a rating or an estimate as text: `-12 to 34`."""
+    """Return the interval as text: `-12 to 34`."""
     low = language.gettext("no lower end") if rating.low is None else number(rating.low, digits)
     high = language.gettext("no upper end") if rating.high is None else number(rating.high, digits)
     return language.gettext("{low} to {high}").format(low=low, high=high)

@@ -26,9 +26,7 @@ from judge.translations.language import languages
 
 @dataclass(frozen=True, slots=True)
 class GameFilesJob:
-    """A game to publish: the store's files, the record's digest, the context of its page, the export, and the
-    directories for its agents' private files by seat.
-    """
+    """A game to publish; the folders for private files are by seat."""
 
     files: Path
     record: str
@@ -39,7 +37,7 @@ class GameFilesJob:
 
 @dataclass(frozen=True, slots=True)
 class GameFiles:
-    """A game's contribution to the rest of the export: PGN, the agents' self-descriptions, and conditions."""
+    """A game's contribution to the rest of the export."""
 
     pgn: bytes
     about: Mapping[str, Mapping[str, str]]
@@ -64,7 +62,7 @@ def publish_game(job: GameFilesJob) -> GameFiles:
 
 
 def read_stored(files: Path, digest: str) -> RecordFile:
-    """Return a record of the store. Raises InputError, naming the file, if it is invalid."""
+    """Return a record of the store. Raises InputError if it is invalid."""
     stored = Files(files)
     return parse_json(RecordFile, stored.get(digest), f"{stored.path(digest)}: not a record of a game")
 
@@ -77,7 +75,7 @@ def write_public(file: RecordFile, path: Path) -> RecordFile:
 
 
 def write_private(file: RecordFile, folders: tuple[Path, Path], stem: str) -> None:
-    """Write each seat's withheld entries to the directory of its agent, with its complete stderr."""
+    """Write each seat's withheld entries and stderr to the directory of its agent."""
     for seat in SEATS:
         part = private_part(file, seat)
         if not part.entries:
@@ -93,7 +91,6 @@ def write_private(file: RecordFile, folders: tuple[Path, Path], stem: str) -> No
 
 
 def _pgn(file: RecordFile, context: GamePageContext) -> bytes:
-    """The game for rating programs: five-in-a-row games with moves, other games with the result only."""
     record, game = file.record, context.game
     five = game_entry(record.spec.policy.game.name).pgn(file)
     if five is None:

@@ -1,4 +1,4 @@
-"""The page of one game, made only from its public record, so it cannot contain withheld data."""
+"""The page of one game, made only from its public record."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,6 @@ from judge.site.plots import plots_of
 from judge.translations.language import Language
 
 _SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
-"""The colours of sides 0 and 1 on a board."""
 
 TEMPLATE = "game.html"
 
@@ -31,22 +30,19 @@ NOTHING: Mapping[str, Any] = {}
 
 MAX_NOTES = 20
 
-MAX_MESSAGES_CHARACTERS = 160
-"""Maximum bytes of an agent's messages for one answer."""
+LONGEST_MESSAGES = 160
+"""Bytes of an agent's messages for one answer."""
 
 ALL_MESSAGES, LEAST_MESSAGES = 12_000, 40
-"""Maximum bytes of all messages of a page, which its moves share; messages are omitted if a move's share is less than
-the minimum.
-"""
+"""Bytes of all messages of a page, shared by its moves, and the minimum share; below it messages are omitted."""
 
 
 @dataclass(frozen=True, slots=True)
 class GamePageContext:
-    """Contest data on a game's page: its name, the schedule's row, and the pages to link to.
+    """Contest data on a game's page. `agents` are the stems of the agents' pages by seat; `before` and `after` those of
+    the neighbouring games.
 
-    `stage` is the name of the group or league, or empty. `agents` are the stems of the agents' pages by seat; `before`
-    and `after` those of the neighbouring games. `address` is the site's, such as `https://example.org/cup/`, for link
-    previews with a picture of the last position; empty: no previews. `languages` are the site's codes.
+    With the site's `address`, such as `https://example.org/cup/`, links get a preview picture.
     """
 
     contest: str
@@ -93,7 +89,7 @@ def game_pages(
 ) -> Iterator[bytes]:
     """Yield the page for each of these places; parts without text are computed once.
 
-    `template`, from `package`, extends the page's template and shows the values `more`.
+    `template` of `package` extends the page's template and shows the values `more`.
     """
     names = (short_name(record.seats[0].name), short_name(record.seats[1].name))
     figures = [search_figures(step.search, step.messages, step.ms) for step in replay.steps]
@@ -135,7 +131,6 @@ def game_pages(
 
 
 def _token_words(token: Token, view: BoardView, language: Language) -> str:
-    """The words for a piece, without a stone's number: `black`, `white queen or knight`."""
     faces = token.faces if token.shows is None else (token.faces[token.shows],)
     between = language.gettext(" or ")
     words = [view.sides[token.side], *(face.name for face in faces)]
@@ -144,7 +139,6 @@ def _token_words(token: Token, view: BoardView, language: Language) -> str:
 
 
 def _board(view: BoardView, language: Language) -> Sequence[tuple[str, Sequence[str]]]:
-    """The rows of a position in words: name and squares; empty squares are ""."""
     words = {
         square: f"{_token_words(token, view, language)} {token.number or ''}".rstrip()
         for square, token in view.tokens.items()
@@ -200,7 +194,7 @@ def _moves(replay: Stepped, figures: Sequence[SearchFigures], language: Language
 
 
 def room_for_messages(steps: int) -> int:
-    """Return the maximum bytes for the messages of one move in a game of `steps` moves."""
+    """Return the maximum bytes of one move's messages in a game of `steps` moves."""
     share = ALL_MESSAGES // max(1, steps)
     return min(MAX_MESSAGES_CHARACTERS, share) if share >= LEAST_MESSAGES else 0
 
@@ -216,7 +210,6 @@ def fitted(text: str, room: int) -> str:
 
 
 def _facts(record: GameRecord, game: PublishedGame, language: Language) -> Sequence[tuple[str, str, bool]]:
-    """Names and values, and whether a value is code."""
     _ = language.gettext
     round_and_table = _("{round}, table {table}").format(round=game.round, table=game.table) if game.round else ""
     box = _(" and ").join(dict.fromkeys(record.placement.box))

@@ -1,4 +1,4 @@
-"""The journal of a contest as pages: results with reasons, void attempts, and the organiser's decisions."""
+"""The journal of a contest as pages."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ PER_PAGE = 300
 """Entries on one page."""
 
 _HIDDEN = frozenset({"started", ANNOUNCED, FROZEN, *State})
-"""Events that later lines repeat, and events before the contest, which the transparency log has."""
+"""Events that later lines repeat, and those before the contest, which the transparency log has."""
 
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """A line of the journal: time (UTC), kind and text of the event, and its game."""
+    """A line of the journal."""
 
     at: str
     kind: str
@@ -30,7 +30,7 @@ class JournalEntry:
 
 
 def journal_pages(contest: PublishedContest, place: Callable[[str], PagePlace]) -> Mapping[str, Callable[[], bytes]]:
-    """Return a function for each journal page (at least one), by file. `place` returns the place of a path."""
+    """Return a function for each page (at least one), by file. `place` returns the place of a path."""
     entries = journal_entries(contest)
     written: dict[str, Callable[[], bytes]] = {}
     parts = max(1, -(-len(entries) // PER_PAGE))

@@ -1,7 +1,6 @@
-"""Renders templates. Every value is made printable, cut and escaped, and pages load nothing from other sites.
+"""Renders templates. Every value is made printable, cut and escaped; pages load nothing from other sites.
 
-Printed values are text unless a template marks them up or they are the site's own pictures. Templates cannot forget to
-escape; they can only choose a shorter length (`|name`).
+Printed values are always escaped, except markup of templates and the site's own pictures.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,48 +17,43 @@ from judge.publish.model import PublishedContest, Stream
 from judge.translations.language import ENGLISH, Language
 
 Page = tuple[str, bytes]
-"""The path of a file from the top of the site, and its contents."""
 
-MAX_NAME_CHARACTERS = 48
-"""Characters of an agent's name on a page."""
+LONGEST_NAME = 48
 
-MAX_SENTENCE_CHARACTERS = 600
-"""Characters of a sentence on a page."""
+LONGEST_SENTENCE = 600
 
 STYLE, VIEWER, VERIFIER = "style.css", "viewer.js", "verify.mjs"
 ASSETS = (STYLE, VIEWER, VERIFIER)
-"""Files that the pages use, at the top of the site."""
 
 POLICY = (
     "default-src 'none'; style-src 'self' file:; script-src 'self' file:; img-src data:; "
     "base-uri 'none'; form-action 'none'"
 )
-"""Content security policy: these files, from its own site (`file:` for pages opened from disk)."""
+"""Content security policy of static pages (`file:` for pages opened from disk)."""
 
 
 LIVE_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'"
 )
-"""Content security policy of a running contest's pages, which also load events and new versions of themselves."""
+"""Content security policy of live pages, which also load events and new versions of themselves."""
 
 
 AUTHOR_POLICY = LIVE_POLICY.replace("form-action 'none'", "form-action 'self'")
-"""Content security policy of author pages, which also send forms to their own site."""
+"""Content security policy of author pages, which also send forms."""
 
 
 HERE = __package__
-"""The package with the shared templates."""
 
 
 def asset(name: str, package: str = HERE) -> bytes:
-    """Return a file from the templates of a package, such as one of `ASSETS`."""
+    """Return a file from a package's templates, such as one of `ASSETS`."""
     return files(package).joinpath("templates", name).read_bytes()
 
 
 @dataclass(frozen=True)
 class PagePlace:
-    """The place of a page: its path below its language's pages, its language, and the site's languages.
+    """The place of a page: path below its language's pages, language, and the site's languages.
 
     Pages of the first language are at the top of the site; each other language has a folder.
     """
@@ -84,17 +78,17 @@ class PagePlace:
 
     @property
     def root(self) -> str:
-        """The relative path to the top of its language's pages, such as `../`."""
+        """Relative path to the top of its language's pages, such as `../`."""
         return "../" * self.path.count("/")
 
     @property
     def top(self) -> str:
-        """The relative path to the top of the site, which has the files shared by all languages."""
+        """Relative path to the top of the site."""
         return "../" * self.file.count("/")
 
     @property
     def others(self) -> Sequence[tuple[Language, str]]:
-        """The page in every language of the site including its own, with relative paths."""
+        """The page in every language of the site, with relative paths."""
         return [(language, f"{self.top}{self._folder(language)}{self.path}") for language in self.languages]
 
     def _folder(self, language: Language) -> str:
@@ -126,8 +120,8 @@ def _environment(language: Language, package: str) -> Environment:
     def duration_in(ms: float) -> str:
         return language.measure(duration(ms))
 
-    def sentence_in(text: str, limit: int = MAX_SENTENCE_CHARACTERS) -> Markup:
-        """Translates a sentence; one missing in the catalogue stays English and is marked as such."""
+    def sentence_in(text: str, limit: int = LONGEST_SENTENCE) -> Markup:
+        """A sentence missing in the catalogue stays English and is marked as such."""
         translated = language.sentence(text)
         shown = escape(plain_text(text if translated is None else translated, limit))
         return shown if translated is not None else Markup('<span lang="en">{}</span>').format(shown)
@@ -165,7 +159,7 @@ def _print(value: object) -> object:
 def render(
     template: str, place: PagePlace, values: Mapping[str, Any], stream: Stream | None = None, package: str = HERE
 ) -> bytes:
-    """Render a template of a package, which may extend those of this one. With a `stream` the page updates itself."""
+    """Render a template, which may extend those of this package. With a `stream` the page updates itself."""
     live: Mapping[str, Any] = (
         {} if stream is None else {"stream": stream, "policy": LIVE_POLICY, "has_authors": stream.has_authors}
     )
@@ -176,7 +170,7 @@ def render(
 def render_for(
     contest: PublishedContest, template: str, here: str, place: PagePlace, values: Mapping[str, Any]
 ) -> bytes:
-    """Render a page of a contest. `here` is its tab in the navigation, or empty."""
+    """Render a page of a contest. `here` is its tab in the navigation."""
     common: dict[str, Any] = {"contest_name": contest.name, "here": here, "contest": contest}
     return render(template, place, {**common, **values}, contest.stream)
 

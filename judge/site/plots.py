@@ -1,7 +1,7 @@
-"""Plots over a game: evaluation, depth, nodes, time and memory by move number, with a curve for each seat.
+"""Plots over a game by move number, with a curve for each seat.
 
-A plot is one unit per move wide and `HEIGHT` high; the page stretches it. Curves differ by colour and dashes. To screen
-readers a plot is one picture named with its range; the list of moves has every value.
+A plot is one unit per move wide and `HEIGHT` high; the page stretches it. To screen readers it is one picture named
+with its range.
 """
 
 import math
@@ -17,13 +17,10 @@ from judge.games.types import SEATS
 from judge.records.search_figures import SearchFigures
 
 HEIGHT = 100
-"""Height of a plot in units."""
 
 EDGE = 4
-"""Units above the largest value and below the smallest."""
 
 NAMES = ("evaluation", "depth", "nodes", "time", "memory")
-"""The plots, in the order of a page."""
 
 
 class PlottedStep(Protocol):
@@ -48,10 +45,7 @@ Values = Sequence[tuple[int, int, float]]
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A plot: `name` of the quantity, a path for each seat, and its range as text.
-
-    `middle` is the height of the line for 0, or None if that is the bottom.
-    """
+    """A plot with a path for each seat. `middle` is the height of the line for 0, or None for the bottom."""
 
     name: str
     width: int
@@ -62,7 +56,7 @@ class Plot:
 
 
 def plots_of(steps: Sequence[PlottedStep], figures: Sequence[SearchFigures]) -> Sequence[Plot]:
-    """Return the plots of a game that have values; `figures` are those of each step."""
+    """Return the plots of a game that have values; `figures` are by step."""
     width = max(len(steps), 2)
     plots = [
         _evaluations(_values(steps, [figure.evaluation for figure in figures]), width),
@@ -103,7 +97,7 @@ def _curve(
 
 
 def _evaluations(values: Values, width: int) -> Plot | None:
-    """0 is in the middle. Large values, which no longer matter, are compressed; forced wins are at the edge."""
+    """0 is in the middle. Large values are compressed; forced wins are at the edge."""
     if not values:
         return None
     known = [value for *_, value in values if math.isfinite(value)]
@@ -119,12 +113,10 @@ def _evaluations(values: Values, width: int) -> Plot | None:
 
 
 def _drawn(value: float) -> float:
-    """Linear up to some hundreds, logarithmic above."""
     return math.asinh(value / 200) or 1e-9
 
 
 def _times(values: Values, width: int) -> Plot | None:
-    """A bar for each answer: seat 0 up from the middle, seat 1 down."""
     if not values:
         return None
     most = max(1.0, *(value for *_, value in values))
@@ -142,7 +134,6 @@ def _paths(points: Sequence[tuple[int, int, float]]) -> tuple[Markup, Markup]:
 
 
 def _curve_path(points: Sequence[tuple[int, int]]) -> Markup:
-    """Relative line steps, which are shorter than absolute ones."""
     if not points:
         return _path("")
     (x, y), *_ = points

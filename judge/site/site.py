@@ -1,7 +1,6 @@
-"""The site: pages that open from disk without network or scripts; their size is bounded.
+"""The site: pages of bounded size that open from disk without network or scripts.
 
-Files are named by numbers, never by agents' names. The pages of games are made from their records
-(`judge.site.game_files`); the pages here need no records.
+Files are named by numbers, never by agents' names.
 """
 
 from collections import Counter
@@ -23,44 +22,38 @@ from judge.tournament.results import FAILURES
 from judge.tournament.standings import CRITERIA, TableLine
 from judge.translations.language import ENGLISH, Language
 
-MAX_PAGE_BYTES = 150_000
-"""Maximum bytes of a page with style and script; the limits below follow from it."""
+LARGEST_PAGE = 150_000
+"""Bytes with style and script; the limits below follow from it."""
 
-MAX_CROSSTABLE_AGENTS = 50
-"""Maximum number of agents; the number of cells grows quadratically."""
+MOST_IN_CROSSTABLE = 50
 
 MOST_IN_CELL, MOST_IN_CELLS = 6, 400
 """Maximum numbers of games shown separately in a cell and in all cells."""
 
 PER_PAGE = 350
-"""Games on one page of a round or an agent."""
 
-MAX_FAULTS = 20
-"""Faults on an agent's page before its games."""
+MOST_FAULTS = 20
 
-MAX_ABOUT_FACTS = 12
-"""Maximum lines of an agent's self-description."""
+MOST_ABOUT = 12
 
 About = Mapping[str, Mapping[str, str]]
-"""Each agent's self-description in its last game."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Data for the verification page: the public key, and digests fixed before play, by name."""
+    """Data for the verification page."""
 
     key_pem: str
     fingerprint: str
     digests: Sequence[tuple[str, str]]
     has_log: bool = False
     witnessed: Collection[str] = ()
-    """The key ids of witnesses that have signed the log."""
 
 
 def site(
     contest: PublishedContest, about: About, proof: Proof, languages: Sequence[Language] = (ENGLISH,)
 ) -> Iterator[Page]:
-    """Yield all pages except those of games, in each language, and the files that the pages use."""
+    """Yield all pages except those of games, in each language, and their assets."""
     for name in ASSETS:
         yield name, asset(name)
     for path, write in pages(contest, about, languages).items():
@@ -74,7 +67,7 @@ def site(
 def pages(
     contest: PublishedContest, about: About, languages: Sequence[Language] = (ENGLISH,)
 ) -> Mapping[str, Callable[[], bytes]]:
-    """Return a function for each page by file, without the pages of games and verification."""
+    """Return a function for each page by file, without pages of games and verification."""
     written: dict[str, Callable[[], bytes]] = {}
     for language in languages:
         written |= _LanguagePages(contest, language, languages).writers(about)
@@ -141,8 +134,8 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _DrawModel:
-    """Estimates with one model of draws: the first seat's advantage in Elo, the draw parameter (an Elo margin, or
-    without unit), and the percentage of draws between equals.
+    """Estimates with one draw model: first seat's advantage (Elo), draw parameter, and percentage of draws between
+    equals.
     """
 
     name: str
@@ -179,7 +172,6 @@ def _scaled(each: Interval, scale: Callable[[float], float]) -> Interval:
 
 
 def _facts(contest: PublishedContest, language: Language) -> Mapping[str, tuple[str, bool]]:
-    """The contest's terms and machine, and whether a value is code."""
     _ = language.gettext
     snapshot, policy = contest.snapshot, contest.snapshot.policy
     form = snapshot.format.model_dump(mode="json", exclude={"ranking"})
@@ -224,10 +216,10 @@ def _text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _CrossCell:
-    """A cell: its games with the row agent's score and a title, or only the total score.
+    """A cell: its games, or only the total score. `row` is the stem of the row agent's page, `column` the other agent's
+    number.
 
-    `row` is the stem of that agent's page, `column` the other agent's number. `counts` is false for games of a
-    disqualified agent, which are not in the total.
+    `counts` is false for games of a disqualified agent, which are not in the total.
     """
 
     games: Sequence[tuple[PublishedGame, float, str, bool]]
@@ -302,7 +294,6 @@ def _rounds(contest: PublishedContest) -> Mapping[str, Any]:
 def _round_pages(
     contest: PublishedContest, language: Language
 ) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:
-    """Path and values of each page of a round; a large round has several linked pages."""
     pages: list[tuple[str, str, dict[str, Any]]] = []
     for number, games in contest.rounds.items():
         parts = max(1, -(-len(games) // PER_PAGE))
@@ -375,7 +366,6 @@ def _agent(
 
 
 def _history(contest: PublishedContest, agent: Participant, language: Language) -> Mapping[str, Any] | None:
-    """An agent's ratings in joined contests; None if it played in only one."""
     versions = contest.histories.get(agent.name, ())
     if len(versions) < 2:
         return None
