@@ -1,10 +1,8 @@
-"""The events of a contest's event log: all public data, at the moment when it becomes public.
+"""The events of a contest's event log.
 
-A line of the log is one event as JSON; `seq` counts lines from 1. Fields without a value are omitted. Agents' texts are
-short and printable, and must be escaped for display.
-
-`game` is the game's number in the schedule. `attempt` counts its starts: a void or interrupted game is replayed as
-another attempt, with its complete events.
+A line is one event as JSON; `seq` counts lines from 1. Fields without a value are omitted. Agents' texts are short and
+printable, and must be escaped for display. `game` is the number in the schedule; `attempt` counts starts, and each
+attempt has complete events.
 """
 
 from typing import Annotated, Literal
@@ -25,8 +23,6 @@ class _Event(_Value):
 
 
 class _JournalEvent(_Event):
-    """An event derived from a line of the contest's journal."""
-
     journal: int | None = None
     """The number of that line."""
 
@@ -35,7 +31,7 @@ class _JournalEvent(_Event):
 
 
 class Opened(_Event):
-    """The log begins. `log` is its name; a rebuilt log has a new name and new numbers."""
+    """The log begins. A rebuilt log has a new `log` name and new numbers."""
 
     type: Literal["opened"] = "opened"
     log: str
@@ -75,7 +71,6 @@ class NextGame(_Value):
     first: str
     second: str
     stage: str = ""
-    """The name of its group or league, or empty."""
 
 
 class Scheduled(_JournalEvent):
@@ -103,7 +98,6 @@ class Disqualified(_JournalEvent):
     agent: str = ""
     """Its name; empty in older logs."""
     reason: str
-    """The agent's name and the reason."""
 
 
 class StandingLine(_Value):
@@ -117,7 +111,6 @@ class StandingLine(_Value):
     draws: int
     losses: int
     stage: str = ""
-    """The name of the last group or league that the agent reached, or empty."""
 
 
 class TableChanged(_Event):
@@ -146,9 +139,7 @@ class GameStarted(_OfGame):
 
 
 class RunningClock(_Value):
-    """The running clock: its seat, its start (Unix time in milliseconds on the judge's clock), and the remaining times
-    of the turn and of both games at that moment.
-    """
+    """The running clock: its seat, its start (Unix milliseconds on the judge's clock), and the remaining times then."""
 
     seat: int
     since_ms: int
@@ -157,7 +148,7 @@ class RunningClock(_Value):
 
 
 class PieceShown(_Value):
-    """A piece on a square; see `judge.records.views.Token`. A face that is not public knowledge begins with `?`."""
+    """A piece on a square; see `judge.records.views.Token`. A face that is not public begins with `?`."""
 
     x: int
     y: int
@@ -189,10 +180,9 @@ class Board(_Value):
 
 
 class Playing(_OfGame):
-    """The agents have started. Without a `board`, the board is hidden until the game is over.
+    """The agents have started. Without a `board` it is hidden until the game is over.
 
-    A higher `play` restarts the attempt and cancels its previous events: a machine was lost, or its moves differed from
-    the record.
+    A higher `play` cancels the attempt's previous events: a machine was lost, or its moves differed from the record.
     """
 
     type: Literal["playing"] = "playing"
@@ -221,8 +211,8 @@ class SearchUpdate(_OfGame):
 class MoveMade(_OfGame):
     """An answer: its charged time, the remaining times, and the changes on the board.
 
-    Squares of `emptied` become empty, those of `pieces` get these pieces; `marks` are all marks of the board. `seats`
-    are the players of sides 0 and 1 after a swap in the opening.
+    `emptied` and `pieces` are the changed squares, `marks` all marks. `seats` are the players of sides 0 and 1 after a
+    swap.
     """
 
     type: Literal["move"] = "move"
@@ -232,10 +222,8 @@ class MoveMade(_OfGame):
     seat: int
     said: str
     notation: str
-    """The move in the game's notation, or else the agent's text."""
     charged_ms: float
     memory_bytes: int | None = None
-    """Memory of the agent's box after the move, if known."""
     left_ms: Times
     search: dict[str, str] = Field(default_factory=dict)
     messages: tuple[str, ...] = ()
@@ -247,7 +235,7 @@ class MoveMade(_OfGame):
 
 
 class Ended(_OfGame):
-    """A game has its final result. `record` is the path of its record on the site."""
+    """A game has its final result. `record` is its record's path on the site."""
 
     type: Literal["ended"] = "ended"
     at: str
@@ -256,13 +244,12 @@ class Ended(_OfGame):
     """A seat."""
     score: str
     outcome: str
-    """Winner and reason, in a sentence."""
     moves: int
     record: str
 
 
 class Unscored(_OfGame):
-    """An attempt that does not count: it is void, was interrupted, or its result was annulled."""
+    """An attempt that does not count: void, interrupted or annulled."""
 
     type: Literal["void"] = "void"
     at: str

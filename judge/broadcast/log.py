@@ -1,7 +1,6 @@
-"""The event log of a contest: a file with one event per line, one writer and any number of readers.
+"""The event log of a contest: one event per line, one writer, any number of readers.
 
-A killed writer leaves at most an incomplete line, which is removed when the log is reopened. Readers ignore incomplete
-lines. To continue, the writer needs only the heads of the lines (`Head`).
+A killed writer leaves at most an incomplete line. Readers ignore it, and it is removed when the log is reopened.
 """
 
 import os
@@ -16,7 +15,6 @@ from judge.base.locks import lock
 from judge.broadcast.events import AnyEvent, write_event
 
 LOG_FILE = "events.ndjson"
-"""The log's name in the contest's folder."""
 
 _HEAD = re.compile(
     rb'\{"seq":(\d+)(?:,"journal":(\d+))?(?:,"game":(\d+),"attempt":(\d+))?,"type":"([a-z]+)"(?:,"ply":(\d+))?'
@@ -24,7 +22,7 @@ _HEAD = re.compile(
 
 
 class Head(NamedTuple):
-    """The first fields of a line; 0 for a field that the event does not have."""
+    """The first fields of a line; 0 if absent."""
 
     seq: int
     journal: int
@@ -35,7 +33,7 @@ class Head(NamedTuple):
 
 
 def head_of(line: bytes) -> Head:
-    """Return the head of a line. Raises InputError if the line is not an event."""
+    """Return the head of a line. Raises InputError if it is invalid."""
     found = _HEAD.match(line)
     if found is None:
         raise InputError(f"not an event: {line[:80]!r}")
@@ -44,13 +42,12 @@ def head_of(line: bytes) -> Head:
 
 
 class EventLog:
-    """The writer. It waits for the lock of the file and holds it."""
+    """The writer, which holds the lock of the file."""
 
     def __init__(self, path: Path) -> None:
-        """Open or create the log. Raises HostError if the disk fails, InputError if the file is not a log."""
+        """Open or create the log. Raises HostError for disk errors, InputError for other files."""
         self.path = path
         self.seq = 0
-        """The number of the last line."""
         try:
             self._file: IO[bytes] = path.open("a+b", buffering=0)
             lock(self._file)
@@ -60,10 +57,7 @@ class EventLog:
         self._end = self._file.seek(0, os.SEEK_END)
 
     def lines(self) -> Iterator[tuple[Head, bytes]]:
-        """Yield all lines. Read them to the end before appending.
-
-        Raises InputError for a line with a wrong number.
-        """
+        """Yield all lines; must be exhausted before appending. Raises InputError for a wrong number."""
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 head = head_of(line)
@@ -75,7 +69,7 @@ class EventLog:
                 yield head, line
 
     def append(self, events: Sequence[AnyEvent], *, is_durable: bool = False) -> None:
-        """Write all events as the next lines, or none of them. Raises HostError if writing fails.
+        """Write all events as the next lines, or none. Raises HostError if writing fails.
 
         `is_durable`: sync to disk before returning.
         """
@@ -113,7 +107,7 @@ class EventLog:
 class LogReader:
     """The reader: returns complete lines as they arrive.
 
-    A missing file is read as empty. If `is_replaced`, start a new reader from the beginning.
+    If `is_replaced`, start a new reader from the beginning.
     """
 
     def __init__(self, path: Path) -> None:
@@ -122,10 +116,9 @@ class LogReader:
         self._rest = b""
         self._read = 0
         self.seq = 0
-        """The number of the last line that `news` has returned."""
 
     def news(self, most_bytes: int = 8 << 20) -> list[bytes]:
-        """Return lines added since the last call, without line ends; at most about `most_bytes` at once."""
+        """Return new lines without line ends; at most about `most_bytes`."""
         if self._file is None:
             try:
                 self._file = self._path.open("rb", buffering=0)

@@ -1,7 +1,6 @@
-"""Converts the transcript of a running game into public events.
+"""Converts the growing transcript of a running game into public events.
 
-The transcript is refereed again (`judge.referee.spectator`), so a worker only sends its bytes. The referee's thread
-runs only while `RunningGame.add` waits for it.
+A referee (`judge.referee.spectator`) replays it in a thread that runs only while `RunningGame.add` waits.
 """
 
 import threading
@@ -41,7 +40,7 @@ SEARCH_EVERY_MS = 250
 
 LONGEST_SAID, LONGEST_WORDS = 80, 160
 MOST_KEYWORDS, MOST_MESSAGES = 12, 3
-"""Maximum numbers of search keywords and of last messages in an event."""
+"""Maximum numbers of keywords and messages in an event."""
 
 log = get_logger()
 
@@ -54,13 +53,11 @@ class RunningGame:
     """A running attempt of a game."""
 
     def __init__(self, spec: GameSpec, game: int, attempt: int, play: int = 1) -> None:
-        """`game` is the game's number in its contest; `play` counts the starts of the attempt.
-
-        Raises InputError if the spec cannot be played.
+        """`game` is the number in the contest; `play` counts the starts of the attempt. Raises InputError for invalid
+        specs.
         """
         self.game, self.attempt, self.play = game, attempt, play
         self.plies = 0
-        """Number of answers whose events were returned."""
         self._spec = spec
         self._entry = game_entry(spec.policy.game.name)
         self._wire = TailingWire(self._wait_for_more)
@@ -69,9 +66,8 @@ class RunningGame:
         self._view: BoardView | None = None
         self._events: list[AnyEvent] = []
         self._answer: tuple[Ply, int, Times, tuple[str, ...]] | None = None
-        """The last answer, if its effect is not visible yet: time of reading, remaining times, and messages."""
+        """The last answer, until its effect is visible: time of reading, remaining times, and messages."""
         self._search: tuple[Mapping[str, str], tuple[str, ...]] = ({}, ())
-        """The last update of a search: keywords and messages."""
         self._search_at_ms = 0.0
         self._clock: tuple[int, int] | None = None
         self._news: SimpleQueue[Sequence[Entry] | None] = SimpleQueue()
@@ -82,7 +78,7 @@ class RunningGame:
         self._is_over = not self._idle.get()
 
     def add(self, entries: Sequence[Entry], sent_ms: float) -> list[AnyEvent]:
-        """Return the events of new transcript entries, which the judge sent at `sent_ms` (Unix time)."""
+        """Return the events of new entries, which the judge sent at `sent_ms` (Unix time)."""
         if not entries or self._is_over:
             return []
         # Entries are sent shortly after the last one was made, so the earliest estimate is the best.
@@ -181,7 +177,6 @@ class RunningGame:
         )
 
     def _add_clock(self) -> None:
-        """Put the running clock into the preceding move's event if that is new."""
         for seat in SEATS:
             seen = self._spectator.seats[seat]
             if not seen.is_asked or seen.runs_since_ns is None or self._origin_ms is None or seen.clock is None:
@@ -227,10 +222,7 @@ class RunningGame:
 
 
 def events_of_record(file: RecordFile, game: int, play: int = 1) -> list[Playing | MoveMade]:
-    """Return the events of a finished attempt as during the game, without clocks and searches.
-
-    Raises InputError if the record's transcript is broken.
-    """
+    """Return the events of a finished attempt, without clocks and searches. Raises InputError."""
     record = file.record
     running = RunningGame(record.spec, game, record.attempt, play)
     entries = rejoined(unseal(file.transcript))

@@ -3,7 +3,7 @@
     GAME         JSON of an `Announced` game: the first frame of a connection, which is for one attempt
     TRANSCRIPT   send time (8 bytes: microseconds of Unix time, little-endian), and new entries, packed
 
-If the receiver dies or is too slow, the game continues. The next receiver gets everything from the beginning.
+Each new receiver gets everything from the beginning.
 """
 
 import socket
@@ -26,10 +26,7 @@ MAX_STORED_BYTES = 16 << 20
 
 
 class Announced(BaseModel):
-    """A running game: its id and number in the contest, the attempt, and its spec.
-
-    `play` counts the starts of the attempt: after the loss of a machine another one plays it again.
-    """
+    """A running game: its id and number in the contest, and its spec. `play` counts the attempt's starts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -65,7 +62,7 @@ class Sender:
             self._reconnect()
 
     def close(self, wait_s: float = LAST_WAIT_S) -> None:
-        """End the connection after at most `wait_s` seconds for the receiver to read everything."""
+        """End the connection; wait at most `wait_s` seconds for the receiver."""
         if self._feed is not None:
             self._feed.close(wait_s)
 
@@ -92,8 +89,6 @@ class Sender:
 
 
 def sent_ms(frame: bytes) -> tuple[float, bytes]:
-    """Return the send time of a TRANSCRIPT frame (milliseconds of Unix time) and its packed entries. Raises
-    struct.error.
-    """
+    """Return a TRANSCRIPT frame's send time (Unix milliseconds) and packed entries. Raises struct.error."""
     (sent,) = _SENT.unpack_from(frame)
     return sent / 1000, frame[_SENT.size :]

@@ -47,22 +47,19 @@ class LiveGame:
     started_at: str
     is_playing: bool = False
     seq: int = 0
-    """The number of its first event."""
     board: Board | None = None
     """The initial board; None while it is hidden."""
     seats: tuple[int, int] = (0, 1)
-    """The players of sides 0 and 1."""
     tokens: dict[Square, Token] = field(default_factory=dict)
     marks: tuple[MarkedSquare, ...] = ()
     moves: list[MoveMade] = field(default_factory=list)
     clock: RunningClock | None = None
     left_ms: Times = (None, None)
     search: dict[int, SearchUpdate] = field(default_factory=dict)
-    """The search of each seat since its last move."""
     _figures: list[SearchFigures] = field(default_factory=list)
 
     def figures(self) -> Sequence[SearchFigures]:
-        """Return the search figures of each move. Each move is parsed once."""
+        """Return the search figures of each move."""
         for move in self.moves[len(self._figures) :]:
             self._figures.append(search_figures(move.search, move.messages, move.charged_ms))
         return self._figures
@@ -108,14 +105,10 @@ class Live:
     games: dict[int, LiveGame] = field(default_factory=dict)
     """Running games by number."""
     ended: list[tuple[Ended, tuple[str, str]]] = field(default_factory=list)
-    """The last results, newest first, with the agents' names."""
     is_table_due: bool = False
-    """Whether a result came after the last standings."""
     stages: dict[int, str] = field(default_factory=dict)
-    """The group or league of each game, by number."""
     _waiting: dict[int, NextGame] = field(default_factory=dict)
     _out: set[str] = field(default_factory=set)
-    """Disqualified agents; their games are not played."""
     _seconds: float = 0.0
     _measured: int = 0
 
@@ -185,7 +178,6 @@ class Live:
             yield self._waiting[number], wait_s
 
     def _wait(self, game: NextGame) -> None:
-        """Add a future game, unless one of its agents is disqualified."""
         if self._out.isdisjoint((game.first, game.second)):
             self._waiting[game.game] = game
         else:
@@ -224,7 +216,7 @@ def _time(at: str) -> float:
 
 
 def latest_search(game: LiveGame, seat: int) -> Sequence[str]:
-    """Return the latest keywords and messages of a seat's search, from its current turn or its last move."""
+    """Return the latest search keywords and messages of a seat."""
     latest: SearchUpdate | MoveMade | None = game.search.get(seat)
     if latest is None:
         latest = next((move for move in reversed(game.moves) if move.seat == seat), None)
