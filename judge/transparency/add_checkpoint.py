@@ -24,13 +24,11 @@ from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, read
 from judge.transparency.merkle import EMPTY_ROOT, verify_consistency
 
 PATH = "add-checkpoint"
-"""Path below the address of a witness."""
 
 SIZE_TYPE = "text/x.tlog.size"
-"""Media type of a 409 response, which has the size that the witness has signed."""
+"""Media type of a 409 response with the signed size."""
 
-MAX_HASHES = 63
-"""Maximum length of a consistency proof."""
+MOST_HASHES = 63
 
 MAX_REQUEST_BYTES = MAX_CHECKPOINT_BYTES + 4096
 
@@ -39,7 +37,7 @@ _OLD = re.compile(r"old (0|[1-9][0-9]{0,17})")
 
 @dataclass(frozen=True, slots=True)
 class AddCheckpoint:
-    """A request to sign `new`, which continues a checkpoint of `old` leaves according to `proof`."""
+    """A request to sign `new`, which continues a checkpoint of `old` leaves."""
 
     old: int
     proof: Sequence[bytes]
@@ -53,7 +51,7 @@ class AddCheckpoint:
 
 
 def read_request(data: bytes) -> AddCheckpoint:
-    """Parse the body of a request. Raises InputError if it is invalid."""
+    """Parse a request. Raises InputError if it is invalid."""
     head, _, note = data.partition(b"\n\n")
     try:
         if len(data) > MAX_REQUEST_BYTES:
@@ -70,7 +68,7 @@ def read_request(data: bytes) -> AddCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A refusal by a witness: status and text. With 409 the text is the size that it has signed."""
+    """A refusal: status and text. With 409 the text is the signed size."""
 
     status: int
     text: str
@@ -81,7 +79,7 @@ def answer(
 ) -> Checkpoint | Refused:
     """Return the new checkpoint with the witness's signatures, or a refusal.
 
-    `last` is the checkpoint of this log that the witness signed last, or None; `key` is the log's.
+    `last` is the last checkpoint that the witness signed, or None; `key` is the log's.
     """
     new = request.new
     if not new.is_signed(key):

@@ -24,8 +24,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from judge.base.errors import InputError
 
-MAX_CHECKPOINT_BYTES = 16 << 10
-"""Maximum bytes, enough for a hundred witnesses."""
+LARGEST_CHECKPOINT = 16 << 10
+"""Bytes, for a hundred witnesses."""
 
 ED25519, COSIGNATURE = 1, 4
 """Types of signatures."""
@@ -41,7 +41,7 @@ def origin_of(contest: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NoteSignature:
-    """A signature line: the key's name, its 4-byte id, and the rest."""
+    """A signature line."""
 
     name: str
     key_id: bytes
@@ -53,7 +53,7 @@ class NoteSignature:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The log `origin` has `size` leaves and the root `root`. `signatures` are not verified."""
+    """A log's name, size and root; `signatures` are not verified."""
 
     origin: str
     size: int
@@ -84,9 +84,7 @@ class Checkpoint:
     # --- witnesses ---------------------------------------------------------------------------------------------------
 
     def cosigned(self, name: str, key: Ed25519PrivateKey, seconds: int) -> "Checkpoint":
-        """Return a copy with a witness's two signatures, one at this Unix time and one without a time; they replace
-        older ones.
-        """
+        """Return a copy with a witness's new signatures, one with and one without this Unix time."""
         identities = [key_id(name, kind, key.public_key()) for kind in (COSIGNATURE, ED25519)]
         data = [seconds.to_bytes(8, "big") + key.sign(_at(seconds, self.body)), key.sign(self.body)]
         others = tuple(each for each in self.signatures if each.name != name or each.key_id not in identities)
@@ -94,7 +92,7 @@ class Checkpoint:
         return replace(self, signatures=(*others, *added))
 
     def witnessed_at(self, name: str, key: Ed25519PublicKey) -> int | None:
-        """Return the Unix time in seconds of a witness's signature, or None."""
+        """Return the Unix time of a witness's signature, or None."""
         for data in self._by(name, COSIGNATURE, key):
             seconds = int.from_bytes(data[:8], "big")
             if is_signed(key, data[8:], _at(seconds, self.body)):
@@ -102,7 +100,7 @@ class Checkpoint:
         return None
 
     def timeless_signature(self, name: str, key: Ed25519PublicKey) -> bytes | None:
-        """Return the 64 bytes of a witness's signature without a time, or None."""
+        """Return a witness's 64-byte signature without a time, or None."""
         return next((data for data in self._by(name, ED25519, key) if is_signed(key, data, self.body)), None)
 
     def by(self, name: str) -> tuple[NoteSignature, ...]:
@@ -115,7 +113,7 @@ class Checkpoint:
 
 
 def read_checkpoint(data: bytes, source: str) -> Checkpoint:
-    """Parse a note without verifying signatures. Raises InputError, naming `source`, if it is invalid."""
+    """Parse a note without verification. Raises InputError, naming `source`, if it is invalid."""
     try:
         if len(data) > MAX_CHECKPOINT_BYTES:
             raise ValueError
@@ -134,7 +132,7 @@ def read_checkpoint(data: bytes, source: str) -> Checkpoint:
 
 
 def read_signatures(data: bytes, source: str) -> tuple[NoteSignature, ...]:
-    """Parse signature lines without a note: a witness's response. Raises InputError if they are invalid."""
+    """Parse the signature lines of a witness's response. Raises InputError if they are invalid."""
     try:
         if len(data) > MAX_CHECKPOINT_BYTES:
             raise ValueError
@@ -174,7 +172,7 @@ def verifier_key(name: str, kind: int, key: Ed25519PublicKey) -> str:
 
 
 def read_verifier_key(text: str) -> tuple[str, int, Ed25519PublicKey]:
-    """Parse such a line into name, type and key. Raises InputError if it is invalid."""
+    """Parse such a line. Raises InputError if it is invalid."""
     try:
         name, identity, encoded = text.strip().split("+", 2)
         data = base64.b64decode(encoded, validate=True)
@@ -191,7 +189,7 @@ def read_verifier_key(text: str) -> tuple[str, int, Ed25519PublicKey]:
 _FIELD = (1 << 255) - 19
 _ORDER_8 = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
 _SMALL_ORDER = frozenset({0, 1, _ORDER_8, _FIELD - _ORDER_8, _FIELD - 1, _FIELD, _FIELD + 1})
-"""The y coordinates of the eight points of Curve25519 whose order divides 8, in all accepted encodings."""
+"""The y coordinates of the points of Curve25519 whose order divides 8, in all accepted encodings."""
 
 
 def has_small_order(key: Ed25519PublicKey) -> bool:
@@ -200,7 +198,7 @@ def has_small_order(key: Ed25519PublicKey) -> bool:
 
 
 def read_witness_key(text: str) -> tuple[str, Ed25519PublicKey]:
-    """Parse a witness's name and key. Raises InputError for other lines, including a log's key."""
+    """Parse a witness's name and key. Raises InputError for other lines."""
     name, kind, key = read_verifier_key(text)
     if kind != COSIGNATURE:
         raise InputError(f"{text.strip()[:80]!r}: not the key of a witness; judge witness prints one")

@@ -1,6 +1,4 @@
-"""The organiser's key pair, which proves who published an export: Ed25519 in PEM files. Only its owner may read the
-private key.
-"""
+"""The organiser's Ed25519 key pair in PEM files, which proves who published an export."""
 
 import hashlib
 import stat
@@ -14,8 +12,7 @@ from judge.base.durable_files import create_private
 from judge.base.errors import HostError, InputError
 from judge.transparency.checkpoint import has_small_order
 
-_MAX_PEM_BYTES = 10_000
-"""Maximum bytes; an Ed25519 key has about a hundred."""
+_LARGEST_PEM = 10_000
 
 
 def make_key(path: Path) -> Ed25519PrivateKey:
@@ -52,7 +49,7 @@ def load_public_key(path: Path) -> Ed25519PublicKey:
 
 
 def read_public_key(pem: bytes, source: str) -> Ed25519PublicKey:
-    """Parse a public key in PEM. Raises InputError, naming `source`, if it is invalid."""
+    """Parse a public key in PEM. Raises InputError, naming `source`."""
     if b"PRIVATE KEY" in pem:
         raise InputError(f"{source}: this is a private key; give the public one")
     try:
@@ -72,7 +69,7 @@ def public_pem(key: Ed25519PublicKey) -> bytes:
 
 
 def fingerprint(key: Ed25519PublicKey) -> str:
-    """Return the SHA-256 of a public key's 32 bytes, for people to compare."""
+    """Return the SHA-256 of a public key, for people to compare."""
     raw = key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
     return hashlib.sha256(raw).hexdigest()
 

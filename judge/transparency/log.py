@@ -1,4 +1,4 @@
-"""The transparency log of a contest: each line of its journal is a leaf. An old checkpoint reveals later rewriting."""
+"""The transparency log of a contest: each journal line is a leaf. An old checkpoint reveals later rewriting."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -19,19 +19,16 @@ from judge.transparency.receipt import Receipt
 from judge.transparency.tiles import CHECKPOINT, tile, tile_files
 
 LOG = "log/"
-"""Folder of the log's files in an export and on a live site."""
 
 KEY_FILE = "organiser.key"
-"""The organiser's private key, in the folder of the contest.toml."""
 
 WITNESS_FOLDER = "witnesses"
-"""In the folder of a contest: the last checkpoint that each witness signed, named by key id."""
+"""In a contest's folder: the last checkpoint that each witness signed, named by key id."""
 
 WITNESSED = f"{LOG}witness/"
-"""Folder of these checkpoints in an export and on a live site."""
 
 Lines = Callable[[int, int], Sequence[JournalLine]]
-"""Returns the journal lines of leaves [start, end); fewer at the end of the log."""
+"""Returns the journal lines of leaves [start, end), as far as they exist."""
 
 _READ_AT_ONCE = 4096
 
@@ -39,19 +36,18 @@ _IDENTITY = re.compile(r"[0-9a-f]{8}")
 
 
 class ContestLog:
-    """The log of a contest. Leaves are read from storage; memory has one hash for 256 leaves."""
+    """The log of a contest. Memory has one hash for 256 leaves."""
 
     def __init__(self, contest: str, read: Lines) -> None:
         self.origin = origin_of(contest)
         self._read = read
         self.tree = StoredTree(lambda start, end: [leaf_hash(leaf) for leaf in self.leaves(start, end)])
         self.received: dict[str, int] = {}
-        """The leaves of uploads, by the text of their lines."""
         self.catch_up()
 
     @classmethod
     def of(cls, contest: str, lines: Sequence[JournalLine]) -> "ContestLog":
-        """Return the log of a journal in memory; empty for contests of versions without logs."""
+        """Return the log of a journal in memory; empty for contests without logs."""
         numbered = [line for line in lines if line.number is not None]
         return cls(contest, lambda start, end: numbered[start:end])
 
@@ -82,7 +78,7 @@ class ContestLog:
         return Checkpoint(self.origin, size, self.tree.root(size))
 
     def files(self, key: Ed25519PrivateKey, since: int = 0) -> Iterator[tuple[str, bytes]]:
-        """Yield the files of the log, the checkpoint last, without tiles that were complete at `since` leaves."""
+        """Yield the files of the log, the checkpoint last, without tiles complete at `since` leaves."""
         if self.size:
             for path, data in tile_files(self.tree, self.leaves, since):
                 yield LOG + path, data
@@ -97,15 +93,15 @@ class ContestLog:
 
 
 class SignedLog:
-    """The log of a running or announced contest, signed if the organiser's key is in its folder. Thread-safe."""
+    """The signed log of a running or announced contest. Thread-safe."""
 
     def __init__(self, store_url: str, contest: str, folder: Path) -> None:
-        """Raises InputError if the key in the contest's folder is invalid, and as `Reader` does."""
+        """Raises InputError if the organiser's key is invalid, and as `Reader` does."""
         self.key = organiser_key(folder)
-        """Without a key nothing is signed: no files and no receipts."""
+        """Without a key there are no files and no receipts."""
         self._store = Reader(store_url)
         self._log: ContestLog | None = None
-        """Loaded on first use, because reading a long log is slow."""
+        """Loaded on first use: reading a long log is slow."""
         self._contest = contest
         self._folder = folder
         self._lock = Lock()
@@ -115,7 +111,7 @@ class SignedLog:
         self._store.close()
 
     def file(self, path: str) -> bytes | None:
-        """Return the current file at a path from the top of the site, or None."""
+        """Return the current file at a path, or None."""
         if self.key is None:
             return None
         if path.startswith(WITNESSED):
@@ -124,9 +120,7 @@ class SignedLog:
             return self._as_it_is().file(path, self.key)
 
     def new_files(self, since: int) -> tuple[int, list[tuple[str, bytes]]]:
-        """Return the size of the log and the files new since `since` leaves: tiles, the checkpoint, witnesses'
-        checkpoints.
-        """
+        """Return the log's size, and the files new since `since` leaves."""
         if self.key is None:
             return 0, []
         with self._lock:
@@ -135,7 +129,7 @@ class SignedLog:
             return log.size, [*files, *witnessed_files(self._folder).items()]
 
     def receipt(self, submission: int) -> Receipt | None:
-        """Return the receipt for an upload; None if it is not in the log, or without a key."""
+        """Return the receipt for an upload; None if it is not in the log or there is no key."""
         if self.key is None:
             return None
         with self._lock:
@@ -155,7 +149,7 @@ class SignedLog:
 
 
 def witnessed_files(folder: Path) -> dict[str, bytes]:
-    """Return the checkpoints signed by witnesses of the contest in a folder, by path from the top of the site."""
+    """Return the witnesses' checkpoints of a contest's folder, by path on the site."""
     place = folder / WITNESS_FOLDER
     return {
         WITNESSED + path.name: read_bounded(path, MAX_CHECKPOINT_BYTES)

@@ -1,8 +1,7 @@
-"""The Merkle tree of RFC 6962, section 2.1.
+"""The Merkle tree of RFC 6962, section 2.1, with SHA-256.
 
-An inclusion proof shows that a leaf is in the tree. A consistency proof shows that a tree begins with all leaves of an
-earlier one. Hashes are 32 bytes of SHA-256; leaves and nodes have different prefixes. Proofs are verified as in RFC
-9162, sections 2.1.3.2 and 2.1.4.2.
+An inclusion proof shows that a leaf is in the tree, a consistency proof that a tree begins with an earlier one. Proofs
+are verified as in RFC 9162, sections 2.1.3.2 and 2.1.4.2.
 """
 
 import hashlib
@@ -10,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 EMPTY_ROOT = hashlib.sha256(b"").digest()
-"""The root of a tree without leaves."""
 
 
 def leaf_hash(data: bytes) -> bytes:
@@ -24,7 +22,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 class Tree:
-    """A growing tree; `levels[k]` are the hashes of its complete subtrees of 2^k leaves, from the left."""
+    """A growing tree; `levels[k]` are the hashes of its complete subtrees of 2^k leaves."""
 
     def __init__(self, leaves: Iterable[bytes] = ()) -> None:
         self.levels: list[list[bytes]] = [[]]
@@ -41,7 +39,7 @@ class Tree:
         self.append_hash(leaf_hash(data))
 
     def node(self, level: int, index: int) -> bytes:
-        """Return the root of the complete subtree `index`, from 0, of 2^level leaves."""
+        """Return the root of the complete subtree `index` of 2^level leaves."""
         return self.levels[level][index]
 
     def append_hash(self, hashed: bytes) -> None:
@@ -56,14 +54,14 @@ class Tree:
             self.levels[level].append(hashed)
 
     def root(self, size: int | None = None) -> bytes:
-        """Return the root of the first `size` leaves, or of all. Raises ValueError if there are fewer."""
+        """Return the root of the first `size` leaves, or of all. Raises ValueError."""
         size = self.size if size is None else size
         if not 0 <= size <= self.size:
             raise ValueError(f"a tree of {self.size} leaves has no root of {size}")
         return self._root_of(0, size) if size else EMPTY_ROOT
 
     def inclusion(self, index: int, size: int) -> list[bytes]:
-        """Prove that leaf `index`, from 0, is in the tree of `size` leaves. Raises ValueError if it is not."""
+        """Prove that leaf `index` is in the tree of `size` leaves. Raises ValueError."""
         if not 0 <= index < size <= self.size:
             raise ValueError(f"leaf {index} is not in a tree of {size} leaves")
         proof: list[bytes] = []
@@ -79,7 +77,7 @@ class Tree:
         return proof[::-1]
 
     def consistency(self, old: int, new: int) -> list[bytes]:
-        """Prove that the tree of `new` leaves begins with that of `old` leaves. Raises ValueError if it is smaller."""
+        """Prove that the tree of `new` leaves begins with that of `old` leaves. Raises ValueError."""
         if not 0 <= old <= new <= self.size:
             raise ValueError(f"a tree of {new} leaves does not begin with one of {old}")
         if old in (0, new):
@@ -108,19 +106,19 @@ class Tree:
 
 
 HEIGHT = 8
-"""Height of a tile: levels below 2^8 leaves are read again when needed, the others are in memory."""
+"""Levels below 2^8 leaves are read again when needed; the others are in memory."""
 
 
 class StoredTree(Tree):
     """A tree with leaves stored elsewhere; memory has one hash for 256 leaves.
 
-    `read(start, end)` returns the hashes of these leaves, which never change.
+    `read(start, end)` returns leaf hashes, which never change.
     """
 
     def __init__(self, read: Callable[[int, int], Sequence[bytes]]) -> None:
         super().__init__()
         self._last = Tree()
-        """The leaves after the last full tile; `levels` are those of the roots of full tiles."""
+        """The leaves after the last full tile."""
         self._tile = lru_cache(maxsize=8)(lambda tile: _tree_of(read(tile << HEIGHT, (tile + 1) << HEIGHT)))
 
     @property
@@ -136,7 +134,7 @@ class StoredTree(Tree):
             self._last = Tree()
 
     def node(self, level: int, index: int) -> bytes:
-        """Return the root of a complete subtree; inside a full tile its 256 leaves are read."""
+        """Return the root of a complete subtree; inside a full tile its leaves are read."""
         if level >= HEIGHT:
             return super().node(level - HEIGHT, index)
         tile = index >> HEIGHT - level
@@ -152,7 +150,7 @@ def _tree_of(hashes: Sequence[bytes]) -> Tree:
 
 
 def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root: bytes) -> bool:
-    """Whether `proof` shows that the leaf hash `leaf` is at `index` in the tree of this size and root."""
+    """Whether `proof` shows that `leaf` is at `index` in the tree of this size and root."""
     if not 0 <= index < size:
         return False
     at, last, hashed = index, size - 1, leaf
@@ -198,5 +196,4 @@ def verify_consistency(old: int, new: int, old_root: bytes, new_root: bytes, pro
 
 
 def _split(count: int) -> int:
-    """The largest power of two below `count`: the size of the left subtree."""
     return 1 << (count - 1).bit_length() - 1

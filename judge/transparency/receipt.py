@@ -1,6 +1,6 @@
-"""A receipt: a log's leaf with the proof that a signed checkpoint includes it, in at most 2 KB.
+"""A receipt: a leaf of a log with the proof that a signed checkpoint includes it.
 
-It proves later that the log's owner received something, even if the log is rewritten.
+It proves later that the log's owner received something.
 """
 
 import base64
@@ -16,8 +16,8 @@ from judge.base.parsing import parse_json
 from judge.transparency.checkpoint import Checkpoint, read_checkpoint
 from judge.transparency.merkle import Tree, leaf_hash, verify_inclusion
 
-MAX_RECEIPT_BYTES = 2048
-"""Maximum bytes as compact JSON, for a log of a million leaves."""
+LARGEST_RECEIPT = 2048
+"""Bytes as compact JSON, for a log of a million leaves."""
 
 
 class Receipt(BaseModel):
@@ -71,7 +71,7 @@ class Receipt(BaseModel):
 
 
 def read_receipt(data: bytes, source: str) -> Receipt:
-    """Parse a receipt in JSON, alone or as `receipt` of an upload's response. Raises InputError if it is invalid."""
+    """Parse a receipt, alone or in an upload's response. Raises InputError if it is invalid."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):

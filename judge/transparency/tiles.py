@@ -19,7 +19,7 @@ CHECKPOINT = "checkpoint"
 WIDTH = 1 << HEIGHT
 
 Leaves = Callable[[int, int], Sequence[bytes]]
-"""Returns the leaves [start, end) of a log; fewer at its end."""
+"""Returns the leaves [start, end), as far as they exist."""
 
 MAX_LEAF_BYTES = 0xFFFF
 
@@ -27,7 +27,7 @@ MAX_TILE_BYTES = WIDTH * (MAX_LEAF_BYTES + 2)
 
 
 def tile_files(tree: Tree, leaves: Leaves, since: int = 0) -> Iterator[tuple[str, bytes]]:
-    """Yield paths and contents of a log's tiles, without those complete at `since` leaves."""
+    """Yield paths and contents of the tiles that were not complete at `since` leaves."""
     for number, width in _tiles(tree.size, since):
         yield tile_path("entries", number, width), _bundled(leaves(number * WIDTH, number * WIDTH + width))
     for level in range(0, tree.size.bit_length(), HEIGHT):
@@ -41,7 +41,6 @@ def _hashes(tree: Tree, level: int, number: int, width: int) -> bytes:
 
 
 def _tiles(count: int, since: int) -> Iterator[tuple[int, int]]:
-    """Numbers and widths of the tiles of `count` hashes, from the first that is incomplete at `since`."""
     if count > since:
         for start in range(since // WIDTH * WIDTH, count, WIDTH):
             yield start // WIDTH, min(WIDTH, count - start)
@@ -56,9 +55,9 @@ def tile_path(level: str, number: int, width: int) -> str:
 
 
 def read_leaves(read: Callable[[str], bytes], size: int, since: int = 0) -> list[bytes]:
-    """Return the leaves [since, size) of a log; `read` returns the tile at a path.
+    """Return the leaves [since, size), not compared with a root. `read` returns the tile at a path.
 
-    Raises InputError for an invalid tile. The leaves are not compared with a root.
+    Raises InputError for an invalid tile.
     """
     leaves: list[bytes] = []
     for number, width in _tiles(size, since):
@@ -71,7 +70,7 @@ def read_leaves(read: Callable[[str], bytes], size: int, since: int = 0) -> list
 
 
 def read_hashes(read: Callable[[str], bytes], size: int) -> Iterator[bytes]:
-    """Yield the leaf hashes of a log of `size` leaves from the lowest tiles. Raises as `read_leaves` does."""
+    """Yield the leaf hashes of a log. Raises as `read_leaves` does."""
     for number, width in _tiles(size, 0):
         path = tile_path("0", number, width)
         data = read(path)

@@ -1,7 +1,4 @@
-"""A witness of a contest's log on another machine: signs each checkpoint that continues the last one it signed.
-
-An organiser who shows different histories to different people must hide one from all witnesses, or is refused.
-"""
+"""A witness on another machine: signs each checkpoint of a log that continues the last one it signed."""
 
 import re
 import threading
@@ -30,11 +27,11 @@ TIMEOUT_S = 10
 DEADLINE_S = 60
 """Timeout of all reads from a site."""
 
-MAX_LEAVES = 1 << 23
-"""Maximum leaves of a log; a contest of a million games has three million."""
+MOST_LEAVES = 1 << 23
+"""A contest of a million games has three million."""
 
 Read = Callable[[str, int], bytes]
-"""Reads a file of a site by path and maximum size. Raises HostError or InputError."""
+"""Reads a file by path and maximum size. Raises HostError or InputError."""
 
 T = TypeVar("T")
 
@@ -49,10 +46,7 @@ class WitnessRefusal:
 
 @contextmanager
 def sole_writer(file: Path) -> Iterator[None]:
-    """Hold the lock of a file of signed checkpoints.
-
-    Raises HostError if another process has the lock, or if locking fails.
-    """
+    """Lock a file of signed checkpoints. Raises HostError if another process has the lock."""
     path = file.with_name(f"{file.name}.lock")
     try:
         lock = path.open("ab")
@@ -65,9 +59,9 @@ def sole_writer(file: Path) -> Iterator[None]:
 
 
 def within(seconds: float, work: Callable[[], T]) -> T:
-    """Return the result of `work`, which runs in a thread. Raises HostError after `seconds` and abandons the thread.
+    """Return the result of `work`, run in a thread. Raises HostError after `seconds` and abandons the thread.
 
-    A socket timeout restarts with each byte, so it does not bound the total.
+    A socket timeout would restart with each byte.
     """
     results: list[T] = []
     errors: list[Exception] = []
@@ -89,7 +83,7 @@ def within(seconds: float, work: Callable[[], T]) -> T:
 
 
 def reader_of(site: str) -> Read:
-    """Return a reader for the files of a site (URL) or an export (directory). Raises InputError for other URLs."""
+    """Return a reader for a site (URL) or an export (directory). Raises InputError for other URLs."""
     if "://" not in site:
         return lambda path, most: read_bounded(Path(site) / path, most)
     if not re.fullmatch(r"https?://[!-~]+", site):
@@ -120,9 +114,8 @@ def newest(read: Read) -> Checkpoint:
 def refusal(read: Read, new: Checkpoint, old: Checkpoint | None, key: Ed25519PublicKey) -> WitnessRefusal | None:
     """Return why a checkpoint does not continue `old`, the last signed one; None if it does.
 
-    `key` is the organiser's. All leaf hashes are read from the site; raises InputError or HostError. Proof requires two
-    checkpoints of one origin, signed by the organiser, with different leaves. A wrong address, an outdated copy or a
-    damaged tile proves nothing.
+    `key` is the organiser's. Reads all leaf hashes; raises InputError or HostError. Only two checkpoints of one origin,
+    signed by the organiser, with different leaves are proof.
     """
     if old is not None and old.origin != new.origin:
         return WitnessRefusal(
@@ -153,7 +146,7 @@ def refusal(read: Read, new: Checkpoint, old: Checkpoint | None, key: Ed25519Pub
 
 
 def _tile(read: Read, path: str) -> bytes:
-    """A tile of hashes. If it has become full, its partial version is missing."""
+    """A tile that has become full has no partial version any more."""
     full, is_partial, width = path.partition(".p/")
     try:
         return read(LOG + path, 32 * WIDTH)
