@@ -1,8 +1,7 @@
 """`judge contest verify`: checks that an export is the correct result of its contest.
 
-It checks that no file changed since the export was signed; that every record replays and is of its scheduled game; that
-the schedule follows from snapshot and results; that the tables follow from all these; and that the log contains them
-and continues an old checkpoint. Pages, PGN and the columns' description are covered only by the signature.
+It checks the signature of all files, replays every record, recomputes schedule and tables, and compares all with the
+log, which must continue an old checkpoint. Pages, PGN and the columns' description are covered only by the signature.
 """
 
 import csv
@@ -47,24 +46,22 @@ from judge.verify.log import (
 from judge.verify.records import RecordJob, VerifiedRecord, chain_problems, replay_record
 from judge.verify.witnesses import Witnessed, drawn_without, read_witness_keys, witness_problems
 
-MAX_ANSWER_BYTES = 64 << 10
-"""Maximum bytes of an upload's response with its receipt."""
+LARGEST_ANSWER = 64 << 10
 
 TOLERANCE = 1e-9
-"""Relative or absolute tolerance for floats computed on another machine."""
+"""Relative or absolute, for floats computed on another machine."""
 
 
 ROUNDED = 2e-6
-"""Tolerance for estimates, which are rounded to six decimals."""
+"""For estimates, which are rounded to six decimals."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
     """The result of a verification: `replayed` records, `uncounted` attempts among them, `unfinished` games.
 
-    `is_over`: all games were played, and no round follows. `decisions` are the organiser's, which cannot be verified.
-    `chance` is the source of randomness; it is checked only after it is revealed. `fairness` are the recomputed
-    fairness tests; None without a certificate.
+    `is_over`: no game or round remains. `decisions` are the organiser's and cannot be verified. `chance` is the source
+    of randomness, checked only when revealed. `fairness` are the recomputed tests; None without a certificate.
     """
 
     manifest: ManifestCheck
@@ -77,16 +74,15 @@ class VerificationReport:
     decisions: Sequence[str] = ()
     chance: str = ""
     joined: Sequence[FormerContest] = ()
-    """The former contests whose published results were used to recompute rating histories."""
+    """The former contests used to recompute rating histories."""
     fairness: Sequence[FairnessTest] | None = None
     freeze: Freeze | None = None
-    """The part of the log that the draw also depends on; None for contests without logs."""
+    """The part of the log that the draw depends on; None without a log."""
     log: Checkpoint | None = None
-    """Checkpoint of the log compared with the results; None without a log."""
+    """Checkpoint of the verified log; None without a log."""
     witnesses: Sequence[Witnessed] = ()
-    """The announced or named witnesses, and the size that each has signed."""
+    """The announced or named witnesses with their signed sizes."""
     receipt: Receipt | None = None
-    """The receipt compared with the log."""
 
 
 def verify_export(
@@ -96,8 +92,8 @@ def verify_export(
     receipt: Path | None = None,
     witness: Path | None = None,
 ) -> VerificationReport:
-    """Verify an export. Its log must continue the checkpoint in `since`, contain the upload of `receipt`, and be signed
-    by all witnesses with keys in `witness`.
+    """Verify an export. Its log must continue `since`, contain the upload of `receipt`, and be signed by the witnesses
+    in `witness`.
 
     Raises InputError for a missing export, key, checkpoint or receipt. All other errors become problems in the report.
     """
@@ -165,7 +161,6 @@ def verify_export(
 
 
 def _jobs(directory: Path, contest: PublishedContest) -> Iterator[RecordJob]:
-    """The records to replay: finished games first, then attempts that do not count."""
     entries = contest.snapshot.by_name()
     openings = contest.tournament.openings(contest.pairings)
 
@@ -256,11 +251,10 @@ def _next_pairings(
 
 
 _LOTS = range(16)
-"""Seeds that give each lot between two both results: while the secret is unknown, either is valid."""
+"""Seeds that give each lot between two both results, for use while the secret is unknown."""
 
 
 def _chance_problems(contest: PublishedContest) -> Iterator[str]:
-    """The secret is revealed when the contest is over, not earlier, and determines the agents' ranks."""
     snapshot, seed = contest.snapshot, contest.tournament.seed
     if seed is None and contest.is_over:
         yield f"the contest is over, and {CHANCE} does not reveal its chance"
@@ -304,7 +298,6 @@ def _table_problems(directory: Path, contest: PublishedContest) -> Iterator[str]
 
 
 def _csv_of(directory: Path, name: str, computed: Mapping[str, bytes]) -> bytes:
-    """The CSV of a table's JSON file (floats from another machine), if that file is correct."""
     expected = computed[f"{name}.csv"]
     try:
         table = read_bounded(directory / "data" / f"{name}.json", MAX_TABLE_BYTES)
@@ -359,7 +352,6 @@ def _csv_values(data: bytes) -> Iterator[tuple[str, object]]:
 
 
 def _json_values(data: bytes) -> Iterator[tuple[str, object]]:
-    """Every value with its place; an array is preceded by its length, an object by its keys."""
     waiting = [("", json.loads(data.decode()))]
     while waiting:
         place, value = waiting.pop()
@@ -386,7 +378,6 @@ _WITNESSED = re.compile(r"log/witness/[0-9a-f]{8}")
 
 
 def _stray_problems(directory: Path, contest: PublishedContest, log: ReadLog | None) -> Iterator[str]:
-    """Unexpected files; pages are known only by name."""
     known = {f"data/{name}" for name in (*tables(contest), *CERTIFICATE, *HISTORIES)}
     known |= {game.record_path for game in contest.games if game.state == GameState.DONE}
     known |= {game.attempt_path(attempt.number) for game in contest.games for attempt in game.uncounted}

@@ -1,7 +1,4 @@
-"""Verifies the log of an export: it equals the journal and has every result, void and decision of the tables.
-
-An old checkpoint proves in addition that nothing before it was dropped, added or changed.
-"""
+"""Verifies the log of an export: it equals the journal and has every result, void and decision of the tables."""
 
 import hashlib
 import json
@@ -45,15 +42,13 @@ class ReadLog:
 
 
 def has_log(directory: Path) -> bool:
-    """Whether an export has a log; those of early versions have no log."""
+    """Whether an export has a log; early versions had none."""
     return os.path.lexists(directory / LOG)
 
 
 def read_log(directory: Path, contest: PublishedContest, key: Ed25519PublicKey) -> ReadLog:
-    """Read the log of an export and compare it with its checkpoint, tiles and journal. Raises InputError if it is
-    unreadable.
-    """
-    checkpoint = read_checkpoint(read_bounded(directory / LOG / CHECKPOINT, MAX_CHECKPOINT_BYTES), LOG + CHECKPOINT)
+    """Read the log of an export and compare it with checkpoint, tiles and journal. Raises InputError."""
+    checkpoint = read_checkpoint(read_bounded(directory / LOG / CHECKPOINT, LARGEST_CHECKPOINT), LOG + CHECKPOINT)
     if checkpoint.size != len(contest.journal):
         raise InputError(f"{LOG}{CHECKPOINT}: of {checkpoint.size} leaves, the journal has {len(contest.journal)}")
     leaves = read_leaves(lambda path: read_bounded(directory / LOG / path, MAX_TILE_BYTES), checkpoint.size)
@@ -115,7 +110,7 @@ def receipt_problems(log: ReadLog, receipt: Receipt, key: Ed25519PublicKey) -> I
 
 
 def draw_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
-    """Yield signs of a manipulated draw. The commitment must be the first leaf, and the terms must be locked in once,
+    """Yield signs of a manipulated draw: the commitment must be the first leaf, and the terms must be locked in once,
     before the contest is created.
     """
     freeze, events = contest.snapshot.freeze, [line.event for line in log.lines]
@@ -137,7 +132,6 @@ def draw_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
 
 
 def _entry_problems(contest: PublishedContest, lines: Sequence[JournalLine]) -> Iterator[str]:
-    """Every passed submission must play with its files, unless a later one has its name."""
     ends = {number: line for number, line in _submissions(lines).items() if line.event in ENTERS}
     latest = {_agent(line): number for number, line in sorted(ends.items())}
     entries = {entry.submission: entry for entry in contest.snapshot.entries}
@@ -150,7 +144,7 @@ def _entry_problems(contest: PublishedContest, lines: Sequence[JournalLine]) -> 
 
 
 def undecided(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
-    """Yield the submissions that were undecided when the entries were locked in."""
+    """Yield the submissions that were undecided at lock-in."""
     freeze = contest.snapshot.freeze
     for number, line in _submissions(log.lines[: freeze.leaves] if freeze else ()).items():
         if words := _UNDECIDED.get(line.event):
@@ -164,7 +158,6 @@ _UNDECIDED: Mapping[str, str] = {
 
 
 def _submissions(lines: Sequence[JournalLine]) -> Mapping[int, JournalLine]:
-    """The last line of each submission."""
     last = {}
     for line in lines:
         if found := re.match(r"submission ([0-9]{1,18})(?:: |\Z)", line.text):
@@ -173,7 +166,6 @@ def _submissions(lines: Sequence[JournalLine]) -> Mapping[int, JournalLine]:
 
 
 def _agent(line: JournalLine) -> str:
-    """The name of a submission's agent, ignoring case."""
     return line.text.partition(": ")[2].lower()
 
 
@@ -183,7 +175,6 @@ def _agent(line: JournalLine) -> str:
 _OF_CONTEST = frozenset({"scheduled", "started", "accepted", "disqualified", "open", "paused", "stopped"})
 
 ATTEMPT_EVENTS = frozenset({"started", "accepted", "void", "abandoned", "superseded", "annulled"})
-"""The events of an attempt of a game."""
 
 _DIGITS = 10
 
@@ -198,7 +189,7 @@ def _is_time(text: str) -> bool:
 
 
 def uncounted_attempts(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
-    """Yield the started attempts without a record that do not count: their reasons cannot be verified."""
+    """Yield started attempts that do not count and have no record to verify."""
     numbers = {game.id: game.number for game in contest.games}
     states: dict[tuple[str, int], tuple[str, bool]] = {}
     for line in log.lines:
@@ -230,8 +221,8 @@ def log_problems(contest: PublishedContest, log: ReadLog, records: Attempts) -> 
     yield from story.end(records)
 
 
-class _SubmissionHistory:
-    """Reads a contest's log line by line; each line must be possible after the previous ones."""
+class _Story:
+    """Reads a log line by line; each line must be possible after the previous ones."""
 
     def __init__(self, contest: PublishedContest) -> None:
         self._contest = contest
@@ -243,10 +234,8 @@ class _SubmissionHistory:
         self._out: list[str] = []
         self._running: dict[str, int] = {}
         self._done: dict[str, int] = {}
-        """The attempt that counts, by game."""
         self._last: dict[str, int] = {}
         self._ended: dict[str, dict[int, JournalLine]] = {game: {} for game in self._games}
-        """The last line of each attempt; for an annulled one with its record's digest."""
 
     def take(self, line: JournalLine) -> Iterator[str]:
         if not _is_time(line.at):

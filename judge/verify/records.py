@@ -32,10 +32,9 @@ States = Mapping[FolderKind, str]
 
 @dataclass(frozen=True, slots=True)
 class RecordJob:
-    """A record to replay: its file, the id and spec (JSON) of the expected game, and its attempt.
+    """A record to replay, and its expected game: id, spec (JSON) and attempt.
 
-    `counts` is false for an attempt that does not count. `seed` is the attempt's, or None before the secret is
-    revealed. `openings` are the possible ones of the game.
+    `seed` is None before the secret is revealed. `openings` are the game's possible ones.
     """
 
     number: int
@@ -46,16 +45,15 @@ class RecordJob:
     attempt: int
     counts: bool
     state: str
-    """The state of the attempt in the tables."""
     names: tuple[str, str]
-    """The name that each agent gives itself, by seat: the name of its temporary folder."""
+    """The name that each agent gives itself, by seat; it names the temporary folder."""
     seed: Seed | None
     openings: Sequence[Opening]
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedRecord:
-    """A replayed record with its job (without spec); `outcome` is None if there is a problem.
+    """A replayed record with its job (without spec); `outcome` is None after a problem.
 
     `begun` and `left` are the kept folders' states before and after the game, by seat.
     """
@@ -71,13 +69,13 @@ class VerifiedRecord:
 
 
 def replay_record(job: RecordJob) -> VerifiedRecord:
-    """Read and replay one record. Raises nothing: all errors become problems of the result."""
+    """Read and replay one record; all errors become problems of the result."""
     try:
         data = read_bounded(job.directory / job.name, MAX_RECORD_BYTES)
     except InputError as error:
         return VerifiedRecord(job, None, [f"{job.name}: no record: {error}"])
     checked = _replayed(job, data)
-    # Drop the spec, which the schedule also has, to save memory and transfers.
+    # Drop the spec to save memory and transfers.
     return replace(checked, job=replace(job, spec=""), digest=hashlib.sha256(data).hexdigest())
 
 
@@ -134,12 +132,10 @@ def _attempt_problems(record: GameRecord, job: RecordJob) -> Iterator[str]:
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?\+00:00")
 
-MAX_MEASURED_VALUE = (1 << 53) - 1
-"""The largest number that both verifiers read exactly."""
+MOST_MEASURED = (1 << 53) - 1
 
 
 def _measurement_problems(file: RecordFile) -> Iterator[str]:
-    """Impossible measurements: negative, not a number, or too large; and invalid times."""
     record = file.record
     measured: list[tuple[str, float | None]] = [("seconds", record.seconds), ("judge_late_ms", record.judge_late_ms)]
     for number, seat in enumerate(record.seats):
@@ -164,7 +160,7 @@ def _measurement_problems(file: RecordFile) -> Iterator[str]:
 
 
 class _VoidWire(ReplayWire):
-    """Replays a void: at the end of the record the last answer is still delivered, so that the rules see it."""
+    """Replays a void: at the end of the record the last answer is still delivered to the rules."""
 
     def freeze(self, seat: int) -> int | None:
         return None if self.is_finished else super().freeze(seat)
@@ -180,10 +176,9 @@ class _VoidWire(ReplayWire):
 
 
 def void_problems(file: RecordFile) -> Iterator[str]:
-    """Yield contradictions to a void: the transcript must stop before the game ends by the rules.
+    """Yield contradictions to a void: the transcript must be valid and stop before the game ends by the rules.
 
-    A void from the blame table is replayed. A transcript that breaks the rules is not from a judge, unless it only
-    stops.
+    A void from the blame table is replayed.
     """
     record = file.record
     try:
@@ -218,9 +213,8 @@ def chain_problems(
 ) -> list[str]:
     """Return problems of folders that start from a state that no earlier game of the agent produced.
 
-    `replayed` are games in order of their numbers, `agents` the agents of each. A game normally starts from the last
-    state, or from an earlier one if the organiser annulled a result. `begins` are the initial states of non-empty
-    persistent folders, by agent.
+    `replayed` are games in order, `agents` the agents of each. After an annulment a game may start from an older state.
+    `begins` are the initial states of non-empty persistent folders, by agent.
     """
     known = {(name, FolderKind.PERSISTENT): {state} for name, state in begins.items()}
     problems = []

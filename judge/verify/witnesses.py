@@ -23,7 +23,6 @@ from judge.transparency.log import WITNESSED
 from judge.verify.log import ReadLog
 
 Key = tuple[str, Ed25519PublicKey]
-"""The name and the key of a witness."""
 
 _MAX_FILES = 100
 _MAX_KEYS_BYTES = 64 << 10
@@ -31,7 +30,7 @@ _MAX_KEYS_BYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class Witnessed:
-    """The largest size that a witness has signed, and the Unix time in seconds; None without a signature."""
+    """The largest size that a witness has signed, and the Unix time; None without a signature."""
 
     name: str
     size: int = 0
@@ -39,8 +38,8 @@ class Witnessed:
 
 
 def read_witness_keys(path: Path) -> list[Key]:
-    """Read a file with one key per line. Raises InputError for invalid lines or an empty file."""
-    lines = read_bounded(path, _MAX_KEYS_BYTES).decode("utf-8", "replace").splitlines()
+    """Read a file with one key per line. Raises InputError."""
+    lines = read_bounded(path, _LARGEST_KEYS).decode("utf-8", "replace").splitlines()
     keys = [read_witness_key(line) for line in lines if line.strip()]
     if not keys:
         raise InputError(f"{path}: no key; judge witness prints the line of its key")
@@ -55,10 +54,10 @@ def witness_problems(
     named: Sequence[Key],
     found: list[Witnessed],
 ) -> Iterator[str]:
-    """Yield problems of witnesses' signatures; append the signatures of all announced or `named` witnesses to `found`.
+    """Yield problems of witnesses' signatures; append each witness, announced or `named`, to `found`.
 
-    `key` is the organiser's. An announced witness without a signature is not a problem: it may have been offline.
-    Raises InputError for a file that is not a checkpoint.
+    `key` is the organiser's. A missing signature of an announced witness is not a problem. Raises InputError for
+    invalid checkpoints.
     """
     place = directory / WITNESSED
     files = sorted(place.iterdir())[:_MAX_FILES] if place.is_dir() else []
@@ -102,7 +101,7 @@ def _draw_problems(snapshot: Snapshot, log: ReadLog) -> Iterator[str]:
 
 
 def drawn_without(snapshot: Snapshot, log: ReadLog, old: Checkpoint | None) -> Iterator[str]:
-    """Yield the witnesses whose signatures the draw lacks according to the log, with contrary evidence from `old`."""
+    """Yield the witnesses whose signatures the draw lacks, with contrary evidence from `old`."""
     freeze = snapshot.freeze
     keys = {each.name: read_witness_key(each.key)[1] for each in snapshot.witnesses if each.draw}
     for name, why in _away(snapshot, log).items():
@@ -117,7 +116,6 @@ def drawn_without(snapshot: Snapshot, log: ReadLog, old: Checkpoint | None) -> I
 
 
 def _away(snapshot: Snapshot, log: ReadLog) -> dict[str, str]:
-    """The witnesses that, according to the log, did not sign between lock-in and draw, and why."""
     events = [line.event for line in log.lines]
     if snapshot.freeze is None or "created" not in events:
         return {}
