@@ -1,7 +1,7 @@
 """The type of entries of `judge.games`: one object for each game.
 
-Only `name`, `new` and `view` are required; every other member enables a feature. Entries are loaded wherever a game is
-played, so methods import their dependencies when called.
+Only `name`, `new` and `view` are required. Entries are loaded for every game, so methods import their dependencies when
+called.
 """
 
 from abc import abstractmethod
@@ -35,9 +35,8 @@ class Openings:
     """The notation of openings for a game with given options."""
 
     parse: Callable[[str], Opening]
-    """Parses an opening; an empty text is the empty one. InputError names the token and the fix."""
+    """Parses an opening, which may be empty. InputError names the token and the fix."""
     example: str
-    """Two or more example lines for messages."""
     turns: Sequence[Turn] = NOT_TURNED
     """The symmetries for repeated openings, the identity first."""
 
@@ -51,7 +50,7 @@ class ResultWord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ResultWords:
-    """The result words of games whose usual manager prints a result line."""
+    """Result words of games whose usual manager prints a result line."""
 
     every: frozenset[str]
     """All possible words."""
@@ -61,10 +60,9 @@ class ResultWords:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of `judge check`: play some turns from a position, in the given or the active seat."""
+    """A question of `judge check`: play some turns from a position."""
 
     check: str
-    """The name of the check that the answer belongs to."""
     what: str = ""
     opening: Opening = ()
     seat: int | None = None
@@ -79,18 +77,17 @@ class Questions:
 
     asked: Sequence[Question]
     opponent: Callable[[Request], Reply]
-    """Returns a harmless legal answer for the opponent."""
     say: Callable[[Decision], str]
     """Describes a decision."""
     plain: Mapping[str, Any] = field(default_factory=dict)
     """Options of a game without an opening stage, for all of `asked`."""
     hard: Question | None = None
-    """A question with a long search, for protocols with a command that stops it."""
+    """A question with a long search, for protocols that can stop it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Partner:
-    """An opponent in `judge check` and practice games, named as for `judge match`, and arguments of its command."""
+    """An opponent in `judge check` and practice games, and arguments of its command."""
 
     agent: str
     words: tuple[str, ...] = ()
@@ -100,22 +97,20 @@ class GameEntry(GameRules):
     """A game. The docstrings of optional methods describe the default."""
 
     partners: Sequence[Partner] = ()
-    """The opponents in `judge check`: the first that supports the policy. Without one the game has no check."""
+    """Opponents in `judge check`: the first that supports the policy. Without one there is no check."""
     practice: Sequence[Partner] = ()
-    """The opponents of practice games, in turn; empty: those of the check."""
+    """Opponents of practice games, in turn; empty: those of the check."""
     words_are_public: bool = False
-    """Whether agents have no secrets from each other. Then their public messages are shown during the game, otherwise
-    after it.
-    """
+    """Whether agents have no secrets from each other; then public messages are shown during the game."""
 
     @abstractmethod
     def view(self, game: Game, seat: int | None = None) -> BoardView:
-        """Return the current position of a game, or the part visible to `seat`."""
+        """Return the current position, or the part visible to `seat`."""
 
     def public(self, game: Game) -> BoardView | None:  # noqa: ARG002 a game may show nothing
-        """Return the public view of a running game, without anything secret to one of its agents.
+        """Return the public view of a running game; None: hidden until the end.
 
-        Its caption is the last move if `words_are_public` is False. None: the board is hidden until the end.
+        Its caption is the last move if `words_are_public` is False.
         """
         return None
 
@@ -124,7 +119,7 @@ class GameEntry(GameRules):
         return None
 
     def managers(self) -> Mapping[str, ContestManager]:
-        """Return the contest managers to import from, export to and compare with, by name."""
+        """Return the contest managers for import, export and comparison, by name."""
         return {}
 
     def pgn(self, file: RecordFile) -> "FiveRecord | None":  # noqa: ARG002 optional
@@ -132,13 +127,13 @@ class GameEntry(GameRules):
         return None
 
     def read_log(self, data: bytes, source: str) -> Stepped:  # noqa: ARG002 optional
-        """Read a file in one of `formats`, for `judge show`. Raises InputError with `source` and the line."""
+        """Read a file in one of `formats`. Raises InputError with `source` and the line."""
         raise InputError(f"{source}: games of {self.name} are shown from records only")
 
     def replay_log(self, data: bytes, source: str) -> str | None:  # noqa: ARG002 a log may hold no proof
-        """Return the rules of a replayed log and its result, for `judge verify`; None: logs cannot be verified.
+        """Return the rules and result of a replayed log; None: logs cannot be verified.
 
-        `data` is in one of `formats`. Raises InputError with `source` and the line that contradicts the rules.
+        Raises InputError with `source` and the line that contradicts the rules.
         """
         return None
 

@@ -24,13 +24,12 @@ class FileContent:
     formats: FileFormats[Any]
     games: Sequence[Any]
     note: str = ""
-    """A warning for the user as a sentence, or empty."""
 
 
 def read_games(path: Path, encoding: str = "") -> FileContent:
     """Read the games of a record, or of a file in a format recognised by its content.
 
-    `encoding` is for files that do not declare one. Raises InputError with the file and the line.
+    `encoding` is for files that do not declare one. Raises InputError with file and line.
     """
     data = read_bytes(path)
     if encoding and not is_record(data):
@@ -56,7 +55,7 @@ def read_games(path: Path, encoding: str = "") -> FileContent:
 
 
 def recognise(data: bytes) -> tuple[GameEntry, FileFormats[Any]] | None:
-    """Return the first game, by name, with a format that matches a file; games that fail to load are skipped."""
+    """Return the first game with a format that matches a file; games that fail to load are skipped."""
     return next((found for found in _with_formats() if found[1].recognise(data) is not None), None)
 
 
@@ -79,7 +78,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def write_exports(file: RecordFile, path: Path) -> None:
-    """Write the game in each exported format, next to the record file `path`. Raises OSError."""
+    """Write the game in each exported format, next to the record `path`. Raises OSError."""
     formats = game_entry(file.record.spec.policy.game.name).formats()
     exported = [form for form in formats.by_name.values() if form.is_export] if formats else []
     if formats and exported:
@@ -94,7 +93,7 @@ def _with_formats() -> list[tuple[GameEntry, FileFormats[Any]]]:
 
 
 def contest_managers() -> Mapping[str, ContestManager]:
-    """Return the managers of all loadable games; for equal names that of the first game."""
+    """Return the managers of all loadable games by name."""
     found: dict[str, ContestManager] = {}
     for entry in GAMES.working():
         for name, manager in entry.managers().items():

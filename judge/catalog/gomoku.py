@@ -122,7 +122,6 @@ def _squares(text: str) -> tuple[Square, ...]:
 
 
 PLAIN = {"swap": "none", "fifths": 1}
-"""Options of a game without an opening stage."""
 
 
 def questions(rules: GameRules, options: Mapping[str, Any]) -> Questions:
@@ -150,7 +149,7 @@ def name_stone(decision: Decision) -> str:
 
 
 def answer_harmlessly(request: Request) -> Reply:
-    """Return a harmless legal answer: the middle of the board in the opening, later away from other stones."""
+    """Return a harmless legal answer."""
     match request:
         case PlaceStone() | AnswerSwap():
             return decided(Stone(*_free(request)[0]))
@@ -167,11 +166,10 @@ def answer_harmlessly(request: Request) -> Reply:
 OPENED = 5
 """Number of stones after which every opening stage is over."""
 APART = 3
-"""Minimum distance of the opponent's later stones from all others: far enough for no threat and no foul."""
+"""Distance of the opponent's later stones from all others, which avoids threats and fouls."""
 
 
 def _free(request: StonesRequest) -> list[Square]:
-    """Free squares, best first: nearest to the middle, later also away from other stones."""
     taken = {(x, y) for x, y, _ in request.stones}
     squares = [(x, y) for y in range(request.height) for x in range(request.width) if (x, y) not in taken]
     middle = request.width // 2, request.height // 2

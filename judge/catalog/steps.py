@@ -1,7 +1,6 @@
-"""The steps of a finished game, from a record or a file in a game format.
+"""The steps of a finished game, from a record (refereed again) or a game file (replayed).
 
-Records are refereed again from their transcripts; other files are replayed by the rules. If a replay fails (a void, a
-changed record), the steps end there and `problem` has the reason.
+If a replay fails, the steps end there and `problem` has the reason.
 """
 
 from pathlib import Path
@@ -19,7 +18,7 @@ from judge.referee.transcript import unseal
 
 
 def read_steps(path: Path) -> Stepped:
-    """Read the game of a record or a game file. Raises InputError with the file and the error."""
+    """Read the game of a record or a game file. Raises InputError."""
     data = read_bytes(path)
     if is_record(data):
         return steps_of(read_record(path))
@@ -31,10 +30,7 @@ def read_steps(path: Path) -> Stepped:
 
 
 def replayed_log(path: Path) -> str | None:
-    """Return the rules and result of a replayed log; None for other files.
-
-    InputError names the line that contradicts the rules.
-    """
+    """Return the rules and result of a replayed log; None for other files. Raises InputError with the line."""
     data = read_bytes(path)
     found = None if is_record(data) else recognise(data)
     return None if found is None else found[0].replay_log(data, str(path))
@@ -58,14 +54,14 @@ def steps_of(file: RecordFile) -> Stepped:
 
 
 def result_words(record: GameRecord) -> str:
-    """Return how a game ended, on one line; the reason may contain an agent's text."""
+    """Return how a game ended, on one line; may contain an agent's text."""
     names = (record.seats[0].name, record.seats[1].name)
     return outcome_sentence(record.verdict, record.winner, names, record.reason)
 
 
 class _Collector:
-    """Referees a record again. A step is recorded when the effect of an answer is visible: at the next answer, or at
-    the end.
+    """Referees a record again. A step is recorded when an answer's effect is visible: at the next answer, or at the
+    end.
     """
 
     def __init__(self, file: RecordFile) -> None:
@@ -78,7 +74,6 @@ class _Collector:
         self._left_ms = self._left()
 
     def collect(self) -> str:
-        """Collect all steps; return why they end early, or ""."""
         problem = ""
         try:
             self._spectator.referee.play()

@@ -34,10 +34,9 @@ from judge.records.steps import Stepped
 from judge.records.views import BoardView
 
 PIECES = "F 1 2 33 444 5555 6666 7777 88888 99999999 s BBBBBB"
-"""A whole army: flag, ranks, spy, bombs."""
 
 READY_SETUP = ("FB9B4596B9", "BB67859589", "7B48365978", "9612s79384")
-"""A whole army with its flag in a corner of the last row; turned for the side with the lower rows."""
+"""An army with its flag in a corner of the last row; turned for the side with the lower rows."""
 
 _FROM_TO = re.compile(r"([0-9])[\s,]+([0-9])[\s,]+([0-9])[\s,]+([0-9])")
 
