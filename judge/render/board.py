@@ -12,7 +12,6 @@ BOARD_PIXELS = 680
 """Approximate width of a board."""
 
 LABELS, HEAD, FOOT = 26, 58, 44
-"""Pixels for coordinates, names, and caption."""
 
 _PAPER, _INK, _FAINT = "#f7f5f0", "#26231f", "#8a847a"
 _ACCENT, _ROW = "#d7372f", "#2f9e44"
@@ -34,12 +33,11 @@ _COLOURS = {
 }
 
 SIDES = {surface: (colours.fill, colours.edge) for surface, colours in _COLOURS.items()}
-"""Fill and edge of the two sides' pieces on each surface."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The texts around a board: names of seats 0 and 1, last move, progress."""
+    """The texts around a board."""
 
     names: tuple[str, str]
     caption: str = ""
@@ -52,7 +50,7 @@ def draw_board(view: BoardView, words: Words, pixels: int = BOARD_PIXELS) -> Sce
 
 
 class BarePainter:
-    """Paints boards of one game part by part, without names and caption, for callers that move pieces themselves.
+    """Paints boards of one game part by part, for callers that move pieces themselves.
 
     All positions share one board, so the same coordinates apply to all parts.
     """
@@ -62,7 +60,6 @@ class BarePainter:
         self._view = replace(view, tokens={}, marks={})
         self._pixels = pixels
         self.cell = self._painter().cell
-        """Pixels from a square to the next one."""
 
     def board(self) -> Scene:
         """Return paper, coordinates and the empty board."""
@@ -228,9 +225,7 @@ class _Painter:
             self._add(*glyph_items(glyph, left + cell * 0.17, top + cell * 0.14, cell * 0.66, ink, fill))
 
     def _paint_piece(self, square: Square, token: Token) -> None:
-        """A piece with one type shows it large. With two types, a revealed one is large; otherwise both have the same
-        size.
-        """
+        """A revealed type is large; two open types have the same size."""
         left, top = self._corner(square)
         cell = self.cell
         if token.shows is None:
@@ -255,7 +250,6 @@ class _Painter:
             self._paint_face(shown, token.side, left + cell * 0.06, top + cell * 0.05, cell * 0.88)
 
     def _paint_face(self, face: Face, side: int, x: float, y: float, size: float) -> None:
-        """A type that the agents do not know is pale."""
         fill, edge = self._colours.fill[side], self._colours.edge[side]
         if face.is_hidden:
             fill, edge = _HIDDEN[side]
@@ -295,13 +289,11 @@ class _Painter:
 
 _LAST_INK = ("#ff8a80", "#c62828")
 _HIDDEN = (("#e6e2da", "#8d8677"), ("#77716a", "#4a4640"))
-"""Fill and edge of types that the agents do not know, by side."""
 
 _WAVE = ((0.18, 0.0), (0.28, -0.06), (0.38, 0.0), (0.48, 0.06), (0.58, 0.0), (0.68, -0.06), (0.82, 0.0))
 
 
 def _stars(columns: int, rows: int) -> Iterable[Square]:
-    """The star points of a board with 15 or 19 lines."""
     if columns != rows or columns not in (15, 19):
         return ()
     near, middle, far = 3, columns // 2, columns - 4

@@ -5,7 +5,6 @@ from judge.render.board import SIDES, BarePainter, cut_to_width
 from judge.render.shapes import Disc, Item, Rectangle, Scene, Text, moved
 
 WIDTH, HEIGHT = 1200, 630
-"""Pixels, as recommended for Open Graph."""
 
 _BOARD = 520
 _PAPER, _INK, _FAINT = "#f7f5f0", "#26231f", "#69645c"
@@ -13,7 +12,7 @@ _MARGIN = 48
 
 
 def draw_card(view: BoardView, names: tuple[str, str], scores: tuple[str, str], title: str) -> Scene:
-    """Return the picture of a position; `names` and `scores` are by seat, `title` names the contest."""
+    """Return the preview; `names` and `scores` are by seat, `title` names the contest."""
     painter = BarePainter(view, _BOARD)
     board = painter.board()
     items: list[Item] = [*board.items]

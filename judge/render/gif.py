@@ -18,18 +18,17 @@ FINE = 3
 """Oversampling factor for smooth edges."""
 
 PNG_FINE = 2
-"""Oversampling factor of PNG; lower because an export has one for each game."""
+"""Lower, because an export has a picture for each game."""
 
 STEP_MS, LAST_MS = 600, 4000
-"""Duration of a frame, and of the last one."""
 
 COLOURS = 128
 PNG_COLOURS = 64
 
 
 def write_gif(scenes: Sequence[Scene], step_ms: int = STEP_MS, last_ms: int = LAST_MS) -> bytes:
-    """Return an endless animation with one frame for each scene. All scenes must have the same size."""
-    # A common palette from the first and last picture avoids flicker, and frames store only their changes.
+    """Return an endless animation. All scenes must have the same size."""
+    # A common palette avoids flicker and makes frames small.
     palette = _palette(draw(scenes[0]), draw(scenes[-1]))
     drawn = [draw(scene).quantize(palette=palette, dither=Image.Dither.NONE) for scene in scenes]
     file = BytesIO()
@@ -99,7 +98,6 @@ def _line(pen: ImageDraw.ImageDraw, line: Stroke, fine: int) -> None:
 
 @lru_cache(maxsize=64)
 def _font(size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """Pillow's bundled font, available wherever Pillow is."""
     return ImageFont.load_default(size)
 
 

@@ -12,14 +12,14 @@ from judge.render.shapes import Colour, Disc, Item, Point, Shape, Stroke
 
 @dataclass(frozen=True, slots=True)
 class Glyph:
-    """Parts in paint order: polygons, or discs (x, y, radius); `details` are strokes in the edge colour."""
+    """Parts in paint order: polygons, or discs (x, y, radius); `details` are strokes."""
 
     parts: Sequence[Sequence[Point] | tuple[float, float, float]]
     details: Sequence[tuple[Point, Point]] = ()
 
 
 def glyph_items(glyph: Glyph, x: float, y: float, size: float, fill: Colour | None, edge: Colour) -> list[Item]:
-    """Return the glyph in a square of `size` pixels with top left x, y; without `fill` its outline."""
+    """Return the glyph in a square of `size` pixels; without `fill` its outline."""
     width = max(1.0, size * 0.035)
     items: list[Item] = []
     for part in glyph.parts:
@@ -36,12 +36,10 @@ def glyph_items(glyph: Glyph, x: float, y: float, size: float, fill: Colour | No
 
 
 def _mirrored(*half: Point) -> tuple[Point, ...]:
-    """A symmetric shape from the points of its left half, top down."""
     return (*half, *((1 - x, y) for x, y in reversed(half)))
 
 
 def _arc(x: float, y: float, rx: float, ry: float, begin: float, end: float) -> list[Point]:
-    """Points of an ellipse; angles are in half turns from the right, clockwise."""
     steps = 16
     angles = [(begin + (end - begin) * n / steps) * pi for n in range(steps + 1)]
     return [(x + rx * cos(angle), y + ry * sin(angle)) for angle in angles]
@@ -139,4 +137,3 @@ GLYPHS: Mapping[str, Glyph] = {
     "B": _BOMB,
     "F": _FLAG,
 }
-"""By the text of a face; other faces are shown as text."""

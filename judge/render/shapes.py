@@ -57,7 +57,7 @@ class Stroke:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A line of text with its middle at height `y`; `anchor` is the horizontal alignment at `x`."""
+    """A line of text with its middle at `y`; `anchor` is the horizontal alignment at `x`."""
 
     x: float
     y: float

@@ -66,17 +66,17 @@ def _text(text: Text) -> str:
 
 
 def middle_of_text(text: Text) -> tuple[int, int]:
-    """Return the point on the baseline that is the origin in `write_at_origin`, in whole pixels."""
+    """Return the origin of `write_at_origin` in whole pixels."""
     return round(text.x), round(text.y + text.size * _TO_BASELINE)
 
 
 def text_style(text: Text) -> str:
-    """Return the attributes of a group of texts with one style, written by `write_at_origin`."""
+    """Return the attributes of a group of texts written by `write_at_origin`."""
     return f' text-anchor="middle" font-size="{_number(text.size)}" fill={quoteattr(text.colour)}'
 
 
 def write_at_origin(text: Text) -> str:
-    """Return a text at the origin, inside a group of `text_style`; runs of blanks collapse."""
+    """Return a text at the origin; runs of blanks collapse."""
     return f"<text>{content(text.text)}</text>"
 
 
@@ -109,5 +109,5 @@ def _number(value: float) -> str:
 
 
 def content(text: str) -> str:
-    """Return `text` escaped for an element, with a sign for unprintable characters."""
+    """Return `text` escaped, with a sign for unprintable characters."""
     return escape(printable(text, None, mark="\N{REPLACEMENT CHARACTER}"))

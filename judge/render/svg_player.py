@@ -1,11 +1,10 @@
 """A whole game as one SVG. Each piece has the steps at which it is visible, so stepping needs no drawing.
 
-A piece is painted once and placed for each stay on a square, with its text next to each place. So the size grows with
-the number of moves. The last step is visible; everything else has the class `off`. A placed piece has `data-s="FIRST
-LAST"`, the steps from 0 at which it is visible; `data-s="FIRST"` means until the end.
+A piece is painted once and placed for each stay on a square. A placed piece has `data-s="FIRST LAST"`, steps from 0;
+`data-s="FIRST"` means until the end. Elements not visible at the last step have the class `off`.
 
-Only the marks of the last step are elements. `data-marks` of their group has all marks as `NAME X Y FIRST LAST`,
-separated by `;`: the painted element, the square from the top left, and the steps. Without LAST it is one step.
+Only the last step's marks are elements. `data-marks` of their group has all marks as `NAME X Y FIRST LAST`, separated
+by `;`; without LAST it is one step.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -49,9 +48,9 @@ def spans(steps: Sequence[Mapping[Square, Thing]]) -> list[Span[Thing]]:
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """The SVG element of a game for a page, and the painted pieces by element name.
+    """The SVG element of a game, and the painted pieces by element name.
 
-    `painted` ignores the numbers on stones: all stones of a side are one.
+    `painted` ignores the numbers on stones.
     """
 
     svg: str
@@ -92,7 +91,7 @@ class EmptyBoard:
 
 
 def write_still(painter: BarePainter, empty: EmptyBoard, view: BoardView, title: str, prefix: str) -> str:
-    """Return a position that a script will change: a piece has `data-at="X Y"` instead of its steps.
+    """Return a position for a script: a piece has `data-at="X Y"` instead of its steps.
 
     `painter` has painted the board `empty`. `prefix` makes element names unique in the page.
     """
@@ -108,10 +107,7 @@ def write_still(painter: BarePainter, empty: EmptyBoard, view: BoardView, title:
 
 
 class _Camera:
-    """Paints each different piece once, at the top left of the board, and places it from there.
-
-    A `prefix` selects a position instead of a film.
-    """
+    """Paints each different piece once and places it. A `prefix` selects a position instead of a film."""
 
     def __init__(self, painter: BarePainter, surface: Surface, last: int, prefix: str = "") -> None:
         self.painted: dict[str, Token] = {}
@@ -120,12 +116,9 @@ class _Camera:
         self._has_fields = surface is Surface.CHEQUERED
         self._last = last
         self._names: dict[str, str] = {}
-        """Names of painted pieces by their elements."""
         self._looks: dict[tuple[Token | Mark, int], tuple[str, Text | None]] = {}
-        """Name and text of a piece or mark, on a light field (0) or a dark one (1)."""
 
     def pieces(self, there: Sequence[Span[Token]]) -> Iterator[str]:
-        """The stays of all pieces; equal ones are grouped to share text attributes."""
         groups: dict[tuple[str, str], list[str]] = {}
         for span in there:
             name, text = self._look(span.thing, span.square)
@@ -161,7 +154,6 @@ class _Camera:
         return "\n".join(f'<g id="{name}">{elements}</g>' for elements, name in self._names.items())
 
     def _look(self, thing: Token | Mark, square: Square) -> tuple[str, Text | None]:
-        # A piece may look different on dark and light fields.
         field = sum(square) % 2 if self._has_fields else 0
         known = self._looks.get((thing, field))
         if known is None:
@@ -179,5 +171,4 @@ class _Camera:
 
 
 def _origin(text: Text | None) -> tuple[int, int]:
-    """The origin in the first square: the place of the text, or else the corner."""
     return (LABELS, LABELS) if text is None else middle_of_text(text)
