@@ -40,7 +40,7 @@ class Do:
 Act = Say | Do
 
 Agent = Callable[[str], Sequence[Act]]
-"""Maps a line, without its end, to the agent's acts; the `ms` of each act begin after the previous one."""
+"""Maps a line to the agent's acts; the `ms` of each act begin after the previous one."""
 
 
 def exits(code: int = 0, ms: float = 1.0) -> list[Act]:
@@ -54,7 +54,6 @@ def dies(signal: int, ms: float = 1.0) -> list[Act]:
 
 
 def _absence_ns(act: Act) -> int:
-    """How long the judge does not watch before an act."""
     is_absent = isinstance(act, Do) and act.kind in (EntryKind.PAUSED, EntryKind.OVERSLEPT)
     return int(act.data) if is_absent else 0
 
@@ -81,8 +80,8 @@ class Body:
 class World:
     """Implements `judge.referee.wire.Wire`.
 
-    Set its attributes before or during a game to control host measurements, CPU use after freezing, and failures.
-    `bodies` has each agent's input, `entries` the transcript.
+    Attributes set host measurements, CPU use after freezing, and failures. `bodies` has each agent's input, `entries`
+    the transcript.
     """
 
     def __init__(self, *agents: Agent, readings: Readings | None = None) -> None:
@@ -103,16 +102,14 @@ class World:
         self.held_by_others: bool | None = None
         self.frozen = [False, False]
         self.memory_bytes: list[int | None] = [None, None]
-        """Memory of each seat when it is frozen."""
         self.ran_on: dict[int, list[RanOn]] = {}
-        """CPU use of a seat after each freeze, in order; afterwards none."""
+        """CPU use of a seat after each freeze, in order."""
         self.opponent_cpu_ms: int | None = None
-        """CPU time of the waiting seat in a turn lost on time, as recorded by older judges."""
+        """CPU time of the waiting seat in a turn lost on time (old records)."""
         self.stopped_cpu_ms: dict[int, list[int]] = {}
-        """CPU time of each seat while stopped, for each reading, in order."""
+        """CPU time of each seat while stopped, in order of readings."""
         self.killed: list[int] = []
         self.unkillable: set[int] = set()
-        """Seats that the host fails to kill."""
 
     @property
     def entries(self) -> list[Entry]:
