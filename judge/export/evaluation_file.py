@@ -2,9 +2,8 @@
 
     {"format": "judge-evaluation-1", "evaluation": {...}, "key": "-----BEGIN PUBLIC KEY...", "signature": "..."}
 
-The signature is Ed25519 in Base64 over the evaluation as JSON without spaces, with sorted keys. The locked-in pool and
-the records are in the parent folder. Verification replays every record and repeats every step: the games of the pool,
-in order, until the rule ends them.
+The signature is Ed25519 in Base64 over the evaluation as JSON without spaces, with sorted keys. Pool and records are in
+the parent folder. Verification replays every record and repeats every step of the evaluation.
 """
 
 import base64
@@ -28,7 +27,7 @@ from judge.transparency.checkpoint import is_signed
 from judge.transparency.keys import fingerprint, public_pem, read_public_key
 
 LARGEST_EVALUATION = 64 << 20
-"""Maximum bytes; half a million pairs of games."""
+"""Bytes; half a million pairs of games."""
 
 
 class _SignedFile(BaseModel):
@@ -53,9 +52,7 @@ def write_evaluation(path: Path, evaluation: Evaluation, key: Ed25519PrivateKey)
 
 
 def verify_evaluation(path: Path) -> tuple[Sequence[str], str]:
-    """Return the problems of an evaluation, and its summary if there are no problems. Raises InputError if it is
-    unreadable.
-    """
+    """Return the problems of an evaluation, or its summary. Raises InputError if it is unreadable."""
     data = read_bounded(path, LARGEST_EVALUATION)
     signed = parse_foreign(_SignedFile, data, f"{path}: not an evaluation")
     key = read_public_key(signed.key.encode(), f"{path}: key")
@@ -104,8 +101,6 @@ class _LackingError(Exception):
 
 
 class _Reader:
-    """Reads the games of an evaluation from their records and replays each."""
-
     def __init__(self, records: Path, digests: Sequence[str]) -> None:
         self._records = records
         self._digests = list(digests)

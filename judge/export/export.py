@@ -1,6 +1,6 @@
 """Writes the export of a contest: a public directory, and a private one for each author.
 
-They are written under temporary names and renamed when complete.
+Directories are complete or missing: they are renamed at the end.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class ExportSummary:
-    """The manifest's SHA-256, the key's fingerprint, and numbers of games with and without a result."""
+    """Manifest's SHA-256, key's fingerprint, and numbers of games with and without a result."""
 
     digest: str
     fingerprint: str
@@ -47,8 +47,8 @@ class ExportSummary:
 class PageOptions:
     """Options of the pages.
 
-    `address` is the site's future address, such as `https://example.org/cup/`. With it each game has a preview picture
-    for links, which needs Pillow. `languages` are codes; the pages of the first language are at the top.
+    With the site's future `address`, such as `https://example.org/cup/`, each game has a preview picture, which needs
+    Pillow. `languages` are codes; pages of the first are at the top.
     """
 
     address: str = ""
@@ -60,7 +60,7 @@ def publish(
 ) -> ExportSummary:
     """Write the public part of `contest` to `directory` and the authors' parts below `private`; both must be new.
 
-    Raises InputError if one exists or a record was changed, and HostError if writing fails.
+    Raises InputError if one exists or a record was changed, HostError if writing fails.
     """
     inside, outside = private.resolve(), directory.resolve()
     if inside.is_relative_to(outside) or outside.is_relative_to(inside):
@@ -82,7 +82,6 @@ def publish(
 
 
 def _partial(place: Path) -> Path:
-    """The temporary name of a directory; removes leftovers of a killed export."""
     partial = place.absolute().with_name(f".{place.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     return partial
@@ -148,7 +147,6 @@ def _write(
 def _write_games(
     contest: PublishedContest, files: Path, target: Path, private: Path, options: PageOptions
 ) -> Iterator[tuple[int, GameFiles]]:
-    """Write the files of all games; yield the number and data of each played game."""
     for agent in contest.by_name:
         if not _PLAIN.fullmatch(agent):
             raise InputError(f"agent {agent!r}: this name is not valid for a directory")

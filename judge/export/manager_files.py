@@ -1,6 +1,6 @@
-"""Writes the results and games of a contest as files of another manager, without private data.
+"""Writes the results and games of a contest as files of another manager.
 
-The directory is written under a temporary name and renamed when complete.
+The directory is complete or missing: it is renamed at the end.
 """
 
 import shutil
