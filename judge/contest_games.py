@@ -32,17 +32,16 @@ class AttemptState(StrEnum):
     ANNULLED = "annulled"
     """The organiser annulled its result."""
     ABANDONED = "abandoned"
-    """The judge that played it was stopped before it ended."""
     SUPERSEDED = "superseded"
-    """It ended after a later attempt had started: stored for audit, never counted."""
+    """It ended after a later attempt had started: stored, never counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Two agents who meet in a round. `first` has seat 0 in the first game; `second` None is a bye for `first`.
+    """Two agents who meet in a round. `first` has seat 0 in the first game; `second` None is a bye.
 
-    `round` and `table` count from 1 and identify the pairing. `meeting` is the number of earlier meetings of the two;
-    `group` is their group or league, or empty.
+    `round` and `table` count from 1. `meeting` is the number of earlier meetings; `group` is the group or league, or
+    empty.
     """
 
     first: str
@@ -60,10 +59,10 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True)
 class ScheduledGame:
-    """A scheduled game: its number, round, and table in the round, all from 1. `leg` counts the games of its pairing
-    from 0. `first` has seat 0, `second` seat 1. `spec` is the JSON of its GameSpec.
+    """A scheduled game: number, round and table count from 1, `leg` in its pairing from 0. `first` has seat 0. `spec`
+    is the JSON of its GameSpec.
 
-    `attempt` is the number of its last attempt, 0 before the first; `why` is the reason for its state.
+    `attempt` is its last attempt, 0 before the first; `why` is the reason for its state.
     """
 
     id: str
@@ -82,10 +81,10 @@ class ScheduledGame:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An attempt of a game. `game` is the game's id, empty if read from an export; `number` counts from 1.
+    """An attempt of a game. `number` counts from 1; `record` is its record's digest; `host` is the machine and `slot`
+    its cores.
 
-    `record` is its record's digest; None without a record, or if read from an export. `host` is the machine and `slot`
-    its cores, empty if unknown.
+    `game` and `record` are empty if read from an export.
     """
 
     game: str
@@ -108,7 +107,7 @@ def schedule_digest(games: Iterable[ScheduledGame]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SeatOutcome:
-    """A seat's result: the verdict if it was at fault, its answers, and its charged time."""
+    """A seat's verdict if it was at fault, its answers, and its charged time."""
 
     fault: str | None
     replies: int
@@ -117,19 +116,19 @@ class SeatOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an attempt ended, with the digest of its record, which is already on disk."""
+    """How an attempt ended. Its record is already on disk."""
 
     verdict: str
     winner: int | None
     """A seat."""
     result: str
-    """The result line of the game's usual manager, whose words some contests score."""
+    """Result line of the game's usual manager, whose words some contests score."""
     reason: str
     record: str
     seconds: float
     seats: tuple[SeatOutcome, SeatOutcome]
     public: str | None = None
-    """The digest of the record's public part, or None if it was not computed."""
+    """Digest of the record's public part, or None if not computed."""
 
     def row(self, game: ScheduledGame, attempt: int) -> "GameResult":
         """Return the result of a game, if this attempt counts."""
@@ -145,12 +144,11 @@ class Outcome:
 
 
 class GameResult(NamedTuple):
-    """The final result of a game. `first` had seat 0; `winner` is one of the two, or None for a draw or if both are at
-    fault.
+    """The final result of a game. `first` had seat 0; `winner` is None for a draw or if both are at fault.
 
-    Pairs are by seat: the verdict of a fault, the number of answers, and the charged milliseconds. `result` is the
-    usual manager's result line, `record` the record's digest, `id` the game's id. A plain tuple, because a contest may
-    have a hundred thousand.
+    Pairs are by seat: verdict of a fault, number of answers, charged milliseconds. `result` is the usual manager's
+    result line, `record` the record's digest, `id` the game's id. A plain tuple, because a contest may have a hundred
+    thousand.
     """
 
     first: str
@@ -188,11 +186,11 @@ class GameResult(NamedTuple):
 
     @property
     def scores(self) -> tuple[float, float]:
-        """1 for a win, 0.5 for a draw, 0 for a loss; 0 for both if both are at fault."""
+        """1 for a win, 0.5 for a draw, 0 for a loss or if both are at fault."""
         return game_scores(self.verdict, self.winning_seat)
 
 
-# A lookup is ten times as fast as `Verdict(word)`, which is called three times per game.
+# Ten times as fast as `Verdict(word)`.
 _VERDICTS: Mapping[str, Verdict] = {verdict.value: verdict for verdict in Verdict}
 _FAULTS: Mapping[str | None, Verdict | None] = {None: None} | dict(_VERDICTS)
 
@@ -217,9 +215,9 @@ def game_result(columns: Sequence[Any]) -> GameResult:
 
 @dataclass(frozen=True, slots=True)
 class GameConditions:
-    """Place and time of a game. `slot` are its cores, `host` its machine (empty if unknown).
+    """Place and time of a game. `slot` are its cores, `host` its machine.
 
-    `began` is in seconds of any clock common to all games, `seconds` the duration, `hour` the hour of the day.
+    `began` is in seconds of any common clock, `seconds` the duration, `hour` the hour of the day.
     """
 
     host: str
@@ -233,7 +231,7 @@ class GameConditions:
 class PublishedGame(ScheduledGame):
     """A scheduled game with its result and its recorded attempts that do not count.
 
-    `attempt` is the one that counts, or else the last one; 0 before the first.
+    `attempt` is the one that counts, or else the last one.
     """
 
     result: GameResult | None = None
@@ -263,7 +261,7 @@ class PublishedGame(ScheduledGame):
         return f"games/{self.stem}.png"
 
     def attempt_path(self, attempt: int) -> str:
-        """Return the path in an export of the record of an attempt that does not count."""
+        """Return the path in an export of an uncounted attempt's record."""
         return f"records/{self.stem}.attempt-{attempt}.json"
 
     def score_of(self, agent: str) -> float | None:
