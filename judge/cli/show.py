@@ -26,7 +26,7 @@ from judge.terminal.output import note
 
 GIF_PIXELS = 480
 
-MOST_FRAMES = 600
+MAX_FRAMES = 600
 """Longer games are animated with every second, third, ... position."""
 
 EXAMPLES = """

@@ -28,9 +28,9 @@ POLL_INTERVAL_S = 1.0
 
 TRIES = 60
 """Maximum failed requests in a row."""
-AGAIN_S = 5.0
+RETRY_INTERVAL_S = 5.0
 
-LONGEST_PAUSE_S = 300.0
+MAX_PAUSE_S = 300.0
 
 TIMEOUT_S = 60.0
 MAX_BYTES = 32 << 20

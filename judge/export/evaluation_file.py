@@ -26,7 +26,7 @@ from judge.referee.verify import verify
 from judge.transparency.checkpoint import is_signed
 from judge.transparency.keys import fingerprint, public_pem, read_public_key
 
-LARGEST_EVALUATION = 64 << 20
+MAX_EVALUATION_BYTES = 64 << 20
 """Bytes; half a million pairs of games."""
 
 
@@ -53,7 +53,7 @@ def write_evaluation(path: Path, evaluation: Evaluation, key: Ed25519PrivateKey)
 
 def verify_evaluation(path: Path) -> tuple[Sequence[str], str]:
     """Return the problems of an evaluation, or its summary. Raises InputError if it is unreadable."""
-    data = read_bounded(path, LARGEST_EVALUATION)
+    data = read_bounded(path, MAX_EVALUATION_BYTES)
     signed = parse_foreign(_SignedFile, data, f"{path}: not an evaluation")
     key = read_public_key(signed.key.encode(), f"{path}: key")
     said = signed.evaluation
@@ -87,7 +87,7 @@ def verify_evaluation(path: Path) -> tuple[Sequence[str], str]:
 
 def read_pool(path: Path) -> Pool:
     """Read a locked-in pool. Raises InputError if it is invalid or was changed."""
-    data = read_bounded(path, LARGEST_EVALUATION)
+    data = read_bounded(path, MAX_EVALUATION_BYTES)
     pool = parse_json(Pool, data, f"{path}: not a locked-in pool")
     if pool.encoded() != data:
         raise InputError(

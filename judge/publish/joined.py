@@ -15,8 +15,8 @@ JOINED = "joined.json"
 MAX_JOINED_BYTES = 64 << 20
 """Maximum size in bytes."""
 
-MOST_CONTESTS = 100
-MOST_GAMES = 1_000_000
+MAX_CONTESTS = 100
+MAX_GAMES = 1_000_000
 
 _Count = Annotated[int, Field(ge=0)]
 _Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]

@@ -33,13 +33,13 @@ from judge.tournament.snapshot import Snapshot, read_snapshot
 
 DOCUMENT, CHANCE = "contest.json", "chance.json"
 
-LARGEST_TABLE = 256 << 20
+MAX_TABLE_BYTES = 256 << 20
 """Bytes; ten thousand games need 1 % of it."""
 
-LARGEST_DOCUMENT = 4 << 20
+MAX_DOCUMENT_BYTES = 4 << 20
 """Bytes; an entry needs about 700."""
 
-LARGEST_PART = 16 << 10
+MAX_PART_BYTES = 16 << 10
 """Characters of a policy or a seat in contest.json; every scheduled game copies them."""
 
 MAX_DEPTH = 100
@@ -47,7 +47,7 @@ MAX_DEPTH = 100
 
 MAX_GAMES = 1_000_000
 
-_MOST_MISSING = 1000
+_MAX_MISSING = 1000
 """Scheduled games missing in games.json; with more, the tables are of another contest."""
 
 Row = TypeVar("Row")
@@ -115,7 +115,7 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
     expected = sum(pairing.second is not None for pairing in pairings) * snapshot.format.games
     # Check first: contest.json, which is untrusted, determines the schedule's length.
-    if expected > min(MOST_GAMES, len(rows) + _MOST_MISSING):
+    if expected > min(MAX_GAMES, len(rows) + _MAX_MISSING):
         raise InputError(f"contest.json and pairings.json have {expected} games, games.json has {len(rows)}")
     uncounted: dict[int, list[Attempt]] = {}
     for attempt in _read_table(directory, "attempts", AttemptRow):

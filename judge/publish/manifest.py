@@ -27,10 +27,10 @@ from judge.transparency.keys import fingerprint, load_public_key, public_pem, re
 MANIFEST, SIGNATURE, PUBLIC_KEY = "manifest.json", "manifest.sig", "organiser.pem"
 _UNLISTED = frozenset({MANIFEST, SIGNATURE})
 
-LARGEST_MANIFEST = 128 << 20
+MAX_MANIFEST_BYTES = 128 << 20
 """Bytes: a million files, or 150,000 games in three languages."""
 
-MOST_PROBLEMS = 50
+MAX_PROBLEMS = 50
 
 _SIGNATURE_BYTES = 64
 _CHUNK = 1 << 20

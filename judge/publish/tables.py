@@ -20,7 +20,7 @@ from judge.statistics.fairness import FairnessTest
 from judge.statistics.joined_ratings import Version
 from judge.tournament.standings import TableLine
 
-LONGEST_CELL = 10_000
+MAX_CELL_CHARACTERS = 10_000
 """Characters; spreadsheets allow 32,767."""
 
 CRITERION = "compared:NAME"

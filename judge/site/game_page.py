@@ -30,7 +30,7 @@ NOTHING: Mapping[str, Any] = {}
 
 MAX_NOTES = 20
 
-LONGEST_MESSAGES = 160
+MAX_MESSAGES_CHARACTERS = 160
 """Bytes of an agent's messages for one answer."""
 
 ALL_MESSAGES, LEAST_MESSAGES = 12_000, 40

@@ -18,9 +18,9 @@ from judge.translations.language import ENGLISH, Language
 
 Page = tuple[str, bytes]
 
-LONGEST_NAME = 48
+MAX_NAME_CHARACTERS = 48
 
-LONGEST_SENTENCE = 600
+MAX_SENTENCE_CHARACTERS = 600
 
 STYLE, VIEWER, VERIFIER = "style.css", "viewer.js", "verify.mjs"
 ASSETS = (STYLE, VIEWER, VERIFIER)
@@ -120,7 +120,7 @@ def _environment(language: Language, package: str) -> Environment:
     def duration_in(ms: float) -> str:
         return language.measure(duration(ms))
 
-    def sentence_in(text: str, limit: int = LONGEST_SENTENCE) -> Markup:
+    def sentence_in(text: str, limit: int = MAX_SENTENCE_CHARACTERS) -> Markup:
         """A sentence missing in the catalogue stays English and is marked as such."""
         translated = language.sentence(text)
         shown = escape(plain_text(text if translated is None else translated, limit))

@@ -22,19 +22,19 @@ from judge.tournament.results import FAILURES
 from judge.tournament.standings import CRITERIA, TableLine
 from judge.translations.language import ENGLISH, Language
 
-LARGEST_PAGE = 150_000
+MAX_PAGE_BYTES = 150_000
 """Bytes with style and script; the limits below follow from it."""
 
-MOST_IN_CROSSTABLE = 50
+MAX_CROSSTABLE_AGENTS = 50
 
 MOST_IN_CELL, MOST_IN_CELLS = 6, 400
 """Maximum numbers of games shown separately in a cell and in all cells."""
 
 PER_PAGE = 350
 
-MOST_FAULTS = 20
+MAX_FAULTS = 20
 
-MOST_ABOUT = 12
+MAX_ABOUT_FACTS = 12
 
 About = Mapping[str, Mapping[str, str]]
 

@@ -19,9 +19,9 @@ from judge.broadcast.state import Live, LiveGame
 from judge.games.types import SEATS
 from judge.terminal.screen import MoveShown, Screen, SeatShown
 
-KEPT_MOVES = 200
+MAX_STORED_MOVES = 200
 
-MOST_AGENTS = 20
+MAX_AGENTS = 20
 
 
 def line_of(event: AnyEvent, live: Live) -> str:

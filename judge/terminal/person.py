@@ -67,7 +67,7 @@ def _with(seat: SeatSpec, **options: int) -> SeatSpec:
     return seat.model_copy(update={"protocol_options": {**seat.protocol_options, **options}})
 
 
-class AtTheSeat(Shown):
+class PersonPresenter(Shown):
     """Asks the person, shows the games, and prints the results at the end."""
 
     def __init__(self, names: tuple[str, str], games: int, lines: Presenter | None) -> None:

@@ -28,7 +28,7 @@ PATH = "add-checkpoint"
 SIZE_TYPE = "text/x.tlog.size"
 """Media type of a 409 response with the signed size."""
 
-MOST_HASHES = 63
+MAX_HASHES = 63
 
 MAX_REQUEST_BYTES = MAX_CHECKPOINT_BYTES + 4096
 

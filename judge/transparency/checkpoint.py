@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from judge.base.errors import InputError
 
-LARGEST_CHECKPOINT = 16 << 10
+MAX_CHECKPOINT_BYTES = 16 << 10
 """Bytes, for a hundred witnesses."""
 
 ED25519, COSIGNATURE = 1, 4

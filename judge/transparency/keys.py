@@ -12,7 +12,7 @@ from judge.base.durable_files import create_private
 from judge.base.errors import HostError, InputError
 from judge.transparency.checkpoint import has_small_order
 
-_LARGEST_PEM = 10_000
+_MAX_PEM_BYTES = 10_000
 
 
 def make_key(path: Path) -> Ed25519PrivateKey:

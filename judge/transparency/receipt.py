@@ -16,7 +16,7 @@ from judge.base.parsing import parse_json
 from judge.transparency.checkpoint import Checkpoint, read_checkpoint
 from judge.transparency.merkle import Tree, leaf_hash, verify_inclusion
 
-LARGEST_RECEIPT = 2048
+MAX_RECEIPT_BYTES = 2048
 """Bytes as compact JSON, for a log of a million leaves."""
 
 

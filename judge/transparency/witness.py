@@ -27,7 +27,7 @@ TIMEOUT_S = 10
 DEADLINE_S = 60
 """Timeout of all reads from a site."""
 
-MOST_LEAVES = 1 << 23
+MAX_LEAVES = 1 << 23
 """A contest of a million games has three million."""
 
 Read = Callable[[str, int], bytes]

@@ -46,7 +46,7 @@ from judge.verify.log import (
 from judge.verify.records import RecordJob, VerifiedRecord, chain_problems, replay_record
 from judge.verify.witnesses import Witnessed, drawn_without, read_witness_keys, witness_problems
 
-LARGEST_ANSWER = 64 << 10
+MAX_ANSWER_BYTES = 64 << 10
 
 TOLERANCE = 1e-9
 """Relative or absolute, for floats computed on another machine."""

@@ -48,7 +48,7 @@ def has_log(directory: Path) -> bool:
 
 def read_log(directory: Path, contest: PublishedContest, key: Ed25519PublicKey) -> ReadLog:
     """Read the log of an export and compare it with checkpoint, tiles and journal. Raises InputError."""
-    checkpoint = read_checkpoint(read_bounded(directory / LOG / CHECKPOINT, LARGEST_CHECKPOINT), LOG + CHECKPOINT)
+    checkpoint = read_checkpoint(read_bounded(directory / LOG / CHECKPOINT, MAX_CHECKPOINT_BYTES), LOG + CHECKPOINT)
     if checkpoint.size != len(contest.journal):
         raise InputError(f"{LOG}{CHECKPOINT}: of {checkpoint.size} leaves, the journal has {len(contest.journal)}")
     leaves = read_leaves(lambda path: read_bounded(directory / LOG / path, MAX_TILE_BYTES), checkpoint.size)
@@ -221,7 +221,7 @@ def log_problems(contest: PublishedContest, log: ReadLog, records: Attempts) -> 
     yield from story.end(records)
 
 
-class _Story:
+class _SubmissionHistory:
     """Reads a log line by line; each line must be possible after the previous ones."""
 
     def __init__(self, contest: PublishedContest) -> None:

@@ -132,7 +132,7 @@ def _attempt_problems(record: GameRecord, job: RecordJob) -> Iterator[str]:
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?\+00:00")
 
-MOST_MEASURED = (1 << 53) - 1
+MAX_MEASURED_VALUE = (1 << 53) - 1
 
 
 def _measurement_problems(file: RecordFile) -> Iterator[str]:

@@ -39,7 +39,7 @@ class Witnessed:
 
 def read_witness_keys(path: Path) -> list[Key]:
     """Read a file with one key per line. Raises InputError."""
-    lines = read_bounded(path, _LARGEST_KEYS).decode("utf-8", "replace").splitlines()
+    lines = read_bounded(path, _MAX_KEYS_BYTES).decode("utf-8", "replace").splitlines()
     keys = [read_witness_key(line) for line in lines if line.strip()]
     if not keys:
         raise InputError(f"{path}: no key; judge witness prints the line of its key")

@@ -41,5 +41,5 @@ def test_record_that_is_cut_before_the_last_answer_is_a_void(finished: RecordFil
     assert [] == list(void_problems(public_part(voided(finished))))
 
 
-def test_record_whose_transcript_departs_from_the_rules_is_not_void(finished: RecordFile) -> None:
+def test_record_with_a_transcript_against_the_rules_is_not_void(finished: RecordFile) -> None:
     assert any("continues where a judge would stop" in problem for problem in void_problems(departing(finished)))

@@ -23,7 +23,7 @@ from judge.contest.plan import load_plan
 from judge.submissions.windows import Windows
 from judge.terminal.contest_screen import game_screen, line_of, overview
 
-LOOK_S = 0.1
+POLL_INTERVAL_S = 0.1
 
 BEGIN_LOOK_S = 1.0
 

@@ -39,7 +39,7 @@ def test_the_rules_agree_with_every_position(rule: str, position: Position) -> N
 
     if not answers:
         assert mine == set() == threats, "nothing is forced"
-    elif "comes first" in position.what:
+    elif "decides first" in position.what:
         assert mine == set(), "no five wins here"
     elif position.check == "block":
         assert (mine, threats) == (set(), answers)
