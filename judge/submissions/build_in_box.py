@@ -1,4 +1,4 @@
-"""Builds untrusted sources in a box and writes the resulting tree to stdout as a plain tar file.
+"""Builds untrusted sources in a box. Writes the resulting tree to stdout as a plain tar file.
 
     python3 -I DIRECTORY JOB.json      DIRECTORY has this file as __main__.py
                                        JOB.json: {"attempts": [[[word, ...], ...], ...], "input": path, "at": path,
