@@ -23,7 +23,7 @@ GIBIBYTE = 1 << 30
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_policy_has_bounds_that_are_kept(name: str) -> None:
-    """SECURITY.md states both."""
+    """docs/enforcement.md states both."""
     bounds = load_policy(name).bounds()
 
     assert bounds.record_bytes <= MAX_RECORD_BYTES

@@ -37,7 +37,7 @@ UNCHECKED = re.compile(
     """,
     re.VERBOSE,
 )
-"""What nobody can find who sees the export alone; SECURITY.md says so."""
+"""Values whose change the export alone does not reveal; docs/enforcement.md lists them."""
 
 Path_ = tuple[str | int, ...]
 

@@ -1,6 +1,7 @@
 """A thousand forgeries of published contests, by an organiser who signs them again, against both verifiers.
 
-JUDGE_FORGERIES is the number of forgeries; each kind is tried as often as another. SECURITY.md names what nobody finds.
+JUDGE_FORGERIES is the number of forgeries; each kind is tried equally often. docs/enforcement.md lists the kinds
+that cannot be found.
 """
 
 import math
@@ -113,18 +114,18 @@ def tried(
     return *by_anybody, True
 
 
-SECURITY = Path(__file__).parents[2] / "SECURITY.md"
+ENFORCEMENT = Path(__file__).parents[2] / "docs/enforcement.md"
 ROWS = {
     Found.BY_BOTH: r"of these found by anybody with either verifier \((\d+) kinds\) \| (\d+) of (\d+)",
     Found.BY_REPLAY: r"found by anybody with `judge contest verify` \((\d+) kinds\) \| (\d+) of (\d+)",
     Found.BY_HOLDER: r"found with neither by itself [^|]*\((\d+) kinds\) \| (\d+) of (\d+)",
     Found.BY_NOBODY: r"which are only signed \((\d+) kinds?\) \| (0) of (\d+)",
 }
-"""Where the table of SECURITY.md has the figures of a run with JUDGE_FORGERIES=1000."""
+"""Rows of docs/enforcement.md with the figures of a run with JUDGE_FORGERIES=1000."""
 
 
-def test_security_md_has_the_figures_of_all_kinds_of_forgeries() -> None:
-    text = SECURITY.read_text().replace(",", "")
+def test_enforcement_page_has_the_figures_of_all_kinds_of_forgeries() -> None:
+    text = ENFORCEMENT.read_text().replace(",", "")
     of_kind = math.ceil(1000 / len(FORGERIES))
     kinds = {found_by: sum(each.found is found_by for each in FORGERIES.values()) for found_by in Found}
 
