@@ -1,3 +1,3 @@
 """A contest judge for untrusted game-playing programs, each in its own container with limited resources."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
