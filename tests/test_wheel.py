@@ -23,7 +23,7 @@ from tests.cli.conftest import SHORT
 ROOT = Path(__file__).parents[1]
 PIP = (sys.executable, "-m", "pip", "--quiet", "--isolated", "--disable-pip-version-check")
 ALONE = ("--no-deps", "--no-index")
-SOURCES = ("pyproject.toml", "README.md", "LICENSE", "judge", "images", "policies")
+SOURCES = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "judge", "images", "policies")
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 
@@ -60,13 +60,17 @@ class Installed:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """The wheel of this checkout, installed; its dependencies are those that the tests run with."""
+    """The wheel of the source distribution of this checkout, installed; it has the dependencies of the tests."""
     build_images()
     place = tmp_path_factory.mktemp("wheel")
-    source, wheels = place / "source", place / "wheels"
+    source, sources, wheels = place / "source", place / "sdist", place / "wheels"
     _copy_sources(source)
-    _run(*PIP, "wheel", *ALONE, "--no-build-isolation", "--wheel-dir", str(wheels), str(source))
+    make = "import sys; from setuptools.build_meta import build_sdist; build_sdist(sys.argv[1])"
+    _run(sys.executable, "-c", make, str(sources), cwd=source)
     shutil.rmtree(source)
+    (sdist,) = sources.iterdir()
+    assert f"judge-{judge.__version__}.tar.gz" == sdist.name
+    _run(*PIP, "wheel", *ALONE, "--no-build-isolation", "--wheel-dir", str(wheels), str(sdist))
     return _installed(wheels, place)
 
 
@@ -107,8 +111,8 @@ def _copy_sources(target: Path) -> None:
             shutil.copy(ROOT / name, target / name)
 
 
-def _run(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def _run(*command: str, cwd: Path | None = None) -> str:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
