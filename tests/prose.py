@@ -72,7 +72,7 @@ def texts() -> Iterator[Text]:
         yield from texts_of_template(path)
     for path in sorted({path for glob in DOCUMENTS for path in ROOT.glob(glob)}):
         for line, text in enumerate(path.read_text().splitlines(), 1):
-            yield Text(path, line, "documents", text)
+            yield Text(path, line, "documents", re.sub(r"\]\([^)]*\)|\S+\.md\b|`[^`]*`", "", text))
 
 
 def texts_of_template(path: Path) -> Iterator[Text]:
