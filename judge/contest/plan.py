@@ -93,6 +93,7 @@ class BroadcastPlan(_Table):
     viewers: int = Field(default=5000, ge=1)
     """Maximum number of connections at once."""
     connections_per_address: int = Field(default=64, ge=1)
+    """Maximum number of connections of one address."""
     requests_per_minute: int = Field(default=1200, ge=1)
     """Maximum per address."""
 
@@ -106,13 +107,16 @@ class SubmissionsPlan(_Table):
     """When authors may submit by HTTP, while a service runs."""
 
     opens: StrictDatetime | None = None
+    """First moment of submissions."""
     closes: StrictDatetime | None = None
+    """End of submissions."""
 
 
 class StartPlan(_Table):
     """When a service starts the contest automatically."""
 
     starts: StrictDatetime | None = None
+    """Moment at which a running `judge serve` starts the contest."""
 
 
 class WitnessPlan(_Table):
@@ -154,14 +158,16 @@ class Plan(_Table):
     """A contest.toml."""
 
     name: str = Field(pattern=NAME)
+    """Name of the contest."""
     about: str = ""
+    """One sentence for the pages."""
     policy: str
     """A name, `name:variant`, or a .toml file, relative to this file's folder."""
     change: tuple[str, ...] = ()
     """Changes of single policy values, as `section.key=value`."""
     seed: Annotated[int, Field(ge=0, lt=2**53)] | None = None
-    """A fixed seed. Anyone who knows it can predict all chance: the draw, the order of openings and the chance in
-    games. None: chance is derived from a secret that is drawn when the contest begins.
+    """A fixed random seed. Anyone who knows it can predict the draw, the order of openings and random events in
+    games. Without it a secret is generated when the contest begins.
     """
     seeding: Literal["listed", "drawn"] = "listed"
     """Seeding order: as listed, or drawn by lot."""
@@ -170,7 +176,9 @@ class Plan(_Table):
     store: str = "sqlite:///contest.db"
     """URL of the database; an SQLite path is relative to the folder of contest.toml."""
     box: BoxKind = "docker"
+    """Kind of the boxes. A contest accepts only `docker`."""
     format: AnyFormat
+    """How agents are paired and ranked; `name` chooses one of the formats."""
     duel: Duel | None = None
     """If given, a pairing's games score together, as in Gomocup until 2016."""
     openings: OpeningsPlan = OpeningsPlan()

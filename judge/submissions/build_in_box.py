@@ -5,8 +5,8 @@
                                                   "bounds": {...}}
 
 Each attempt is a list of commands; the first attempt whose commands all succeed makes the tree. There is no shell.
-stderr is the log. Exit code 3: a command failed; 4: the result is refused. A build can forge only the output for its own
-agent, and the judge checks the tar file again.
+stderr is the log. Exit code 3: a command failed; 4: the result is refused. A build can forge only the output for its
+own agent, and the judge checks the tar file again.
 """
 
 import json
