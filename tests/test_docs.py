@@ -16,6 +16,7 @@ from judge.games.types import Verdict
 from judge.host.house_agents import build_house_agents
 from judge.referee.policy import load_policy
 from judge.submissions.intake import IntakePolicy
+from scripts import reference_pages
 from tests import forked
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -119,8 +120,17 @@ def test_authors_page_explains_each_verdict() -> None:
     assert set(Verdict) == {word for row in rows for word in re.findall(r"`(.*?)`", row)}
 
 
+def test_reference_pages_are_current() -> None:
+    for name, text in reference_pages.pages().items():
+        assert (ROOT / "docs" / name).read_text() == text, "run .venv/bin/python scripts/reference_pages.py"
+
+
+def test_readme_has_at_most_6_kb() -> None:
+    assert (ROOT / "README.md").stat().st_size <= 6 * 1024
+
+
 @pytest.mark.parametrize(
-    "page", ["README.md", "SECURITY.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
+    "page", ["README.md", "SECURITY.md", *(str(p.relative_to(ROOT)) for p in sorted((ROOT / "docs").rglob("*.md")))]
 )
 def test_every_link_to_a_file_leads_somewhere(page: str) -> None:
     text = (ROOT / page).read_text()

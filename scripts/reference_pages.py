@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""Write docs/policies.md and docs/contest-file.md from the pydantic models and their attribute docstrings.
+
+Run `python scripts/reference_pages.py` after a change of a model, of a docstring or of a policy.
+"""
+
+import ast
+import inspect
+import json
+import textwrap
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal
+
+from annotated_types import Ge, Gt, Le, Lt, MaxLen
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from judge.contest.plan import AgentPlan, Plan, WitnessPlan
+from judge.games.gomoku.options import GomokuOptions
+from judge.protocols.gomocup_words import GomocupOptions
+from judge.referee.policy import Policy, load_policy, policy_names, variants_of
+from judge.tournament.formats import FORMATS
+from judge.tournament.standings import CRITERIA
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+EXAMPLES: Mapping[str, str] = {
+    "about": '"Autumn cup"',
+    "admits": '["native", "python", "numpy"]',
+    "agents.name": '"engine-one"',
+    "agents.path": '"./one"',
+    "change": '["clock.turn_ms=1000"]',
+    "contest.starts": "2027-03-02T18:00:00+01:00",
+    "folders.from": '"../last-cup"',
+    "format.rounds": "7",
+    "game.name": '"gomoku"',
+    "game.options": '{ width = 15, height = 15, rule = "renju" }',
+    "game.options.draw_at": "200",
+    "game.options.geometry": '"renju"',
+    "game.options.height": "15",
+    "game.options.opening": "[[7, 7], [8, 6]]",
+    "game.options.other_sizes": "[15, 20]",
+    "game.options.width": "15",
+    "game.protocol": '"gomocup"',
+    "intake.notices.password_file": '"smtp.password"',
+    "intake.notices.permit": '["10.1.2.0/24"]',
+    "intake.notices.refuse": '["10.9.0.0/16"]',
+    "intake.notices.site": '"https://example.org/cup/"',
+    "intake.notices.smtp": '"mail.example.org:587"',
+    "intake.notices.user": '"cup"',
+    "name": '"cup"',
+    "openings.file": '"openings.txt"',
+    "points": "{ win = [1, 0], draw = [0.5, 0.5] }",
+    "policy": '"gomocup-freestyle:fast"',
+    "protocol.gomocup.info": "{ max_depth = 8 }",
+    "ratings.anchors": "{ house-strong = 1500.0 }",
+    "ratings.with": '["../last-cup"]',
+    "runtimes": '{ fortran = "local/fortran:1" }',
+    "box.runtime": '"runsc"',
+    "box.seccomp_of": '{ "local/wine:1" = "wine32" }',
+    "seed": "7",
+    "seeds": '["engine-one", "engine-two"]',
+    "submissions.closes": "2027-03-01T18:00:00+01:00",
+    "submissions.opens": "2027-02-01T18:00:00+01:00",
+    "witnesses.key": '"NAME+ID+KEY"',
+    "witnesses.url": '"https://witness.example.org"',
+    "zone": '"Europe/Prague"',
+}
+"""Values for keys whose default shows nothing, by dotted key."""
+
+POLICIES_HEAD = """\
+# Policies
+
+`.venv/bin/python scripts/reference_pages.py` writes this page from the code.
+
+A policy is one TOML file. It contains every number that the judge enforces. `judge policies list`, `show` and
+`diff` print policies. Append a variant to the name: `gomocup-freestyle:finals`. Change single keys with `--set
+section.key=value`. Unknown keys are errors. To make a policy, copy a file from `policies/` and pass its path.
+
+Agents of different protocols can play each other if both protocols support the game. A Gomocup brain plays an
+[AGI](agi.md) engine under `renju-15`. [verdicts.md](verdicts.md) explains every verdict.
+
+A policy lists the runtimes that it admits. `judge images build NAME --from runtime.toml` builds another runtime
+from a list of packages and wheels. `[runtimes]` gives a name to a local image. The judge adds its PID 1 to a copy
+of that image.
+"""
+
+CONTEST_HEAD = """\
+# The contest file
+
+`.venv/bin/python scripts/reference_pages.py` writes this page from the code.
+
+`contest.toml` describes a contest. `judge contest init` writes a first one. `judge contest plan` reports mistakes
+with their line. Paths are relative to the directory of the file. Unknown keys are errors.
+"""
+
+TIE_BREAKS = """\
+## Tie-breaks
+
+`ranking` in `[format]` lists criteria. Each criterion compares agents that are equal in all criteria before it.
+Agents that are equal in all of them share a place.
+
+```toml
+[format]
+name = "round-robin"
+ranking = ["points", "direct", "sonneborn-berger"]
+```
+"""
+
+
+def main() -> None:
+    """Write both pages."""
+    for name, text in pages().items():
+        (DOCS / name).write_text(text, encoding="utf-8")
+
+
+def pages() -> dict[str, str]:
+    """Both pages by file name."""
+    return {"policies.md": policies_page(), "contest-file.md": contest_page()}
+
+
+def policies_page() -> str:
+    """All policies and keys of a policy file."""
+    parts = [POLICIES_HEAD, "## Policies of the judge\n", "| policy | description | variants |", "|---|---|---|"]
+    for name in policy_names():
+        variants = " ".join(f"`:{variant}`" for variant in variants_of(name))
+        parts.append(f"| `{name}` | {_cell(load_policy(name).about)} | {variants} |")
+    parts += ["", "## Keys", "", *_tables(Policy, "")]
+    parts += ["### `[game.options]` for five in a row", "", *_table(GomokuOptions, "game.options")]
+    parts += ["### `[protocol.gomocup]`", "", *_table(GomocupOptions, "protocol.gomocup")]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def contest_page() -> str:
+    """Formats, tie-breaks and keys of a contest file."""
+    parts = [CONTEST_HEAD, "## Formats\n", "`[format]` needs `name`; the other keys depend on the format.\n"]
+    parts += ["| format | description |", "|---|---|"]
+    parts += [f"| `{name}` | {_cell(inspect.getdoc(form) or '')} |" for name, form in FORMATS.items()]
+    for name, form in FORMATS.items():
+        parts += ["", f"### Keys of `{name}`", "", *_tables(form, "format", title=False)]
+    parts += [TIE_BREAKS, "| criterion | meaning |", "|---|---|"]
+    parts += [f"| `{name}` | {_cell(criterion.meaning)} |" for name, criterion in CRITERIA.items()]
+    parts += ["", "## Keys", "", *_tables(Plan, "", without=("format",))]
+    parts += ["### `[[agents]]`", "", *_table(AgentPlan, "agents")]
+    parts += ["### `[[witnesses]]`", "", *_table(WitnessPlan, "witnesses")]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _tables(model: type[BaseModel], prefix: str, without: tuple[str, ...] = (), title: bool = True) -> Iterator[str]:
+    """The table of a model, then those of its sections."""
+    if title:
+        yield f"### `[{prefix}]`" if prefix else "### Top level"
+        yield ""
+        if prefix:
+            yield f"{_cell(inspect.getdoc(model) or '')}\n"
+    yield from _table(model, prefix, without)
+    for key, field in model.model_fields.items():
+        section = _section(field)
+        if section and key not in without:
+            yield from _tables(section, f"{prefix}.{_name(key, field)}".lstrip("."))
+
+
+def _table(model: type[BaseModel], prefix: str, without: tuple[str, ...] = ()) -> Iterator[str]:
+    descriptions = attribute_docstrings(model)
+    yield "| key | type | default | description | example |"
+    yield "|---|---|---|---|---|"
+    for key, field in model.model_fields.items():
+        if key in without or _section(field) or _has_tables(field):
+            continue
+        name = _name(key, field)
+        dotted = f"{prefix}.{name}".lstrip(".")
+        default = "required" if field.is_required() else f"`{_toml(_default(field))}`"
+        if default == "`None`":
+            default = "none"
+        about = _cell(field.description or descriptions.get(key, ""))
+        yield f"| `{name}` | {_type(field)} | {default} | {about} | `{name} = {_example(dotted, field)}` |"
+    yield ""
+
+
+def attribute_docstrings(model: type[BaseModel]) -> dict[str, str]:
+    """The string after each annotated attribute of a model and its bases, by attribute."""
+    found: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        if not (issubclass(base, BaseModel) and base is not BaseModel):
+            continue
+        tree = ast.parse(textwrap.dedent(inspect.getsource(base)))
+        body = [line for each in tree.body if isinstance(each, ast.ClassDef) for line in each.body]
+        for pair in pairwise(body):
+            match pair:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                    found[name] = text
+    return found
+
+
+def _example(dotted: str, field: FieldInfo) -> str:
+    if dotted in EXAMPLES:
+        return EXAMPLES[dotted].replace("|", "\\|")
+    values = typing.get_args(field.annotation) if typing.get_origin(field.annotation) is Literal else ()
+    default = None if field.is_required() else _default(field)
+    if default is None and not values:
+        raise KeyError(f"EXAMPLES needs a value for {dotted}")
+    if isinstance(default, bool):
+        return _toml(not default)
+    return _toml(values[-1] if values else default)
+
+
+def _section(field: FieldInfo) -> type[BaseModel] | None:
+    """The model of a field that is a table."""
+    for each in (field.annotation, *typing.get_args(field.annotation)):
+        if inspect.isclass(each) and not typing.get_origin(each) and issubclass(each, BaseModel):
+            return None if typing.get_origin(field.annotation) is tuple else each
+    return None
+
+
+def _has_tables(field: FieldInfo) -> bool:
+    """Whether a field is an array of tables."""
+    return any(inspect.isclass(each) and issubclass(each, BaseModel) for each in typing.get_args(field.annotation)[:1])
+
+
+def _name(key: str, field: FieldInfo) -> str:
+    return field.alias or key
+
+
+def _default(field: FieldInfo) -> Any:
+    return field.get_default(call_default_factory=True, validated_data={})
+
+
+def _type(field: FieldInfo) -> str:
+    bounds = [
+        f"{sign} {value}"
+        for each in field.metadata
+        for kind, name, sign in ((Ge, "ge", "≥"), (Gt, "gt", ">"), (Le, "le", "≤"), (Lt, "lt", "<"))
+        if isinstance(each, kind)
+        for value in [getattr(each, name)]
+    ]
+    bounds += [f"at most {each.max_length} items" for each in field.metadata if isinstance(each, MaxLen)]
+    return ", ".join([_type_name(field.annotation), *bounds])
+
+
+def _type_name(kind: Any) -> str:
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is Literal:
+        return ", ".join(f"`{_toml(each)}`" for each in arguments)
+    if origin is typing.Annotated:
+        return _type_name(arguments[0])
+    if origin in (types.UnionType, typing.Union):
+        return " or ".join(_type_name(each) for each in arguments if each is not type(None))
+    if origin is tuple:
+        return f"array of {_type_name(arguments[0])}"
+    if origin is not None:
+        return "table"
+    names = {str: "string", int: "integer", float: "number", bool: "boolean"}
+    if kind in names:
+        return names[kind]
+    if inspect.isclass(kind) and issubclass(kind, Enum):
+        return ", ".join(f"`{_toml(each.value)}`" for each in kind)
+    name: str = kind.__name__
+    return {"datetime": "date and time"}.get(name, name)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return "[" + ", ".join(_toml(each) for each in value) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(str(value)) if isinstance(value, str) else str(value)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    main()
