@@ -1,4 +1,4 @@
-"""JSON responses of the intake, read by `judge submit --url`. Needs no `web` extra."""
+"""The intake's JSON responses. Needs no `web` extra."""
 
 from datetime import datetime
 from typing import Any

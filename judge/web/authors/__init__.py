@@ -1,1 +1,1 @@
-"""Pages for agents' authors: their submissions, and the private data of their games."""
+"""Authors' pages: their submissions and their games' private data."""

@@ -1,6 +1,6 @@
 """HTTP paths of the authors' pages.
 
-Requests for others' resources, for missing ones, and with a missing or wrong token get the same answer.
+Others' resources, missing ones and invalid tokens get the same answer.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +47,7 @@ MAX_NOTICES = 50
 
 
 class Desk:
-    """Shared state of the paths: `state` of the intake, `files` with records, and `hosts` that play."""
+    """Shared state: `state` of the intake, `files` with records, `hosts` that play."""
 
     def __init__(self, state: AppState, files: Path, hosts: Callable[[], Sequence[ContestHost]]) -> None:
         self.state = state
@@ -56,7 +56,7 @@ class Desk:
         self._snapshot: Snapshot | None = None
 
     def snapshot(self) -> Snapshot | None:
-        """The contest's snapshot; None before it begins."""
+        """The contest; None before it begins."""
         if self._snapshot is None:
             document = self.state.register.document()
             self._snapshot = None if document is None else read_snapshot(document)
@@ -64,7 +64,7 @@ class Desk:
 
 
 def desk_of(request: Request) -> Desk:
-    """Return the shared state of the request's application."""
+    """Return the shared state."""
     desk: Desk = request.app.state.desk
     return desk
 
@@ -84,7 +84,7 @@ def _page(template: str, request: Request, values: Mapping[str, Any], status: in
 
 
 def _sign_in_page(request: Request, _error: Exception | None = None) -> Response:
-    """Others than the resource's author get the same response. The first page is public."""
+    """Also the answer for others' resources."""
     status = 200 if _place_of(request).path == f"{FOLDER}/index.html" else 401
     return _page("author_sign_in.html", request, {}, status)
 
@@ -99,7 +99,7 @@ class Own:
 
     @property
     def state(self) -> AppState:
-        """Shared state of the intake."""
+        """The intake's state."""
         return self.desk.state
 
     def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
@@ -131,13 +131,13 @@ async def from_own_site(request: Request) -> None:
 
 
 common = APIRouter(prefix=f"/{FOLDER}")
-"""Paths without a language, and for programs."""
+"""Paths for programs, without a language."""
 
 pages = APIRouter(
     prefix=f"/{FOLDER}",
     route_class=route_with_errors(_sign_in_page, UnauthorizedError, UnknownSubmissionError, RequestValidationError),
 )
-"""The pages, in threads. The first matching path is called."""
+"""In threads. The first matching path is called."""
 
 FORM = [Depends(from_own_site)]
 
@@ -150,7 +150,7 @@ Ending = Annotated[Literal["json", "stderr", "debug"], PathPart()]
 
 @common.get(f"/{SCRIPT}")
 def script() -> Response:
-    """Return the script of the pages."""
+    """Return the pages' script."""
     return Response(asset(SCRIPT, __package__), media_type="text/javascript; charset=utf-8")
 
 
@@ -187,7 +187,7 @@ def end(request: Request) -> Response:
 
 @pages.get("/index.html")
 def index(own: Signed) -> Response:
-    """Show the author's submissions and games."""
+    """Show submissions and games."""
     register = own.state.register
     games = register.own_games(own.author, MAX_GAMES + 1)
     values = {
@@ -203,7 +203,7 @@ def index(own: Signed) -> Response:
 
 @pages.get("/notices.html")
 def notices(own: Signed) -> Response:
-    """Show the author's webhook and the latest notices."""
+    """Show the webhook and the latest notices."""
     return _notices_page(own)
 
 
@@ -219,7 +219,7 @@ def _notices_page(own: Own, problem: str = "") -> Response:
 
 @pages.post("/notices.html", dependencies=FORM)
 async def set_webhook(own: Signed) -> Response:
-    """Set or remove the author's webhook."""
+    """Set or remove the webhook."""
     url = (await form_fields(own.request)).get("webhook", "").strip()
     try:
         if url:
@@ -248,7 +248,7 @@ def submission(own: Signed, number: Number) -> Response:
 
 @pages.post("/submissions/{number}.html", dependencies=FORM)
 def practise(own: Signed, number: Number) -> Response:
-    """Request practice games for a submission, and show it."""
+    """Request practice games for a submission."""
     try:
         ask_practice(own.state, number, own.author)
     except (NotNowError, TooMuchError) as error:
@@ -258,14 +258,14 @@ def practise(own: Signed, number: Number) -> Response:
 
 @pages.get("/submissions/{number}.log")
 def submission_log(own: Signed, number: Number) -> Response:
-    """Return the log of a submission."""
+    """Return a submission's log."""
     digest = own.state.register.get(number, own.author).log
     return download(stored_file(own.state.directory, digest, "log"), f"submission-{number}.log")
 
 
 @pages.get("/submissions/{number}.json")
 def submission_report(own: Signed, number: Number) -> Response:
-    """Return the report of a submission."""
+    """Return a submission's report."""
     digest = own.state.register.get(number, own.author).report
     return download(stored_file(own.state.directory, digest, "report"), f"submission-{number}.json")
 
@@ -287,7 +287,7 @@ def private_of_practice(own: Signed, stem: Stem, seat: Seat, ending: Ending) -> 
 
 @pages.get("/practice/{stem}.json")
 def practice_record(own: Signed, stem: Stem) -> Response:
-    """Return the public record of a practice game."""
+    """Return a practice game's public record."""
     game = own.state.practice.get(int(stem), own.author)
     return download(practice_file(own.state.directory, game, "json"), f"practice-{stem}.json")
 

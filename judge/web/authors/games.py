@@ -1,6 +1,5 @@
-"""Pages and files of an author's games.
-
-Data comes from `judge.publish.redaction`: public data, and private entries of the author's own seats.
+"""Pages and files of an author's games: public data, and private data of the author's own seats
+(`judge.publish.redaction`).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -36,7 +35,7 @@ LINE_CHARACTERS = 400
 
 
 def private_file(files: Path, game: AuthorsGame, attempt: int | None, seat: int, ending: str) -> bytes:
-    """Return a file with a seat's private data. Raises UnknownSubmissionError, or InputError for a damaged record."""
+    """Return a seat's private data. Raises UnknownSubmissionError, or InputError for a damaged record."""
     return _private_bytes(_record(files, game.record(attempt)), seat, ending, game.seats)
 
 
@@ -55,7 +54,7 @@ def _record(files: Path, digest: str | None) -> RecordFile:
 
 
 def author_game_page(files: Path, contest: Snapshot, game: AuthorsGame, attempt: int | None, place: PagePlace) -> bytes:
-    """Return the page of a game or an attempt. Raises as `private_file`."""
+    """Return the page of a game or attempt. Raises as `private_file`."""
     file = _record(files, game.record(attempt))
     published = game.game
     stems = {entry.name: f"{number:03d}" for number, entry in enumerate(contest.entries, 1)}
@@ -75,7 +74,7 @@ def practice_page(directory: IntakeDirectory, game: PracticeGame, place: PagePla
 
 
 def practice_file(directory: IntakeDirectory, game: PracticeGame, ending: str, seat: int | None = None) -> bytes:
-    """Return the public record (`seat` None), or the seat's private data. Raises as `private_file`."""
+    """Return the public record, or `seat`'s private data. Raises as `private_file`."""
     file = _record(directory.practice, game.record)
     if seat is None:
         return public_part(file).to_json(as_read=True)

@@ -1,4 +1,4 @@
-"""The author's page of a submission: stages, report and advice."""
+"""An author's page of a submission."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -31,7 +31,7 @@ class StageView:
 def submission_values(
     directory: IntakeDirectory, register: Register, submission: Submission, *, is_held: bool
 ) -> Mapping[str, Any]:
-    """Return the page's values. `is_held`: waits for a slot."""
+    """Return the page's values. `is_held`: it waits for a slot."""
     steps = [step for step in register.steps(submission.id) if step.attempt == submission.attempt]
     report = None
     if submission.report is not None:
@@ -53,7 +53,7 @@ def submission_values(
 def practice_values(
     directory: IntakeDirectory, submission: Submission, games: Sequence[PracticeGame]
 ) -> Mapping[str, Any]:
-    """Return the page's values about practice games."""
+    """Return the values about practice games."""
     limits, clock = directory.intake, directory.policy.clock
     is_waiting = any(game.state in (GameState.PENDING, GameState.RUNNING) for game in games)
     may_ask = limits.practice_games and limits.practice_games_per_day >= limits.practice_games

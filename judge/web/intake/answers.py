@@ -1,4 +1,4 @@
-"""Builds the intake's responses, without data that is only for the organiser."""
+"""The intake's responses, without data for organisers only."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ HOST_FAILED = "the judge's host failed; this does not count against the submissi
 
 
 def summary(submission: Submission) -> Summary:
-    """Return a submission as its author sees it."""
+    """Return what an author sees."""
     return Summary(
         id=submission.id,
         name=submission.name,
@@ -28,7 +28,7 @@ def summary(submission: Submission) -> Summary:
 
 
 def received(submission: Submission, receipt: Receipt | None) -> Received:
-    """Return a newly received submission."""
+    """Return a new submission."""
     return Received(**dict(summary(submission)), receipt=receipt)
 
 
@@ -47,12 +47,12 @@ def detail(submission: Submission, steps: list[UploadStep], journal: list[Change
 
 
 def shown_reason(state: State, why: str) -> str:
-    """Return a state's reason, without causes and paths of host failures."""
+    """Return a state's reason, without details of host failures."""
     return HOST_FAILED if state is State.FAILED else why
 
 
 def practice_page(games: Sequence[PracticeGame]) -> PracticePage:
-    """Return the practice games for their author."""
+    """Return the practice games."""
     return PracticePage(games=[_practice_info(game) for game in games])
 
 

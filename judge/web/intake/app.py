@@ -41,8 +41,9 @@ MAX_ID = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """Shared state of the paths. `is_working`: uploads are processed; `receipt` returns a submission's receipt;
-    `is_held`: its worker waits for a slot.
+    """Shared state. `is_working`: uploads are processed; `receipt` returns a submission's receipt; `is_held`: its
+    worker
+    waits for a slot.
     """
 
     directory: IntakeDirectory
@@ -57,11 +58,11 @@ class AppState:
 
 
 router = APIRouter()
-"""All paths except the upload run in threads."""
+"""Except the upload, paths run in threads."""
 
 
 async def intake_of(request: Request) -> AppState:
-    """Return the shared state. It is a coroutine, because FastAPI runs other functions in threads."""
+    """Return the shared state. A coroutine, because FastAPI runs other functions in threads."""
     state: AppState = request.app.state.intake
     return state
 
@@ -75,7 +76,7 @@ State = Annotated[AppState, Depends(intake_of)]
 def author_of(
     request: Request, state: State, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 ) -> str:
-    """Return the author of the request's token. Raises UnauthorizedError, TooMuchError."""
+    """Return the token's author. Raises UnauthorizedError, TooMuchError."""
     return state.authors.author(request, credentials.credentials if credentials else "")
 
 
@@ -209,7 +210,7 @@ def withdraw(state: State, author: Author, id: Number) -> Summary:  # noqa: A002
 
 
 def ask_practice(state: AppState, submission: int, author: str) -> list[PracticeGame]:
-    """Request more practice games for a submission; return all. Raises as `PracticeGames.ask`."""
+    """Request practice games; return all. Raises as `PracticeGames.ask`."""
     limits = state.directory.intake
     if not limits.practice_games:
         raise NotNowError("this contest has no practice games: ask the organiser")
@@ -217,7 +218,7 @@ def ask_practice(state: AppState, submission: int, author: str) -> list[Practice
 
 
 def stored_file(directory: IntakeDirectory, digest: str | None, what: str) -> bytes:
-    """Return a log or a report. Raises UnknownSubmissionError if it is missing, and HostError."""
+    """Return a log or report. Raises UnknownSubmissionError if it is missing, and HostError."""
     if digest is None:
         raise UnknownSubmissionError(f"the submission has no {what} yet: see its state")
     try:

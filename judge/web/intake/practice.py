@@ -1,7 +1,7 @@
 """Processes that play practice games in free slots.
 
-A thread of the service starts them. When another process waits for one of its cores, a game is stopped and played again
-later. The games are in the store, so killed processes lose nothing.
+When another process waits for one of its cores, a game is stopped and played again later. Games are in the store, so
+killed processes lose nothing.
 """
 
 import time
@@ -31,10 +31,10 @@ log = get_logger()
 
 
 class PracticePlayers:
-    """Context manager: the practice processes of a service."""
+    """Context manager: a service's practice processes."""
 
     def __init__(self, directory: IntakeDirectory, host: PracticeHost, games: PracticeGames) -> None:
-        """`host` must be picklable for other processes."""
+        """`host` must be picklable."""
         self._directory = directory
         self._host = host
         self._games = games
@@ -55,7 +55,7 @@ class PracticePlayers:
 
     @property
     def pids(self) -> list[int]:
-        """Process ids of the players."""
+        """The players' process ids."""
         return [worker.pid for worker in self._running if worker.pid is not None]
 
     def _run(self) -> None:
@@ -115,7 +115,7 @@ class PracticePlayers:
 
 
 def play_job(directory: IntakeDirectory, host: PracticeHost) -> PracticeGame | None:
-    """Play the next game in a worker. Return None without a game or slot."""
+    """Play the next game. Return None without a game or slot."""
     with (
         working(directory) as name,
         closing(directory.register()) as register,

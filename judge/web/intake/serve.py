@@ -27,17 +27,16 @@ from judge.web.kit.middleware import Middleware, Part
 from judge.web.kit.session import Authenticator
 
 UNREGISTERED_AGE = timedelta(days=1)
-"""Age at which a file without a submission is removed; a younger one may belong to a running upload."""
+"""Age at which a file without a submission is removed; younger ones may be running uploads."""
 
 
 @contextmanager
 def running_intake(
     directory: IntakeDirectory, process: Processor, practice: PracticeHost | None = None
 ) -> Iterator[AppState]:
-    """Process submissions in workers; yields the shared state of the paths. Submissions that pass play practice games
-    on `practice`.
+    """Process submissions in workers; yields the paths' state. Submissions that pass play practice games on `practice`.
 
-    Configures this process's log. Raises HostError if the store or the folder is unusable.
+    Configures this process's log. Raises HostError if the store or folder is unusable.
     """
     logs.configure()
     with (
@@ -92,10 +91,7 @@ def serve(
     ready: Callable[[], None] = lambda: None,
     practice: PracticeHost | None = None,
 ) -> None:
-    """Serve until a signal. Only the address `proxy` may send X-Forwarded-For.
-
-    Raises HostError if the store or the folder is unusable.
-    """
+    """Serve until a signal. Only `proxy` may send X-Forwarded-For. Raises as `running_intake`."""
     with running_intake(directory, process, practice) as state:
         bounded = ClientLimits(create_service(state), directory.intake)
         server = uvicorn.Server(uvicorn.Config(bounded, **uvicorn_options(directory.intake, proxy)))

@@ -1,4 +1,4 @@
-"""Writes uploads to disk in pieces, with limits on size and slowness."""
+"""Writes uploads to disk, with limits on size and slowness."""
 
 import asyncio
 import re
@@ -21,12 +21,12 @@ from judge.web.kit.errors import FormUploadError, TooLargeError, TooSlowError
 SEND_BYTES = "send the bytes of the file: curl --data-binary @FILE"
 
 _FORM_PART = re.compile(rb"--[^\r\n]{1,200}\r?\n(?i:content-disposition): *(?:form-data|attachment)")
-"""The start of a multipart form; curl writes "attachment" if its user set another type."""
+"""The start of a multipart form; curl writes "attachment" for user-set types."""
 
 _HEAD_BYTES = 512
 
 _RAW = re.compile(rb"[\x00\r\n]")
-"""Bytes that encoded forms never contain, and that `curl -d` removes."""
+"""Bytes that no encoded form contains, and that `curl -d` removes."""
 
 
 class ConcurrencyLimit:
@@ -38,7 +38,7 @@ class ConcurrencyLimit:
 
     @contextmanager
     def hold(self, author: str) -> Iterator[None]:
-        """Count an upload while it runs. Raises TooMuchError."""
+        """Count a running upload. Raises TooMuchError."""
         if self._now[author] >= self._allowed:
             raise TooMuchError(f"{self._allowed} of your uploads are still running: wait for them", 10)
         self._now[author] += 1
@@ -51,7 +51,7 @@ class ConcurrencyLimit:
 
 
 class Receiver:
-    """Receives uploads for all paths of a service."""
+    """Receives a service's uploads."""
 
     def __init__(self, directory: IntakeDirectory, register: Register, wake: Callable[[], None]) -> None:
         """`wake` is called after an upload is registered."""
@@ -62,7 +62,7 @@ class Receiver:
         self._at_once = ConcurrencyLimit(directory.intake.uploads_at_once)
 
     async def receive(self, request: Request, author: str, filename: str, name: str = "") -> Submission:
-        """Receive the body of a request. Raises InputError, such as `TooMuchError`, and HostError."""
+        """Receive a request's body. Raises InputError, such as `TooMuchError`, and HostError."""
         check_filename(filename)
         check_name(name)
         self.gate.check()
@@ -76,7 +76,7 @@ class Receiver:
                 await receive_body(request, incoming, limits)
                 await run_in_threadpool(incoming.sync)
                 self.gate.check()
-                # The size is now known, and other uploads may have arrived.
+                # Now the size is known, and other uploads may have arrived.
                 upload = Upload(author, name, filename, incoming.digest, incoming.size)
                 received = await run_in_threadpool(self._register.receive, upload, limits.allowance, keep=incoming.keep)
         self._wake()
@@ -84,7 +84,7 @@ class Receiver:
 
 
 def check_length(request: Request, limits: IntakePolicy) -> int:
-    """Return the content-length of a request, or 0. Raises TooLargeError before the body is read."""
+    """Return the content-length, or 0. Raises TooLargeError before the body is read."""
     length = int(request.headers.get("content-length", "0"))
     if length > limits.upload_bytes:
         raise _too_large(limits)

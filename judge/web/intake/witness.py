@@ -1,6 +1,6 @@
 """A witness service (C2SP tlog-witness): signs logs' checkpoints, and never two histories of one log.
 
-A checkpoint is stored before its signature is returned, so a kill changes nothing.
+A checkpoint is stored before its signature is returned.
 """
 
 import re
@@ -43,8 +43,8 @@ class Witness:
     def __init__(
         self, folder: Path, contests: Sequence[str], organiser: Ed25519PublicKey, name: str, key: Ed25519PrivateKey
     ) -> None:
-        """`folder` stores the last signed checkpoint of each contest as `NAME.checkpoint`. Raises InputError for an
-        invalid contest name.
+        """`folder` stores each contest's last signed checkpoint as `NAME.checkpoint`. Raises InputError for an invalid
+        name.
         """
         for contest in contests:
             if not re.fullmatch(NAME, contest):
@@ -91,7 +91,7 @@ class Witness:
 
 
 def create_app(witness: Witness, limits: IntakePolicy) -> Asgi:
-    """Return the application with its limits."""
+    """Return the application."""
 
     async def add(request: Request) -> Response:
         body = b""

@@ -1,7 +1,7 @@
 """Worker processes that each process one submission at a time.
 
 The register on disk is the queue. A thread assigns due submissions and limits their time. A killed or hanging worker
-costs its submission one try; submissions of any killed process are processed again.
+costs its submission one try.
 """
 
 import signal
@@ -34,7 +34,7 @@ log = get_logger()
 
 @dataclass(slots=True)
 class Running:
-    """A submission in process; `spent_s` excludes waiting for a core."""
+    """A submission in process; `spent_s` excludes waiting for cores."""
 
     taken: Submission
     worker: Worker[State]
@@ -50,12 +50,12 @@ class Running:
 
 
 class Workers:
-    """The workers of a service; `worker` is their name in the store."""
+    """A service's workers; `worker` is their name in the store."""
 
     def __init__(
         self, directory: IntakeDirectory, process: Processor, register: Register, worker: str, practice: int = 0
     ) -> None:
-        """`process` must be importable by name in other processes. `practice` is the number of practice games."""
+        """`process` must be importable by name. `practice` is the number of practice games."""
         self._practice = practice
         self._directory = directory
         self._process = process
@@ -148,7 +148,7 @@ class Workers:
 
 
 def process_job(directory: IntakeDirectory, process: Processor, taken: Submission, practice: int) -> State:
-    """Process a submission in a worker; return its new state."""
+    """Process a submission; return its new state."""
     with closing(directory.register()) as register:
         return process_claimed(directory, register, taken, process, practice=practice).state
 

@@ -14,7 +14,7 @@ class AsciiJSON(JSONResponse):
     """JSON with escapes, so that it cannot control a terminal."""
 
     def render(self, content: Any) -> bytes:
-        """Return the response's bytes."""
+        """Return the bytes."""
         return json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode()
 
 
@@ -26,7 +26,7 @@ def problem(status: int, error: str, headers: Mapping[str, str] | None = None) -
 def page(
     package: str, template: str, place: PagePlace, folder: str, values: Mapping[str, Any], status: int = 200
 ) -> Response:
-    """Render a page for a person; `folder` contains all pages of this kind."""
+    """Render a page; `folder` contains all pages of this kind."""
     common = {"has_authors": True, "policy": AUTHOR_POLICY, "folder": f"{place.root}{folder}/"}
     return html(render(template, place, {**common, **values}, package=package), status)
 

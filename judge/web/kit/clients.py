@@ -1,7 +1,7 @@
-"""Limits per client: running requests and streams, and response bytes.
+"""Limits per client: running requests, streams, and response bytes.
 
-A client is an address (IPv6: a /64), as reported by the proxy if there is one. Connections cannot be counted for this,
-because they may all come from the proxy.
+A client is an address (IPv6: a /64), as reported by the proxy if there is one. Connections are not
+counted: they may all come from the proxy.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ PIECE_BYTES = 64 << 10
 """Larger responses are sent in pieces."""
 
 ANSWER_BYTES = 64 << 20
-"""Maximum total of a client's running responses in pieces."""
+"""Maximum of a client's running responses in pieces."""
 
 RETRY_INTERVAL_S = 5
 """Retry-After of a refused request."""
@@ -39,9 +39,7 @@ class ClientLimits:
     """ASGI middleware that limits each client."""
 
     def __init__(self, app: Asgi, limits: IntakePolicy, is_organiser: IsOrganiser | None = None) -> None:
-        """`limits` bounds running requests in total and per address. `is_organiser` checks a request's cookie; it is
-        only called at the limit.
-        """
+        """`limits`: running requests in total and per address. `is_organiser` checks a cookie, only at the limit."""
         self._app = app
         self._limits = limits
         self._is_organiser = is_organiser
@@ -56,7 +54,7 @@ class ClientLimits:
             return
         client = address_key((scope.get("client") or ("",))[0])
         path = path_of(scope)
-        # Streams are counted separately: viewers of a game also open pages.
+        # Counted separately: viewers of a game also open pages.
         key = (client, path == STREAM)
         if self._requests[key] >= self._limits.connections_per_address:
             await self._refuse(429, "too many requests of your address are under way", scope, receive, send)
@@ -70,7 +68,7 @@ class ClientLimits:
                 await self._app(scope, receive, self._in_pieces(client, scope, receive, send))
 
     async def _room(self, scope: Scope, path: str) -> str | None:
-        """Return the group in which a request is counted, or None if all are full."""
+        """Return the request's group, or None if all are full."""
         if self._requests["all"] < self._limits.connections:
             return "all"
         words = path.split("/")
@@ -83,7 +81,7 @@ class ClientLimits:
         return "sign in" if is_sign_in and self._requests["sign in"] < SIGN_IN_ROOM else None
 
     def _in_pieces(self, client: str, scope: Scope, receive: Receive, send: Send) -> Send:
-        """Return a `send` that splits large responses. One that exceeds the limit is refused."""
+        """Return a `send` that splits large responses, and refuses one above the limit."""
         started: list[Message] = []
 
         async def send_on(message: Message) -> None:

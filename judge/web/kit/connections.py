@@ -1,6 +1,6 @@
 """Listen addresses, and limits that uvicorn lacks: connections in total and per address, and time for a request's head.
 
-If a new connection exceeds a limit, the oldest idle one is closed.
+Beyond a limit, the oldest idle connection is closed.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class ListenAddress:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine can reach it."""
+        """Whether only this machine reaches it."""
         return ip_address(self.host).is_loopback
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ def checked_proxy(text: str) -> str:
 
 @contextmanager
 def listening_at(text: str, *, beyond_loopback: bool) -> Iterator[tuple[socket.socket, ListenAddress]]:
-    """Context manager: a listening socket and its address. Raises as `listening`."""
+    """Context manager: a listening socket and its address; as `listening`."""
     with listening(parse_listen_address(text), beyond_loopback=beyond_loopback) as listener:
         yield listener, ListenAddress(*listener.getsockname()[:2])
 
@@ -87,8 +87,8 @@ def listening(address: ListenAddress, *, beyond_loopback: bool, option: str = "-
         listener = socket.create_server((address.host, address.port), family=family)
     except OSError as error:
         raise InputError(f"{option} {address}: {error.strerror}") from None
-    # Inherited by connections. asyncio sets it only on its own sockets; without it, a response of two
-    # segments is delayed by 40 ms on reused connections.
+    # Inherited by connections; asyncio sets it only on its own sockets. Without it, responses of two segments are
+    # delayed by 40 ms on reused connections.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
@@ -98,7 +98,7 @@ class _Endable(Protocol):
 
 
 def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
-    """Return a protocol class for uvicorn with these limits. Connections from `proxy` are limited only in total."""
+    """Return a protocol class for uvicorn. Connections from `proxy` are limited only in total."""
     held: Counter[str] = Counter()
     waiting: dict[_Endable, None] = {}
     """Idle, oldest first."""
@@ -144,7 +144,7 @@ def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
             self._look()
 
         def take_over(self) -> asyncio.Transport:
-            """Return the transport, without a time limit from now on."""
+            """Return the transport, now without time limit."""
             self._set_timer(None)
             self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
             return self.transport
@@ -204,7 +204,7 @@ def take_connection(scope: Scope) -> asyncio.Transport:
 
 
 def uvicorn_options(limits: IntakePolicy, proxy: str = "") -> dict[str, Any]:
-    """Return uvicorn's options: no log, no server header, and only the proxy's headers trusted."""
+    """Return uvicorn's options: no log, no server header, only `proxy`'s headers trusted."""
     return {
         "http": bounded_by(limits, proxy),
         "ws": "none",

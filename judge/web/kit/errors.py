@@ -1,4 +1,4 @@
-"""Maps errors to statuses and JSON messages. Causes of host failures are only logged."""
+"""Maps errors to statuses and messages. Causes of host failures are only logged."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -51,7 +51,7 @@ class TooSlowError(InputError):
 
 
 class FormUploadError(InputError):
-    """The body is a form or otherwise encoded."""
+    """The body is encoded, such as a form."""
 
 
 _STATUS: dict[type[InputError], int] = {
@@ -70,12 +70,12 @@ _STATUS: dict[type[InputError], int] = {
 
 
 def status_of(error: InputError) -> int:
-    """Return the HTTP status of an error."""
+    """Return the HTTP status."""
     return next(status for kind, status in _STATUS.items() if isinstance(error, kind))
 
 
 def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI description of a path's error responses."""
+    """Return the OpenAPI description of error responses."""
     return {status: {"model": Problem, "description": MEANINGS[status]} for status in statuses}
 
 
@@ -83,7 +83,7 @@ _ANSWERED = (InputError, HostError, SQLAlchemyError, RequestValidationError, HTT
 
 
 def new_app(title: str, about: str, **more: Any) -> FastAPI:
-    """Return an application without paths, with uniform error responses; `more` is for FastAPI."""
+    """Return an application without paths; `more` is for FastAPI."""
     app = FastAPI(
         title=title,
         version=judge.__version__,
@@ -101,7 +101,7 @@ def new_app(title: str, about: str, **more: Any) -> FastAPI:
 
 
 def route_with_errors(answer: Callable[[Request, Any], Response], *kinds: type[Exception]) -> type[APIRoute]:
-    """Return a route class that passes errors of these `kinds` to `answer`."""
+    """Return a route class that passes these errors to `answer`."""
 
     class Route(APIRoute):
         def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

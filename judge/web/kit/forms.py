@@ -1,4 +1,4 @@
-"""Forms of the service's pages: fields, site and proof."""
+"""Forms of pages: fields, site and proof."""
 
 import hmac
 from collections.abc import Mapping
@@ -32,8 +32,7 @@ def check_site(request: Request) -> None:
     site = request.headers.get("sec-fetch-site")
     if site not in (None, "same-origin", "none"):
         raise foreign
-    # Older browsers, and all browsers over plain HTTP, omit Sec-Fetch-Site. An origin `null` may be any page
-    # without a referrer.
+    # Older browsers, and all over plain HTTP, omit Sec-Fetch-Site. An origin `null` may be any page without a referrer.
     origins = [origin for origin in request.headers.getlist("origin") if origin != "null" or site is None]
     if any(not _is_own(origin, request) for origin in origins):
         raise foreign
@@ -57,5 +56,5 @@ def proof_of(token: str, purpose: str) -> str:
 
 
 def is_proof(token: str, purpose: str, proof: str) -> bool:
-    """Whether a form's proof is valid for this purpose."""
+    """Whether a proof is valid for this purpose."""
     return hmac.compare_digest(proof_of(token, purpose).encode(), proof.encode("utf-8", "replace"))

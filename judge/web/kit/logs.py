@@ -13,7 +13,7 @@ _TOKEN = re.compile(re.escape(PREFIX) + r"[A-Za-z0-9_-]{16,}")
 
 
 def configure() -> None:
-    """Send this process's log entries, including uvicorn's, to the server log."""
+    """Send this process's entries, including uvicorn's, to the server log."""
     to_json(sys.stderr, without_tokens, level=logging.INFO)
     adopt("uvicorn", level=logging.INFO, tracebacks=True)
 

@@ -1,7 +1,6 @@
-"""Limits rate and time of requests, and adds security headers.
+"""Limits rate and time of requests, and adds security headers, per part of a service.
 
-Each part of a service has its limits and headers. Requests to a part with time limits are logged without query and
-headers, which may contain a token.
+Requests to a part with time limits are logged without query and headers, which may contain a token.
 """
 
 import asyncio
@@ -40,7 +39,7 @@ HEADERS = {
 OWN_HEADERS = {
     **HEADERS,
     "content-security-policy": f"{AUTHOR_POLICY}; frame-ancestors 'none'",
-    # With no-referrer, forms have the origin `null`, which cannot be checked. Other sites get no referrer.
+    # With no-referrer, forms have the uncheckable origin `null`. Other sites get no referrer.
     "referrer-policy": "same-origin",
 }
 """Headers of pages for signed-in people."""
@@ -48,17 +47,17 @@ OWN_HEADERS = {
 log = get_logger()
 
 STREAM = "events"
-"""Path of the event stream, which is endless and handles HEAD itself."""
+"""The event stream, which is endless and handles HEAD itself."""
 
 UPLOADS = frozenset({"submissions", "author/submissions"})
 
 ORDERS = frozenset({"organiser/orders"})
-"""Paths that may take minutes, because they write an export."""
+"""Paths that may take minutes (exports)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a service, named in metrics. Without `limits` its requests are not logged or timed."""
+    """A named part. Without `limits` its requests are not logged or timed."""
 
     name: str
     headers: Mapping[str, str]
@@ -68,7 +67,7 @@ class Part:
 
     @classmethod
     def limited(cls, name: str, limits: IntakePolicy, headers: Mapping[str, str] = HEADERS) -> "Part":
-        """Return a part with these limits."""
+        """Return a part with limits."""
         return cls(name, headers, limits.address_requests_per_minute, limits)
 
 
@@ -85,7 +84,7 @@ def longest_s(limits: IntakePolicy) -> float:
 
 
 def deadlines_of(limits: IntakePolicy, method: str, path: str) -> Deadlines:
-    """Return the limits of a request; only uploads and orders may take long."""
+    """Return a request's limits; only uploads and orders may take long."""
     if method == "POST" and path in UPLOADS:
         return Deadlines(longest_s(limits), longest_s(limits))
     if method == "POST" and path in ORDERS:

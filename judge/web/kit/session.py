@@ -1,11 +1,11 @@
 """Identifies authors and organisers by tokens: in a header, or in a cookie after signing in.
 
 A link has the token after `#`, which browsers do not send. A form sends it once by POST and gets it back as a cookie:
-unreadable for scripts, and only sent to this site with its own requests. So tokens do not appear in addresses, logs or
-Referer headers, and no sessions are stored.
+unreadable for scripts, and only sent to this site by itself. So addresses, logs and Referer headers contain no tokens,
+and no sessions are stored.
 
-Over TLS the cookie's name begins with `__Host-`, so no other host of the domain can set it. Such a cookie is valid for
-all paths, so its name includes the service's root path.
+Over TLS the cookie's name begins with `__Host-`, so no other host of the domain can set it. It is valid for all paths,
+so its name includes the service's root path.
 """
 
 import re
@@ -29,7 +29,7 @@ from judge.web.kit.forms import form_fields, is_proof, proof_of
 from judge.web.kit.rate_limit import RateLimit, address_key
 
 HOST_PREFIX = "__Host-"
-"""Prefix of cookies that browsers accept only over TLS, from the host itself and for all paths."""
+"""Browsers accept such cookies only over TLS, from the host itself and for all paths."""
 
 CHANGE = "judge: sign in as another author"
 """Prefix of a proof's purpose; the new token follows."""
@@ -45,10 +45,7 @@ class Authenticator:
         self._look_ups = CapacityLimiter(2)
 
     def author(self, request: Request, token: str) -> str:
-        """Return the author of a token.
-
-        Raises UnauthorizedError, or TooMuchError if the author or the address sends too many requests.
-        """
+        """Return the author of a token. Raises UnauthorizedError, or TooMuchError for author or address."""
         # A missing token is looked up like a wrong one.
         name = self.tokens.author_of(token)
         if name is None:
@@ -98,7 +95,7 @@ class SessionCookie:
         return f"{HOST_PREFIX}{self.name}{f'-{folder}' if folder else ''}"
 
     def sent(self, scope: Scope) -> str:
-        """Return the token of a request's cookie; "" if missing or ambiguous."""
+        """Return the cookie's token; "" if missing or ambiguous."""
         found = self._all_sent(scope)
         if len(found) != 1:
             return ""
@@ -109,7 +106,7 @@ class SessionCookie:
             return ""
 
     def check(self, scope: Scope) -> None:
-        """Raise InputError for two cookies: another site may have set one."""
+        """Raise InputError for two cookies: one may be another site's."""
         if len(self._all_sent(scope)) > 1:
             raise InputError(
                 f"your browser sends two different cookies {self.name_in(scope)}, and another site may have set one of "
@@ -159,9 +156,9 @@ async def sign_in(
     name_of: Callable[[Request, str], str],
     ask: Callable[[Mapping[str, str]], Response],
 ) -> Response:
-    """Exchange the token of a form for the cookie. `ask` renders a question before another name's session is replaced.
+    """Exchange a form's token for the cookie. `ask` renders a question before another name's session is replaced.
 
-    `name_of` returns the name of a request's token. Raises its errors, and InputError.
+    Raises the errors of `name_of`, which returns a token's name, and InputError.
     """
     cookie.check(request.scope)
     form = await form_fields(request)
@@ -179,5 +176,5 @@ async def sign_in(
 
 
 def confirms_change(current_token: str, token: str, proof: str) -> bool:
-    """Whether a form has the proof that its sender was asked."""
+    """Whether a form's proof confirms the change of session."""
     return is_proof(current_token, CHANGE + token, proof)

@@ -1,1 +1,1 @@
-"""The public service of a contest: its pages, and the events of running games."""
+"""A contest's public service: pages, and events of running games."""

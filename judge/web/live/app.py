@@ -1,6 +1,6 @@
-"""Public HTTP paths of a contest, all read-only.
+"""A contest's public, read-only HTTP paths.
 
-Before the contest begins, the pages show its schedule, and there are no events.
+Before the contest begins, pages show its schedule, without events.
 """
 
 import asyncio
@@ -39,12 +39,12 @@ MAX_EVENTS_PER_ANSWER = 1000
 """Maximum number of events per response."""
 
 MIN_COMPRESSED_BYTES = 1400
-"""Shorter responses are not compressed: they fit into one packet."""
+"""Shorter responses fit into one packet."""
 
 MAX_SEQ = (1 << 53) - 1
 
 POLL_INTERVAL_S = 1.0
-"""Polling interval for the beginning of the contest."""
+"""Polling interval for the contest's beginning."""
 
 NO_PAGE = "there is no such page"
 NO_EVENTS = "there are no events: the contest has not begun"
@@ -74,8 +74,9 @@ class Site:
         *,
         has_authors: bool = True,
     ) -> None:
-        """`begin` opens the contest `name` if it has begun. `log` and `windows` are shown before; None: no log yet.
-        `has_authors`: authors submit here.
+        """`begin` opens the contest `name` if it has begun. `log` and `windows` are shown before. `has_authors`:
+        authors
+        submit here.
         """
         self.name = name
         self.has_authors = has_authors
@@ -106,7 +107,7 @@ class Site:
 
     @asynccontextmanager
     async def running(self, _app: FastAPI) -> AsyncIterator[None]:
-        """Lifespan of an application that shows the contest."""
+        """An application's lifespan that follows the contest."""
         task = asyncio.create_task(self.run())
         yield
         task.cancel()
@@ -124,7 +125,7 @@ class Site:
 
 
 class EventStream(Response):
-    """Server-sent events. After the headers, the hub writes to the connection."""
+    """Server-sent events, written by the hub after the headers."""
 
     def __init__(self, hub: Hub, topic: Topic, since: int) -> None:
         super().__init__()
@@ -135,7 +136,7 @@ class EventStream(Response):
         headers = {"content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no"}
         encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
         await send({"type": "http.response.start", "status": 200, "headers": encoded})
-        # The server sends headers with the first bytes of the body.
+        # Headers are sent with the body's first bytes.
         await send({"type": "http.response.body", "body": b": events\n\n", "more_body": True})
         viewer = self._hub.join(take_connection(scope), self._topic, self._since)
         try:
@@ -155,17 +156,17 @@ def _failed(_request: Request, _error: Exception) -> Response:
 
 
 event_router = APIRouter()
-"""First router: programs poll often, and each earlier router costs time."""
+"""First: programs poll often, and each earlier router costs time."""
 
 page_router = APIRouter(route_class=route_with_errors(_failed, InputError, HostError))
-"""Last router: it matches any address."""
+"""Last: it matches any address."""
 
 health_router = APIRouter()
-"""For a service without an intake; the intake has a more thorough health check."""
+"""For a service without an intake, whose health check is more thorough."""
 
 
 async def site_of(request: Request) -> Site:
-    """Return the request's site. It is a coroutine, because FastAPI runs other functions in threads."""
+    """Return the site. A coroutine, because FastAPI runs other functions in threads."""
     site: Site = request.app.state.site
     return site
 

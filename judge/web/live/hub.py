@@ -1,11 +1,12 @@
 """From the log to all viewers: each event is read, painted and encoded once, and written to every socket.
 
-Events are written in rounds, whose interval grows with the number of viewers. A thousand viewers cost at most the
-writes of ten rounds a second.
+Events are written in rounds, whose interval grows with the number of viewers: a thousand cost at most the writes of ten
+rounds a second.
 
-At most `MAX_UNSENT_BYTES` bytes (or one event) wait for a viewer. A slower viewer gets missed events in pieces, each
-after it took the previous one. A viewer that takes nothing while `MAX_MISSED_BYTES` bytes arrive is dropped; it
-reconnects with its last event number.
+At most `MAX_UNSENT_BYTES` bytes (or one event) wait for a viewer. A slower one gets missed events in pieces, each after
+it took the previous one. One that takes nothing while `MAX_MISSED_BYTES` bytes arrive is dropped; it reconnects with
+its
+last event number.
 """
 
 import asyncio
@@ -32,10 +33,10 @@ MAX_ROUND_S = 0.25
 """Interval of rounds: per viewer, and maximum."""
 
 BEAT_S = 5.0
-"""Interval of messages that show the stream is alive."""
+"""Heartbeat interval."""
 
 PLOTS_S, MAX_PLOTS = 2.0, 64
-"""Interval of a game's plots, and maximum number of games per interval."""
+"""Interval of a game's plots, and maximum number of games in it."""
 
 MAX_UNSENT_BYTES = 128 << 10
 
@@ -45,25 +46,25 @@ FEED_S = 0.02
 """Interval between pieces of missed events."""
 
 MAX_MISSED_BYTES = 256 << 10
-"""Bytes of new events after which an inactive viewer is dropped."""
+"""New bytes after which an inactive viewer is dropped."""
 
 MAX_MISSED_EVENTS = 5000
 """A viewer that misses more events reloads the page."""
 
 STORED = 2 * MAX_MISSED_EVENTS
-"""Number of latest events stored uncompressed."""
+"""Number of latest events kept uncompressed."""
 
 BLOCK, OPEN_BLOCKS = 256, 16
 """Older events per compressed block, and number of expanded blocks."""
 
 
 WITHIN_A_GAME = frozenset({"playing", "turn", "search", "move"})
-"""Events that only the pages of running games show."""
+"""Events shown only on pages of running games."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """An encoded event: number, game (0: none), whether it is within a game, and JSON line."""
+    """An encoded event; `game` 0: none."""
 
     seq: int
     game: int
@@ -83,7 +84,7 @@ class Topic(NamedTuple):
 
 
 class PaintedEvents:
-    """All encoded events by number, from 1. None is painted twice."""
+    """All encoded events by number, from 1."""
 
     def __init__(self) -> None:
         self._last: deque[Sent] = deque(maxlen=STORED)
@@ -143,10 +144,9 @@ class Viewer:
 
 
 class Hub:
-    """The state of a contest and its viewers."""
+    """A contest's state and viewers."""
 
     def __init__(self, folder: Path, policy: Policy) -> None:
-        """`folder` is the contest's."""
         self.live = Live()
         self.painter = Painter(policy)
         self._path = folder / LOG_FILE
@@ -196,12 +196,12 @@ class Hub:
             await asyncio.sleep(POLL_INTERVAL_S)
 
     def look(self) -> None:
-        """Read a limited part of the log's new events."""
+        """Read some new events of the log."""
         for line in self._reader.news():
             self._unsent.append(self._take(line))
 
     def catch_up(self) -> None:
-        """Read the rest of the log, without viewers; restart if it was recreated."""
+        """Read the rest of the log, before viewers join; restart if it was recreated."""
         if self._reader.is_replaced():
             self._begin_again()
         while lines := self._reader.news():
@@ -261,7 +261,7 @@ class Hub:
         self.told(new)
 
     def _tell(self, viewer: Viewer, first: int, chunk: bytes) -> None:
-        """Write new events to a viewer that has room and all earlier ones."""
+        """Write new events to a viewer with room and all earlier ones."""
         if viewer.seq == first - 1 and len(chunk) <= viewer.room:
             if chunk:
                 viewer.transport.write(chunk)

@@ -1,7 +1,4 @@
-"""Prometheus metrics, counted as events occur or read from the store.
-
-They have a separate address, which a proxy does not expose.
-"""
+"""Prometheus metrics, on a separate address that a proxy does not expose."""
 
 import re
 import socket
@@ -70,10 +67,10 @@ class Metrics:
 
 
 class StoreNumbers(Collector):
-    """Values of the store, the disk and the service, read on request."""
+    """Values of store, disk and service, read on request."""
 
     def __init__(self, planned: Planned, viewers: Callable[[], int]) -> None:
-        """`viewers` returns the number of viewers."""
+        """`viewers` returns their number."""
         self._planned = planned
         self._viewers = viewers
 
@@ -120,8 +117,6 @@ def _gauge(name: str, about: str, values: Mapping[Any, int], *labels: str) -> Ga
 
 
 class _Quiet(WSGIRequestHandler):
-    """Logs nothing, and has a client timeout."""
-
     timeout = 10
 
     def log_message(self, *_: object) -> None:
@@ -130,7 +125,7 @@ class _Quiet(WSGIRequestHandler):
 
 @contextmanager
 def served_metrics(metrics: Metrics, listener: socket.socket) -> Iterator[None]:
-    """Serve Prometheus on a listening socket, in one thread."""
+    """Serve Prometheus, in one thread."""
     app = make_wsgi_app(metrics.registry)
     host, port = listener.getsockname()[:2]
     with WSGIServer((host, port), _Quiet, bind_and_activate=False) as server:

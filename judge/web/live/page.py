@@ -1,4 +1,4 @@
-"""A response body: its bytes, its type, and the last event that it shows."""
+"""A response body and the last event that it shows."""
 
 import gzip
 import secrets
@@ -13,9 +13,9 @@ GZIP_LEVEL = 1
 
 @dataclass(slots=True)
 class LivePage:
-    """A file: its bytes, its type, and whether clients may cache it.
+    """A file, and whether clients may cache it.
 
-    `seq` is the last event that it shows; None: all events at the time of sending.
+    `seq` is the last event that it shows; None: all when sent.
     """
 
     data: bytes
@@ -25,7 +25,7 @@ class LivePage:
     _packed: bytes | None = None
 
     def packed(self, seq: int) -> bytes:
-        """Return the compressed bytes with that number."""
+        """Return the bytes compressed, with that number."""
         if self._packed is None or self.seq is None:
             self._packed = gzip.compress(self.numbered(seq), GZIP_LEVEL, mtime=0)
         return self._packed
@@ -36,7 +36,7 @@ class LivePage:
 
 
 def numbered(data: bytes, kind: str, seq: int) -> bytes:
-    """Return a page with that number; other files, such as records, unchanged."""
+    """Return a page with that number; other files unchanged."""
     return data.replace(SEQ.encode(), str(seq).encode(), 1) if kind.startswith("text/html") else data
 
 
@@ -52,5 +52,5 @@ _KINDS = {
 
 
 def kind_of(path: str) -> str:
-    """Return the type of a file by its ending."""
+    """Return a file's type by its ending."""
     return _KINDS.get(path.rpartition(".")[2], "application/octet-stream")

@@ -1,7 +1,7 @@
 """The pages of a running contest: those of the export, and those of its games.
 
-A page is rendered once per state of the contest. Its script continues from the number of its last event (`SEQ` until
-sent), so no event is lost between page and stream.
+A page is rendered once per state of the contest. Its script continues from the page's last event (`SEQ` until sent), so
+no event is lost.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ NAVIGATION = tuple(
 """Pages linked from every page."""
 
 LOAD_S, LOAD_SHARE = 0.5, 0.2
-"""Minimum interval of reading the contest, and maximum share of time spent on it."""
+"""Minimum interval of reading the contest, and maximum share of time for it."""
 
 HOSTS_S = 5.0
 
@@ -65,10 +65,7 @@ READ_S = 0.25
 
 
 class Certificate:
-    """The fairness certificate of the games so far.
-
-    Each record is read once, for a bounded time per request. The tests are repeated for a share of new games.
-    """
+    """The fairness certificate of the games so far. Each record is read once, for a bounded time per request."""
 
     def __init__(self, files: Path) -> None:
         """`files` has the records of the store."""
@@ -78,8 +75,9 @@ class Certificate:
         self._of = 0
 
     def tested(self, contest: PublishedContest) -> PublishedContest:
-        """Return the contest with its games' conditions, perhaps at an earlier state. Raises InputError if a record is
-        missing or changed.
+        """Return the contest with its games' conditions, perhaps at an earlier state. Raises InputError for a missing
+        or
+        changed record.
         """
         played = [game.result.record for game in contest.games if game.result is not None]
         enough = len(played) if contest.is_over else (1 + NEW_SHARE) * self._of
@@ -97,7 +95,7 @@ class Certificate:
 
     @property
     def tests(self) -> Sequence[FairnessTest]:
-        """The latest tests; empty before a request for them."""
+        """The latest tests; initially empty."""
         return () if self._tested is None else self._tested.fairness
 
     def _read(self, records: Sequence[str]) -> int:
@@ -123,12 +121,12 @@ class _Edition:
 
 
 class LivePages:
-    """Renders pages, in one thread at a time that is not the viewers'."""
+    """Renders pages, in one thread at a time."""
 
     def __init__(
         self, planned: Planned, painter: Painter, *, is_static: bool = False, has_authors: bool = False
     ) -> None:
-        """Open the store of a contest. Raises InputError before it begins."""
+        """Open the contest's store. Raises InputError before it begins."""
         self._store = open_store(planned)
         self._contest = Contest(self._store, planned)
         self._is_static = is_static
@@ -174,7 +172,7 @@ class LivePages:
             if path.startswith("records/"):
                 return self._record(path, edition)
             if path.startswith("data/fairness."):
-                # Not stored: tests change while records are still read.
+                # Not stored: tests change while records are read.
                 data = certificate_files(self._certificate.tested(edition.contest)).get(path.removeprefix("data/"))
                 return None if data is None else LivePage(data, kind_of(path))
             if place.path == "fairness.html":
@@ -198,7 +196,7 @@ class LivePages:
             return [*ASSETS, SCRIPT, *edition.writers, *fairness, *(f"data/{name}" for name in names)]
 
     def played(self, live: Live, version: object) -> list[PublishedGame]:
-        """Return the games with a result."""
+        """Return games with results."""
         with self._lock:
             return [game for game in self._read(live, version).games.values() if game.result is not None]
 
@@ -236,7 +234,7 @@ class LivePages:
         return [PagePlace(path, language, self._languages) for language in self._languages]
 
     def hosts(self) -> Sequence[ContestHost]:
-        """Return the hosts that play, with outliers of the latest tests. Thread-safe."""
+        """Return the hosts that play, with the latest outliers. Thread-safe."""
         at, hosts = self._hosts
         if time.monotonic() - at >= HOSTS_S:
             hosts = contest_hosts(self._store, self._contest.name, self._certificate.tests)
@@ -251,7 +249,7 @@ class LivePages:
         edition = self._edition
         if edition is not None and (edition.version == version or now < self._load_at):
             return edition
-        shown_seq = live.seq  # first, because later events are not in the contest read
+        shown_seq = live.seq  # first: later events are not in the contest read
         contest = replace(
             load_store(self._contest),
             moments=self._windows.look().moments,
@@ -320,7 +318,7 @@ class LivePages:
             if (digest := found.get(path)) is None:
                 return None
             public = public_part(read_stored(self._contest.planned.files, digest))
-            # The counting record changes if the game is repeated.
+            # A repeated game changes the counting record.
             is_fixed = path != game.record_path
             return LivePage(public.to_json(as_read=True), kind_of(path), is_fixed=is_fixed)
         return None
@@ -329,7 +327,7 @@ class LivePages:
 def waiting_page(
     path: str, contest: str, moments: Sequence[tuple[str, datetime]], *, has_authors: bool
 ) -> LivePage | None:
-    """Return a page or file of a contest before it begins, with its schedule; None if unknown."""
+    """Return a page or file before the contest begins, with the schedule; None if unknown."""
     if path == WAITING_SCRIPT or path in ASSETS:
         return _asset(path)
     place = PagePlace.of_file(path, languages(CODES))
@@ -356,7 +354,7 @@ def _joined(contest: Contest) -> Joined | None:
         joined = read_joined(contest.planned)
         if joined is None:
             return None
-        # Detects a missing or ambiguous anchor before a page is requested.
+        # Detects a missing or ambiguous anchor early.
         agents = len(replace(load_store(contest), joined=joined).histories)
     except (HostError, InputError) as error:
         _log.warning("ratings are not joined with former contests", why=str(error))

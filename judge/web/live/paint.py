@@ -29,7 +29,6 @@ class Painter:
     """Paints the boards of one contest."""
 
     def __init__(self, policy: Policy) -> None:
-        """All games of a contest have the board of its policy."""
         entry = game_entry(policy.game.name)
         self._view = entry.view(entry.new(policy.game.options))
         self._painter = BarePainter(self._view)
@@ -46,13 +45,13 @@ class Painter:
         return {"pieces": pieces, "marks": _lists(marks)}
 
     def svg(self, game: LiveGame) -> str:
-        """Return the board of a game, to be continued by the page's script."""
+        """Return a game's board, which the page's script continues."""
         view = game.view()
         shown = self._view if view is None else view
         return write_still(self._painter, self._empty, shown, " - ".join(game.names), f"g{game.game}")
 
     def table(self, pieces: Mapping[Square, Token]) -> Sequence[tuple[str, Sequence[str]]]:
-        """Return a position's rows in words: the row's name, and its squares ("" if empty)."""
+        """Return a position's rows as text: the name, and the squares ("" if empty)."""
         columns = range(len(self._view.columns))
         words = {square: self.words(token) for square, token in pieces.items()}
         return [(row, [words.get((x, y), "") for x in columns]) for y, row in enumerate(self._view.rows)]
@@ -103,7 +102,7 @@ def _list(item: Item) -> list[Any]:
             ends = [_round(each) for each in (*item.start, *item.end)]
             return ["line", *ends, item.colour, _round(item.width)]
         case Text():
-            # Height of the middle of capitals and digits above the baseline.
+            # Half the height of capitals and digits.
             baseline = _round(item.y + item.size * 0.355)
             return [
                 "text",
@@ -130,14 +129,14 @@ class _Step(NamedTuple):
 
 
 def plots_of_game(game: LiveGame) -> Sequence[Plot]:
-    """Return all plots of a running game, drawn like those of a finished one; empty without values."""
+    """Return a running game's plots, drawn like a finished one's; empty without values."""
     steps = [_Step(None, None), *(_Step(move.seat, move.charged_ms, move.memory_bytes) for move in game.moves)]
     drawn = {plot.name: plot for plot in plots_of(steps, [SearchFigures(), *game.figures()])}
     return [drawn.get(name) or empty_plot(name) for name in NAMES]
 
 
 def as_sent(game: LiveGame) -> Mapping[str, Any]:
-    """Return the plots' data for a page's script: only the judge's numbers, no text of an agent."""
+    """Return the plots' data for the script: only the judge's numbers, no agent's text."""
     plots = [
         {"name": plot.name, "width": plot.width, "paths": plot.paths, "low": plot.low, "high": plot.high}
         for plot in plots_of_game(game)

@@ -24,7 +24,7 @@ FRESH_S = 0.25
 """Render interval; the page's script continues from it."""
 
 NEW_EVENTS = 500
-"""A request for new boards leaves out games that began more events ago; viewers have them."""
+"""A request for new boards omits games that began more events ago."""
 
 _SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
 
@@ -42,7 +42,7 @@ class RunningPages:
         is_static: bool = False,
         has_authors: bool = False,
     ) -> None:
-        """`name` is the contest's, `windows` returns its schedule, and `hosts` the hosts that play it."""
+        """`windows` returns the schedule, `hosts` the hosts that play."""
         self._name = name
         self._painter = painter
         self._windows = windows
@@ -63,9 +63,7 @@ class RunningPages:
         only_new: bool = False,
         final: PublishedContest | None = None,
     ) -> LivePage:
-        """Return the page of all running games; `only_new`: only recently begun boards. `final` is the contest if it is
-        over.
-        """
+        """Return the page of all running games; `only_new`: recently begun boards. `final`: the finished contest."""
         key = f"{place.file}?{only_new}&{final is not None}"
         return self._fresh(key, live, lambda: self._all_running(live, viewers, slots, place, only_new, final))
 
@@ -74,7 +72,7 @@ class RunningPages:
         return self._fresh(place.file, live, lambda: self._one_running(game, live, viewers, place))
 
     def plots(self, game: LiveGame) -> LivePage:
-        """Return the plots of a running game for a script."""
+        """Return a running game's plots."""
         path = plots_path(game)
         now = time.monotonic()
         at, page = self._running.get(path, (0.0, None))
@@ -131,7 +129,7 @@ class RunningPages:
         return render("live_game.html", place, values, self._stream(live), __package__)
 
     def _card(self, game: LiveGame, live: Live, least: int, language: Language) -> Mapping[str, Any]:
-        """A game on the page of all games; empty if it began before event `least`."""
+        """Empty if the game began before event `least`."""
         if game.board is not None and game.seq < least:
             return {"number": game.game, "attempt": game.attempt, "is_known": True}
         return {"is_known": False, **self._shown(game, live, language)}
@@ -193,7 +191,7 @@ class RunningPages:
 
 
 def _row(game: LiveGame, move: MoveMade, room: int, language: Language) -> Mapping[str, Any]:
-    """A line of the move list, with at most about `room` bytes of the agent's text."""
+    """Shows at most about `room` bytes of the agent's text."""
     left = move.left_ms[move.seat]
     said = " · ".join([*(f"{key} {value}" for key, value in move.search.items()), *move.messages])
     return {

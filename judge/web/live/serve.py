@@ -1,4 +1,4 @@
-"""The service as a process, with one socket. A kill loses nothing."""
+"""The service as a process, with one socket."""
 
 import socket
 import time
@@ -35,7 +35,7 @@ GRACE_S = 5
 
 
 def hub_of(planned: Planned) -> Hub:
-    """Return the events of a contest, unread. Raises InputError before it begins."""
+    """Return a contest's events, unread. Raises InputError before it begins."""
     if planned.has_no_store:
         raise planned.not_begun()
     with closing(Reader(planned.store_url)) as reader:
@@ -44,7 +44,7 @@ def hub_of(planned: Planned) -> Hub:
 
 
 def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float = 0.5) -> None:
-    """Write a contest's pages and events to a directory, repeatedly until it is over, or once.
+    """Write a contest's pages and events to a directory, until it is over or `once`.
 
     Raises InputError before it begins or if the directory has other files, HostError if the disk fails.
     """
@@ -67,11 +67,8 @@ def serve(
     metrics: socket.socket | None = None,
     ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve until a signal. Only the address `proxy` may send X-Forwarded-For. `state` is a running
-    intake's.
-
-    May be started before the contest begins. Raises HostError if its store is unreadable. `metrics` is a listening
-    socket for Prometheus.
+    """Serve until a signal, also before the contest begins. Only `proxy` may send X-Forwarded-For. `state` is a running
+    intake's, `metrics` a socket for Prometheus. Raises HostError if the store is unreadable.
     """
     watching = planned.plan.broadcast
     limits = planned.plan.intake.model_copy(
@@ -126,14 +123,14 @@ def _has_begun(planned: Planned) -> bool:
 
 
 def publish_once(plan: Path, directory: Path) -> None:
-    """Write the pages and events of a contest file to a directory; raises as `follow`."""
+    """Write a contest file's pages and events once; raises as `follow`."""
     follow(load_plan(plan), directory, once=True)
 
 
 def create_app(
     planned: Planned, site: Site, state: intake.AppState | None = None, console: Console | None = None
 ) -> FastAPI:
-    """Return the application: public pages, and with an intake its API and the pages of authors and organisers."""
+    """Return the application: public pages, and with an intake its API and the authors' and organisers' pages."""
     about = ABOUT if state is None else f"{ABOUT}{intake.ABOUT}"
     app = new_app("judge live", about, lifespan=site.running)
     app.state.site = site
@@ -157,7 +154,7 @@ def create_service(
     console: Console | None = None,
     metrics: Metrics | None = None,
 ) -> Middleware:
-    """Return the application with the headers and limits of each part."""
+    """Return the application with each part's headers and limits."""
     parts: dict[str, Part] = {}
     if state is not None:
         limits = state.directory.intake

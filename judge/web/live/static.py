@@ -43,9 +43,7 @@ class StaticSite:
         self._next_file = 0
 
     def write(self, version: object) -> bool:
-        """Write changes; return whether the contest is over. `version` is the store's. Raises HostError if the disk
-        fails.
-        """
+        """Write changes; return whether the contest is over. `version` is the store's. Raises HostError."""
         try:
             return self._write(version)
         except OSError as error:
@@ -121,7 +119,7 @@ class StaticSite:
             self._put(place.file, pages.games.all(live, 0, 1, place, final=final).data)
 
     def _put(self, path: str, data: bytes, *, is_always: bool = False) -> None:
-        """Replace a changed file; a page gets the number of its last event."""
+        """A page gets the number of its last event."""
         if not is_always and self._written.get(path) == data:
             return
         self._written[path] = data

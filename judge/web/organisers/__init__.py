@@ -1,1 +1,1 @@
-"""The organisers' pages: the state of a contest, and orders."""
+"""The organisers' pages: a contest's state, and orders."""

@@ -1,4 +1,4 @@
-"""The orders on organisers' pages, as in `judge contest` and `judge submissions`."""
+"""The pages' orders, as in `judge contest` and `judge submissions`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from judge.web.organisers.files import EXPORTS, PUBLISHED, export, publish_pages
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Effect of an order: heading, changes, and the attempt of its game (or 0)."""
+    """An order's effect: heading, changes, and its game's attempt (or 0)."""
 
     heading: str
     words: str
@@ -35,7 +35,7 @@ class Action:
 
 
 def action_of(name: str) -> Action:
-    """Return an action by name. Raises InputError if it is unknown."""
+    """Return an action. Raises InputError if unknown."""
     if name not in ACTIONS:
         raise InputError("there is no such order: give one from the page of the game, the agent or the submission")
     return ACTIONS[name]

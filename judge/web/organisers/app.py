@@ -1,7 +1,7 @@
 """HTTP paths of the organisers' pages.
 
-Without an organiser's token every path, existing or not, gets the same answer. An order is a form that shows its
-changes; it is carried out once, even if it is sent repeatedly.
+Without an organiser's token all paths get the same answer. An order is a form that shows its changes; it is carried out
+once, even if sent repeatedly.
 """
 
 import re
@@ -47,7 +47,7 @@ log = get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """A signed-in organiser, the token, and the contest."""
+    """A signed-in organiser."""
 
     request: Request
     organiser: TokenHolder
@@ -79,7 +79,7 @@ def _name_of(request: Request, token: str) -> str:
 
 
 def visitor_of(request: Request) -> Visitor:
-    """Return the organiser of a request. Raises UnauthorizedError, TooMuchError."""
+    """Return the request's organiser. Raises UnauthorizedError, TooMuchError."""
     console, token = _console_of(request), ORGANISER.sent(request.scope)
     visitor = Visitor(request, console.state.authors.organiser(request, token), token, console)
     request.state.visitor = visitor
@@ -87,7 +87,7 @@ def visitor_of(request: Request) -> Visitor:
 
 
 def _path_of(request: Request) -> str:
-    """The depth of this path determines the page's relative links."""
+    """Its depth determines the page's relative links."""
     path = request.url.path.removeprefix(f"{request.scope.get('root_path', '')}/{FOLDER}").lstrip("/")
     return path or "index.html"
 
@@ -115,7 +115,6 @@ def _refused(request: Request, error: InputError) -> Response:
 
 
 router = APIRouter(prefix=f"/{FOLDER}", route_class=route_with_errors(_refused, InputError))
-"""All paths, in threads."""
 
 Someone = Annotated[Visitor, Depends(visitor_of)]
 OrderId = Annotated[str, PathPart(max_length=64)]
@@ -168,20 +167,20 @@ def submissions(who: Someone, before: Before = None) -> Response:
 
 @router.get("/submissions/{number}.html")
 def submission(who: Someone, number: Number) -> Response:
-    """Show a submission, its report and its history."""
+    """Show a submission."""
     return who.page("organiser_submission.html", views.submission(who.console, number))
 
 
 @router.get("/submissions/{number}.log")
 def submission_log(who: Someone, number: Number) -> Response:
-    """Return the log of a submission."""
+    """Return a submission's log."""
     state = who.console.state
     return download(stored_file(state.directory, state.register.get(number).log, "log"), f"submission-{number}.log")
 
 
 @router.get("/submissions/{number}.json")
 def submission_report(who: Someone, number: Number) -> Response:
-    """Return the report of a submission."""
+    """Return a submission's report."""
     state = who.console.state
     data = stored_file(state.directory, state.register.get(number).report, "report")
     return download(data, f"submission-{number}.json")
@@ -189,20 +188,20 @@ def submission_report(who: Someone, number: Number) -> Response:
 
 @router.get("/health.html")
 def host(who: Someone) -> Response:
-    """Show the machine's capabilities and free resources."""
+    """Show the machine's capabilities and resources."""
     health: views.HealthCheck = who.request.app.state.health
     return who.page("organiser_health.html", health.values(who.console))
 
 
 @router.get("/journal.html")
 def journal(who: Someone, before: Before = None) -> Response:
-    """Show the contest's journal."""
+    """Show the journal."""
     return who.page("organiser_journal.html", views.journal(who.console, before))
 
 
 @router.get("/exports/{number}/{part}.tar")
 def exported(who: Someone, number: OrderId, part: Literal["public", "private"]) -> Response:
-    """Return an export as one file: the public or the private part."""
+    """Return one part of an export as a file."""
     if part == "private":
         who.check_may_act()
     if not _ORDER_ID.fullmatch(number):
@@ -224,7 +223,7 @@ def form(
     action: Annotated[str, Query(max_length=32)],
     target: Annotated[str, Query(max_length=TARGET_CHARACTERS)] = "",
 ) -> Response:
-    """Show an order's changes and its form."""
+    """Show an order's changes and form."""
     preview = action_of(action).preview(who.console, target)
     return who.page("organiser_order.html", _form_values(who, action, target, preview))
 
@@ -286,7 +285,7 @@ def _form_values(who: Visitor, action: str, target: str, preview: Preview) -> Ma
 
 
 def _order_of(sent: Mapping[str, str], who: TokenHolder) -> tuple[OrganiserOrder, int]:
-    """The order and the attempt of its game. Raises InputError."""
+    """Also returns the game's attempt. Raises InputError."""
     action, target, number = (sent.get(name, "") for name in ("action", "target", "id"))
     why, attempt = " ".join(sent.get("why", "").split()), sent.get("attempt", "0")
     action_of(action)

@@ -16,7 +16,7 @@ from judge.store.types import JournalLine
 from judge.web.intake.app import AppState
 
 Publish = Callable[[Path, Path], None]
-"""Writes the live pages of a contest file to a directory; importable by name in another process."""
+"""Writes a contest file's live pages to a directory; importable by name."""
 
 
 @dataclass(slots=True)
@@ -56,10 +56,7 @@ class Console:
         return contest
 
     def written(self, task: Callable[..., str], *given: Any) -> str:
-        """Run a task that writes many files in a separate process; return its result.
-
-        Raises its errors, and NotNowError while another task is writing.
-        """
+        """Run a task in a separate process. Raises its errors, and NotNowError while another task runs."""
         if not self._writing.acquire(blocking=False):
             raise NotNowError("another export is being written: wait for it, and send this again")
         worker: Worker[str] = Worker()
@@ -73,7 +70,7 @@ class Console:
 
 @contextmanager
 def opened_console(planned: Planned, state: AppState, publish: Publish) -> Iterator[Console]:
-    """Context manager: the console of a contest with this intake. Raises HostError if its store is unreadable."""
+    """Context manager: a contest's console. Raises HostError if its store is unreadable."""
     with (
         ExitStack() as stack,
         closing(Orders(planned.store_url, planned.name)) as orders,

@@ -1,4 +1,4 @@
-"""Orders that write files: an export, and the live pages for a file server.
+"""Orders that write files: an export, and the live pages.
 
 Files get their final name when complete, before the order is noted. After a kill, repeating the order completes both.
 """
@@ -42,7 +42,7 @@ def _once(console: Console, order: OrganiserOrder, task: Callable[..., str], *gi
 
 
 def write_export(plan: str, directory: str) -> str:
-    """Write an export to a new directory, in another process; return a description."""
+    """Write an export to a new directory; return a description."""
     planned, target = load_plan(Path(plan)), Path(directory)
     public, private = target / "public", target / "private"
     if not public.exists():
@@ -62,7 +62,7 @@ def write_export(plan: str, directory: str) -> str:
 
 
 def export_of(console: Console, number: str, part: str) -> Path:
-    """Return the directory of an export's part. Raises UnknownSubmissionError if it is missing."""
+    """Return a part's directory. Raises UnknownSubmissionError."""
     done = console.orders.get(number)
     directory = console.planned.folder / EXPORTS / number / part
     if done is None or done.order.action != "export" or not directory.is_dir():
@@ -71,13 +71,13 @@ def export_of(console: Console, number: str, part: str) -> Path:
 
 
 def publish_pages(console: Console, order: OrganiserOrder) -> DoneOrder:
-    """Write the live pages as files, as `judge contest publish`. Raises InputError, HostError, NotNowError."""
+    """Write the live pages, as `judge contest publish`. Raises InputError, HostError, NotNowError."""
     target = console.planned.folder / PUBLISHED
     return _once(console, order, write_pages, console.publish, str(console.planned.path), str(target))
 
 
 def write_pages(write: Publish, plan: str, directory: str) -> str:
-    """Write the live pages, in another process; return a description."""
+    """Write the live pages; return a description."""
     target = Path(directory)
     write(Path(plan), target)
     return f"{target.name} has the current pages and events"

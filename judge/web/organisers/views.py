@@ -1,4 +1,4 @@
-"""Values of the organisers' pages for their templates."""
+"""Values of the organisers' pages."""
 
 import shutil
 import threading
@@ -35,7 +35,7 @@ CHECK_S = 60.0
 
 
 def overview(console: Console) -> Mapping[str, Any]:
-    """Return the first page: running and waiting games, failures, and free resources."""
+    """Return the first page: games, failures, free resources."""
     contest = console.contest()
     values: dict[str, Any] = {
         "room": room_of(console.planned.folder),
@@ -97,7 +97,7 @@ def submissions(console: Console, before: int | None) -> Mapping[str, Any]:
 
 
 def submission(console: Console, number: int) -> Mapping[str, Any]:
-    """Return a submission as its author sees it, and its history. Raises UnknownSubmissionError."""
+    """Return a submission and its history. Raises UnknownSubmissionError."""
     register = console.state.register
     found = register.get(number)
     shown = submission_values(console.state.directory, register, found, is_held=console.state.is_held(found.id))
@@ -105,7 +105,7 @@ def submission(console: Console, number: int) -> Mapping[str, Any]:
 
 
 def journal(console: Console, before: int | None) -> Mapping[str, Any]:
-    """Return a page of the journal, newest first, with the senders of orders."""
+    """Return a page of the journal, newest first, with orders' senders."""
     contest = console.contest()
     found = console.journal_before(before, JOURNAL)
     told = [line for _, line in found]
@@ -130,7 +130,7 @@ def orders(console: Console) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Free bytes of the contest folder's disk and of memory."""
+    """Free bytes of the contest's disk and of memory."""
 
     disk: int
     disk_of: int
@@ -149,10 +149,7 @@ def room_of(folder: Path) -> Room:
 
 
 class HealthCheck:
-    """Results of `judge doctor`, refreshed at intervals by one thread at a time.
-
-    The check starts containers and keeps a core busy, so it does not run during games.
-    """
+    """Results of `judge doctor`, refreshed by one thread at a time, and not during games: it keeps a core busy."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
