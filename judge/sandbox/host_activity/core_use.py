@@ -1,6 +1,6 @@
-"""How busy processors are, and with whose work: processes, the kernel's own threads, or a hypervisor's others.
+"""CPU use of cores by processes, kernel threads and other guests of a hypervisor (steal time).
 
-The judge's own processes are never counted as others.
+The judge's own processes are excluded.
 """
 
 import functools
@@ -18,50 +18,50 @@ from judge.sandbox.machine.procfs import PROC, children_of, process_ids, program
 TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 UNTAKEN_FIELDS = (3, 4, 5, 6)
-"""Of a line of /proc/stat: idle and iowait, in which nothing ran; irq and softirq, whose cause is not known (an agent
-with a storm of timers causes them too)."""
+"""Fields of /proc/stat that do not count as busy: idle, iowait, irq and softirq. An agent can cause interrupts
+(timers).
+"""
 
 INTERRUPT_FIELDS = (5, 6)
-"""Interrupts, and the work that they leave behind (softirq)."""
+"""Hardware and software interrupts (irq, softirq)."""
 
 STOLEN_FIELDS = (7,)
-"""What a hypervisor gave to others while a process wanted to run."""
+"""Steal time."""
 
 KERNEL_FLAG = 0x00200000
-"""Of a process that is a thread of the kernel (PF_KTHREAD); among the fields of /proc/PID/stat."""
+"""Flag of kernel threads (PF_KTHREAD) in /proc/PID/stat."""
 
 OWN_LISTED_S = 1.0
-"""How long a list of the judge's own processes is used."""
+"""Cache time of the list of the judge's own processes."""
 
 LISTED_S = 60.0
-"""How long a list of the kernel's threads is used: it makes new ones now and then, and a list takes milliseconds."""
+"""Cache time of the list of kernel threads, which takes milliseconds to read."""
 
 
 class Use(NamedTuple):
-    """How some processors were used since a fixed moment, in nanoseconds, of all of them together."""
+    """Cumulative use of a set of processors, in nanoseconds, summed over them."""
 
     busy_ns: int
-    """By processes, or by a hypervisor that stole them."""
+    """Time of processes, including steal time."""
     stolen_ns: int
-    """By the hypervisor alone: the processes that had the core then did not run."""
+    """Steal time only: the process on the core did not run."""
     interrupts_ns: int | None = None
-    """By interrupts, whoever caused them; not part of the busy time. None if the kernel does not count them."""
+    """Interrupts of any cause, not part of `busy_ns`. None if the kernel does not measure them."""
 
 
 class CoreUse:
-    """How some processors are used."""
+    """Measures the use of a set of processors."""
 
     def __init__(self, cores: Sequence[int]) -> None:
         self.cores = tuple(cores)
         self._own = OwnTime(self.cores)
 
     def now(self) -> Use:
-        """What they were used for so far, but for the judge's own processes.
+        """Return the use so far, without the judge's own processes.
 
-        Busy is what is not idle, for the kernel measures idle time. Busy time it samples at its ticks: a process that
-        runs at those moments only would seem to use a whole core, and not to be the one who does. Nor does it count
-        what the kernel does for nobody in particular: interrupts, and what they leave to a thread of each core (an
-        agent's storm of forks keeps that thread busy for a twentieth of the time).
+        Busy time is computed from idle time, which the kernel measures. The kernel only samples busy time at its
+        ticks, so a process that avoids or hits the ticks would falsify it. Interrupts and softirq threads are
+        excluded, because an agent can cause them.
         """
         stat = Path("/proc/stat").read_text(encoding="ascii")
         threads = (_run_ns(thread) for thread in _softirq_threads(self.cores))
@@ -70,14 +70,14 @@ class CoreUse:
         return Use(busy, parse_ns(stat, self.cores, STOLEN_FIELDS), interrupts)
 
     def kernel_threads(self) -> Mapping[int, int]:
-        """The processor time so far of each thread of the kernel that may run there, by its number.
+        """Return the CPU time in nanoseconds of each kernel thread that may run there, by PID, without softirq threads.
 
-        Without those of interrupts, which `now` leaves out. It reads a file for each, 2 us or so.
+        Reads one file per thread (about 2 us each).
         """
         return {pid: _run_ns(pid) for pid in _kernel_threads(self.cores, int(time.monotonic() / LISTED_S))}
 
     def kernel_ns(self, before: Mapping[int, int]) -> int:
-        """By how much the time of those threads has grown that run on these processors now."""
+        """Return the growth since `before` for the kernel threads that now run on these processors."""
         grown = 0
         for pid, then in before.items():
             with suppress(OSError):
@@ -87,16 +87,16 @@ class CoreUse:
 
 
 class OwnTime:
-    """CPU time of the judge's own processes that may run on some processors, see `own_processes`."""
+    """CPU time of the judge's processes (`own_processes`) that may run on a set of processors."""
 
     def __init__(self, cores: Iterable[int]) -> None:
         self._cores = frozenset(cores)
         self._listed_at = float("-inf")
         self._last: dict[int, int] = {}
-        """The CPU time of each process when it was read last: what has ended keeps its time."""
+        """Last reading by PID, kept after a process ends."""
 
     def ns(self) -> int:
-        """So far, in nanoseconds."""
+        """Return the time so far in nanoseconds."""
         now = time.monotonic()
         if now - self._listed_at >= OWN_LISTED_S:
             self._listed_at = now
@@ -112,20 +112,21 @@ class OwnTime:
 
 
 def own_processes() -> list[int]:
-    """This process, those above it, and their descendants, as far as the same program is run: workers of a contest, the
-    process that shows a game, the probe for stalls. Agents in containers are children of the Engine's."""
+    """List this process, its ancestors and their descendants that run the same program.
+
+    Processes in containers are children of the Engine and are not included.
+    """
     ours = _program_file(os.getpid())
     top = os.getpid()
     while (above := int(status_field(top, "PPid") or 0)) and _program_file(above) == ours:
         top = above
     found = [top]
-    for pid in found:  # it grows in the loop
+    for pid in found:  # The list grows in the loop.
         found += [child for child in children_of(pid) if _program_file(child) == ours]
     return found
 
 
 def _program_file(pid: int) -> str:
-    """The file of the program that a process runs; empty if this user may not know it."""
     with suppress(OSError):
         return os.readlink(f"{PROC}/{pid}/exe")  # noqa: PTH115 faster
     return ""
@@ -133,8 +134,7 @@ def _program_file(pid: int) -> str:
 
 @functools.cache
 def counts_interrupts() -> bool:
-    """Whether the kernel measures the time of interrupts (CONFIG_IRQ_TIME_ACCOUNTING); without it, /proc/stat has the
-    few that its ticks hit."""
+    """Whether the kernel measures interrupt time (CONFIG_IRQ_TIME_ACCOUNTING) instead of sampling it at its ticks."""
     if (PROC / "pressure" / "irq").exists():
         return True
     option = "CONFIG_IRQ_TIME_ACCOUNTING=y"
@@ -146,9 +146,9 @@ def counts_interrupts() -> bool:
 
 
 def parse_ns(stat: str, cores: Iterable[int], counted: Sequence[int] = UNTAKEN_FIELDS) -> int:
-    """The time of some processors since boot in the fields `counted`, from the text of a /proc/stat.
+    """Return the nanoseconds since boot in the fields `counted`, summed over the cores, from the text of /proc/stat.
 
-    In nanoseconds, but counted in ticks (10 ms as a rule). A processor that is not there counts nothing.
+    The resolution is one tick (usually 10 ms). Missing processors count 0.
     """
     names = {f"cpu{core}" for core in cores}
     ticks = 0
@@ -161,14 +161,14 @@ def parse_ns(stat: str, cores: Iterable[int], counted: Sequence[int] = UNTAKEN_F
 
 @functools.cache
 def _softirq_threads(cores: tuple[int, ...]) -> tuple[int, ...]:
-    """The threads to which the kernel leaves interrupts' work; none where they are hidden."""
+    """The softirq threads; empty where they are hidden."""
     names = {f"ksoftirqd/{core}" for core in cores}
     return tuple(pid for pid in process_ids() if program_name(pid) in names)
 
 
 @functools.lru_cache(maxsize=8)
 def _kernel_threads(cores: tuple[int, ...], _when: int) -> tuple[int, ...]:
-    """The kernel's other threads that may run on these processors; none where they are hidden."""
+    """Other kernel threads that may run on these processors; empty where they are hidden."""
     found = []
     for pid in process_ids():
         with suppress(OSError):
@@ -178,7 +178,6 @@ def _kernel_threads(cores: tuple[int, ...], _when: int) -> tuple[int, ...]:
 
 
 def _run_ns(pid: int) -> int:
-    """The processor time of a process's first thread."""
     try:
         return int((PROC / str(pid) / "schedstat").read_text(encoding="ascii").split()[0])
     except (OSError, ValueError):  # a kernel without CONFIG_SCHED_INFO

@@ -1,7 +1,7 @@
-"""Signs that somebody else stops or ends a container. No agent can cause them.
+"""Detects other programs that freeze or end a container. An agent cannot cause these signs.
 
-The Engine may go while the container lives: its stream ends, but PID 1 runs on, and so does the game. Somebody may hold
-a container still that the judge has let go: then time that passes is not the agent's.
+If the Engine stops, its streams end, but PID 1 and the game continue. If another program freezes a container, the
+time is not charged to the agent.
 """
 
 import os
@@ -19,19 +19,19 @@ ORDERS = {
     UNIFIED: (("cgroup.freeze", "1"), ("cgroup.events", "frozen 1")),
     "freezer": (("freezer.self_freezing", "1"), ("freezer.parent_freezing", "1")),
 }
-"""For each hierarchy the files, and their lines, that say that it or one above it was ordered to freeze."""
+"""Per hierarchy: files and the lines in them that mean that this cgroup or a parent was ordered to freeze."""
 
 
 class FirstProcess:
-    """A container's PID 1 as a source that ends when it does; `on_end` says what to make of that.
+    """Event source that ends when the container's PID 1 ends; it then returns the result of `on_end`.
 
-    It is watched by a handle, so a number that is given to another process later does not mislead.
+    It uses a pidfd, so a reused PID cannot confuse it.
     """
 
     events = select.EPOLLIN
 
     def __init__(self, pid: int, on_end: Callable[[], Sequence[tuple[Channel, bytes]]]) -> None:
-        """Raises OSError where there is no such process."""
+        """Raises OSError if the process does not exist."""
         self.fd = os.pidfd_open(pid)
         self.pid = pid
         self.ended = False
@@ -50,7 +50,7 @@ class FirstProcess:
         return self.on_end()
 
     def kill(self) -> bool:
-        """Kill it, and with it the container; False where this user may not, True also if it has ended."""
+        """Kill the process and with it the container. Returns False without permission, True also if it has ended."""
         with suppress(ProcessLookupError):
             try:
                 signal.pidfd_send_signal(self.fd, signal.SIGKILL)
@@ -59,10 +59,9 @@ class FirstProcess:
         return True
 
     def spread(self) -> None:
-        """Let it use every core that its container has, where this user may say so.
+        """Let the process use every core of its container, if permitted.
 
-        An Engine that is pinned hands its own cores down, and newer kernels (6.2) remember them: of several cores the
-        container would have those alone that the Engine has, too.
+        Processes inherit the CPU affinity of a pinned Engine, and Linux 6.2 and later keep it.
         """
         with suppress(OSError):
             os.sched_setaffinity(self.pid, range(os.sysconf("SC_NPROCESSORS_CONF")))
@@ -72,7 +71,7 @@ class FirstProcess:
 
 
 def is_ordered_frozen(groups: Mapping[str, Path]) -> bool:
-    """Whether any program ordered the kernel to freeze these cgroups; False if they are gone."""
+    """Whether any program ordered the kernel to freeze these cgroups. False if they no longer exist."""
     return any(
         _says(groups[hierarchy] / name, sign)
         for hierarchy, files in ORDERS.items()
@@ -82,7 +81,7 @@ def is_ordered_frozen(groups: Mapping[str, Path]) -> bool:
 
 
 def release(groups: Mapping[str, Path]) -> None:
-    """Thaw these cgroups, even if another program froze them: a frozen process cannot end."""
+    """Thaw these cgroups, even if another program froze them, because a frozen process cannot end."""
     for hierarchy, (name, word) in {UNIFIED: ("cgroup.freeze", "0"), "freezer": ("freezer.state", "THAWED")}.items():
         if hierarchy in groups:
             with suppress(OSError):

@@ -1,15 +1,13 @@
-"""Does what agents do, beside them, and says for how long the kernel stalled it: the program of a process of its own.
+"""Probe process: repeats ordinary operations next to the agents and measures how long the kernel stalls them.
 
-While an agent is waited for, it takes some memory, starts a thread, and reads a block of each disk that agents' files
-are on. That takes microseconds, or, on a disk, milliseconds; then it sleeps for some. What takes longer by
-`STALL_NS` is a stall, less
+While an agent is being waited for, each round allocates memory, starts a thread and reads a block from each disk
+with agents' files. This takes microseconds (milliseconds on a disk). Time above `STALL_NS` is a stall, minus:
 
-- the time in which this process could run and had no core (by its schedstat), and what a hypervisor took of its cores
-  (by /proc/stat): a busy core is no stall;
-- of a read what the transfers that the disk finished meanwhile account for, whoever wanted them: an agent can keep a
-  disk busy, but it cannot make it do little.
+- time without a core (schedstat) and steal time (/proc/stat): a busy core is no stall;
+- for a read, the time that the disk's finished transfers explain: an agent can keep a disk busy, but it cannot make
+  the disk do little.
 
-It imports nothing but the standard library, so that it starts in some 20 ms.
+It imports only the standard library, so that it starts in about 20 ms.
 """
 
 import _thread
@@ -24,20 +22,20 @@ from contextlib import suppress
 from typing import NamedTuple
 
 STALL_NS = 50_000_000
-"""What is done here takes less, also on a host with much to do."""
+"""A round takes less than this, even on a busy host."""
 
 PAUSE_NS, LONGEST_PAUSE_NS = 20_000_000, 200_000_000
-"""Between two rounds; and for so long an agent is waited for before the first one, so that quick games cost nothing."""
+"""Pause between rounds. The first also delays the first round, so that quick games cost nothing."""
 PAUSES = 50
-"""After so many pauses they become longer: the longer an agent is waited for, the less a short stall counts."""
+"""Number of short pauses before they become longer: short stalls matter less during a long wait."""
 
 TRANSFER_NS = 20_000_000
-"""How long a disk may take for a transfer: a disk that is only busy does at least 50 a second,"""
+"""Allowed time per transfer: a disk that is only busy completes at least 50 per second."""
 SECTOR_NS = 25_600
-"""and how much longer for each of its sectors of 512 bytes: 20 MB a second."""
+"""Additional allowed time per sector of 512 bytes (20 MB/s)."""
 
 PAGES = 128
-"""How many pages are taken: more than the kernel charges to a cgroup in advance."""
+"""Pages per allocation: more than the kernel charges to a cgroup in advance."""
 PAGE = mmap.PAGESIZE
 
 _LENGTH = struct.Struct("=I")
@@ -46,21 +44,21 @@ _TRIES = 100
 
 
 class Doing(NamedTuple):
-    """What the probe says of itself, in nanoseconds."""
+    """State of the probe. Times in nanoseconds."""
 
     stalled_ns: int
-    """Its stalls so far."""
+    """Total of the finished stalls."""
     began_ns: int = 0
-    """When that began which it does now, or when it will wake up; 0: it has not begun."""
+    """Start of the current operation, or the planned wake-up time; 0 if not started."""
     waited_ns: int = 0
-    """For how long it had wanted a core in vain by then."""
+    """Time spent waiting for a core until `began_ns`."""
     disk: int = 0
-    """The disk that it reads, counted from 1; 0: none."""
+    """Number of the disk being read, from 1; 0 if none."""
     spent_ns: int = 0
-    """What that disk had spent by then, see `Disk`."""
+    """`Disk.spent_ns` of that disk at `began_ns`."""
 
     def total_ns(self, now: int, waited_ns: int, spent_ns: int) -> int:
-        """The stalls, with the one of what is being done at `now`."""
+        """Return the total stall time, including the current operation at `now`."""
         if not self.began_ns or now - self.began_ns < STALL_NS:
             return self.stalled_ns
         span = now - self.began_ns - (waited_ns - self.waited_ns) - (spent_ns - self.spent_ns)
@@ -68,7 +66,7 @@ class Doing(NamedTuple):
 
 
 class SharedPage:
-    """Memory that judge and probe share: since when an agent is waited for, and what the probe is doing."""
+    """Memory shared by judge and probe: the start of the wait for an agent, and the probe's state."""
 
     SIZE = PAGE
 
@@ -77,30 +75,30 @@ class SharedPage:
         self._numbers = memoryview(self._memory).cast("Q")
 
     def wanted_since(self) -> int:
-        """The moment since which an agent is waited for; 0: none is."""
+        """Start of the wait for an agent; 0 if there is no wait."""
         return self._numbers[_WANTED]
 
     def want(self, since: int) -> None:
-        """Say so; only the judge does."""
+        """Set `wanted_since`. Only called by the judge."""
         self._numbers[_WANTED] = since
 
     def lists_taken(self) -> int:
-        """How many lists of files the probe has taken."""
+        """Number of file lists that the probe has received."""
         return self._numbers[_TAKEN]
 
     def take_list(self) -> None:
-        """Say that one more is taken; only the probe does."""
+        """Increment `lists_taken`. Only called by the probe."""
         self._numbers[_TAKEN] += 1
 
     def tell(self, doing: Doing) -> None:
-        """Say what is being done; only the probe does. The sequence is odd meanwhile."""
+        """Publish the probe's state. Only called by the probe. The sequence number is odd while it is written."""
         self._numbers[_SEQUENCE] += 1
         for index, number in enumerate(doing):
             self._numbers[_STALLED + index] = number
         self._numbers[_SEQUENCE] += 1
 
     def doing(self) -> Doing:
-        """What the probe told last."""
+        """Return the last published state."""
         for _ in range(_TRIES):
             before = self._numbers[_SEQUENCE]
             doing = Doing(*self._numbers[_STALLED : _STALLED + len(Doing._fields)])
@@ -109,16 +107,16 @@ class SharedPage:
         return doing
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Unmap the memory."""
         self._numbers.release()
         self._memory.close()
 
 
 class Disk:
-    """The disk of a file, or all disks of the host where the file system does not say which is its own."""
+    """The disk of a file, or all disks of the host if the file system does not reveal its disk."""
 
     def __init__(self, path: str) -> None:
-        """Raises OSError where there is no such file."""
+        """Raises OSError if the file does not exist."""
         self.path = path
         self._block = mmap.mmap(-1, PAGE)
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -127,20 +125,22 @@ class Disk:
         try:
             own = f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat"
             self._statistics, self._first = os.open(own, os.O_RDONLY | os.O_CLOEXEC), 0
-        except FileNotFoundError:  # an overlay, for example
+        except FileNotFoundError:  # For example, an overlay file system.
             self._statistics, self._first = os.open("/proc/diskstats", os.O_RDONLY | os.O_CLOEXEC), 3
 
     def spent_ns(self) -> int:
-        """What all transfers of the disk so far may have taken, see `TRANSFER_NS`."""
+        """Return the time that all transfers so far may have taken (`TRANSFER_NS`, `SECTOR_NS`)."""
         lines = os.pread(self._statistics, 1 << 16, 0).decode("ascii").splitlines()
         return sum(spent_ns(line.split()[self._first :]) for line in lines)
 
     def close(self) -> None:
-        """Close its statistics."""
+        """Close the statistics file."""
         os.close(self._statistics)
 
     def read(self) -> None:
-        """Read the first block of the file from the disk, not from memory; OSError where that cannot be."""
+        """Read the first block of the file from the disk, bypassing the page cache. Raises OSError if that is
+        impossible.
+        """
         fd = os.open(self.path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             os.preadv(fd, [self._block], 0)
@@ -149,25 +149,25 @@ class Disk:
 
 
 def spent_ns(statistics: Sequence[str]) -> int:
-    """What the transfers may have taken that a line of the kernel's statistics of disks counts."""
+    """Return the time that the transfers in a line of the kernel's disk statistics may have taken."""
     reads, _, sectors_read, _, writes, _, sectors_written = map(int, statistics[:7])
     return (reads + writes) * TRANSFER_NS + (sectors_read + sectors_written) * SECTOR_NS
 
 
 TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 STEAL = 8
-"""The field of a line of /proc/stat with what a hypervisor took, the name being the first."""
+"""Index of steal time in a line of /proc/stat; the name is field 0."""
 
 
 def stolen_ns(stat: str, cores: Container[int]) -> int:
-    """What a hypervisor took of some cores, from the text of a /proc/stat."""
+    """Return the steal time of some cores, from the text of /proc/stat."""
     lines = (line.split() for line in stat.splitlines() if line.startswith("cpu"))
     ours = (fields for fields in lines if fields[0][3:].isdigit() and int(fields[0][3:]) in cores)
     return sum(int(fields[STEAL]) for fields in ours) * TICK_NS
 
 
 def waited_ns(schedstat: int) -> int:
-    """For how long the process of an open /proc/PID/schedstat wanted a core in vain. OSError if it is gone."""
+    """Return the time without a core, from an open /proc/PID/schedstat. Raises OSError if the process is gone."""
     return int(os.pread(schedstat, 128, 0).split()[1])
 
 
@@ -176,13 +176,13 @@ def _start_thread() -> None:
 
 
 def list_of(paths: Sequence[str]) -> bytes:
-    """A list of files as it goes through the pipe."""
+    """Encode a list of files for the pipe."""
     data = "\0".join(paths).encode("utf-8", "surrogateescape")
     return _LENGTH.pack(len(data)) + data
 
 
 def read_list(pipe: int) -> list[str] | None:
-    """The files of the next list; None at the end of the pipe."""
+    """Read the next list of files. None at the end of the pipe."""
     head = _read(pipe, _LENGTH.size)
     if not head:
         return None
@@ -198,7 +198,7 @@ def _read(pipe: int, size: int) -> bytes:
 
 
 class Probe:
-    """Reads lists of files from a pipe and works beside those of the last one, until the judge closes its end."""
+    """Runs rounds on the last list of files from a pipe, until the judge closes the pipe."""
 
     def __init__(self, page: SharedPage) -> None:
         self._page = page
@@ -208,11 +208,11 @@ class Probe:
         self._stolen_ns = 0
         self._stalled_ns = 0
         self._disks: list[Disk] = []
-        # One mapping for all rounds: where there is no memory a new one is refused, and the fault in an old one waits.
+        # One mapping for all rounds: without free memory, a new mapping fails, but a page fault in an old one waits.
         self._memory = mmap.mmap(-1, PAGES * PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
     def run(self, pipe: int) -> None:
-        """Do a round whenever an agent is waited for."""
+        """Run a round whenever an agent is being waited for."""
         poll = select.poll()
         poll.register(pipe, select.POLLIN)
         pause = PAUSE_NS
@@ -232,7 +232,6 @@ class Probe:
                     self._time(disk.read, number)
 
     def _take_list(self, pipe: int) -> bool:
-        """Work beside the files of the next list; False if there is none any more."""
         paths = read_list(pipe)
         if paths is None:
             return False
@@ -247,12 +246,12 @@ class Probe:
         self._memory.madvise(mmap.MADV_DONTNEED)
 
     def _time(self, thing: Callable[[], None], disk: int = 0, sleep_ns: int = 0) -> None:
-        """Do a thing that sleeps for `sleep_ns` by its own will; what takes longer is a stall, from the last one on."""
+        """Run `thing`, which sleeps for `sleep_ns` on purpose, and add the excess time to the stalls."""
         spent = self._disks[disk - 1].spent_ns if disk else int
         began = time.monotonic_ns() + sleep_ns
         doing = Doing(self._stalled_ns, began, waited_ns(self._schedstat), disk, spent())
         self._page.tell(doing)
-        with suppress(OSError, RuntimeError):  # the file is gone, or a limit reached: that says nothing of the kernel
+        with suppress(OSError, RuntimeError):  # The file is gone or a limit is reached: no sign of a stall.
             thing()
         now = time.monotonic_ns()
         if now - began >= STALL_NS:
@@ -260,7 +259,6 @@ class Probe:
             self._stalled_ns = doing.total_ns(now, lost, spent())
 
     def _look_at_hypervisor(self) -> int:
-        """What it took since the last look."""
         stat, before = os.pread(self._stat, 1 << 16, 0).decode("ascii"), self._stolen_ns
         self._stolen_ns = stolen_ns(stat, self._cores)
         return self._stolen_ns - before

@@ -1,9 +1,7 @@
-"""Stalls of the host: time for which the kernel lets processes sleep that want nothing unusual.
+"""Detects host stalls: intervals in which the kernel delays ordinary operations (locks, reclaim, slow disks).
 
-A task that sleeps on a lock of the kernel, on memory that is being freed or on a slow disk takes no processor from
-anybody. Many such sleeps an agent can cause to itself, and by them it raises the pressure figures of its own box and of
-the whole host. So no figure of an agent's makes a stall, but what happens meanwhile to a process of the judge's (the
-probe, `judge.sandbox.host_activity.stall_probe`), beside the boxes and on a core of the judge's.
+An agent can raise the pressure figures of its box and of the host, so these prove nothing. Only delays of a probe
+process of the judge (`judge.sandbox.host_activity.stall_probe`), on the judge's core, count as stalls.
 """
 
 import os
@@ -28,26 +26,26 @@ HOST_PRESSURE = [PROC / "pressure" / name for name in ("memory", "io")]
 
 PATIENCE_NS = 50_000_000
 NAP_S = 0.0005
-"""How long a probe that waits for a core is waited for, and how often it is looked at."""
+"""Timeout (`PATIENCE_NS`) and polling interval of waits for the probe."""
 
 
 class StallWatch:
-    """The probe, and the pressure of the host; for several games at once, each in a thread.
+    """The probe and the host's pressure figures, for several games at once, each in its thread.
 
-    The probe ends with `close`, and with the judge's process.
+    The probe ends with `close` or with the judge's process.
     """
 
     def __init__(self, near: Iterable[Nearby]) -> None:
-        """Start the probe near these boxes. Raises OSError where no process can be started."""
+        """Start the probe for these boxes. Raises OSError if the process cannot be started."""
         places = list(near)
         self.cgroups = _cgroups_of(places)
-        """Those that the probe was moved to, where that can be."""
+        """Cgroups that the probe was moved to, where possible."""
         self._lock = Lock()
-        """Of what follows."""
+        """Protects the following attributes."""
         self._disks: list[Disk] = []
         self._lists = 0
         self._waiting: set[Hashable] = set()
-        """The games whose agents are waited for."""
+        """Games that wait for an agent."""
         self._pressure = Pressure(HOST_PRESSURE)
         memory = os.memfd_create("judge-stalls", os.MFD_CLOEXEC)
         theirs, self._pipe = os.pipe2(os.O_CLOEXEC)
@@ -60,20 +58,20 @@ class StallWatch:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                process_group=0,  # Ctrl-C at the terminal is the judge's
+                process_group=0,  # Ctrl-C at the terminal must only reach the judge.
             )
         finally:
             os.close(memory)
             os.close(theirs)
         self._schedstat = os.open(PROC / str(self._process.pid) / "schedstat", os.O_RDONLY)
         for cgroup in self.cgroups:
-            with suppress(OSError):  # of version 2 none may have both processes and children
+            with suppress(OSError):  # A cgroup of version 2 cannot have both processes and children.
                 (cgroup / "cgroup.procs").write_text(str(self._process.pid), encoding="ascii")
         self.attach_to(places)
 
     @property
     def pid(self) -> int:
-        """The probe's process."""
+        """PID of the probe."""
         return self._process.pid
 
     @property
@@ -81,10 +79,10 @@ class StallWatch:
         """Whether the probe runs."""
         return self._process.poll() is None
 
-    def attach_to(self, places: Iterable[Nearby], *, at_once: bool = True) -> None:
-        """Read the disks of other boxes from now on, in the same cgroups. Raises OSError where the probe is gone.
+    def go_near(self, places: Iterable[Nearby], *, at_once: bool = True) -> None:
+        """Read the disks of other boxes in the same cgroups from now on. Raises OSError if the probe is gone.
 
-        `at_once`: on return the probe has begun to.
+        With `at_once`, wait until the probe uses them.
         """
         disks = list(_disks(path for place in places for path in place.files))
         with self._lock:
@@ -98,7 +96,7 @@ class StallWatch:
             time.sleep(NAP_S)
 
     def rest(self) -> bool:
-        """Let go of all disks; False if the probe still reads one after a moment, or is gone."""
+        """Release all disks. Returns False if the probe still reads one after a short wait, or is gone."""
         with suppress(OSError):
             with self._lock:
                 self._waiting.clear()
@@ -114,11 +112,11 @@ class StallWatch:
 
     def _has_taken_lists(self) -> bool:
         if not self.is_running:
-            raise ChildProcessError("the process that tells of stalls has ended")
+            raise ChildProcessError("the stall probe process has ended")
         return self._page.lists_taken() == self._lists
 
     def want(self, since: int, game: Hashable = None) -> None:
-        """An agent of a game is waited for since this moment; 0: none is. The probe works while one of any game is."""
+        """Set the time since which a game waits for an agent; 0 ends the wait. The probe works while any game waits."""
         with self._lock:
             self._waiting.discard(game)
             if not self._waiting:
@@ -127,10 +125,10 @@ class StallWatch:
                 self._waiting.add(game)
 
     def stalled_ns(self, *, most: bool = False) -> int | None:
-        """For how long the probe was stalled so far; None if it cannot tell.
+        """Return the probe's total stall time; None if unknown.
 
-        While it waits for a core, nobody can tell since when: it gets a moment to go on, and if it does not, what it
-        does is no stall. `most`: at once, and then it is one, for a reading that others are compared with.
+        While the probe waits for a core, that wait cannot be measured. The probe then gets a short time to continue;
+        otherwise its current operation does not count. With `most` it counts immediately: use it for baseline readings.
         """
         until = time.monotonic_ns() + PATIENCE_NS
         while self._process.poll() is None:
@@ -152,7 +150,7 @@ class StallWatch:
         return None
 
     def pressure_ns(self) -> int | None:
-        """For how long whatever wanted to run on this host waited for memory or a disk instead; see `Pressure`."""
+        """Return how long runnable tasks of this host waited for memory or a disk instead; see `Pressure`."""
         return self._pressure.read()
 
     def close(self) -> None:
@@ -173,17 +171,17 @@ class StallWatch:
 
 @dataclass(slots=True)
 class _Shared:
-    """A watch and the games that have it now, by what is near their boxes, the oldest first."""
+    """A watch and its current games (the files near their boxes), oldest first."""
 
     watch: StallWatch
     games: list[Sequence[Nearby]] = field(default_factory=list)
 
 
 class _Watches:
-    """The watches of this process, one for all its games in the same cgroups; a fork has none of its parent's.
+    """The watches of this process: one for all games in the same cgroups. A forked child starts without any.
 
-    A watch reads the disks of one of its games: agents' files are in one directory, and images are the Engine's. That
-    game's place takes another one when it ends. A watch that no game has is kept for the next one.
+    A watch reads the disks of one of its games; agents' files share a directory. When that game ends, another
+    takes its place. An idle watch is kept for the next game.
     """
 
     def __init__(self) -> None:
@@ -192,12 +190,11 @@ class _Watches:
         self._process = 0
 
     def take(self, places: Sequence[Nearby]) -> _Shared:
-        """One near these boxes, or near those of a game that goes on. Raises OSError where none can be started."""
         cgroups = _cgroups_of(places)
         with self._lock:
             if self._process != os.getpid():
                 self._process, self._shared = os.getpid(), {}
-                Finalize(None, self.close, exitpriority=0)  # at the end of a worker process too
+                Finalize(None, self.close, exitpriority=0)  # Worker processes also run finalizers.
             shared = self._shared.get(cgroups)
             if shared is None or not self._goes_on(shared, places):
                 shared = self._shared[cgroups] = _Shared(StallWatch(places))
@@ -205,7 +202,6 @@ class _Watches:
         return shared
 
     def put(self, shared: _Shared, places: Sequence[Nearby]) -> None:
-        """A game has ended that had a watch."""
         with self._lock:
             was_near = shared.games[0] == places
             shared.games.remove(places)
@@ -221,14 +217,13 @@ class _Watches:
                 shared.watch.close()
 
     def close(self) -> None:
-        """End all."""
         with self._lock:
             while self._shared:
                 self._shared.popitem()[1].watch.close()
 
     @staticmethod
     def _goes_on(shared: _Shared, places: Sequence[Nearby]) -> bool:
-        """Whether the watch can be that of one more game. If not it is closed, by the last game that has it."""
+        """Whether the watch can serve another game. If not, its last game closes it."""
         if shared.games:
             return shared.watch.is_running
         if shared.watch.is_running:
@@ -244,9 +239,9 @@ _WATCHES = _Watches()
 
 @contextmanager
 def watch_stalls(near: Iterable[Nearby]) -> Iterator[StallWatch]:
-    """A watch near these boxes, which games of this process have had before or have too: to start one takes 20 ms.
+    """Context manager: a watch for these boxes, shared with other games of this process (starting one takes 20 ms).
 
-    Raises OSError where no process can be started.
+    Raises OSError if no process can be started.
     """
     places = list(near)
     shared = _WATCHES.take(places)
@@ -261,7 +256,7 @@ def _cgroups_of(places: Iterable[Nearby]) -> frozenset[Path]:
 
 
 def _disks(paths: Iterable[Path]) -> Iterator[Disk]:
-    """The disks of those of the files that can be read past the memory."""
+    """Disks of the files that can be read bypassing the page cache."""
     for path in dict.fromkeys(map(str, paths)):
         with suppress(OSError):
             disk = Disk(path)
