@@ -1,8 +1,7 @@
-"""A copy of an agent's files for one box, so that no other box shares with it what the kernel keeps for a file.
+"""Copies an agent's files for one box, so that no other box shares the kernel's state of these files.
 
-The kernel keeps for each file which of its pages are in memory, its locks, its watches and which processes wait on its
-pages, and for each directory which names are missing. An agent can change these although the files are read-only. In a
-shared directory it could pass numbers to its next game, and to other boxes at the same time.
+The kernel keeps cached pages, locks, watches and waiting processes per file, and missing names per directory. An agent
+can change this state of read-only files, and could use it to send data to its next game or to other boxes.
 """
 
 import shutil
@@ -16,18 +15,18 @@ from judge.sandbox.machine.owner import remove_directory
 
 @dataclass(frozen=True, slots=True)
 class ProgramCopy:
-    """The copy at `path` of the agent's files in `source`."""
+    """A copy of the agent's files in `source`, at `path`."""
 
     source: Path
     path: Path
 
     def make(self) -> None:
-        """Copy all files, in place of a former copy. Raises HostError if there is no room for them."""
+        """Copy all files, replacing an earlier copy. Raises HostError if the disk is full."""
         remove_directory(self.path)
         try:
-            shutil.copytree(self.source, self.path, symlinks=True)  # a link is resolved in the box, not here
+            shutil.copytree(self.source, self.path, symlinks=True)  # Links are resolved in the box.
         except OSError as error:
-            # `shutil.Error` has a list of files with their reasons instead of one reason.
+            # `shutil.Error` has a list of files with reasons instead of one reason.
             reason = error.args[0][0][-1] if isinstance(error, shutil.Error) else error.strerror
             raise HostError(
                 f"The files in {self.source} could not be copied for a box: {reason}: make room in "

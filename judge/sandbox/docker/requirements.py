@@ -1,7 +1,4 @@
-"""What a policy demands of the host, held against what the Engine says it has: no game starts with less than that.
-
-And what no box may be made with: two profiles of AppArmor at once.
-"""
+"""Checks the host against the policy's requirements before a game, and refuses stacked AppArmor profiles."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -14,7 +11,7 @@ from judge.sandbox.docker.engine import Engine
 
 
 def require(policy: BoxPolicy) -> None:
-    """Ask the Engine and the profiles; HostError or InputError with the fix for the first demand that is not met."""
+    """Check the Engine and the profiles. Raises HostError or InputError, with the fix, for the first unmet requirement."""
     for name in {policy.seccomp, *policy.seccomp_of.values()}:
         seccomp.engine_text(name)
     with closing(Engine(policy.start_timeout_s)) as engine:
@@ -22,13 +19,13 @@ def require(policy: BoxPolicy) -> None:
 
 
 def refuse_unmet(policy: BoxPolicy, info: Mapping[str, Any]) -> None:
-    """Raise HostError unless the Engine of this `info` (API 1.41, `GET /info`) has all that `policy` demands."""
+    """Raise HostError unless the Engine with this `info` (API 1.41, `GET /info`) meets all requirements of `policy`."""
     for sentence in unmet(policy, info):
         raise HostError(f"{sentence}; the policy asks for it and nothing less is played under it")
 
 
 def unmet(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each demand that the Engine of this `info` does not meet."""
+    """Yield one sentence per requirement that the Engine with this `info` does not meet."""
     has = security_options(info)
     if policy.seccomp != seccomp.ENGINE and "seccomp" not in has:
         yield (
@@ -59,11 +56,11 @@ def unmet(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[str]:
 
 
 def refuse_stack(label: str) -> None:
-    """Raise HostError if this label of AppArmor, of a box's PID 1, is a stack of profiles: `crun//&docker-default`.
+    """Raise HostError if the AppArmor label of a box's PID 1 is a profile stack, such as `crun//&docker-default`.
 
-    The Engine's profile allows signals to processes whose label is its own name alone. In a stack there are none, so an
-    agent could not end its own children, nor PID 1 what an agent left. It happens where the host has a profile for the
-    runtime too, and the runtime forbids new privileges before it changes to the Engine's: crun does, runc does not.
+    The Engine's profile only allows signals to processes labelled with exactly its name. In a stack, an agent could
+    not end its children, and PID 1 could not end the agent's remaining processes. A stack results if the host has a
+    profile for the runtime, and the runtime sets no_new_privs before it changes to the Engine's profile, as crun does.
     """
     stack, _, _ = label.partition(" ")
     if "//&" not in stack:

@@ -1,6 +1,6 @@
-"""A container's cgroups, found and read from outside: v1, v2 and hybrid hosts.
+"""Finds and reads a container's cgroups from outside, on v1, v2 and hybrid hosts.
 
-A counter whose cgroup is gone keeps the value that was read last.
+A counter keeps its last value after the cgroup is removed.
 """
 
 import errno
@@ -18,25 +18,25 @@ from judge.sandbox.box import Channel, Meter, Readings
 from judge.sandbox.machine.procfs import BUSY_STATES
 
 FULL = "full .*total="
-"""The pattern of the line of a pressure file for time in which none ran."""
+"""Pattern of the "full" line of a pressure file: time in which no task ran."""
 
 SOME = "some .*total="
-"""The same for time in which any waited."""
+"""Pattern of the "some" line: time in which at least one task waited."""
 
-MAX_OPEN_FILES = 64
-"""So many stat files of threads are kept open for a cgroup, and those of one look more."""
+MOST_OPEN = 64
+"""Maximum number of per-thread stat files kept open between readings."""
 
-MAX_LISTING_BYTES = 1 << 16
-"""Bytes of a list of threads that are read."""
+LONGEST_LISTING = 1 << 16
+"""Maximum number of bytes read from a list of threads."""
 
 UNIFIED = ""
-"""The key of the unified (v2) hierarchy, where v1 hierarchies have the names of their controllers."""
+"""Key of the unified (v2) hierarchy. The keys of v1 hierarchies are their controllers' names."""
 
 log = get_logger()
 
 
 def parse_memberships(text: str) -> dict[str, str]:
-    """The hierarchies of a /proc/PID/cgroup and the process's path in each; raises ValueError if it is none."""
+    """Parse /proc/PID/cgroup into hierarchy -> path. Raises ValueError if the text is malformed."""
     paths = {}
     for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
@@ -45,7 +45,7 @@ def parse_memberships(text: str) -> dict[str, str]:
 
 
 def parse_mounts(text: str) -> dict[str, tuple[str, Path]]:
-    """The hierarchies of a /proc/PID/mountinfo: which path in the hierarchy is mounted where; the first mount wins."""
+    """Parse /proc/PID/mountinfo into hierarchy -> (root path, mount point). The first mount wins."""
     mounts: dict[str, tuple[str, Path]] = {}
     for line in text.splitlines():
         left, _, right = line.partition(" - ")
@@ -62,12 +62,12 @@ def parse_mounts(text: str) -> dict[str, tuple[str, Path]]:
 
 
 def locate(cgroup: str, mountinfo: str) -> dict[str, Path]:
-    """The directories of a process's cgroups, from the texts of its /proc/PID/cgroup and of our own mountinfo."""
+    """Return the cgroup directories of a process, from its /proc/PID/cgroup and this process's mountinfo."""
     mounts = parse_mounts(mountinfo)
     found = {}
     for name, path in parse_memberships(cgroup).items():
         root, point = mounts.get(name, ("", None))
-        if point is None or ".." in path.split("/"):  # outside of our own cgroup namespace
+        if point is None or ".." in path.split("/"):  # Outside this process's cgroup namespace.
             continue
         inside = os.path.relpath(path, root)
         if not inside.startswith(".."):
@@ -76,10 +76,10 @@ def locate(cgroup: str, mountinfo: str) -> dict[str, Path]:
 
 
 def find_cgroups(pid: int, container: str) -> dict[str, Path] | None:
-    """The cgroup directories of a container by its PID 1 that this process sees; None if the Engine's process numbers
-    are not ours.
+    """Return the visible cgroup directories of a container, from its PID 1.
 
-    A process of that number whose cgroups have the container's id proves that judge and Engine share a kernel.
+    Returns None if the Engine's PIDs are those of another kernel or namespace. The check is that the process's cgroups
+    contain the container's id.
     """
     try:
         text = Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8")
@@ -91,10 +91,10 @@ def find_cgroups(pid: int, container: str) -> dict[str, Path] | None:
 
 
 def outermost(cgroup: Path) -> Path:
-    """The outermost cgroup of the container that `cgroup` is of.
+    """Return the container's outermost cgroup above `cgroup`.
 
-    crun puts the processes of `docker-ID.scope` into a cgroup of their own below it, with the same limits. Where memory
-    ends, the kernel counts that at the one of the two that ends first, and at all above it.
+    crun puts the processes of `docker-ID.scope` into a child cgroup with the same limits. The kernel counts an
+    out-of-memory event at the cgroup that reaches its limit first, and at all its parents.
     """
     parent = cgroup.parent
     return parent if _CONTAINER_ID.search(parent.name) and not _CONTAINER_ID.search(cgroup.name) else cgroup
@@ -102,28 +102,28 @@ def outermost(cgroup: Path) -> Path:
 
 @cache
 def tell_hidden() -> None:
-    """Say, once in each process that plays, that no cgroup of the Engine's is visible, though it runs here."""
+    """Log, once per process, that the cgroups of the local Engine are hidden."""
     log.warning(
-        "the Engine's cgroups are hidden: what others take of an agent's cores is not known, so an agent that is "
-        "starved loses on time, and freezing is slow; show this process the host's /sys/fs/cgroup (ip netns exec "
+        "the Engine's cgroups are hidden: CPU use of other programs on an agent's cores is unknown, so a delayed agent "
+        "loses on time, and freezing is slow; make the host's /sys/fs/cgroup visible to this process (ip netns exec "
         "hides it, nsenter --net does not)"
     )
 
 
 @dataclass(slots=True)
 class Counter:
-    """One number of one cgroup file, kept open; it never falls, and keeps its value when the cgroup is gone."""
+    """One number of a cgroup file that is kept open. It never falls, and keeps its value if the cgroup is removed."""
 
     fd: int
     key: str = ""
-    """The pattern before the number in a file with many numbers; else empty."""
+    """Pattern before the number in a file with several numbers, else empty."""
     factor: int = 1
     value: int | None = None
     base: int = 0
-    """What is subtracted: the number when counting began."""
+    """Start value, which is subtracted."""
 
     def read(self) -> int | None:
-        """The number now, times `factor`, less `base`; None when there never was one."""
+        """Return the number times `factor`, minus `base`; None if it could never be read."""
         try:
             text = os.pread(self.fd, 4096, 0)
             if self.key:
@@ -136,9 +136,9 @@ class Counter:
 
 
 class Pressure:
-    """For how long tasks waited for memory or a disk, by the kernel's pressure figures: by default while none ran.
+    """Pressure figure: time for which tasks waited for memory or a disk, by default while no task ran.
 
-    Whoever causes its own waiting causes these figures, too.
+    Tasks that cause their own waiting also raise it.
     """
 
     def __init__(self, files: Iterable[Path], line: str = FULL) -> None:
@@ -148,7 +148,7 @@ class Pressure:
                 self.counters.append(Counter(os.open(path, os.O_RDONLY), line, 1000))
 
     def read(self) -> int | None:
-        """Nanoseconds so far; None if the kernel does not count it."""
+        """Return the nanoseconds so far; None if the kernel does not measure it."""
         values = [value for counter in self.counters if (value := counter.read()) is not None]
         return sum(values) if values else None
 
@@ -159,11 +159,11 @@ class Pressure:
 
 _CONTAINER_ID = re.compile("[0-9a-f]{64}")
 V1_THREADS = "tasks"
-"""The file of threads in version 1; while it is open it shows the same list for a second."""
+"""The list of threads in version 1. An open file shows the same list for one second."""
 
 
 class Threads:
-    """The threads of a cgroup. Their files stay open: to look at a few takes some microseconds."""
+    """States of a cgroup's threads. Files stay open, so that a check takes microseconds."""
 
     def __init__(self, listing: Path) -> None:
         """`listing` is the cgroup's file of threads."""
@@ -171,10 +171,10 @@ class Threads:
         self._is_kept = listing.name != V1_THREADS
         self._open_listing = -1
         self._states: dict[bytes, int] = {}
-        """The open stat files, by thread; one of a thread that is gone can not be read."""
+        """Open stat files by thread. Those of ended threads cannot be read."""
 
     def are_busy(self) -> bool:
-        """Whether one runs, is ready to run, or waits for a disk."""
+        """Whether a thread runs, is ready to run, or waits for a disk."""
         try:
             threads = self._threads()
         except OSError:
@@ -188,7 +188,6 @@ class Threads:
         self._close_states()
 
     def _threads(self) -> list[bytes]:
-        """The numbers of all threads; raises OSError."""
         if self._open_listing < 0:
             self._open_listing = os.open(self._listing, os.O_RDONLY)
         try:
@@ -207,21 +206,24 @@ class Threads:
             os.close(self._states.popitem()[1])
 
     def _state(self, thread: bytes) -> str:
-        """The letter of its state; a space if it is gone."""
         for _ in range(2):
             try:
                 if thread not in self._states:
                     self._states[thread] = os.open(b"/proc/%b/stat" % thread, os.O_RDONLY)
                 text = os.pread(self._states[thread], 4096, 0)
                 return chr(text[text.rindex(b")") + 2])
-            except (OSError, LookupError, ValueError):  # the file is of a former thread with its number, or it is gone
+            except (
+                OSError,
+                LookupError,
+                ValueError,
+            ):  # The thread has ended, or the file belongs to an earlier thread with this number.
                 if (fd := self._states.pop(thread, None)) is not None:
                     os.close(fd)
         return " "
 
 
 class CgroupMeter(Meter):
-    """Reads a container's counters: a few microseconds each, for the files stay open."""
+    """Reads a container's counters. Files stay open, so that a reading takes a few microseconds."""
 
     def __init__(self, directories: Mapping[str, Path]) -> None:
         super().__init__()
@@ -255,7 +257,7 @@ class CgroupMeter(Meter):
     def restart(self) -> None:
         if self._is_v1:
             (self._memory / "memory.max_usage_in_bytes").write_text("0", encoding="ascii")
-        else:  # each open file of a peak has its own, since it was written to
+        else:  # The kernel keeps one peak per open file, since the last write to that file.
             fd = os.open(self._memory / "memory.peak", os.O_RDWR)
             try:
                 os.write(fd, b"0")
@@ -282,7 +284,7 @@ class CgroupMeter(Meter):
                 counter.value = None
 
     def memory_bytes(self) -> int | None:
-        """Memory in use now, which may fall; None when the cgroup is gone. Takes less than two microseconds."""
+        """Memory in use now; None if the cgroup is gone. Takes less than 2 us."""
         try:
             return int(os.pread(self._used.fd, 32, 0)) if self._used else None
         except (OSError, ValueError):
@@ -292,7 +294,7 @@ class CgroupMeter(Meter):
         return self._cpu.read() if self._cpu else None
 
     def waited_ns(self) -> int | None:
-        """Time without a core; None before Linux 5.13, which counts it first."""
+        """Time spent waiting for a core; None before Linux 5.13."""
         return self._waited.read() if self._waited else None
 
     def is_busy(self) -> bool | None:
@@ -305,7 +307,7 @@ class CgroupMeter(Meter):
         peak, cap, kills, cpu = (
             counter.read() if counter else None for counter in (self._peak, self._cap, self._kills, self._cpu)
         )
-        # Whether the container was at its own cap: version 2 counts it, and of version 1 the peak is exact.
+        # Whether the container reached its own limit: version 2 counts this, version 1 has an exact peak.
         reached_cap: bool | None = None
         if self._ooms is not None:
             reached_cap = bool(self._ooms.read())
@@ -322,7 +324,6 @@ class CgroupMeter(Meter):
             os.close(self._fds.pop())
 
     def _counter(self, directory: Path | None, names: Sequence[str], key: str = "", factor: int = 1) -> Counter | None:
-        """The counter in the first of these files that there is."""
         for name in names if directory else ():
             try:
                 fd = os.open(directory / name, os.O_RDONLY)  # type: ignore[operator]
@@ -334,14 +335,14 @@ class CgroupMeter(Meter):
 
 
 NEAR_CAP = 1 << 20
-"""The kernel charges several pages at once: so near to its cap, in bytes, is a cgroup that has no more memory."""
+"""A cgroup within this many bytes of its limit is full, because the kernel charges several pages at once."""
 
 
 class OomSource:
-    """Says when the kernel kills for memory; what it killed and how often is in the readings."""
+    """Event source for out-of-memory kills. The meter has their number."""
 
     def __init__(self, fd: int, events: int, kills: Counter, use: Sequence[Counter] = ()) -> None:
-        """`use`: the peak and the cap, where events of the cgroups above come here too."""
+        """`use` is the peak and the limit, for a source that also receives events of parent cgroups."""
         self.fd = fd
         self.events = events
         self.ended = False
@@ -351,7 +352,7 @@ class OomSource:
 
     @classmethod
     def open(cls, directories: Mapping[str, Path]) -> "OomSource | None":
-        """Watch a container's memory; None if this host does not allow it."""
+        """Watch a container's memory. Returns None if this host does not allow it."""
         try:
             if "memory" in directories:
                 return cls._of_v1(directories["memory"])
@@ -372,7 +373,7 @@ class OomSource:
         return cls(fd, select.EPOLLIN, Counter(control, "oom_kill"), use)
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """One event if the kernel has run out of the container's memory since the last one."""
+        """Return one event if the container ran out of memory since the last call."""
         if self.ended:
             return ()
         if self._is_v1:
@@ -380,12 +381,12 @@ class OomSource:
                 os.eventfd_read(self.fd)
             except BlockingIOError:
                 return ()
-            # The event comes just before its kill is counted; it comes as well when the cgroup is removed.
-            # And when a cgroup above it has no more.
+            # The event comes just before its kill is counted, and also when the cgroup is removed or a parent is out of
+            # memory.
             self.ended = not _is_there(self._kills.fd)
             peak, cap = (counter.read() or 0 for counter in self._use)
             return ((Channel.OOM, b""),) if not self.ended and peak > cap - NEAR_CAP else ()
-        kills = self._kills.read() or 0  # reading arms the next event; other events than kills come here too
+        kills = self._kills.read() or 0  # Reading arms the next event. Events other than kills also come here.
         grown, self._seen = kills > self._seen, kills
         self.ended = not _is_there(self.fd)
         return ((Channel.OOM, b""),) if grown else ()
@@ -401,7 +402,7 @@ class OomSource:
 
 
 def move_to_cores(directories: Mapping[str, Path], cores: Sequence[int]) -> bool:
-    """Move a container to other processors; False if this user may not (the Engine's `update` is slower)."""
+    """Move a container to other processors. Returns False without permission (the Engine's `update` is slower)."""
     directory = directories.get("cpuset", directories.get(UNIFIED))
     try:
         (directory / "cpuset.cpus").write_text(",".join(map(str, cores)), encoding="ascii")  # type: ignore[operator]
@@ -411,7 +412,6 @@ def move_to_cores(directories: Mapping[str, Path], cores: Sequence[int]) -> bool
 
 
 def _is_there(fd: int) -> bool:
-    """Whether the cgroup of an open file still exists."""
     try:
         os.pread(fd, 1, 0)
     except OSError as error:

@@ -1,9 +1,9 @@
-"""Judges on one host take turns: a game runs on cores whose locks it has; the kernel frees those of a dead process.
+"""Core locks between the judges of a host. A game only runs on locked cores; the kernel releases locks of dead
+processes.
 
-The lock of a core is a flock on the kernel's own directory of it, /sys/devices/system/cpu/cpuN. Every judge of the host
-finds it there, under any user and checkout; every user may open it, none can create, replace or remove it; a container
-with a network namespace of its own has another. /proc/locks shows the holder. For judges in containers, the environment
-variable JUDGE_LOCKS names another directory with an entry cpuN for each core, which all of them see.
+A core's lock is a flock on /sys/devices/system/cpu/cpuN. Every user can open it, and no user can create, replace or
+remove it. /proc/locks shows the holder. A container with its own network namespace has another sysfs: for judges in
+containers, JUDGE_LOCKS names a shared directory with an entry cpuN per core.
 """
 
 import os
@@ -23,24 +23,24 @@ VARIABLE = "JUDGE_LOCKS"
 KERNELS = Path("/sys/devices/system/cpu")
 
 Tell = Callable[[str], None]
-"""Is called with a sentence for the person."""
+"""Receives a sentence for the user."""
 
 COMMAND = 60
-"""How many characters of a holder's command are shown."""
+"""Maximum number of characters shown of a holder's command."""
 
 ANCESTORS = 5
-"""How far above a process the command of a judge is looked for that it works for."""
+"""Maximum number of ancestors searched for a judge's command."""
 
 
 class CoreLocks:
-    """The locks of the whole cores of some processors, as a context manager; without processors there is no lock.
+    """Context manager: locks the whole cores of some processors. Without processors it locks nothing.
 
-    It may be entered again while it is held; the exit frees it. Cores are locked from the lowest up, so that no
-    two judges ever wait for each other. `shared`: together with others that share.
+    It can be entered repeatedly; the exit releases the locks. Cores are locked in ascending order, which prevents
+    deadlocks. `shared` locks can be held by several judges.
     """
 
     def __init__(self, processors: Collection[int], tell: Tell, *, shared: bool = False) -> None:
-        """`tell` is called once for each holder that it waits for. InputError if JUDGE_LOCKS has no such core."""
+        """`tell` is called once per holder that this judge waits for. Raises InputError if JUDGE_LOCKS lacks a core."""
         self.processors = tuple(processors)
         self._paths = _paths({core_of(each) for each in processors}, tell)
         self._shared = shared
@@ -48,27 +48,27 @@ class CoreLocks:
         self._told: set[str] = set()
         self._files: list[int] = []
         self.waited = False
-        """Whether another judge had one when they were locked last: if it died, its boxes may still run there."""
+        """Whether another judge held a lock at the last locking. If it died, its boxes may still run there."""
 
     def __enter__(self) -> None:
-        """Lock them, waiting as long as necessary."""
+        """Lock the cores; blocks until they are free."""
         if not self.take_if_free():
             self.report_holders()
             self.wait()
 
     def __exit__(self, *_: object) -> None:
-        """Free them."""
+        """Release the locks."""
         while self._files:
             os.close(self._files.pop())
 
     def wait(self) -> None:
-        """Lock them as soon as they are free."""
+        """Wait until the cores are free, and lock them."""
         self.waited = True
         for path in self._paths:
             lock(self._open(path), shared=self._shared)
 
     def take_if_free(self) -> bool:
-        """Lock them if they are free; whether it succeeded."""
+        """Lock the cores if they are free. Returns True on success."""
         if self._files:
             return True
         self.waited = False
@@ -78,8 +78,8 @@ class CoreLocks:
                 return False
         return True
 
-    def report_holders(self) -> None:
-        """Tell which holder is waited for, each once."""
+    def say_who_has_them(self) -> None:
+        """Report each holder that this judge waits for, once."""
         for path in self._paths:
             text = f"waiting for core {path.name.removeprefix('cpu')}: {holder_of(path)} has it"
             if text not in self._told:
@@ -87,14 +87,14 @@ class CoreLocks:
                 self.tell(text)
 
     def _open(self, path: Path) -> int:
-        # No link is followed and no pipe waited for, wherever JUDGE_LOCKS leads.
+        # Do not follow links or block on pipes, whatever JUDGE_LOCKS names.
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         self._files.append(file)
         return file
 
 
 def take_one(of: Sequence[CoreLocks]) -> CoreLocks:
-    """The locks of one core: the first that is free now, else the first that becomes free."""
+    """Lock one core: one that is free now, else the first that becomes free."""
     for locks in of:
         if locks.take_if_free():
             return locks
@@ -119,7 +119,7 @@ def take_one(of: Sequence[CoreLocks]) -> CoreLocks:
 
 
 def is_free(core: Collection[int], tell: Tell) -> bool:
-    """Whether no judge has a core now."""
+    """Whether no judge holds a core."""
     locks = CoreLocks(core, tell)
     is_so = locks.take_if_free()
     locks.__exit__()
@@ -127,8 +127,10 @@ def is_free(core: Collection[int], tell: Tell) -> bool:
 
 
 def holders(cores: Collection[int]) -> Mapping[int, str]:
-    """Who has which of these cores now, by the kernel's word; free ones are missing. Takes no lock. Raises InputError
-    if JUDGE_LOCKS has no such core."""
+    """Return the current holder of each locked core, according to the kernel, without locking anything.
+
+    Raises InputError if JUDGE_LOCKS lacks a core.
+    """
     found = {}
     for path in _paths(cores, lambda _: None):
         if next(_holders(path), None) is not None:
@@ -137,8 +139,8 @@ def holders(cores: Collection[int]) -> Mapping[int, str]:
 
 
 def holders_here() -> Mapping[int, str]:
-    """Who has each core of this machine now; empty for one that is free. Nothing where the locks cannot be seen."""
-    with on_all_processors():
+    """Return the holder of each core of this host ("" if free). Empty if the locks are hidden."""
+    with on_all_given():
         own = sorted({core_of(each) for each in available()})
     try:
         found = holders(own)
@@ -148,7 +150,7 @@ def holders_here() -> Mapping[int, str]:
 
 
 def _paths(cores: Collection[int], tell: Tell) -> list[Path]:
-    """The locks of cores, the lowest first; none, and a warning, where the kernel's directory is hidden."""
+    """The lock files in ascending order; empty, with a warning, if the kernel's directory is hidden."""
     chosen = os.environ.get(VARIABLE)
     directory = Path(chosen) if chosen else KERNELS
     paths = [directory / f"cpu{core}" for core in sorted(cores)]
@@ -167,27 +169,27 @@ def _paths(cores: Collection[int], tell: Tell) -> list[Path]:
 
 
 def waits(pid: int) -> bool:
-    """Whether a process waits for a lock, a core's or another."""
+    """Whether a process waits for any file lock."""
     return any(words[1] == "->" and words[5] == str(pid) for words in _kernels_locks())
 
 
 def is_waited_for(pid: int) -> bool:
-    """Whether another process waits for a lock that a process has, a core's or another."""
-    # The kernel lists who waits behind the lock, under its number.
+    """Whether another process waits for any file lock of this process."""
+    # The kernel lists waiting processes after the lock, under its number.
     lines = list(_kernels_locks())
     held = {words[0] for words in lines if words[1] == "FLOCK" and words[4] == str(pid)}
     return any(words[0] in held and words[1] == "->" for words in lines)
 
 
-# --- who has a lock --------------------------------------------------------------------------------------------------
+# --- holders ---------------------------------------------------------------------------------------------------------
 
 
 def holder_of(path: Path) -> str:
-    """The holder of a core's lock, as far as it can be seen: the command, the process, its start."""
+    """Describe the holder of a core's lock, as far as visible: command, PID and start time."""
     for pid in _holders(path):
         command = next(filter(None, map(_judge_command, _lineage(pid))), "")
         judges = [each for each in _lineage(pid) if command and _judge_command(each) == command]
-        process = judges[-1] if judges else pid  # the others are its forks
+        process = judges[-1] if judges else pid  # The others are its forks.
         words = shorten(command or program_name(process) or "another program", COMMAND, placeholder=" ...")
         started = _started(process)
         since = f", running since {started:%Y-%m-%d %H:%M}" if started else ""
@@ -196,7 +198,6 @@ def holder_of(path: Path) -> str:
 
 
 def _holders(path: Path) -> Iterator[int]:
-    """The processes of this pid namespace that have a flock on a file, by the kernel's word."""
     found = path.stat()
     device = found.st_dev
     file = f"{os.major(device):02x}:{os.minor(device):02x}:{found.st_ino}"
@@ -215,7 +216,6 @@ def _kernels_locks() -> Iterator[list[str]]:
 
 
 def _lineage(pid: int) -> Iterator[int]:
-    """A process and those above it."""
     for _ in range(ANCESTORS):
         yield pid
         parent = status_field(pid, "PPid")
@@ -225,7 +225,7 @@ def _lineage(pid: int) -> Iterator[int]:
 
 
 def _judge_command(pid: int) -> str:
-    """The command line of a judge, without its interpreter; nothing for any other process."""
+    """The command line of a judge without its interpreter; empty for other programs."""
     try:
         line = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
@@ -238,7 +238,6 @@ def _judge_command(pid: int) -> str:
 
 
 def _started(pid: int) -> datetime | None:
-    """When a process began, by the clock on the wall."""
     ticks = started_ticks(pid)
     boot = Path("/proc/stat").read_text(encoding="ascii").partition("\nbtime ")[2].split()
     if ticks is None or not boot:

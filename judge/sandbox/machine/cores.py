@@ -1,4 +1,4 @@
-"""Which processors belong to the judge and which to each slot."""
+"""Assigns processors to the judge and to slots."""
 
 import os
 from collections.abc import Collection, Iterable, Iterator
@@ -9,37 +9,36 @@ from pathlib import Path
 from judge.base.errors import InputError
 
 SIBLINGS = Path("/sys/devices/system/cpu")
-"""Where the kernel says which processors are hyperthreads of one core."""
+"""Sysfs directory that lists the hyperthreads of each core."""
 
 Core = tuple[int, ...]
-"""A whole core by the numbers of its processors, lowest first: several where it has hyperthreads."""
+"""Processor numbers of a whole core in ascending order; several with hyperthreads."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorePlacement:
-    """Who runs where. A slot's cores belong to nobody else, unless `shared` or given to several games on purpose."""
+    """Cores of the judge and of each slot. A slot's cores are exclusive unless `shared`, or given to several games."""
 
     judge: tuple[int, ...]
     slots: tuple[tuple[int, ...], ...]
 
     @property
     def shared(self) -> bool:
-        """Whether the judge runs on a processor of a slot: figures and clocks are coarser then."""
+        """Whether the judge runs on a slot's processor. Measurements and clocks are less precise then."""
         return any(set(self.judge) & set(slot) for slot in self.slots)
 
 
 def place_slots(
     cores: Iterable[Core], slots: int = 1, cores_per_slot: int = 1, sharing: int = 1, taken: Collection[Core] = ()
 ) -> CorePlacement:
-    """Give the judge the lowest core and the slots the highest ones, the first slot the topmost.
+    """Give the judge the lowest core and the slots the highest ones; the first slot gets the topmost.
 
-    Those that others have `taken` come last.
+    Cores in `taken` (used by others) are assigned last. Cores are assigned whole, because hyperthreads slow each
+    other. If no core is left, the judge uses the first hyperthread of the lowest core, and shares the core only if
+    it has no other.
 
-    A core is given whole, with all of its hyperthreads: what runs on one slows the others. Where no core is left for
-    the judge, it takes the first hyperthread of the lowest, and shares the core only where that has no other.
-
-    `sharing` slots have the same cores, for policies that say so (`box.sharing`). Raises InputError for more slots than
-    cores.
+    `sharing` is the number of slots on the same cores (policy `box.sharing`). Raises InputError if there are more
+    slots than cores.
     """
     each = sorted(cores)
     places = -(-slots // sharing)
@@ -58,7 +57,7 @@ def place_slots(
 
 
 def available() -> frozenset[int]:
-    """The processors that this process may use."""
+    """Return the processors that this process may use."""
     return frozenset(os.sched_getaffinity(0))
 
 
@@ -66,8 +65,8 @@ _GIVEN = available()
 
 
 @contextmanager
-def on_all_processors() -> Iterator[None]:
-    """Let this thread use all processors that this process had at its start; it may have moved to a few of them."""
+def on_all_given() -> Iterator[None]:
+    """Context manager: this thread may use all processors that the process had at its start."""
     before = available()
     os.sched_setaffinity(0, _GIVEN)
     try:
@@ -77,12 +76,12 @@ def on_all_processors() -> Iterator[None]:
 
 
 def whole_cores() -> tuple[Core, ...]:
-    """The cores that this process may use, each with those of its hyperthreads that it may use."""
+    """Return the cores that this process may use, each with its usable hyperthreads."""
     return group_cores(available(), map(_siblings, available()))
 
 
 def group_cores(available: Collection[int], siblings: Iterable[Collection[int]]) -> tuple[Core, ...]:
-    """Processors by cores; `siblings` names those that are one core, one that it does not name is a core alone."""
+    """Group processors by core. `siblings` lists the processors of each core; an unlisted processor is a core alone."""
     cores = {frozenset(core) & frozenset(available) for core in siblings} - {frozenset()}
     known = frozenset[int]().union(*cores)
     alone = {frozenset({processor}) for processor in available if processor not in known}
@@ -90,12 +89,12 @@ def group_cores(available: Collection[int], siblings: Iterable[Collection[int]])
 
 
 def core_of(processor: int) -> int:
-    """The lowest processor of the core that a processor belongs to: one name of it, whichever of them one may use."""
+    """Return the lowest processor of a processor's core, which identifies the core."""
     return min(_siblings(processor) | {processor})
 
 
 def parse_processors(text: str) -> frozenset[int]:
-    """The numbers of a list such as `0-2,8`; raises ValueError for anything else."""
+    """Parse a list such as `0-2,8`. Raises ValueError."""
     found: set[int] = set()
     for part in text.strip().split(","):
         first, _, last = part.partition("-")
@@ -104,7 +103,6 @@ def parse_processors(text: str) -> frozenset[int]:
 
 
 def _siblings(processor: int) -> frozenset[int]:
-    """The hyperthreads of a processor's core, itself among them; nothing where the kernel does not say."""
     path = SIBLINGS / f"cpu{processor}" / "topology" / "thread_siblings_list"
     try:
         return parse_processors(path.read_text(encoding="ascii"))

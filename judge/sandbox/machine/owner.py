@@ -1,6 +1,6 @@
-"""What a box has outside this process is marked with its owner, so that a later judge knows what may be removed.
+"""Marks containers and directories of a box with their owner, so that a later judge can remove abandoned ones.
 
-Containers have the mark as a label; on disk each box has one directory, with the mark in its file `owner`.
+The mark is a container's label, or the file `owner` in the box's directory.
 """
 
 import os
@@ -19,11 +19,11 @@ from judge.sandbox.machine.procfs import environment_of, process_ids, started_ti
 
 PREFIX = "judge-box-"
 MARK = "JUDGE_BOX"
-"""The environment variable that names a process's box, where there is no container around it."""
+"""Environment variable that identifies the box of a process without a container."""
 
 
 class Fate(Enum):
-    """Whether an owner still runs; `UNKNOWN` if it is of another host, boot or pid namespace."""
+    """Whether an owner still runs; `UNKNOWN` if it belongs to another host, boot or PID namespace."""
 
     ALIVE = "alive"
     GONE = "gone"
@@ -32,45 +32,45 @@ class Fate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """One process of a judge; a later process with the same number is another owner."""
+    """A judge process. A later process with the same PID is a different owner."""
 
     uid: int
     pid: int
     started_ticks: int
-    """When it started, in clock ticks since boot."""
+    """Start time in clock ticks since boot."""
     world: str
-    """The boot and the pid namespace in which `pid` means something."""
+    """Boot and PID namespace in which `pid` is valid."""
 
     @classmethod
     def me(cls) -> "Owner":
-        """This process as an owner."""
+        """Return this process as an owner."""
         pid = os.getpid()
         return cls(os.geteuid(), pid, started_ticks(pid) or 0, _world())
 
     def encode(self) -> str:
-        """The mark, for a label or a file."""
+        """Return the mark, for a label or a file."""
         return f"{self.uid}:{self.pid}:{self.started_ticks}:{self.world}"
 
     @classmethod
     def decode(cls, mark: str) -> "Owner":
-        """The owner of a mark; raises ValueError for anything else."""
+        """Parse a mark. Raises ValueError."""
         uid, pid, started, world = mark.strip().split(":", 3)
         return cls(int(uid), int(pid), int(started), world)
 
     def fate(self) -> Fate:
-        """Whether the process still runs; another user's is unknown, for /proc may hide it."""
+        """Whether the process still runs. `UNKNOWN` for another user's, because /proc may hide it."""
         if self.world != _world() or os.geteuid() not in (0, self.uid):
             return Fate.UNKNOWN
         return Fate.ALIVE if started_ticks(self.pid) == self.started_ticks else Fate.GONE
 
 
 def mark_of(directory: Path) -> Path:
-    """The file with the mark of a box's directory."""
+    """Return the path of a box directory's mark."""
     return directory / "owner"
 
 
 def make_directory() -> Path:
-    """A new directory of this process, mode 0700, for what a box needs on disk."""
+    """Create a marked directory (mode 0700) for a box's files."""
     directory = Path(tempfile.mkdtemp(prefix=PREFIX))
     try:
         mark_of(directory).write_text(Owner.me().encode(), encoding="ascii")
@@ -82,9 +82,9 @@ def make_directory() -> Path:
 
 @contextmanager
 def owned_directory() -> Iterator[Path]:
-    """A directory as `make_directory` makes it, removed afterwards; if the judge is killed, the next one removes it.
+    """Context manager: a directory like that of `make_directory`. If the judge is killed, the next one removes it.
 
-    Raises HostError if there is no room for it.
+    Raises HostError if the disk is full.
     """
     try:
         directory = make_directory()
@@ -98,19 +98,19 @@ def owned_directory() -> Iterator[Path]:
 
 
 def remove_directory(directory: Path) -> None:
-    """Remove a box's directory, also if an agent has changed the modes in it; never raises."""
+    """Remove a box's directory, even if an agent changed modes in it. Never raises."""
     for path, names, _ in os.walk(directory):
         for inner in (Path(path, name) for name in names):
             with suppress(OSError):
                 if not inner.is_symlink():
-                    inner.chmod(0o700)  # before the walk goes on into it
+                    inner.chmod(0o700)  # Before the walk enters it.
     shutil.rmtree(directory, ignore_errors=True)
 
 
 def directories() -> Iterator[tuple[Path, Owner | None]]:
-    """This user's directories of boxes, with their owners where there is a mark.
+    """List this user's box directories with their owners (None without a mark).
 
-    What is another user's or a link is passed over: anybody may make such a name in a temporary directory.
+    Skips links and other users' entries, because any user can create such a name in the temporary directory.
     """
     for directory in Path(tempfile.gettempdir()).glob(PREFIX + "*"):
         try:
@@ -125,14 +125,13 @@ def directories() -> Iterator[tuple[Path, Owner | None]]:
 
 
 def kill_marked(directory: Path) -> None:
-    """Kill every process that was started for a box's directory, in any session or group; never raises."""
+    """Kill all processes started for a box's directory, in any session or group. Never raises."""
     mark = f"{MARK}={directory}\0".encode()
     while _kill_round(mark):
-        pass  # until a round finds none: a killed process may have started another
+        pass  # Repeat until none is found: a killed process may have started another.
 
 
 def _kill_round(mark: bytes) -> int:
-    """Kill the processes that have the mark now; returns how many there were."""
     killed = 0
     for pid in process_ids():
         with suppress(OSError):
@@ -140,7 +139,7 @@ def _kill_round(mark: bytes) -> int:
                 continue
             pidfd = os.pidfd_open(pid)
             try:
-                if mark in environment_of(pid):  # nor has another process got the number meanwhile
+                if mark in environment_of(pid):  # Read again, in case the PID was reused.
                     signal.pidfd_send_signal(pidfd, signal.SIGKILL)
                     killed += 1
             finally:

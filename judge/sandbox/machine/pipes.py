@@ -1,4 +1,4 @@
-"""Named pipes between judge and agent: an end of file means that the agent is gone, never that it has not started."""
+"""Named pipes between judge and agent. An end of file means that the agent is gone, not that it has not started."""
 
 import os
 import select
@@ -10,11 +10,11 @@ from typing import ClassVar
 from judge.sandbox.box import Channel
 
 CHUNK = 1 << 14
-"""The most that is read at a time, in bytes: what is in it is looked at before anything else is, so it is not much."""
+"""Maximum bytes per read. It is small because each chunk is processed before other events."""
 
 
 class PipeSource:
-    """The reading end of a pipe. The first end of file is final, though an agent may open a named pipe again."""
+    """The reading end of a pipe. The first end of file is final, even if an agent reopens a named pipe."""
 
     events = select.EPOLLIN
 
@@ -24,7 +24,7 @@ class PipeSource:
         self._channel = channel
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """What is there now, at most `CHUNK`; empty data is the end."""
+        """Return the available data, at most `CHUNK` bytes; empty data is the end of file."""
         if self.ended:
             return ()
         try:
@@ -36,19 +36,21 @@ class PipeSource:
 
 
 class NamedPipes:
-    """Three named pipes in a directory of their own, to be mounted read-only at /io.
+    """Three named pipes in one directory, to be mounted read-only at /io.
 
-    The order of opening is what matters. Before the agent runs, the judge holds both ends of every pipe: nothing
-    blocks, nothing is lost and nothing reads as an end. `settle`, once the agent runs or never will, leaves it only
-    its own ends.
+    Until the agent runs, the judge holds both ends of every pipe, so nothing blocks, is lost or reads as an end of
+    file. `settle` closes the agent's ends, once it runs or can no longer start.
     """
 
     MODES: ClassVar = {"in": 0o644, "out": 0o622, "err": 0o622}
-    """For other users than the judge: the agent, under any user (user namespaces shift it), reads `in` only and writes
-    `out` and `err` only, and the parent's mode excludes everybody else."""
+    """The agent runs under another user (or a shifted one), so it reads only `in` and writes only `out` and `err`. The
+    parent directory's mode excludes other users.
+    """
 
     def __init__(self, parent: Path) -> None:
-        """Make and open the pipes in a directory of `parent`, which should have mode 0700; others there go."""
+        """Create and open the pipes in a directory of `parent`, which should have mode 0700. Old pipes there are
+        removed.
+        """
         self.directory = parent / "io"
         self.directory.mkdir(exist_ok=True)
         self.directory.chmod(0o755)
@@ -79,7 +81,7 @@ class NamedPipes:
             os.close(self._held.pop())
 
     def close(self) -> None:
-        """Close everything; the owner of the parent removes the directory."""
+        """Close everything. The owner of the parent removes the directory."""
         self.settle()
         self._stdin = -1
         while self._fds:
@@ -92,9 +94,9 @@ class NamedPipes:
 
 
 def await_readable(fd: int, span_s: float) -> bool:
-    """Whether there is something to read, an end included, now or within the span; of a process's handle, its end.
+    """Whether data or an end of file arrives within `span_s`; for a pidfd, whether the process ends.
 
-    `select.select` would refuse the number of a file above 1,023, which a judge of many games has.
+    `select.select` does not support descriptors above 1,023.
     """
     poll = select.poll()
     poll.register(fd, select.POLLIN)
@@ -102,7 +104,7 @@ def await_readable(fd: int, span_s: float) -> bool:
 
 
 def write_some(fd: int, data: bytes) -> int:
-    """Write without blocking: the number of bytes taken, 0 when full, -1 when nobody reads (or `fd` is -1)."""
+    """Write without blocking. Return the bytes written: 0 if the pipe is full, -1 without a reader (or `fd` is -1)."""
     if fd < 0:
         return -1
     with suppress(BlockingIOError):

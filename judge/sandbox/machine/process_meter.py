@@ -1,4 +1,4 @@
-"""Reads the counters of an agent without a container: those of a process and its descendants, in /proc."""
+"""Counters of an agent without a container: its process and descendants in /proc."""
 
 import os
 import resource
@@ -12,14 +12,14 @@ TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 class IdleMeter(Meter):
-    """The counters of a box in which nothing runs."""
+    """Counters of a box without a process."""
 
     def cpu_ns(self) -> int:
         return 0
 
 
 class ProcessMeter(Meter):
-    """Memory is that of the first process alone. CPU time is without orphans, in ticks until the end is known."""
+    """Memory of the first process; CPU time without orphans, in ticks until the process ends."""
 
     def __init__(self, pid: int) -> None:
         super().__init__()
@@ -28,11 +28,11 @@ class ProcessMeter(Meter):
         self._peak_bytes = 0
 
     def end(self, usage: resource.struct_rusage) -> None:
-        """Take what the kernel counted, when the process is reaped."""
+        """Store the resource usage of the reaped process."""
         self._usage = usage
 
     def note_peak(self) -> None:
-        """Read the peak of memory, which is gone with the process."""
+        """Read the peak memory, before the process is gone."""
         if not self._usage:
             self._peak_bytes = max(self._peak_bytes, memory_bytes(self._pid))
 
@@ -40,7 +40,7 @@ class ProcessMeter(Meter):
         self.note_peak()
         peak = self._peak_bytes
         if self._usage and self._usage.ru_maxrss > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss:
-            # Less than that says nothing: a child begins with the peak of the judge that it was started from.
+            # A lower value is meaningless: a child starts with the peak of the judge's process.
             peak = max(peak, self._usage.ru_maxrss * 1024)
         return Readings(memory_peak_bytes=peak or None, cpu_ns=self.cpu_ns())
 
@@ -56,7 +56,7 @@ class ProcessMeter(Meter):
         return any(fields[0] in BUSY_STATES for fields in self.family())
 
     def family(self) -> Iterator[list[str]]:
-        """The fields of /proc/PID/stat, from the state on, of the process and its descendants."""
+        """Yield the fields of /proc/PID/stat, from the state on, of the process and its descendants."""
         pids = [self._pid]
         while pids:
             pid = pids.pop()

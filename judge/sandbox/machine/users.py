@@ -1,9 +1,8 @@
-"""Each running box has a user of its own, because the kernel counts signals, timers and pipes by user.
+"""Gives each running box a separate host user, because the kernel limits signals, timers and pipes per user.
 
-A judge claims a user by binding its name in the abstract namespace of AF_UNIX sockets. Every judge of the host sees the
-claim, there is no file to leave behind, and the kernel takes the name back from a dead process. Judges in network
-namespaces of their own, or on other hosts of the same Engine, do not see it: each starts to search at random, and a
-policy may give each a range of its own.
+A judge claims a user by binding its name as an abstract AF_UNIX socket. All judges of the host see the claim, and the
+kernel releases it when the process dies. Judges in other network namespaces, or on other hosts of the same Engine, do
+not see it: the search starts at random, and a policy can give each judge a separate range.
 """
 
 import errno
@@ -19,7 +18,7 @@ from judge.sandbox.layout import account_lines
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A user (and its group) of the host's that nobody else claims until `close`."""
+    """A host user (and its group) that is claimed until `close`."""
 
     uid: int
     _name: socket.socket
@@ -30,7 +29,7 @@ class User:
 
 
 def claim_user(policy: BoxPolicy) -> User:
-    """A free user of the policy's range; HostError if there is none."""
+    """Claim a free user of the policy's range. Raises HostError if all are taken."""
     start = secrets.randbelow(policy.uids)
     for step in range(policy.uids):
         uid = policy.uid + (start + step) % policy.uids
@@ -42,7 +41,7 @@ def claim_user(policy: BoxPolicy) -> User:
 
 
 def write_accounts(directory: Path, uid: int) -> None:
-    """Write the account files of an agent's container to a directory; every user can read them. Raises OSError."""
+    """Write the account files of an agent's container, readable by every user. Raises OSError."""
     for name, text in account_lines(uid).items():
         path = directory / name
         path.write_text(text, encoding="ascii")
@@ -50,7 +49,6 @@ def write_accounts(directory: Path, uid: int) -> None:
 
 
 def _bound(address: str) -> socket.socket | None:
-    """A socket of this name; None if another process has it."""
     name = socket.socket(socket.AF_UNIX)
     try:
         name.bind(address)

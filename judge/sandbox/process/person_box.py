@@ -1,4 +1,4 @@
-"""A box without an agent: a person answers through a pipe that somebody else writes what was typed into."""
+"""The box of a human player: input arrives through a pipe that another process or thread writes."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,10 +8,10 @@ from judge.sandbox.machine.process_meter import IdleMeter
 
 
 class PersonBox(Box):
-    """A seat of a person's. `answers` is the reading end of the pipe; `left` raises what the end of it means.
+    """A human player's seat. `answers` is the reading end of the pipe; at its end, `left` raises the appropriate error.
 
-    The pipe outlives the box: a person plays game after game, and may think at any time. What the person is told is
-    shown from the transcript.
+    The pipe outlives the box, because a human plays several games and can think at any time. The player sees the game
+    through the transcript.
     """
 
     name = "person"
@@ -25,7 +25,7 @@ class PersonBox(Box):
         return [self._answers]
 
     def prepare(self) -> None:
-        """Forget what was typed before the game."""
+        """Discard input typed before the game."""
         while await_readable(self._answers.fd, 0):
             self._answers.read()
 
@@ -34,7 +34,7 @@ class PersonBox(Box):
 
 
 class _Answers(PipeSource):
-    """What is typed; its end is no end of file of an agent's."""
+    """Typed input. Its end is not an agent's end of file."""
 
     def __init__(self, fd: int, left: Callable[[], None]) -> None:
         super().__init__(fd, Channel.OUT)

@@ -33,11 +33,11 @@ from judge.sandbox.machine.process_meter import IdleMeter, ProcessMeter
 log = get_logger()
 
 POLL_INTERVAL_S = 0.005
-"""How often it is checked whether a killed process has ended."""
+"""Polling interval for the end of a killed process."""
 
 
 class ProcessBox(Box):
-    """A box made of a session of processes. Limits are not enforced; freezing stops the process group only."""
+    """A session of processes as a box. Limits are not enforced. Freezing only stops the process group."""
 
     name = "process"
 
@@ -78,7 +78,7 @@ class ProcessBox(Box):
             raise HostError(f"No pipes or folders for the agent {self._tenant.name}: {error}") from error
 
     def _pipe(self, *, agent_reads: bool) -> int:
-        """A new pipe: keeps the agent's end for its start, returns the judge's, which does not block."""
+        """Create a pipe, keep the agent's end until its start, and return the judge's nonblocking end."""
         reader, writer = os.pipe2(os.O_CLOEXEC)
         theirs, ours = (reader, writer) if agent_reads else (writer, reader)
         self._agent_fds.append(theirs)
@@ -144,14 +144,14 @@ class ProcessBox(Box):
         self._signal(signal.SIGCONT)
 
     def is_frozen(self) -> bool:
-        """Whether the processes of its group are stopped (or wait for a vfork child that is)."""
+        """Whether all processes of the group are stopped, or wait for a stopped vfork child."""
         if self.freezer == NO_FREEZER or not (self._process and self._meter and self._runs):
             return True
         group = str(self._process.pid)
         return all(fields[0] in "TtDZX" for fields in self._meter.family() if fields[2] == group)
 
     def kill(self) -> None:
-        """Kill the process group, and processes that have left it but not its environment."""
+        """Kill the process group, and processes outside it with the box's environment variable."""
         self._note_peak()
         self._signal(signal.SIGKILL)
         if self._directory:
@@ -186,13 +186,13 @@ class ProcessBox(Box):
             self._directory = None
 
     def reap(self, *, block: bool = False) -> ProcessReport | None:
-        """Take the wait status of the agent's process, if there is one, and kill what it leaves behind."""
+        """Collect the wait status of the agent's process, if it has one, and kill its remaining processes."""
         if not (self._process and self._meter and self._runs):
             return None
         end = os.WEXITED | os.WNOWAIT | (0 if block else os.WNOHANG)
         if not os.waitid(os.P_PID, self._process.pid, end):
             return None
-        self.kill()  # before it is reaped: until then the number of its group is nobody else's
+        self.kill()  # Kill before reaping: until then the process group's number cannot be reused.
         _, status, usage = os.wait4(self._process.pid, 0)
         self._meter.end(usage)
         self._process.returncode = code = os.waitstatus_to_exitcode(status)
@@ -200,12 +200,12 @@ class ProcessBox(Box):
         return ProcessReport("exited", code) if code >= 0 else ProcessReport("signalled", -code)
 
     def last_words(self) -> Sequence[tuple[Channel, bytes]]:
-        """What is left in the pipes, and their ends: the end of the first process is the end of its output."""
+        """Return the remaining output, then the ends of the pipes. Output ends with the first process."""
         words: list[tuple[Channel, bytes]] = []
         for stream, channel in zip(self._streams, (Channel.OUT, Channel.ERR), strict=True):
             while not stream.ended and (read := stream.read()):
                 words += read
-            if not stream.ended:  # somebody else still holds the pipe
+            if not stream.ended:  # Another process still has the pipe open.
                 stream.ended = True
                 words.append((channel, b""))
         return words
@@ -215,7 +215,7 @@ class ProcessBox(Box):
         return self._process is not None and self._process.returncode is None
 
     def _signal(self, number: int) -> None:
-        """Signal the process group, which has the number of its first process until that one is reaped."""
+        """Signal the process group; its number is the first process's PID until that is reaped."""
         if self._runs and self._process:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
@@ -226,7 +226,7 @@ class ProcessBox(Box):
 
 
 class ReportSource:
-    """Reports on the agent's process: one descriptor, for reports that wait and for the end itself."""
+    """Event source for the agent's process: one descriptor for pending reports and for the process's end."""
 
     events = select.EPOLLIN
 
@@ -245,12 +245,12 @@ class ReportSource:
         os.eventfd_write(self._waiting, 1)
 
     def watch(self, pid: int) -> None:
-        """Report the end of this process, which is a child of ours."""
+        """Report the end of this child process."""
         self._pidfd = os.pidfd_open(pid)
         self._epoll.register(self._pidfd, select.EPOLLIN)
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """The reports that wait; before the last of them, the rest of the agent's output."""
+        """Return pending reports. The agent's remaining output comes before the last of them."""
         if self.ended:
             return ()
         with suppress(BlockingIOError):
@@ -273,7 +273,7 @@ class ReportSource:
 
 
 def _on_this_host(tenant: Tenant) -> Tenant:
-    """The tenant with /agent, in its command and its environment, made the staged directory that it stands for."""
+    """The tenant with /agent in its command and environment replaced by the staged directory."""
     program = tenant.program.resolve()
 
     def real(word: str) -> str:
