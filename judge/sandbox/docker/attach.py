@@ -125,7 +125,7 @@ class AttachStream:
         return self._is_clean
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """Read at most `CHUNK` bytes plus the rest of a frame, and what was buffered before."""
+        """Read at most `CHUNK` bytes plus the rest of a frame, after the buffered data."""
         held, self._held = self._held, []
         return [*held, *self._receive()]
 

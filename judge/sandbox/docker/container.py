@@ -104,7 +104,7 @@ class Container:
         on_end: OnEnd,
         on_first_end: OnEnd,
     ) -> None:
-        """Start PID 1, and choose freezer and meter by what this user may do with the container."""
+        """Start PID 1, and choose freezer and meter according to this user's permissions."""
         self.stream = AttachStream(engine.attach(self.id), on_report, on_end)
         engine.start(self.id)
         state = engine.state(self.id)
@@ -257,7 +257,7 @@ class Container:
             try:
                 self.engine.remove(self.id)
             except HostError as error:
-                log.warning("box left behind for the reaper", box=str(self), error=str(error))
+                log.warning("box not removed: left to the reaper", box=str(self), error=str(error))
             self.id = ""
         self.meter.close()
         self.meter = Meter()

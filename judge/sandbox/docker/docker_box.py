@@ -34,7 +34,7 @@ HANG_UP_S = 10.0
 
 
 class DockerBox(Box):
-    """A box made of a container. `hardening` lists what the agent may do."""
+    """A box made of a container. `hardening` lists the agent's permissions."""
 
     def __init__(self, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> None:
         self.name = "docker"
@@ -291,7 +291,7 @@ class DockerBox(Box):
         try:
             report = ProcessReport.decode(said)
         except ValueError as error:
-            raise HostError(f"PID 1 said {said!r}, which is no report: rebuild the image ({self})") from error
+            raise HostError(f"PID 1 sent an invalid report, {said!r}: rebuild the image ({self})") from error
         if report.kind == "started" and self._container.first:
             refuse_stack(apparmor_label(self._container.first.pid))
         self._over = self._over or report.kind != "started"

@@ -141,7 +141,7 @@ class VolumeKeeper(Keeper):
             for name in self.places.values():
                 self._engine.remove_volume(name)
         except HostError as error:
-            log.warning("folders left behind for the reaper", game=self._game_id, error=str(error))
+            log.warning("folders not removed: left to the reaper", game=self._game_id, error=str(error))
         self._client.close()
         self._client = None
 

@@ -72,7 +72,7 @@ class FileFreezer(Freezer):
 
 
 class EnginePause(Freezer):
-    """Freezes by the Engine's pause, about 10 ms per call, for users who may not write cgroup files."""
+    """Freezes with the Engine's pause (about 10 ms per call), for users without write access to cgroup files."""
 
     name = "engine"
 

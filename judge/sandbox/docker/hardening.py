@@ -38,8 +38,8 @@ MASKED_WHY: Mapping[str, tuple[str, ...]] = {
         "/dev/pts",
         "/dev/ptmx",
     ),
-    "message queues, which are made by opening a file too": ("/dev/mqueue",),
-    "reading takes a lock of the whole host, or time in proportion to what others have": (
+    "message queues, which can be created by opening a file": ("/dev/mqueue",),
+    "reading takes a host-wide lock, or time in proportion to the objects of other processes": (
         "/proc/allocinfo",
         "/proc/buddyinfo",
         "/proc/bus",
@@ -89,7 +89,7 @@ MASKED_WHY: Mapping[str, tuple[str, ...]] = {
         "/proc/mtrr",
         "/proc/sysrq-trigger",
     ),
-    "of the box's cgroup of version 2: events of its freezing, triggers, counters behind a lock of all cgroups": (
+    "in the box's cgroup (version 2): freeze events, triggers, counters with a lock for all cgroups": (
         "/sys/fs/cgroup/cgroup.events",
         "/sys/fs/cgroup/cgroup.pressure",
         "/sys/fs/cgroup/cpu.pressure",

@@ -119,11 +119,11 @@ def _id(image: Image) -> str:
     return str(image.attrs["Id"])
 
 
-# ---- what is there ------------------------------------------------------------------------------
+# ---- existing images ------------------------------------------------------------------------------
 
 
 def listing() -> list[ImageState]:
-    """Return the state of each of our images, then of an organiser's runtimes. Raises `HostError`."""
+    """Return the states of the judge's images, then those of an organiser's runtimes. Raises `HostError`."""
     with engine_client("list images") as client:
         return [
             image_state(recipe, find_image(client, recipe.tag)) for recipe in (*recipes().values(), *_built(client))
@@ -142,7 +142,7 @@ def runtimes_providing(word: str) -> list[str]:
 
 
 def _built(client: docker.DockerClient) -> Iterator[ImageRecipe]:
-    """Skips runtimes whose label has another version's form."""
+    """Skips runtimes with a label of another version."""
     tags = {tag for image in find_images(client, RUNTIME) for tag in image.tags}
     for tag in sorted(tags):
         name = tag.removeprefix("judge/").removesuffix(":1")
@@ -152,7 +152,7 @@ def _built(client: docker.DockerClient) -> Iterator[ImageRecipe]:
 
 
 def recipe_called(client: docker.DockerClient, name: str) -> ImageRecipe | None:
-    """Return the recipe of one of our images or of an organiser's built runtime; None for another image."""
+    """Return the recipe of a judge image or an organiser's built runtime; None for other images."""
     if name in recipes():
         return recipes()[name]
     image = find_image(client, f"judge/{name}:1") if re.fullmatch(NAME, name) else None
@@ -197,7 +197,7 @@ def image_state(recipe: ImageRecipe, image: Image | None) -> ImageState:
 
 
 def missing_images(names: Iterable[str]) -> list[str]:
-    """Which of these names are images of ours that are missing or out of date. Raises `HostError`."""
+    """Return the names of judge images that are missing or out of date. Raises `HostError`."""
     wanted = {*names} & {*recipes()}
     return [state.name for state in listing() if state.name in wanted and not state.current]
 
@@ -232,7 +232,7 @@ def keeper_image() -> str:
 
 
 def image_content(name: str) -> str:
-    """What an image is made of: of one of ours the SHA-256 (hex) of its files, the same on every host; else an id.
+    """Return the SHA-256 (hex) of a judge image's files, equal on every host, or the id of another image.
 
     Raises as `runtime_image`.
     """
@@ -295,7 +295,7 @@ def _derive(client: docker.DockerClient, source: Image) -> str:
 
 
 def remove_unused(client: docker.DockerClient, image_id: str) -> None:
-    """Remove an image that lost its tag, unless a container or another image stands on it."""
+    """Remove an image that lost its tag, unless a container or another image uses it."""
     from docker.errors import APIError, ImageNotFound
 
     try:
@@ -308,7 +308,7 @@ def remove_unused(client: docker.DockerClient, image_id: str) -> None:
 
 
 def _dockerfile(source: Image, digest: str) -> str:
-    """Copies only, so that nothing of the image runs; a health check would run beside the agent."""
+    """Only copies files, so that no program of the image runs. A health check would run next to the agent."""
     return (
         f"FROM {_id(source)}\nCOPY root/ /\nHEALTHCHECK NONE\nLABEL judge.derived={_id(source)} judge.recipe={digest}\n"
     )

@@ -94,7 +94,7 @@ def main(fd: int) -> None:
             try:
                 _carry_out(json.loads(data), handles[0], last_number)
                 said = {}
-            except Exception as error:  # noqa: BLE001 whatever it is, the judge is told
+            except Exception as error:  # noqa: BLE001 any error is reported to the judge
                 said = {"error": f"{type(error).__name__}: {error}"}
             for namespace in home:
                 _check(libc.setns(namespace, 0), "setns")

@@ -26,7 +26,7 @@ MAX_IDLE_CONTAINERS = 4
 """Maximum number of idle containers per process: two for each seat of its games. The oldest is removed first."""
 
 CHECKED_PROFILE = "native"
-"""The only seccomp profile under which everything that a game can leave behind is checked."""
+"""The only seccomp profile under which all possible leftovers of a game are checked."""
 
 
 class ContainerKey(NamedTuple):

@@ -1,4 +1,4 @@
-"""Removes what boxes of ended judges left behind. Never touches what may belong to a running one."""
+"""Removes leftovers of boxes of ended judges. Never touches anything that can belong to a running judge."""
 
 import time
 from collections.abc import Iterator, Mapping

@@ -175,7 +175,7 @@ class Renewal:
         # If its namespaces were the host's, the requests would change the host.
         for name in NAMESPACES:
             if _namespace(self._first.pid, name) == _namespace("self", name):
-                raise UncleanError(f"it has no {name} namespace of its own")
+                raise UncleanError(f"it has no separate {name} namespace")
         made = self._file_systems()
         self._renew(self._shown())
         if (now := self._file_systems()) != made:
@@ -217,7 +217,7 @@ class Renewal:
 
     def _clean(self) -> None:
         if self.container.stream is None or not self.container.stream.clean(CLEAN_TIMEOUT_S):
-            raise UncleanError("PID 1 does not say that nothing is left")
+            raise UncleanError("PID 1 does not confirm that no process is left")
 
     def _file_systems(self) -> Mapping[str, str]:
         """Return type, source and options of each writable mount."""
@@ -239,7 +239,7 @@ class Renewal:
         if await_readable(self._first.fd, 0):
             raise UncleanError("its PID 1 has ended")
         if is_ordered_frozen(self.container.groups):
-            raise UncleanError("somebody has frozen it")
+            raise UncleanError("another program has frozen it")
         for hierarchy in {"pids", "memory", UNIFIED} & self.container.groups.keys():
             for name in ("cgroup.procs", "cgroup.threads" if hierarchy == UNIFIED else "tasks"):
                 found = _text(f"{self.container.groups[hierarchy]}/{name}").split()

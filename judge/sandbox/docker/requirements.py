@@ -11,7 +11,7 @@ from judge.sandbox.docker.engine import Engine
 
 
 def require(policy: BoxPolicy) -> None:
-    """Check the Engine and the profiles. Raises HostError or InputError, with the fix, for the first unmet requirement."""
+    """Check the Engine and the profiles. Raises HostError or InputError for the first unmet requirement."""
     for name in {policy.seccomp, *policy.seccomp_of.values()}:
         seccomp.engine_text(name)
     with closing(Engine(policy.start_timeout_s)) as engine:
@@ -21,7 +21,7 @@ def require(policy: BoxPolicy) -> None:
 def refuse_unmet(policy: BoxPolicy, info: Mapping[str, Any]) -> None:
     """Raise HostError unless the Engine with this `info` (API 1.41, `GET /info`) meets all requirements of `policy`."""
     for sentence in unmet(policy, info):
-        raise HostError(f"{sentence}; the policy asks for it and nothing less is played under it")
+        raise HostError(f"{sentence}; the policy requires it")
 
 
 def unmet(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[str]:
@@ -44,8 +44,8 @@ def unmet(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[str]:
         )
     if policy.transport == "pipes" and policy.runtime not in ONE_KERNEL:
         yield (
-            f"box.transport = 'pipes', but box.runtime = {policy.runtime!r} has a kernel of its own, which opens no "
-            "named pipe of the host: set box.transport to auto"
+            f"box.transport = 'pipes', but box.runtime = {policy.runtime!r} has a separate kernel, which cannot "
+            "open the host's named pipes: set box.transport to auto"
         )
     runtimes = info.get("Runtimes") or {}
     if policy.runtime and policy.runtime not in runtimes:

@@ -161,7 +161,7 @@ class _Run:
                 f"{os.strerror(report.number)}; run: judge images build {self._command.image}"
             )
         if report.kind == "lost" and end is CommandEnd.FINISHED:
-            raise HostError(f"The box of {self._command.name} is gone and nobody says why")
+            raise HostError(f"The box of {self._command.name} is gone for an unknown reason")
         return CommandResult(end, report, self._stderr, time.monotonic() - began)
 
     def _read_all(self, deadline: float) -> CommandEnd:

@@ -197,7 +197,7 @@ def test_a_container_that_is_paused_between_games_is_thrown_away(lodge: Lodge, o
     with capture_logs() as logs:
         second = begin(lodge)
 
-    assert ["somebody has frozen it"] == why_thrown_away(logs)
+    assert ["another program has frozen it"] == why_thrown_away(logs)
     assert (False, False) == (second.box.is_reused, container in own_containers())
 
 
