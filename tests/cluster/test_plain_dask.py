@@ -279,7 +279,7 @@ def test_client_of_our_scheduler_and_workers_runs_no_code_there(tmp_path: Path) 
         machines.stop()
 
 
-def test_whoever_reaches_a_plain_scheduler_and_its_workers_does(plain: PlainDask, tmp_path: Path) -> None:
+def test_any_client_of_a_plain_scheduler_controls_its_workers(plain: PlainDask, tmp_path: Path) -> None:
     """Proves that the attacks work without the defence; docs/enforcement.md describes this."""
     done = asyncio.run(attack(addresses(plain, "honest"), tmp_path))
 

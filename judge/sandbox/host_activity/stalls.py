@@ -79,7 +79,7 @@ class StallWatch:
         """Whether the probe runs."""
         return self._process.poll() is None
 
-    def go_near(self, places: Iterable[Nearby], *, at_once: bool = True) -> None:
+    def attach_to(self, places: Iterable[Nearby], *, at_once: bool = True) -> None:
         """Read the disks of other boxes in the same cgroups from now on. Raises OSError if the probe is gone.
 
         With `at_once`, wait until the probe uses them.

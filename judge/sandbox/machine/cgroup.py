@@ -23,10 +23,10 @@ FULL = "full .*total="
 SOME = "some .*total="
 """Pattern of the "some" line: time in which at least one task waited."""
 
-MOST_OPEN = 64
+MAX_OPEN_FILES = 64
 """Maximum number of per-thread stat files kept open between readings."""
 
-LONGEST_LISTING = 1 << 16
+MAX_LISTING_BYTES = 1 << 16
 """Maximum number of bytes read from a list of threads."""
 
 UNIFIED = ""

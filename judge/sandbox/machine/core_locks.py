@@ -78,7 +78,7 @@ class CoreLocks:
                 return False
         return True
 
-    def say_who_has_them(self) -> None:
+    def report_holders(self) -> None:
         """Report each holder that this judge waits for, once."""
         for path in self._paths:
             text = f"waiting for core {path.name.removeprefix('cpu')}: {holder_of(path)} has it"
@@ -140,7 +140,7 @@ def holders(cores: Collection[int]) -> Mapping[int, str]:
 
 def holders_here() -> Mapping[int, str]:
     """Return the holder of each core of this host ("" if free). Empty if the locks are hidden."""
-    with on_all_given():
+    with on_all_processors():
         own = sorted({core_of(each) for each in available()})
     try:
         found = holders(own)

@@ -65,7 +65,7 @@ _GIVEN = available()
 
 
 @contextmanager
-def on_all_given() -> Iterator[None]:
+def on_all_processors() -> Iterator[None]:
     """Context manager: this thread may use all processors that the process had at its start."""
     before = available()
     os.sched_setaffinity(0, _GIVEN)
