@@ -1,6 +1,6 @@
-"""Files that tools keep in a directory for themselves: they are neither sent with an agent nor part of its identity.
+"""Files of version control, editors and systems. They are neither sent with an agent nor part of its identity.
 
-Only the standard library: a box runs this module to read archives.
+Uses only the standard library, because a box runs this module to read archives.
 """
 
 import os
@@ -16,42 +16,42 @@ FOLDERS = frozenset(
         *("__macosx", ".appledouble", ".fseventsd", ".spotlight-v100", ".trashes", "$recycle.bin"),
     }
 )
-"""Names in lower case of directories of version control, caches, editors and systems. `.git` can be a file."""
+"""Lower-case directory names of version control, caches, editors and systems. `.git` can also be a file."""
 FILES = frozenset(
     {
         *(".gitignore", ".gitattributes", ".gitmodules", ".gitkeep", ".hgignore", ".hgtags", ".mailmap"),
         *(".ds_store", ".localized", "icon\r", "thumbs.db", "ehthumbs.db", "desktop.ini", ".directory"),
     }
 )
-"""Names in lower case of files of version control and of file managers."""
+"""Lower-case file names of version control and file managers."""
 COMPANION = "._"
-"""How the companion of a file begins, in which macOS stores its attributes in an archive or on a foreign disk."""
+"""Prefix of companion files, in which macOS stores file attributes in archives and on foreign disks."""
 _COMPANION_HEADS = (b"\x00\x05\x16\x07", b"\x00\x05\x16\x00")
 """The first bytes of AppleDouble and AppleSingle files (RFC 1740)."""
 HEAD_BYTES = 4
 
 
 def is_bookkeeping(path: str) -> bool:
-    """Whether a relative path is one of these files, or leads into one of these directories."""
+    """Whether a relative path is, or is inside, bookkeeping."""
     parts = [part.lower() for part in path.split("/") if part]
     name = parts[-1] if parts else ""
-    # vim writes such a file while it edits another one.
+    # Swap file of vim.
     is_swap = name.startswith(".") and name.endswith((".swp", ".swo"))
     return not FOLDERS.isdisjoint(parts) or name in FILES or is_swap
 
 
 def may_be_companion(path: str) -> bool:
-    """Whether the first bytes of a file tell whether it is a companion."""
+    """Whether the path can be a companion file; then `is_companion` decides."""
     return path.rsplit("/", 1)[-1].startswith(COMPANION)
 
 
 def is_companion(head: bytes) -> bool:
-    """Whether a file with such a name and these first bytes is a companion."""
+    """Whether a file that may be a companion and starts with these bytes is one."""
     return head.startswith(_COMPANION_HEADS)
 
 
 def own_paths(top: Path) -> Iterator[Path]:
-    """All files, links and directories below a directory, without bookkeeping."""
+    """Yield all files, links and directories below `top`, without bookkeeping."""
     left = [top]
     while left:
         directory = left.pop()

@@ -1,7 +1,4 @@
-"""Files are on the disk whole or not at all, also after a kill or a loss of power: write new, fsync, rename.
-
-Files from outside are read within bounds: `read_bounded`. Names from outside may be unfit: `is_file`.
-"""
+"""Atomic, durable file writes (write, fsync, rename), which survive kills and power loss, and bounded reads."""
 
 import ctypes
 import errno
@@ -15,17 +12,17 @@ from typing import IO
 from judge.base.errors import InputError
 
 PARTIAL = ".partial"
-"""How the name of a file ends that is not whole yet."""
+"""Name suffix of an incomplete file."""
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _AT_CWD, _EXCHANGE = -100, 2
-"""AT_FDCWD and RENAME_EXCHANGE of renameat2(2), which Python has no name for."""
+"""AT_FDCWD and RENAME_EXCHANGE of renameat2(2), which Python does not define."""
 
 
 def write_durably(path: Path, data: bytes) -> None:
-    """Put `data` at `path` in one step, and return when it would survive a loss of power; raises OSError.
+    """Write `data` to `path` atomically and durably. Raises OSError.
 
-    What a full disk took of it goes away again.
+    If the disk is full, the partial file is removed.
     """
     partial = path.with_name(path.name + PARTIAL)
     try:
@@ -41,7 +38,7 @@ def write_durably(path: Path, data: bytes) -> None:
 
 
 def create_private(path: Path, data: bytes) -> None:
-    """Write a new file that only its owner may read, from the first byte on, and return when it is on the disk.
+    """Create a file that only its owner can read, and sync it.
 
     Raises FileExistsError if the file exists, and other OSErrors.
     """
@@ -51,8 +48,10 @@ def create_private(path: Path, data: bytes) -> None:
 
 
 def move_durably(source: Path, target: Path) -> None:
-    """Move a directory to `target`, from another disk too, in one step, and return when it would survive a loss of
-    power; raises OSError. `target` is not there yet."""
+    """Move a directory to `target` atomically and durably, also between disks. Raises OSError.
+
+    `target` must not exist.
+    """
     partial = target.with_name(target.name + PARTIAL)
     shutil.rmtree(partial, ignore_errors=True)
     shutil.move(source, partial)
@@ -63,9 +62,9 @@ def move_durably(source: Path, target: Path) -> None:
 
 
 def exchange_durably(source: Path, target: Path) -> None:
-    """Put the directory `source` in place of the one at `target`, which is removed, in one step; raises OSError.
+    """Replace the directory `target` with the directory `source` atomically, and remove the old one. Raises OSError.
 
-    After a kill the one or the other is at `target`, whole.
+    After a kill, `target` is either of the two, complete.
     """
     partial = target.with_name(target.name + PARTIAL)
     shutil.rmtree(partial, ignore_errors=True)
@@ -81,13 +80,13 @@ def exchange_durably(source: Path, target: Path) -> None:
 
 
 def sync_file(file: IO[bytes]) -> None:
-    """Make what was written to an open file survive a loss of power; raises OSError."""
+    """Flush and sync an open file. Raises OSError."""
     file.flush()
     os.fsync(file.fileno())
 
 
 def sync(path: Path) -> None:
-    """Make the content of a file, or the names in a directory, survive a loss of power; raises OSError."""
+    """Sync a file's content or a directory's names. Raises OSError."""
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)
@@ -96,34 +95,34 @@ def sync(path: Path) -> None:
 
 
 def is_file(path: Path) -> bool:
-    """Whether `path` is a regular file, or a link to one; False also for a name that no file system allows."""
+    """Whether `path` is a regular file or a link to one; False for an invalid name."""
     return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises OSError for a name of more than 255 bytes
 
 
 def is_directory(path: Path) -> bool:
-    """Whether `path` is a directory, or a link to one; False also for a name that no file system allows."""
+    """Whether `path` is a directory or a link to one; False for an invalid name."""
     return os.path.isdir(path)  # noqa: PTH112 - as in is_file
 
 
 def is_link(path: Path) -> bool:
-    """Whether `path` is a symbolic link; False also for a name that no file system allows."""
+    """Whether `path` is a symbolic link; False for an invalid name."""
     return os.path.islink(path)  # noqa: PTH114 - as in is_file
 
 
 def read_bounded(path: Path, most: int, fix: str = "", *, links: bool = False) -> bytes:
-    """The content of a regular file of at most `most` bytes; `links`: one that a link leads to will do.
+    """Read a regular file of at most `most` bytes. With `links`, a link to one is accepted.
 
-    Raises InputError if it is larger, a link, a special file (which is not opened for reading: a named pipe would wait
-    for ever), or cannot be read; `fix` says what to do then.
+    Raises InputError if the file is larger, a link, a special file (a named pipe would block) or unreadable. `fix` is
+    the advice for an unreadable file.
     """
     try:
-        # A device or a pipe is not waited for.
+        # O_NONBLOCK: opening must not block on a device or pipe.
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW)
         with os.fdopen(os.open(path, flags), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise InputError(f"{path}: a directory or a special file, which is not read; copy a file in its place")
-            data = file.read(min(status.st_size, most) + 1)  # read(most + 1) would allocate all of that
+            data = file.read(min(status.st_size, most) + 1)  # read(most + 1) would allocate that much.
             if len(data) > status.st_size:
                 data += file.read(most + 1 - len(data))
     except OSError as error:
@@ -131,5 +130,5 @@ def read_bounded(path: Path, most: int, fix: str = "", *, links: bool = False) -
             raise InputError(f"{path}: a link, which is not followed; copy a file in its place") from None
         raise InputError(f"{path}: {error.strerror}{fix and '; '}{fix}") from None
     if len(data) > most:
-        raise InputError(f"{path}: it has more than {most} bytes, and no file of this kind has")
+        raise InputError(f"{path}: larger than the limit of {most} bytes for this kind of file")
     return data

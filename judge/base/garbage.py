@@ -1,4 +1,4 @@
-"""When Python looks for garbage: each time it looks at all objects, and most of ours last as long as the process."""
+"""Limits garbage collection: each run scans all objects, and most of the judge's live as long as the process."""
 
 import atexit
 import gc
@@ -9,7 +9,7 @@ from threading import Lock
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """No collection in the block."""
+    """Context manager: disables collection."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -21,10 +21,9 @@ def uncollected() -> Iterator[None]:
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """No collection in the block, and none later looks at what there is after it, not even at the end of the process.
+    """Context manager: disables collection, and exempts the objects that exist at the end of the block for good.
 
-    Together these take a third of the CPU time of a short command. A cycle of objects that is dropped in the block
-    stays until the process ends.
+    This saves a third of the CPU time of a short command. Garbage cycles created in the block are never freed.
     """
     with uncollected():
         yield
@@ -34,7 +33,7 @@ def importing() -> Iterator[None]:
 
 
 class _Exemption:
-    """What the blocks of several threads have together: it lasts from the first one's begin to the last one's end."""
+    """Shared by the blocks of all threads: lasts from the first block's start to the last one's end."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -58,7 +57,7 @@ _EXEMPTION = _Exemption()
 
 @contextmanager
 def exempt() -> Iterator[None]:
-    """No collection in the block looks at what there is before it; of blocks in several threads, before the first."""
+    """Context manager: collections skip objects that existed before the (first thread's) block."""
     _EXEMPTION.begin()
     try:
         yield

@@ -1,7 +1,7 @@
-"""Locks on files and directories, which the kernel takes back from a process that ends, however it ends.
+"""Locks on files and directories, which the kernel releases when the process ends.
 
-A lock belongs to an open file (flock(2)): it is released when the file is closed. Nothing is written to the file, and a
-directory can be locked too. A process that waits sleeps in the kernel, and /proc/locks shows it.
+A lock belongs to an open file (flock(2)) and is released when that is closed. Nothing is written to the file. A waiting
+process sleeps in the kernel, and /proc/locks shows it.
 """
 
 import fcntl
@@ -12,15 +12,15 @@ from typing import IO, Any
 
 
 def lock(file: int | IO[Any], *, shared: bool = False) -> None:
-    """Lock an open file, waiting as long as another open file has the lock; raises OSError.
+    """Lock an open file; blocks until the lock is free. Raises OSError.
 
-    `shared`: several may have it at once if each of them asks for a shared lock.
+    A `shared` lock can be held by several open files at once.
     """
     fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
 
 
 def try_lock(file: int | IO[Any], *, shared: bool = False) -> bool:
-    """Lock an open file if nobody else has the lock; returns whether it is locked now. Raises OSError."""
+    """Lock an open file if the lock is free. Returns whether it is locked now. Raises OSError."""
     try:
         fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -29,7 +29,7 @@ def try_lock(file: int | IO[Any], *, shared: bool = False) -> bool:
 
 
 def try_lock_directory(directory: Path) -> IO[bytes] | None:
-    """Make a directory if it is missing and lock its file `lock`: the open file, or None if somebody else has the lock.
+    """Create the directory if necessary and lock its file `lock`. Returns the open file, or None if it is locked.
 
     Closing the file releases the lock. Raises OSError.
     """
@@ -43,7 +43,7 @@ def try_lock_directory(directory: Path) -> IO[bytes] | None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock of the file at `path`, which is made if it does not exist; waits for the lock. Raises OSError."""
+    """Context manager: locks the file at `path`, which is created if missing. Blocks. Raises OSError."""
     with path.open("ab") as file:
         lock(file)
         yield

@@ -1,10 +1,9 @@
-"""Logging: where the events of this process go, and in which form. Only this module imports structlog.
+"""Configures the destination and format of this process's log events. Only this module imports structlog.
 
-Modules log with `get_logger()`. What libraries log with `logging` becomes an event like any other (`adopt`), so that it
-goes wherever events go at that moment.
+Modules log with `get_logger()`. `adopt` turns messages of libraries (module `logging`) into events.
 
-structlog is imported with the first event: most processes log nothing, and importing it takes longer than many of them
-run. What was configured before is applied then.
+structlog is imported with the first event, because most processes log nothing and the import is slow. Earlier
+configuration is applied then.
 """
 
 import logging
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from structlog.typing import Processor
 
 _waiting: list[Callable[[], None]] = []
-"""Configurations that are not applied yet, because structlog is not imported."""
+"""Configurations to apply when structlog is imported."""
 
 _applying = threading.RLock()
 
@@ -29,8 +28,7 @@ _bound: ContextVar[Mapping[str, object]] = ContextVar("judge_log", default={})  
 
 
 def _structlog() -> ModuleType:
-    """structlog, configured."""
-    import structlog  # see the module's docstring
+    import structlog  # Deferred, see the module's docstring.
 
     with _applying:
         while _waiting:
@@ -39,7 +37,6 @@ def _structlog() -> ModuleType:
 
 
 def _configure(configuration: Callable[[], None]) -> None:
-    """Apply a configuration, now or with the first event."""
     with _applying:
         _waiting.append(configuration)
     if "structlog" in sys.modules:
@@ -47,40 +44,40 @@ def _configure(configuration: Callable[[], None]) -> None:
 
 
 class Logger:
-    """Writes events with the fields of this logger and those of `bound`."""
+    """Writes events with this logger's fields and those of `bound`."""
 
     def __init__(self, fields: Mapping[str, object]) -> None:
         self._fields = fields
 
     def log(self, level: int, event: str, /, **fields: object) -> None:
-        """Write an event of a level of `logging`."""
+        """Write an event; `level` is a level of `logging`."""
         _structlog().get_logger().log(level, event, **{**_bound.get(), **self._fields, **fields})
 
     def debug(self, event: str, /, **fields: object) -> None:
-        """Write an event that helps to understand what happened."""
+        """Write a diagnostic event."""
         self.log(logging.DEBUG, event, **fields)
 
     def info(self, event: str, /, **fields: object) -> None:
-        """Write an event of the usual course."""
+        """Write an event of normal operation."""
         self.log(logging.INFO, event, **fields)
 
     def warning(self, event: str, /, **fields: object) -> None:
-        """Write an event that somebody should look at."""
+        """Write an event that an operator should check."""
         self.log(logging.WARNING, event, **fields)
 
     def error(self, event: str, /, **fields: object) -> None:
-        """Write an event that stopped something."""
+        """Write an event that made an operation fail."""
         self.log(logging.ERROR, event, **fields)
 
 
 def get_logger(**fields: object) -> Logger:
-    """A logger whose events all have these fields."""
+    """Return a logger that adds these fields to all its events."""
     return Logger(fields)
 
 
 @contextmanager
 def bound(**fields: object) -> Iterator[None]:
-    """Inside the block every event of this thread has these fields."""
+    """Context manager: adds these fields to all events of this thread."""
     token = _bound.set({**_bound.get(), **fields})
     try:
         yield
@@ -89,7 +86,7 @@ def bound(**fields: object) -> Iterator[None]:
 
 
 def to_console(*processors: "Processor") -> None:
-    """Write events to stderr, one line each for a person; `processors` change an event before it is written."""
+    """Write events to stderr, one readable line each; `processors` change an event first."""
     _configure(partial(_to_console, processors, sys.stderr))
 
 
@@ -103,10 +100,10 @@ def _to_console(processors: tuple["Processor", ...], file: TextIO) -> None:
 
 
 def to_json(file: TextIO, *processors: "Processor", level: int = logging.NOTSET) -> None:
-    """Write events of at least `level` to `file`, one JSON object a line, in ASCII, with the time in UTC.
+    """Write events of at least `level` to `file` as JSON lines, in ASCII, with UTC times.
 
-    `processors` change an event before it is written. A traceback is text in the field `exception`, without the values
-    of variables, which may be secret.
+    `processors` change an event first. A traceback is text in the field `exception`, without the values of variables,
+    which may be secret.
     """
     _configure(partial(_to_json, file, processors, level))
 
@@ -129,7 +126,7 @@ def _to_json(file: TextIO, processors: tuple["Processor", ...], level: int) -> N
 
 @contextmanager
 def redirected(file: TextIO) -> Iterator[None]:
-    """Inside the block events go to `file` as by `to_json`, and after it where they went before."""
+    """Context manager: events go to `file` as with `to_json`."""
     before = _structlog().get_config()
     to_json(file)
     try:
@@ -150,9 +147,9 @@ def _set_level(level: int) -> None:
 
 
 def adopt(*names: str, level: int, tracebacks: bool = False) -> None:
-    """Turn what the loggers `names` of `logging` and those below them log, from `level` on, into events.
+    """Turn messages of these `logging` loggers and their children, from `level` on, into events.
 
-    Of an exception an event has the type and the text as `error`, or with `tracebacks` the whole as `exception`.
+    An exception becomes the field `error` (type and text), or with `tracebacks` the field `exception`.
     """
     for name in names:
         logger = logging.getLogger(name)
@@ -162,7 +159,7 @@ def adopt(*names: str, level: int, tracebacks: bool = False) -> None:
 
 
 class _ToEvents(logging.Handler):
-    # Not structlog.stdlib.ProcessorFormatter: it would write to a stream of its own, and in the form of one moment.
+    # structlog.stdlib.ProcessorFormatter would have a separate stream and a fixed format.
 
     def __init__(self, level: int, tracebacks: bool) -> None:
         super().__init__(level)

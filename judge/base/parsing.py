@@ -1,4 +1,4 @@
-"""Values from outside: read into a model, or refused with one sentence that names the field and what is wrong."""
+"""Parses outside values into models, or rejects them with one sentence that names the field and the error."""
 
 import json
 import math
@@ -15,20 +15,20 @@ from judge.base.text import printable, suggest
 T = TypeVar("T")
 
 LONGEST = 1000
-"""Characters of a complaint: what is wrong may be as long as the document."""
+"""Maximum number of characters of an error text, which may quote a whole document."""
 
 
 class Refusal(Protocol):
-    """An error of pydantic's, or one that FastAPI makes of it."""
+    """A validation error of pydantic or FastAPI."""
 
     def errors(self) -> Sequence[Any]:
-        """What is wrong, as pydantic describes it: at least one thing."""
+        """Return pydantic's error list, which is not empty."""
 
 
 def parse(kind: type[T], data: object, what: str) -> T:
-    """The `kind`, a model or a container of models, that plain values hold.
+    """Parse plain values into `kind`, a model or a container of models.
 
-    Raises InputError that begins with `what` and names every field that is wrong.
+    Raises InputError, which begins with `what` and names every wrong field.
     """
     try:
         found: T = _reader(cast(Hashable, kind)).validate_python(data)
@@ -38,9 +38,9 @@ def parse(kind: type[T], data: object, what: str) -> T:
 
 
 def parse_json(kind: type[T], data: bytes | str, what: str) -> T:
-    """The `kind` that a JSON text holds; InputError begins with `what`.
+    """Parse JSON into `kind`. Raises InputError, which begins with `what`.
 
-    Memory: at most 100 bytes for each byte of the text. Lists fail at their first wrong element.
+    Memory: at most 100 bytes per byte of text. Lists fail at their first wrong element.
     """
     if len(data) > _SMALL_TEXT:
         _scan(data, what, _Scan())
@@ -48,7 +48,7 @@ def parse_json(kind: type[T], data: bytes | str, what: str) -> T:
 
 
 def parse_foreign(kind: type[T], data: bytes, what: str) -> T:
-    """As `parse_json`, of a text that every reader must read alike. InputError as `refuse_ambiguous`."""
+    """Like `parse_json`, and reject ambiguous JSON like `refuse_ambiguous`."""
     refuse_ambiguous(data, what)
     return _validated(kind, data, what)
 
@@ -61,18 +61,18 @@ def _validated(kind: type[T], data: bytes | str, what: str) -> T:
     return found
 
 
-MAX_KEYS = 10_000
-"""Keys that the objects of one text have beyond 64 in each: each wrong key is an error of 700 bytes."""
+MOST_KEYS = 10_000
+"""Maximum number of keys beyond 64 per object in a text: each wrong key costs an error of 700 bytes."""
 
 _FEW_KEYS = 64
 _SMALL_TEXT = 64 << 10
 
 
 def refuse_ambiguous(data: bytes, what: str) -> None:
-    """Raise InputError, which begins with `what`, for a JSON text that two readers may read differently.
+    """Raise InputError, prefixed with `what`, for ambiguous JSON.
 
-    That is a key twice in an object (RFC 8259, 4), a byte order mark, bytes that are not UTF-8, NaN and Infinity, and
-    numbers beyond a double. Other texts that are not JSON are left to their reader.
+    That is a duplicate key (RFC 8259, 4), a byte order mark, invalid UTF-8, NaN, Infinity, or a number beyond a double.
+    Other invalid JSON is left to the parser.
     """
     _scan(data, what, _StrictScan())
 
@@ -82,7 +82,7 @@ class _AmbiguousError(Exception):
 
 
 class _Scan:
-    """Looks at the objects and numbers of a JSON text; bounds what a model may find wrong with its keys."""
+    """Checks the objects and numbers of a JSON text, and limits the number of possible key errors."""
 
     constant: Callable[[str], Any] | None = None
     number: Callable[[str], Any] | None = None
@@ -91,7 +91,6 @@ class _Scan:
         self._left = MAX_KEYS
 
     def pairs(self, pairs: list[tuple[str, Any]]) -> None:
-        """An object."""
         self._left -= max(0, len(pairs) - _FEW_KEYS)
         if self._left < 0:
             raise _AmbiguousError("it has too many keys")
@@ -124,21 +123,20 @@ def _scan(data: bytes | str, what: str, scan: _Scan) -> None:
     except UnicodeError:
         raise InputError(f"{what}: it is not UTF-8") from None
     except (ValueError, RecursionError):
-        # `json` refuses a byte order mark as a syntax error, and leaves it to the reader to say so.
+        # `json` rejects a byte order mark as a syntax error, so the parser reports it.
         return
 
 
 def complaint(error: Refusal, kind: object = None, keys: Sequence[str] | None = None) -> str:
-    """The first thing that is wrong, on one printable line.
+    """Return the first error on one printable line.
 
-    Of a key that the model does not have it says which key of the `kind` is like it. `keys` are the
-    field as a person wrote it, where that is not as pydantic has it.
+    For an unknown key it suggests a similar key of `kind`. `keys` is the field as the user wrote it, if different.
     """
     return _said(first_of(error), kind, keys)
 
 
 def complaints(error: Refusal, kind: object = None) -> str:
-    """Everything that is wrong, each field of the top level once, on one printable line."""
+    """Return all errors, one per top-level field, on one printable line."""
     by_field: dict[object, Any] = {}
     for found in error.errors():
         by_field.setdefault(found["loc"][:1], found)
@@ -146,7 +144,7 @@ def complaints(error: Refusal, kind: object = None) -> str:
 
 
 def first_of(error: Refusal) -> Any:
-    """The first of the things that are wrong, as pydantic describes it."""
+    """Return pydantic's description of the first error."""
     return error.errors()[0]
 
 
@@ -155,7 +153,7 @@ def _said(found: Any, kind: object, keys: Sequence[str] | None = None) -> str:
     field = ".".join(where if keys is None else keys)
     message = found["msg"].removeprefix("Value error, ")
     if found["type"] == "model_type":
-        message = f"it should have keys of its own: {', '.join(_known_keys(kind, where))}"
+        message = f"it should be a table with the keys: {', '.join(_known_keys(kind, where))}"
     if not where:
         said = message
     elif found["type"] == "extra_forbidden":
@@ -174,9 +172,8 @@ _LISTS = frozenset({"list", "tuple", "set", "frozenset"})
 
 @lru_cache(maxsize=256)
 def _reader(kind: Hashable) -> SchemaValidator:
-    """The validator of a kind, of which every list fails at its first wrong element: an error takes 700 bytes, and a
-    wrong element two."""
-    # Validators of nested models are compiled again: those that pydantic has prebuilt collect all errors.
+    """A validator whose lists fail at their first wrong element, because each error takes 700 bytes."""
+    # Validators of nested models are compiled again, because pydantic's prebuilt ones collect all errors.
     return SchemaValidator(_failing_fast(TypeAdapter(cast(Any, kind)).core_schema), _use_prebuilt=False)
 
 
@@ -192,7 +189,7 @@ def _failing_fast(schema: Any) -> Any:
 
 
 def _tables_with(kind: object, key: str) -> list[str]:
-    """Where a key that was looked for at the top stands, as `table.key`."""
+    """Tables that have this key, as `table.key`."""
     return [
         f"{name}.{key}"
         for model in _models_in(kind)
@@ -203,7 +200,7 @@ def _tables_with(kind: object, key: str) -> list[str]:
 
 
 def _known_keys(kind: object, where: Sequence[str]) -> list[str]:
-    """The keys of the table that pydantic calls `where`: keys, places in a list, and kinds of a table."""
+    """The keys of the table at pydantic's location `where`: keys, list indexes, and kinds of a table."""
     models = _models_in(kind)
     for key in where:
         fields = [each.model_fields[key] for each in models if key in each.model_fields]

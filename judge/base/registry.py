@@ -1,7 +1,7 @@
-"""What installed packages register with the judge: found by name through Python's entry points, loaded when asked for.
+"""Games and protocols that installed packages register through Python's entry points, loaded on demand.
 
-The judge's own games and protocols are in its pyproject.toml exactly as another package's are in that package's.
-To list names imports nothing; to ask for one imports that one alone, so a package that is broken breaks nobody else's.
+The judge's own are registered in its pyproject.toml in the same way. Listing names imports nothing. Loading an entry
+only imports that entry, so a broken package does not affect others.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,31 +14,31 @@ from judge.base.errors import HostError, InputError
 from judge.base.text import quote, suggest
 
 OWN = "judge"
-"""The distribution whose entries are ours."""
+"""The judge's own distribution."""
 
 GROUPS = ("judge.games", "judge.protocols")
-"""The groups of entry points that packages can register with the judge."""
+"""Entry point groups that packages can use."""
 
 Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True)
 class Registry(Generic[Entry]):
-    """The entries of one group of entry points, each of the type `kind`; `noun` is what people call one."""
+    """The entries of an entry point group. All have the type `kind`; messages call them `noun`."""
 
     group: str
     noun: str
     kind: type[Entry]
 
     def names(self) -> list[str]:
-        """Every name that is registered, sorted, those of broken entries too; HostError as `entry`."""
+        """Return all registered names, sorted, including broken entries. Raises HostError like `entry`."""
         return sorted(_registered(self.group))
 
     def entry(self, name: str) -> Entry:
-        """The entry called `name`.
+        """Load the entry called `name`.
 
-        InputError if there is none, if two packages claim the name, or if the entry is broken: it names the
-        package and says what to do. HostError where the judge's own entries are not registered.
+        Raises InputError, with package and fix, if it is unknown, broken or registered by two packages. Raises
+        HostError if the judge's own entries are not registered.
         """
         registered = _registered(self.group)
         if name not in registered:
@@ -53,7 +53,7 @@ class Registry(Generic[Entry]):
         return self._load(points[0])
 
     def working(self) -> Iterator[Entry]:
-        """Every entry that can be loaded, in the order of names; broken ones are left out."""
+        """Yield all entries that can be loaded, by name."""
         for name in self.names():
             try:
                 yield self.entry(name)
@@ -63,11 +63,11 @@ class Registry(Generic[Entry]):
     def _load(self, point: EntryPoint) -> Entry:
         try:
             entry = point.load()
-        except Exception as error:  # a module of another package may raise anything
+        except Exception as error:  # Another package's module may raise anything.
             raise self._broken(point, f"cannot be imported ({type(error).__name__}: {error})") from error
         if not isinstance(entry, self.kind):
             raise self._broken(point, f"is of the type {type(entry).__name__} and not {self.kind.__name__}")
-        # Games know their names, by which their records find them again.
+        # A game's name must match its entry point, because records find the game by it.
         own = getattr(entry, "name", point.name)
         if own != point.name:
             raise self._broken(point, f"calls itself {own!r}")
@@ -82,7 +82,7 @@ class Registry(Generic[Entry]):
 
 
 def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
-    """The entry points of a group by name; ours come first where a name is claimed twice."""
+    """Entry points by name; the judge's own come first among duplicates."""
     points, has_own = _scan()[group]
     if not has_own:
         raise HostError(
@@ -94,8 +94,7 @@ def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 @cache
 def _scan() -> Mapping[str, tuple[Mapping[str, tuple[EntryPoint, ...]], bool]]:
-    """The entry points of each group, and whether ours are there, found once: a scan of the installed packages and of
-    their names takes some 20 ms."""
+    """Entry points by group, and whether the judge's own are there. Cached, because the scan takes about 20 ms."""
     installed = entry_points()
     groups = {}
     for group in GROUPS:
@@ -107,10 +106,10 @@ def _scan() -> Mapping[str, tuple[Mapping[str, tuple[EntryPoint, ...]], bool]]:
 
 
 def forget() -> None:
-    """Look for entry points anew when one is asked for next: packages were installed since."""
+    """Clear the cache, after packages were installed."""
     _scan.cache_clear()
 
 
 def _package(point: EntryPoint) -> str:
-    """The name of an entry's package: its metadata takes some milliseconds to parse."""
+    """The entry's package name; parsing its metadata takes milliseconds."""
     return "unknown" if point.dist is None else point.dist.name

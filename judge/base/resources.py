@@ -1,8 +1,7 @@
-"""Where the judge's own files are: policies, image sources, and what it compiles.
+"""Locations of the judge's policies, image sources and compiled programs.
 
-`data` beside this module has `images` and `policies`: in a checkout as links to the directories at its top, in a wheel
-as directories. What is compiled is kept outside the package: a checkout has it in its `.build`, an installed judge in
-its user's cache.
+`data` in this package has `images` and `policies`: links to the top directories in a checkout, directories in a wheel.
+Compiled programs are stored outside the package: in `.build` of a checkout, otherwise in the user's cache.
 """
 
 import os
@@ -11,26 +10,26 @@ from pathlib import Path
 import judge
 
 CODE = Path(__file__).resolve().parents[1]
-"""The package itself."""
+"""The package directory."""
 
 _DATA = CODE / "data"
 
 IMAGES = (_DATA / "images").resolve()
-"""The sources of images, house agents, starters and attacks."""
+"""Sources of images, house agents, starters and attacks."""
 
 POLICIES = (_DATA / "policies").resolve()
-"""The policies that come with the judge, and the sources of the seccomp profiles."""
+"""Built-in policies and the sources of the seccomp profiles."""
 
 
 def code_parts() -> list[Path]:
-    """The files and directories of the package, sorted: without `data`, which a checkout has elsewhere."""
+    """Return the package's files and directories, sorted, without `data`."""
     return sorted(path for path in CODE.iterdir() if path not in (_DATA, CODE / "__pycache__"))
 
 
 def build_directory() -> Path:
-    """Where compiled programs are kept; it may not exist yet.
+    """Return the directory for compiled programs, which may not exist yet.
 
-    It is `.build` of a checkout, else `judge/VERSION` in XDG_CACHE_HOME, or in ~/.cache where that is no absolute path.
+    It is `.build` of a checkout, else `judge/VERSION` in XDG_CACHE_HOME, or in ~/.cache if that is not absolute.
     """
     if _DATA.joinpath("images").is_symlink():
         return IMAGES.parent / ".build"

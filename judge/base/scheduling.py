@@ -1,4 +1,4 @@
-"""Which of our threads gets a core first: one that has an agent's clock in its hand before one that makes pages."""
+"""Thread priorities: threads that time an agent run before threads that render pages."""
 
 import ctypes
 import os
@@ -10,10 +10,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 SHORT_SLICE_NS = 100_000
-"""The shortest that Linux grants."""
+"""The shortest slice that Linux grants."""
 
-SERVICE_NICENESS = 5
-"""The nice value of what others wait for meanwhile: where all cores are busy it gets a third of what a game gets."""
+BEHIND_GAMES = 5
+"""Nice value of work with lower priority than games. If all cores are busy, it gets a third of a game's share."""
 
 _SYS_SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}.get(platform.machine())
 _SCHED_ATTR = struct.Struct("=IIQiIQQQ")
@@ -22,9 +22,9 @@ _SCHED_ATTR = struct.Struct("=IIQiIQQQ")
 
 @contextmanager
 def woken_at_once() -> Iterator[None]:
-    """In the block the calling thread runs as soon as it wakes, also where another one has its core.
+    """Context manager: the calling thread runs as soon as it wakes, even if its core is busy.
 
-    Linux 6.12 and later grant that to threads that ask for short slices; elsewhere it changes nothing.
+    Requests short slices, which has this effect since Linux 6.12 and none on older kernels.
     """
     asked = os.sched_getscheduler(0) == os.SCHED_OTHER and _ask_for_slices(SHORT_SLICE_NS)
     try:
@@ -35,21 +35,21 @@ def woken_at_once() -> Iterator[None]:
 
 
 def go_behind_games() -> None:
-    """Let games and their judges go before the calling thread, and before the threads that it starts from here on."""
+    """Give the calling thread, and threads that it starts later, a lower priority than games."""
     thread = threading.get_native_id()
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, thread, max(SERVICE_NICENESS, os.getpriority(os.PRIO_PROCESS, thread)))
 
 
 def set_scheduling(pid: int, policy: int) -> None:
-    """Say how all threads of a process get their time; where we may not, they get it as before."""
+    """Set the scheduling policy of all threads of a process, if permitted."""
     with suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
             os.sched_setscheduler(int(thread.name), policy, os.sched_param(0))
 
 
 def _ask_for_slices(slice_ns: int) -> bool:
-    """Ask for slices of a length for the calling thread, the usual one for 0; whether that was understood."""
+    """Request a slice length for the calling thread (0: the default). Returns whether the kernel supports it."""
     if _SYS_SCHED_SETATTR is None:
         return False
     nice = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())

@@ -1,7 +1,7 @@
-"""Text for people: what strangers wrote made printable, and numbers, sizes and durations in words.
+"""Makes untrusted text printable, and formats numbers, sizes and durations.
 
-No terminal, page or file obeys anything in a text that `printable`, `one_line`, `plain_text` or `quote` returns.
-Only the standard library and no I/O: games import this module, and a box runs it to read archives.
+Text returned by `printable`, `one_line`, `plain_text` or `quote` cannot control a terminal, page or file.
+Uses only the standard library and no I/O: games import this module, and a box runs it to read archives.
 """
 
 import difflib
@@ -10,11 +10,11 @@ from collections.abc import Iterable
 _SPACES = str.maketrans("\r\n\t", "   ")
 
 SENTENCE_CHARACTERS = 300
-"""How much of a stranger's words is shown in a sentence of ours."""
+"""Maximum number of characters of untrusted text in a message."""
 
 
 def is_printable(text: str) -> bool:
-    """Whether a terminal shows every character of `text` and obeys none.
+    """Whether a terminal displays every character of `text`.
 
     False for control characters, line ends, blanks other than the space, marks of writing direction,
     lone surrogates and unassigned code points.
@@ -23,10 +23,9 @@ def is_printable(text: str) -> bool:
 
 
 def printable(text: str, limit: int | None = 200, *, mark: str | None = None, cut: str = "...") -> str:
-    r"""`text` as one printable line of at most `limit` characters; None: of any length.
+    r"""Return `text` as one printable line of at most `limit` characters (None: unlimited).
 
-    What is not printable becomes an escape such as `\x1b`, or `mark` where it is given. A text that
-    is longer than `limit` ends in `cut`.
+    Unprintable characters become escapes such as `\x1b`, or `mark`. A truncated text ends in `cut`.
     """
     shown = text if limit is None else text[: limit + 1]
     if not is_printable(shown):
@@ -39,39 +38,42 @@ def printable(text: str, limit: int | None = 200, *, mark: str | None = None, cu
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """`text` as one printable line of at most `limit` characters, for a file: every run of blanks and line ends is one
-    blank, and `?` replaces what is not printable.
+    """Return `text` as one printable line of at most `limit` characters, for a file.
+
+    Runs of blanks and line ends become one blank; `?` replaces unprintable characters.
     """
     words = " ".join(text[: 10 * limit].split())
     return printable(words, limit, mark="?", cut="").rstrip()
 
 
 def plain_text(text: str, limit: int = 600) -> str:
-    """`text` as one printable line of at most `limit` characters, for a page or a table: a space for each tab or line
-    end, and U+FFFD in place of what is not printable.
+    """Return `text` as one printable line of at most `limit` characters, for a page or a table.
+
+    Tabs and line ends become spaces; U+FFFD replaces unprintable characters.
     """
     return printable(text[: limit + 1].translate(_SPACES), limit, mark="\N{REPLACEMENT CHARACTER}", cut="…")
 
 
 def sentence(text: str) -> str:
-    """`text`, which pages translate: `scripts/messages.py` takes the text or f-string in a call of this function for a
-    message of the catalogues, with the names in the braces.
+    """Mark `text` as translatable. Returns it unchanged.
+
+    `scripts/messages.py` collects the texts and f-strings in calls of this function for the catalogues.
     """
     return text
 
 
 def quote(text: str, limit: int = 60) -> str:
-    """`text` in quotes, safe to print: ASCII, one line, escaped, cut after `limit` characters."""
+    """Return `text` in quotes, safe to print: ASCII, one line, escaped, cut after `limit` characters."""
     return ascii(text) if len(text) <= limit else ascii(text[:limit]) + "..."
 
 
 def nearest(word: str, known: Iterable[str], most: int = 1) -> list[str]:
-    """Those of the `known` words that `word` may have been meant as, the likest first."""
+    """Return the `known` words most similar to `word`, best first."""
     return difflib.get_close_matches(word, list(known), most)
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
-    """What to say of a word that is not known: `did you mean 'x'?`, or which words there are."""
+    """Return a hint for an unknown word: `did you mean 'x'?`, or the list of known words."""
     words = sorted(known)
     if near := nearest(word, words):
         return f"did you mean {near[0]!r}?"
@@ -79,27 +81,24 @@ def suggest(word: str, known: Iterable[str]) -> str:
 
 
 def decode(data: bytes | bytearray) -> str:
-    r"""Any bytes as text: a byte that is not UTF-8 becomes an escape such as `\xff`.
-
-    The text is as hostile as the bytes.
-    """
+    r"""Decode UTF-8; other bytes become escapes such as `\xff`. The text is as untrusted as the bytes."""
     return data.decode("utf-8", "backslashreplace")
 
 
 def printable_lines(data: bytes | bytearray, limit: int = 400) -> list[str]:
-    """Bytes as printable lines of at most `limit` characters each; tabs become blanks."""
+    """Decode bytes into printable lines of at most `limit` characters each; tabs become blanks."""
     return [printable(line.rstrip("\r"), limit) for line in decode(data).expandtabs().split("\n")]
 
 
 def number(value: float, decimals: int = 1) -> str:
-    """A number without needless zeros: 3, 2.5."""
-    # What rounds to nothing has no sign.
+    """Format a number without trailing zeros: 3, 2.5."""
+    # Adding 0.0 avoids -0.
     text = f"{round(value, decimals) + 0.0:.{decimals}f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", "\N{MINUS SIGN}")
 
 
 def count_text(value: float) -> str:
-    """A number from 0 to 10**18 in few characters, as engines write it: 12, 3.4K, 345K, 1.2M."""
+    """Format a number from 0 to 10**18 briefly: 12, 3.4K, 345K, 1.2M."""
     units = iter("KMGTPE")
     unit = ""
     while value >= 999.5:
@@ -108,7 +107,7 @@ def count_text(value: float) -> str:
 
 
 def points_text(value: float) -> str:
-    """A score as chess players write it: 3, ½, 2½; other fractions as decimals."""
+    """Format a score as chess players do: 3, ½, 2½; other fractions as decimals."""
     whole = int(value)
     if value - whole == 0.5:
         return f"{whole or ''}½"
@@ -116,12 +115,12 @@ def points_text(value: float) -> str:
 
 
 def mib(count: int | None, unknown: str = "?") -> str:
-    """A number of bytes as people read it: 1.5 MiB; `unknown` if there is none."""
+    """Format a number of bytes: 1.5 MiB; `unknown` for None."""
     return unknown if count is None else f"{count / (1 << 20):.1f} MiB"
 
 
 def duration(ms: float) -> str:
-    """A time as people read it: 12 ms, 3.4 s, 5 min 6 s, 2 h 5 min."""
+    """Format a duration: 12 ms, 3.4 s, 5 min 6 s, 2 h 5 min."""
     if ms < 1000:
         return f"{ms:.0f} ms" if ms >= 10 else f"{number(ms, 1)} ms"
     seconds = ms / 1000
@@ -137,6 +136,5 @@ def _escape(character: str) -> str:
 
 
 def _two(value: int, base: int, large: str, small: str) -> str:
-    """A value in two units, without the smaller one where it is nothing."""
     whole, rest = divmod(value, base)
     return f"{whole} {large} {rest} {small}" if rest else f"{whole} {large}"

@@ -1,4 +1,4 @@
-"""TOML files that people write: read into a model, or refused with the file, the line, the key and the fix."""
+"""Reads TOML files into models. Errors name the file, the line, the key and the fix."""
 
 import codecs
 import json
@@ -18,9 +18,9 @@ from judge.base.text import printable
 Model = TypeVar("Model", bound=BaseModel)
 
 MAX_BYTES = 1 << 20
-"""Size limit of a TOML file."""
+"""Maximum size of a TOML file."""
 MAX_KEY_PARTS = 10
-"""Maximum number of parts of a dotted key. The time that `tomllib` needs for a key grows with the square of them."""
+"""Maximum number of parts of a dotted key; `tomllib`'s time grows with its square."""
 
 _OTHER_ENCODINGS = (
     (codecs.BOM_UTF32_LE, "UTF-32"),
@@ -32,9 +32,9 @@ _SAVE_AS_UTF8 = "save it as UTF-8 (in Notepad: Save as, Encoding: UTF-8)"
 
 
 def read_text(path: Path, what: str, max_bytes: int = MAX_BYTES) -> str:
-    """The text of the file at `path`, which should be `what` (`a policy file`), without a byte order mark.
+    """Return the text of a file without a byte order mark. `what` describes the expected file (`a policy file`).
 
-    Raises InputError where it cannot be read, is longer than `max_bytes`, or is not UTF-8.
+    Raises InputError if it cannot be read, is longer than `max_bytes`, or is not UTF-8.
     """
     try:
         with path.open("rb") as file:
@@ -47,7 +47,7 @@ def read_text(path: Path, what: str, max_bytes: int = MAX_BYTES) -> str:
 
 
 def decode_text(path: Path, data: bytes, why: str) -> str:
-    """The text of a file's bytes, without a byte order mark. InputError, which ends with `why`, if it is not UTF-8."""
+    """Decode a file without its byte order mark. Raises InputError, which ends with `why`, if it is not UTF-8."""
     encoding = next((name for mark, name in _OTHER_ENCODINGS if data.startswith(mark)), "")
     if not encoding and b"\0" in data[:4]:
         encoding = "UTF-16"
@@ -61,12 +61,12 @@ def decode_text(path: Path, data: bytes, why: str) -> str:
 
 
 def toml_quoted(text: str) -> str:
-    """A text as TOML has it: like JSON's, but that a character beyond 16 bits is no pair of escapes."""
+    """Return `text` as a TOML string: like JSON, but without surrogate pairs."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def parse(path: Path, text: str) -> dict[str, Any]:
-    """The tables of a TOML text; InputError names the file, the line and, where it is known, the fix."""
+    """Parse TOML. Raises InputError, which names the file, the line and, if known, the fix."""
     if line := _line_of_long_key(text):
         raise InputError(f"{path}, line {line}: a key has more than {MAX_KEY_PARTS} parts with dots between them")
     try:
@@ -86,11 +86,11 @@ def parse(path: Path, text: str) -> dict[str, Any]:
 
 
 _NUL = re.compile(r"\\u0{4}|\\U0{8}")
-"""How a TOML text writes a NUL, which no name of a file can have."""
+"""A NUL escape, which is invalid in a file name."""
 
 
 def words_in(value: object, field: str = "") -> Iterator[tuple[str, str]]:
-    """All texts in a value of a file, each with its field: `command, word 2`."""
+    """Yield all texts in a value with their fields, such as `command, word 2`."""
     if isinstance(value, str):
         yield field, value
     elif isinstance(value, dict):
@@ -101,7 +101,7 @@ def words_in(value: object, field: str = "") -> Iterator[tuple[str, str]]:
             yield from words_in(inner, f"{field}, word {number}")
 
 
-# --- the length of keys ----------------------------------------------------------------------------------------------
+# --- key lengths -----------------------------------------------------------------------------------------------------
 
 _SPECIAL = re.compile("[#\"']")
 _STRINGS = {
@@ -111,12 +111,12 @@ _STRINGS = {
     '"""': re.compile(r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*+"{3,5}', re.DOTALL),
     "'''": re.compile(r"'''(?:[^']|'{1,2}(?!'))*+'{3,5}"),
 }
-"""Comments and strings by the characters that begin them."""
+"""Patterns of comments and strings by their first characters."""
 _LONG_KEY = re.compile(rf"(?:\.[ \t]*+[A-Za-z0-9_-]++[ \t]*+){{{MAX_KEY_PARTS}}}")
 
 
 def _line_of_long_key(text: str) -> int:
-    """The line of the first key with more than `MAX_KEY_PARTS` parts; 0 if there is none."""
+    """The line of the first key with more than `MAX_KEY_PARTS` parts, or 0."""
     line = 1
     for part, lines in _outside_strings(text):
         if found := _LONG_KEY.search(part):
@@ -126,9 +126,9 @@ def _line_of_long_key(text: str) -> int:
 
 
 def _outside_strings(text: str) -> Iterator[tuple[str, int]]:
-    """The statements of a text, with `_` for each string, and the number of their lines in the text.
+    """The statements with `_` for each string, and their line numbers.
 
-    It ends at a string that has no end, where `tomllib` stops, too.
+    Ends at an unterminated string, as `tomllib` does.
     """
     parts: list[str] = []
     begin = at = 0
@@ -161,7 +161,7 @@ _CAPITALISED = {"True": "true", "False": "false", "TRUE": "true", "FALSE": "fals
 
 
 def _hint(message: str, text: str) -> str:
-    """What to write instead, by the words of `tomllib` and the line; empty if that is not known."""
+    """The correction for a `tomllib` message and its line; empty if unknown."""
     lines = text.split("\n")
     place = _PLACE.search(message)
     number, column = (int(place[1]), int(place[2])) if place else (len(text.rstrip("\n").split("\n")), 0)
@@ -183,7 +183,7 @@ def _hint_on_backslash(message: str, line: str) -> str:
 
 
 def slashes(word: str) -> str:
-    """A word of a path with / for each backslash, also for one that an escape such as `\\b` was read from."""
+    r"""Replace backslashes by / in a word of a path, including those that TOML read as an escape such as `\b`."""
     for escaped, letter in zip("\b\t\n\f\r", "btnfr", strict=True):
         word = word.replace(escaped, f"/{letter}")
     return word.replace("\\\\", "/").replace("\\", "/")
@@ -197,7 +197,7 @@ def _hint_on_characters(line: str, column: int) -> str:
     for character in line[max(0, column - 2) : column + 1]:
         if ord(character) > 0x7E and unicodedata.category(character) in ("Zs", "Cf", "Cc", "Zl", "Zp"):
             name = unicodedata.name(character, "a control character")
-            return f"the invisible character U+{ord(character):04X} ({name}) stands there: delete it"
+            return f"the invisible character U+{ord(character):04X} ({name}) is there: delete it"
     return ""
 
 
@@ -213,7 +213,7 @@ def _hint_on_moment(line: str) -> str:
 def _hint_on_value(message: str, line: str) -> str:
     key = printable(line.split("=")[0].split(":")[0].strip(), 40)
     if message.startswith("Cannot overwrite a value"):
-        return f"the key {key} is there twice" if key else ""
+        return f"the key {key} is defined twice" if key else ""
     if message.startswith("Expected '=' after a key") and ":" in line:
         return f"write {key} = …"
     if message.startswith(
@@ -232,9 +232,9 @@ def _hint_on_value(message: str, line: str) -> str:
 def validated(
     model: type[Model], document: dict[str, Any], path: Path, text: str, changes: Mapping[str, str] | None = None
 ) -> Model:
-    """The model of `document`, which came from `text`; InputError names the line of the first key that is wrong.
+    """Validate `document`, parsed from `text`. Raises InputError, which names the line of the first wrong key.
 
-    `changes` has, by its dotted key, what was changed since, as the person wrote it: that is named in place of a line.
+    `changes` maps dotted keys to later changes as the user wrote them; an error in one names it instead of a line.
     """
     try:
         return model.model_validate(document)
@@ -249,7 +249,7 @@ def _explain(model: type[BaseModel], error: ValidationError, path: Path, text: s
     if not keys or found["type"] == "missing":
         return f"{path}: {said}"
     line = _line_of(keys, text) or _line_around(keys, text)
-    # The last of the changes that set the value at these keys, in it or around it.
+    # The last change that affects this value.
     change = ""
     for key, made in changes.items():
         if all(one == other for one, other in zip(key.split("."), keys, strict=False)):
@@ -259,7 +259,7 @@ def _explain(model: type[BaseModel], error: ValidationError, path: Path, text: s
 
 
 def _without_tags(where: Sequence[str], text: str) -> list[str]:
-    """The keys as a person wrote them: of a table that is one of several kinds, pydantic names the kind too."""
+    """The keys as the user wrote them, without the tags that pydantic inserts for tagged unions."""
     keys: list[str] = []
     at: Any = tomllib.loads(text)
     for key in where:
@@ -271,14 +271,13 @@ def _without_tags(where: Sequence[str], text: str) -> list[str]:
 
 
 def _inner(at: Any, key: str) -> Any:
-    """What a table has under a key, or a list at a place; None: nothing."""
     if isinstance(at, list):
         return at[int(key)] if key.isdecimal() and int(key) < len(at) else None
     return at.get(key) if isinstance(at, dict) else None
 
 
 def _line_around(keys: Sequence[str], text: str) -> int:
-    """The line of the table that the keys stand in, where it is written in one; 0 where they are not in the file."""
+    """The line of the table that contains the keys; 0 if they are not in the file."""
     at: Any = tomllib.loads(text)
     for key in keys:
         at = _inner(at, key)
@@ -286,7 +285,7 @@ def _line_around(keys: Sequence[str], text: str) -> int:
 
 
 def _line_of(keys: list[str], text: str) -> int:
-    """The line on which `keys` stand, 1-based; 0 when they are not in the file."""
+    """The line of `keys` from 1; 0 if they are not in the file."""
     section: list[str] = []
     elements: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):

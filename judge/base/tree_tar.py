@@ -1,8 +1,7 @@
-"""A tree of files as a plain tar stream: directories and regular files with modes 0755 and 0644, no owners, no times.
+"""File trees as plain tar streams: directories and regular files, modes 0755 and 0644, no owners or times.
 
-Programs in boxes write such streams, and hosts send each other agents as such. What comes in is read strictly: nothing
-but directories and regular files, and no extension of the format but long names. Only the standard library: boxes have
-this module too.
+Used between boxes and the host, and between hosts. Reading is strict: of the format's extensions, only long names are
+accepted. Uses only the standard library, because boxes contain this module.
 """
 
 import os
@@ -21,12 +20,12 @@ _ANY_BYTES = "surrogateescape"
 
 
 class TreeError(Exception):
-    """A stream that is cut short, or has anything but directories and files; the text follows the stream's name."""
+    """A truncated stream, or a member that is neither a directory nor a file. The text follows the stream's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class TreeMember:
-    """A directory or a file of a stream. The name may be hostile."""
+    """A directory or file of a stream. The name is untrusted."""
 
     name: str
     size: int
@@ -35,14 +34,14 @@ class TreeMember:
 
 
 def write_stream(out: IO[bytes]) -> tarfile.TarFile:
-    """A tar file that is written to `out` member by member; close it at the end."""
+    """Return a tar file that writes its members to `out`. The caller closes it."""
     return tarfile.open(fileobj=out, mode="w|", format=tarfile.GNU_FORMAT, encoding="utf-8", errors=_ANY_BYTES)
 
 
 def add_member(
     tar: tarfile.TarFile, name: str, content: IO[bytes] | None = None, size: int = 0, *, is_executable: bool = False
 ) -> None:
-    """Write a file of `size` bytes, or a directory if there is no `content`. Raises OSError for a shorter `content`."""
+    """Write a file of `size` bytes, or a directory without `content`. Raises OSError if `content` is shorter."""
     header = tarfile.TarInfo(name)
     if content is None:
         header.type, header.mode = tarfile.DIRTYPE, EXECUTABLE
@@ -52,15 +51,17 @@ def add_member(
 
 
 def add_file(tar: tarfile.TarFile, name: str, path: Path) -> None:
-    """Write a file of this host; it is executable if its owner may execute it."""
+    """Write a file of this host, executable if its owner may execute it."""
     with path.open("rb") as file:
         status = os.fstat(file.fileno())
         add_member(tar, name, file, status.st_size, is_executable=bool(status.st_mode & 0o100))
 
 
 def tree_chunks(top: Path, name: str) -> Iterator[bytes]:
-    """The files below a directory as a stream in chunks, which needs no memory for a file; `name` is the directory's in
-    it. Raises OSError, and TreeError for a file that becomes shorter meanwhile."""
+    """Yield the files below `top` as a stream, in chunks; `name` is the directory's name in the stream.
+
+    Raises OSError, and TreeError if a file shrinks during the reading.
+    """
     for path in sorted(each for each in top.rglob("*") if each.is_file() and not each.is_symlink()):
         with path.open("rb") as file:
             header = tarfile.TarInfo(f"{name}/{path.relative_to(top)}")
@@ -73,10 +74,10 @@ def tree_chunks(top: Path, name: str) -> Iterator[bytes]:
 
 
 def unpack_stream(stream: BinaryIO, target: Path, path_of: Callable[[TreeMember], str], name_bytes: int = 4096) -> None:
-    """Write the members of a stream below the new directory `target`; modes become 0755 or 0644.
+    """Write the members of a stream below the new directory `target`, with modes 0755 or 0644.
 
-    `path_of` returns the relative path of a member, or raises an error of its own; it alone judges names and sizes.
-    Raises TreeError for a stream that is no plain one or has a name of more than `name_bytes`, and OSError.
+    `path_of` returns a member's relative path or raises an error. The caller's `path_of` is the only check of names and
+    sizes. Raises OSError, and TreeError for an unsupported stream or a name of more than `name_bytes`.
     """
     target.mkdir(mode=0o755)
     target.chmod(0o755)
@@ -91,7 +92,7 @@ def unpack_stream(stream: BinaryIO, target: Path, path_of: Callable[[TreeMember]
 
 
 def _next_header(stream: BinaryIO, name_bytes: int) -> tarfile.TarInfo | None:
-    """The header of the next member, with its name if that is in a block of its own; None at the end."""
+    """The next member's header, including a long name from a separate block; None at the end."""
     header = _header(stream)
     if header is None or header.type != tarfile.GNUTYPE_LONGNAME:
         return header
@@ -109,7 +110,7 @@ def _header(stream: BinaryIO) -> tarfile.TarInfo | None:
     block = _exactly(stream, _BLOCK)
     if block == bytes(_BLOCK):
         return None
-    return tarfile.TarInfo.frombuf(block, "utf-8", _ANY_BYTES)  # raises HeaderError if the checksum is wrong
+    return tarfile.TarInfo.frombuf(block, "utf-8", _ANY_BYTES)  # Raises HeaderError if the checksum is wrong.
 
 
 def _write(header: tarfile.TarInfo, path_of: Callable[[TreeMember], str], stream: BinaryIO, target: Path) -> None:

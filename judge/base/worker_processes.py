@@ -1,12 +1,11 @@
-"""Worker processes: each does one task at a time, and can be killed without harm to any other.
+"""Worker processes: each runs one task at a time, and can be killed without affecting others.
 
-The workers of a crew have one process together, and a thread each: for many tasks that mostly wait. Its memory is there
-once, and what one of them does another one finds in the processor's caches; if it is lost, so are all their tasks.
+The workers of a crew share one process, with a thread each. This saves memory for many tasks that mostly wait; if the
+process is lost, so are all their tasks.
 
-A worker is a new interpreter, or a fork of a parent that has no other threads: that starts at once and shares what the
-parent has imported. It holds none of the parent's files. The kernel kills it when the thread that started it ends, and
-Ctrl-C at the terminal is left to its parent. Nothing in the parent wakes up while tasks run: `wait` sleeps in the
-kernel until a task has ended or a process is gone.
+A worker is a new interpreter, or a fork of a single-threaded parent, which starts at once and shares imported modules.
+It has no open files of the parent. The kernel kills it when the thread that started it ends; Ctrl-C only reaches the
+parent. `wait` blocks in the kernel until a task or a process ends.
 """
 
 import ctypes
@@ -36,16 +35,17 @@ P = ParamSpec("P")
 AnyWorker = TypeVar("AnyWorker", bound="Worker[Any]")
 
 FEW = 64
-"""So many short tasks are done sooner than processes are started for them."""
+"""Up to this number, short tasks run in this process, because starting processes takes longer."""
 CHUNK = 16
-"""How many short tasks go to a process at once."""
+"""Number of short tasks sent to a process at once."""
 AHEAD = 4
-"""How many chunks each process has, the one that it works on included."""
-MAX_PROCESSES = 32
+"""Number of chunks queued per process, including the running one."""
+MOST_PROCESSES = 32
 
 EXIT_S = 60.0
-"""How long a process that has closed its pipe, or was told that there is no more to do, may take to exit: it may keep
-boxes that the Engine removes, which may be slow."""
+"""Timeout for a process to exit after its pipe was closed. It may still have to remove containers through a slow
+Engine.
+"""
 
 _PR_SET_PDEATHSIG = 1
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}
@@ -54,16 +54,16 @@ _FORK = multiprocessing.get_context("fork")
 
 
 class WorkerLostError(Exception):
-    """The process of a worker ended before its task did."""
+    """The worker's process ended before its task."""
 
 
 class Worker(Generic[Result]):
-    """A process for one task at a time. It is started with the first task, and with the next one after it has ended."""
+    """A process for one task at a time. It starts with the first task, and restarts after it ended."""
 
     def __init__(self, initializer: Callable[..., object] | None = None, *args: Any, fork: bool = False) -> None:
-        """`initializer(*args)` is called in each new process before its first task; both must pickle.
+        """`initializer(*args)` is called in each new process before its first task. Both must be picklable.
 
-        `fork`: the parent has no threads of its own: a lock that one of them has would never be released in a fork.
+        `fork` requires a parent without other threads: a lock held by one would never be released in the fork.
         """
         self._initializer = (initializer, args)
         self._fork = fork
@@ -74,13 +74,13 @@ class Worker(Generic[Result]):
 
     @property
     def pid(self) -> int | None:
-        """The process; None if there is none."""
+        """PID of the process, or None."""
         return None if self._process is None else self._process.pid
 
     def start(self, task: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Begin a task; the one before must have ended. Raises OSError where no process can be started.
+        """Start a task; the previous one must have ended. Raises OSError if no process can be started.
 
-        The task, its arguments and its result must pickle.
+        The task, its arguments and its result must be picklable.
         """
         data = pickle.dumps((task, args, kwargs))
         if self._process is not None and not self._process.is_alive():
@@ -88,31 +88,31 @@ class Worker(Generic[Result]):
         if self._process is None or self._pipe is None:
             self._process, self._pipe = self._new_process()
         self._answer = None
-        # In a thread, for a new process reads nothing before it has started, and the pipe may not take it all.
+        # Sent by a thread: a new process does not read yet, and the pipe's buffer may be too small.
         self._sender = Thread(target=_send, args=(self._pipe, data), daemon=True)
         self._sender.start()
 
     def exception(self) -> Exception | None:
-        """What the task raised, WorkerLostError where its process is gone, or None; waits for the task's end."""
+        """Wait for the task, and return its exception, WorkerLostError if the process is gone, or None."""
         return self._ended()[1]
 
     def result(self) -> Result:
-        """What the task returned, waiting for its end; raises what it raised, and WorkerLostError."""
+        """Wait for the task, and return its result. Raises the task's exception, or WorkerLostError."""
         result, error = self._ended()
         if error is not None:
             raise error
         return result  # type: ignore[return-value]  # the task's own, which may be None
 
     def kill(self) -> None:
-        """End the process now, and return when it is gone; its task, if it had not ended, is lost."""
+        """Kill the process, and wait until it is gone. An unfinished task is lost."""
         kill([self])
 
     def reset(self) -> None:
-        """Have a new process for the next task: the last one failed, and left its own in a state that nobody knows."""
+        """Use a new process for the next task, because a failed task left the old one in an unknown state."""
         self.kill()
 
     def close(self) -> None:
-        """Let the process exit, and return when it is gone; it must not be running a task."""
+        """Let the process exit, and wait until it is gone. No task may be running."""
         if self._pipe is not None and self._process is not None:
             self._pipe.close()
             self._process.join(EXIT_S)
@@ -146,19 +146,18 @@ class Worker(Generic[Result]):
         return None, WorkerLostError(f"its process {reason}")
 
     def _handles(self) -> list[Any]:
-        """What is ready when the task has ended."""
         if self._process is None or self._pipe is None:
             return []
         return [self._pipe, self._process.sentinel]
 
 
 class Crew(Generic[Result]):
-    """Workers that have one process together. It is started with the first task, and anew after it was lost."""
+    """Workers that share a process. It starts with the first task, and restarts after it was lost."""
 
     def __init__(
         self, size: int, initializer: Callable[..., object] | None = None, *args: Any, fork: bool = False
     ) -> None:
-        """`size` workers; for the rest see `Worker`."""
+        """`size` is the number of workers; for the rest see `Worker`."""
         self.workers: Sequence[Worker[Result]] = [_Member(self, number) for number in range(size)]
         self._initializer = (initializer, args)
         self._fork = fork
@@ -166,14 +165,14 @@ class Crew(Generic[Result]):
         self._pipes: Sequence[connection.Connection] = ()
 
     def join(self, number: int) -> tuple[BaseProcess, connection.Connection]:
-        """The process, and the pipe of one of the workers. Raises OSError where no process can be started."""
+        """Return the process, and the pipe of a worker. Raises OSError if no process can be started."""
         if self._process is None or not self._process.is_alive() or self._pipes[number].closed:
             kill(self.workers)
             self._process, self._pipes = _start_process(len(self.workers), self._initializer, fork=self._fork)
         return self._process, self._pipes[number]
 
     def leave(self, number: int) -> None:
-        """One of the workers has no more tasks, or never had one; when all have left, the process is gone on return."""
+        """Remove a worker from the process. After the last one left, wait until the process is gone."""
         if self._process is None:
             return
         self._pipes[number].close()
@@ -184,7 +183,7 @@ class Crew(Generic[Result]):
 
 
 class _Member(Worker[Result]):
-    """A worker of a crew: to kill it kills the process of all."""
+    """A worker of a crew. Killing it kills the process of all."""
 
     def __init__(self, crew: Crew[Result], number: int) -> None:
         super().__init__()
@@ -192,10 +191,10 @@ class _Member(Worker[Result]):
         self._number = number
 
     def reset(self) -> None:
-        """Go on: others have tasks in the process, and a task leaves nothing behind in it."""
+        """Keep the process: other workers use it, and tasks leave no state in it."""
 
     def close(self) -> None:
-        """Leave the process, which exits when all have left it."""
+        """Leave the process, which exits after its last worker left."""
         self._crew.leave(self._number)
 
     def _new_process(self) -> tuple[BaseProcess, connection.Connection]:
@@ -205,20 +204,20 @@ class _Member(Worker[Result]):
 def _start_process(
     pipes: int, initializer: tuple[Callable[..., object] | None, tuple[Any, ...]], *, fork: bool
 ) -> tuple[BaseProcess, Sequence[connection.Connection]]:
-    """A new process with a thread for each pipe, and our ends of the pipes."""
+    """A new process with a thread per pipe, and the parent's ends of the pipes."""
     ours, theirs = zip(*(multiprocessing.Pipe() for _ in range(pipes)), strict=True)
     # A daemon: a parent that ends without `close` does not wait for it.
     process: BaseProcess
     if fork:
-        # The descriptors of this process, by device and inode, without the standard streams.
+        # This process's descriptors by device and inode, without the standard streams.
         listed = [int(path.name) for path in Path("/proc/self/fd").iterdir()]
         files = {fd: found for fd in listed if fd > 2 and (found := _identity(fd))}
         process = _FORK.Process(target=_serve_forked, args=(files, theirs, *initializer), daemon=True)
     else:
         process = _SPAWN.Process(target=_serve, args=(theirs, *initializer), daemon=True)
-        # The tracker's start lets SIGINT through again, so it comes first.
+        # First, because the tracker's start unblocks SIGINT.
         resource_tracker.ensure_running()
-    # The process hears neither before it has said what they mean to it.
+    # Block both signals until the child has set its handlers.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
         process.start()
@@ -234,7 +233,7 @@ def _start_process(
 
 
 def wait(workers: Collection[AnyWorker], timeout_s: float) -> list[AnyWorker]:
-    """The workers whose tasks have ended or are lost, waiting for one of them, but at most so long."""
+    """Wait up to `timeout_s` for a worker to end or lose its task. Return all such workers."""
     gone = [worker for worker in workers if not worker._handles()]
     if gone or not workers:
         return gone
@@ -244,9 +243,9 @@ def wait(workers: Collection[AnyWorker], timeout_s: float) -> list[AnyWorker]:
 
 
 def kill(workers: Iterable["Worker[Any]"], polite_s: float = 0) -> None:
-    """End the processes of workers now, and return when they are gone; tasks that have not ended are lost.
+    """Kill the workers' processes, and wait until they are gone. Unfinished tasks are lost.
 
-    Where `polite_s` is not 0, each gets SIGTERM first, and all of them so many seconds together.
+    If `polite_s` is not 0, send SIGTERM first, and wait up to `polite_s` seconds for all of them together.
     """
     alive = [(worker, worker._process) for worker in workers if worker._process is not None]
     if polite_s:
@@ -267,9 +266,9 @@ def kill(workers: Iterable["Worker[Any]"], polite_s: float = 0) -> None:
 
 
 def in_parallel(task: Callable[[Given], Result], given: Iterable[Given]) -> Iterator[Result]:
-    """The results of a short task for each of `given`, in order; on all processors where there are many.
+    """Yield the results of a short task for each item, in order, in parallel if there are many.
 
-    `given` is asked for a few chunks ahead of the results that were taken, and no more of it is held.
+    `given` is consumed only a few chunks ahead of the results.
     """
     waiting = iter(given)
     first = list(islice(waiting, FEW + 1))
@@ -297,17 +296,17 @@ def _do_each(task: Callable[[Given], Result], chunk: list[Given]) -> list[Result
 def _identity(fd: int) -> tuple[int, int] | None:
     try:
         found = os.fstat(fd)
-    except OSError:  # it is closed by now
+    except OSError:  # Already closed.
         return None
     return found.st_dev, found.st_ino
 
 
 def _send(pipe: connection.Connection, data: bytes) -> None:
-    with suppress(OSError):  # a process that is gone is noticed by the code that waits for it
+    with suppress(OSError):  # The waiting code notices a lost process.
         pipe.send_bytes(data)
 
 
-# --- in the process of a worker --------------------------------------------------------------------------------------
+# --- in the worker process -------------------------------------------------------------------------------------------
 
 
 def _serve(
@@ -315,19 +314,19 @@ def _serve(
 ) -> None:
     _obey_parent()
     for pipe in pipes:
-        os.set_inheritable(pipe.fileno(), False)  # no program that a task starts has it
+        os.set_inheritable(pipe.fileno(), False)  # Programs started by a task must not inherit it.
     first: list[Any] = []
     with importing():
         if initializer is not None:
             initializer(*args)
         if len(pipes) == 1:
             with suppress(EOFError):
-                first.append(pipes[0].recv())  # what it needs is imported here
+                first.append(pipes[0].recv())  # Unpickling imports the task's modules.
     if len(pipes) == 1:
         _do_tasks(pipes[0], first)
         return
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # the limit of old is for one task
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # The soft limit is meant for a single task.
     threads = [Thread(target=_do_tasks, args=(pipe,)) for pipe in pipes]
     for thread in threads:
         thread.start()
@@ -336,7 +335,6 @@ def _serve(
 
 
 def _do_tasks(pipe: connection.Connection, first: Sequence[Any] = ()) -> None:
-    """Do the tasks of one worker, until its pipe is closed: there is no more to do."""
     with suppress(EOFError):
         for task in chain(first, iter(pipe.recv, None)):
             _answer(pipe, *task)
@@ -345,7 +343,6 @@ def _do_tasks(pipe: connection.Connection, first: Sequence[Any] = ()) -> None:
 def _answer(
     pipe: connection.Connection, task: Callable[..., object], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> None:
-    """Run a task, and send its result or what it raised."""
     try:
         pipe.send((task(*args, **kwargs), None))
     except Exception as error:  # noqa: BLE001 it is raised where the task was started
@@ -356,13 +353,13 @@ def _answer(
 def _serve_forked(
     files: Mapping[int, tuple[int, int]], pipes: Sequence[connection.Connection], *initializer: Any
 ) -> None:
-    """Serve in a copy of the parent, without its files.
+    """Serve in a fork, without the parent's files.
 
-    Their numbers stay taken, by /dev/null: an object of the parent's that goes here (a mapping, a socket) closes a file
-    by number, and the number must be nobody else's. Garbage of the parent is not collected: it may do other harm.
+    /dev/null replaces them, because inherited objects (mappings, sockets) close files by number when they are deleted.
+    The parent's garbage is not collected, because its finalizers could do other harm.
 
-    Between the list of the files and the fork the parent may have closed one, and given its number to a pipe that
-    tells it of this process's end.
+    Files are compared by identity: between listing and fork, the parent may reuse a number for the pipe that reports
+    this process's end.
     """
     ours = {pipe.fileno() for pipe in pipes}
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -377,7 +374,7 @@ def _serve_forked(
 
 
 def _picklable(error: Exception) -> Exception:
-    """An error as it is, or its text where it would not come through the pipe."""
+    """The error, or a RuntimeError with its text if it cannot be pickled."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 our own
     except Exception:  # noqa: BLE001 any class of error
@@ -386,14 +383,13 @@ def _picklable(error: Exception) -> Exception:
 
 
 def die_with_parent(parent: int) -> None:
-    """Die with the thread of the process `parent` that started this one; at once, if `parent` has ended before."""
+    """Die with the thread of `parent` that started this process; exit at once if `parent` has already ended."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if parent != os.getppid():
         os._exit(1)
 
 
 def _obey_parent() -> None:
-    """Die with the thread that started this process, and leave Ctrl-C to it."""
     parent = multiprocessing.parent_process()
     die_with_parent(os.getppid() if parent is None or parent.pid is None else parent.pid)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -45,8 +45,8 @@ class Table(BaseModel):
         ),
         ({"name": "x", "\x1b[2J": 1}, "unknown key '\\x1b[2J'; there are clock, colour, name"),
         ({"name": ""}, "a table has a name"),
-        ([], "it should have keys of its own: name, colour, clock"),
-        ({"name": "x", "clock": 5}, "clock: it should have keys of its own: turn_ms"),
+        ([], "it should be a table with the keys: name, colour, clock"),
+        ({"name": "x", "clock": 5}, "clock: it should be a table with the keys: turn_ms"),
     ],
 )
 def test_first_error_is_reported(data: object, said: str) -> None:

@@ -319,7 +319,7 @@ def test_plain_lines_in_a_pipe(judge: Judge) -> None:
         ),
         (
             ("house-strong", "house-python", "--set", "clock=5"),
-            "judge: --set 'clock=5': clock: it should have keys of its own: turn_ms",
+            "judge: --set 'clock=5': clock: it should be a table with the keys: turn_ms",
         ),
         (
             ("house-strong", "house-python", "--set", "turn_ms=5"),

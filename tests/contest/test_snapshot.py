@@ -172,7 +172,7 @@ def test_nothing_is_begun_by_a_contest_that_cannot_be_played(planned: Planned) -
 
 
 def test_invalid_contest_is_refused() -> None:
-    with pytest.raises(InputError, match="not a contest of this judge: it should have keys of its own: document"):
+    with pytest.raises(InputError, match="not a contest of this judge: it should be a table with the keys: document"):
         read_snapshot("[]")
     with pytest.raises(InputError, match="not a contest of this judge: the key 'judge' is missing"):
         read_snapshot('{"document": "judge-contest-1"}')
