@@ -1,1 +1,1 @@
-"""This machine: what it can enforce, and what is built on it: images and house agents."""
+"""Checks of this host, and the images and house agents built on it."""

@@ -1,4 +1,4 @@
-"""Builds the images that boxes are made of, without a registry, from the packages of this host's distribution."""
+"""Builds the box images without a registry, from the packages of this host's distribution."""
 
 from __future__ import annotations
 
@@ -39,16 +39,15 @@ if TYPE_CHECKING:
 SETUID_BITS = 0o6000
 
 AT_ONCE = 3
-"""So many images are built at once: their packages are waited for, unpacked and sent to the Engine by turns."""
+"""Maximum number of images built at once. Each spends time downloading, unpacking and sending to the Engine."""
 
 
 def build_images(
     names: Sequence[str] = (), progress: Progress = ignore_progress, *, force: bool = False
 ) -> list[ImageState]:
-    """Build those of the named images (none named: all but optional ones) that are not current; with `force`, all.
+    """Build the named images (default: all but optional ones) that are not current; with `force`, all.
 
-    Returns their states. Raises `InputError` for a name that is none of ours and `HostError` where
-    the Engine, the mirror or the compiler fails.
+    Returns their states. Raises `InputError` for an unknown name, and `HostError` if the Engine, mirror or compiler fails.
     """
     return build_recipes(_recipes(names), progress, force=force)
 
@@ -56,8 +55,7 @@ def build_images(
 def build_recipes(
     chosen: Sequence[ImageRecipe], progress: Progress = ignore_progress, *, force: bool = False
 ) -> list[ImageState]:
-    """Build those images that are not current, some at once; with `force`, all. Returns their states and raises as
-    `build_images`, for the first of them that fails.
+    """Like `build_images`, for recipes; builds some at once, and raises the error of the first that fails.
 
     `progress` is called by one thread at a time.
     """
@@ -83,7 +81,7 @@ def build_recipes(
 def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, force: bool) -> ImageState:
     codename = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
     if not codename:
-        raise HostError("Images are built from Debian or Ubuntu packages, and this host is neither")
+        raise HostError("Images are built from Debian or Ubuntu packages, but this host is neither")
     digest = recipe.digest(codename)
     old = find_image(client, recipe.tag)
     if old is not None and old.labels.get("judge.recipe") == digest and not force:
@@ -104,10 +102,11 @@ def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, forc
 
 
 def import_rootfs(client: docker.DockerClient, recipe: ImageRecipe, codename: str, tar: Path, files: str) -> ImageState:
-    """Make the image of a root file system, in place of a former one; the caller has the lock `images`.
+    """Import a root file system as an image, replacing an earlier one. The caller holds the lock `images`.
 
-    `tar` was made of the packages of the distribution `codename`, and `files` is its SHA-256 (hex). Raises HostError if
-    a file in it would give an agent more rights.
+    `tar` was made from packages of the distribution `codename`; `files` is its SHA-256 (hex). Raises HostError if a
+    file
+    in it would give an agent more rights.
     """
     labels = {
         "judge.image": recipe.name,
@@ -117,8 +116,9 @@ def import_rootfs(client: docker.DockerClient, recipe: ImageRecipe, codename: st
         "judge.packages": str(check_rootfs(recipe, tar)),
     } | ({RUNTIME: recipe.document} if recipe.document else {})
     _import(client, recipe, tar, labels)
-    # Remove earlier builds; one that a box still runs in stays until the next build. Images that were built upon ours
-    # have our labels too, but more layers than the one that we import.
+    # Remove earlier builds; one used by a box stays until the next build. Images built from ours have our labels too,
+    # but
+    # more layers.
     for image in find_images(client, f"judge.image={recipe.name}", dangling=True):
         if len(image.attrs["RootFS"]["Layers"]) == 1:
             remove_unused(client, str(image.attrs["Id"]))
@@ -126,13 +126,13 @@ def import_rootfs(client: docker.DockerClient, recipe: ImageRecipe, codename: st
 
 
 def content_of(recipe: ImageRecipe, files: str) -> str:
-    """A digest of all that programs find in the image; `files` is that of its files."""
+    """Return a digest of everything that programs find in the image. `files` is the digest of its files."""
     beside = recipe.document or "".join(f"{key}={value}\n" for key, value in recipe.environment.items())
     return content_digest(files, beside) if beside else files
 
 
 def _available(package: str) -> str:
-    """Of names with bars between them the first that this host's distribution has; the last if it has none."""
+    """The first of the names separated by bars that this host's distribution has; the last if it has no match."""
     *others, last = package.split("|")
     for name in others:
         command = ["apt-cache", "--quiet", "show", name]
@@ -142,7 +142,6 @@ def _available(package: str) -> str:
 
 
 def _make_rootfs(recipe: ImageRecipe, packages: Sequence[str], scratch: Path) -> Path:
-    """The root file system as a tar file in `scratch`."""
     tar, init = scratch / "rootfs.tar", "-"
     if recipe.has_init:
         init = str(scratch / "init")
@@ -152,7 +151,7 @@ def _make_rootfs(recipe: ImageRecipe, packages: Sequence[str], scratch: Path) ->
     done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode != 0:
         tail = "\n".join(done.stderr.splitlines()[-12:])
-        raise HostError(f"The image {recipe.tag} could not be built; the last lines of it:\n{tail}")
+        raise HostError(f"The image {recipe.tag} could not be built; the last lines of the build:\n{tail}")
     with tarfile.open(tar, "a") as archive:
         for program in recipe.programs:
             data = program.read_bytes()
@@ -165,7 +164,7 @@ def _make_rootfs(recipe: ImageRecipe, packages: Sequence[str], scratch: Path) ->
 
 
 def check_rootfs(recipe: ImageRecipe, tar: Path) -> int:
-    """The number of packages in it; a file that would give an agent more rights is refused."""
+    """Return the number of packages. Raises HostError for a file that would give an agent more rights."""
     with tarfile.open(tar) as archive:
         for member in archive:
             capability = any("security.capability" in key for key in member.pax_headers)
@@ -187,7 +186,7 @@ def _import(client: docker.DockerClient, recipe: ImageRecipe, tar: Path, labels:
 
 
 def _quoted(value: str) -> str:
-    """A value as the Engine reads it back: it knows quotes, backslashes and variables."""
+    """Quote a value for the Engine, which interprets quotes, backslashes and variables."""
     return '"' + re.sub(r'(["\\$])', r"\\\1", value) + '"'
 
 
@@ -197,7 +196,7 @@ def _recipes(names: Sequence[str]) -> list[ImageRecipe]:
     if unknown:
         raise InputError(
             f"There is no image {', '.join(unknown)}; there are {', '.join(known)}; "
-            "of a runtime of your own give its file: --from FILE"
+            "to build your own runtime, name its file: --from FILE"
         )
     if names:
         return [known[name] for name in known if name in names]

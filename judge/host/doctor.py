@@ -1,7 +1,7 @@
-"""What a host can and cannot enforce: a table of checks, each from a `Host` to findings with a light, a text and a fix.
+"""Checks of what a host can enforce: each turns a `Host` into findings with a light, a text and a fix.
 
-Green: it holds. Yellow: contests can be played, but something is weaker or less exact than it could be. Red: a promise
-of the judge does not hold on this host, or no game can be played.
+Green: fine. Yellow: contests can be played, with weaker or less exact enforcement. Red: this host breaks a promise of
+the judge, or no game can be played.
 """
 
 import re
@@ -17,11 +17,11 @@ from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
 from judge.sandbox.machine.cores import CorePlacement, group_cores, parse_processors, place_slots
 
 BUSY_FIELDS = (0, 1, 2, 5, 6, 7)
-"""Fields of a line of /proc/stat: user, nice, system, irq, softirq, steal; not idle and iowait. User includes guest."""
+"""Fields of /proc/stat that count as busy: user (includes guest), nice, system, irq, softirq, steal."""
 
 
 class Light(StrEnum):
-    """The result of a check, the worst last."""
+    """Result of a check, in ascending severity."""
 
     GREEN = "green"
     YELLOW = "yellow"
@@ -36,37 +36,37 @@ class HostFinding:
     light: Light
     says: str
     fix: str = ""
-    """What to do about it; empty if nothing needs to be done."""
+    """Advice; empty if no action is needed."""
 
 
 Check = Callable[[Host], Iterator[HostFinding]]
 
 GIB = 1 << 30
 AGENTS = range(BoxPolicy().uid, BoxPolicy().uid + BoxPolicy().uids)
-"""The user ids of agents under the default policy."""
+"""User ids of agents under the default policy."""
 FIXED_ENGINE = (29, 5, 1)
-"""The first version in which CVE-2026-41567, -41568 and -42306 are fixed."""
+"""First version that fixes CVE-2026-41567, -41568 and -42306."""
 FIXED_RUNC = (1, 3, 6)
-"""The first version in which CVE-2026-41579 is fixed (1.4.3 has the fix too)."""
+"""First version that fixes CVE-2026-41579 (1.4.3 also does)."""
 STEAL_INDEX = 7
 BUSY_SHARE = 0.1
-"""The share of a core that other processes may take before a turn lost on time is void; the policies' default."""
+"""Share of a core used by other processes above which a time loss is void; the policies' default."""
 STEAL_SHARE = 0.01
 CHEAP_CLOCKS = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter")
-"""Clock sources that are read without a call into the kernel."""
+"""Clock sources that are read without a system call."""
 FIXED_STALLS = (6, 3)
-"""The first kernel in which making many containers does not stall page faults in others, by locks that all share."""
+"""First kernel in which the creation of many containers does not stall page faults of others through shared locks."""
 FEW_SLOTS = 4
-"""How many slots an older kernel may have before `doctor` warns of such stalls."""
-MIN_FREE_BYTES = GIB
-LOW_FREE_BYTES = 10 * GIB
-MIN_MEMORY_BYTES = GIB
-LOW_MEMORY_BYTES = 4 * GIB
+"""Number of slots above which `doctor` warns of such stalls on older kernels."""
+LEAST_FREE = GIB
+LITTLE_FREE = 10 * GIB
+LEAST_MEMORY = GIB
+LITTLE_MEMORY = 4 * GIB
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A kernel setting that protects in addition to the box; `good` accepts its safe values."""
+    """A kernel setting that adds protection. `good` accepts its safe values."""
 
     name: str
     good: Callable[[str], bool]
@@ -96,21 +96,20 @@ SETTINGS = (
 
 
 NAMES = (*(setting.name for setting in SETTINGS), *(limit.name for limit in LIMITS))
-"""The kernel settings that the checks read."""
+"""Kernel settings read by the checks."""
 
 
 def run_checks(host: Host) -> list[HostFinding]:
-    """All findings about a host, in the order of the report."""
+    """Return all findings, in the order of the report."""
     return [finding for check in CHECKS for finding in check(host)]
 
 
 def worst_light(findings: list[HostFinding]) -> Light:
-    """The worst light of some findings."""
+    """Return the worst light of some findings."""
     return max((finding.light for finding in findings), key=list(Light).index, default=Light.GREEN)
 
 
 def _finding(check: str, holds: bool, good: str, bad: str, fix: str, light: Light = Light.YELLOW) -> HostFinding:
-    """Green with the text `good` if it holds, otherwise `light` with the text `bad` and the fix."""
     return HostFinding(check, Light.GREEN, good) if holds else HostFinding(check, light, bad, fix)
 
 
@@ -118,7 +117,6 @@ def _finding(check: str, holds: bool, good: str, bad: str, fix: str, light: Ligh
 
 
 def _engine(host: Host) -> Iterator[HostFinding]:
-    """The Engine answers, and its known vulnerabilities are fixed."""
     if host.engine is None:
         fix = "apt-get install docker.io, or ./scripts/engine start; then adduser YOU docker"
         yield HostFinding("engine", Light.RED, host.lacks.get("engine", "no Engine answers"), fix)
@@ -138,13 +136,11 @@ def _has_fixes(check: str, says: str, version: str, fixed: tuple[int, ...]) -> H
 
 
 def _version(text: str) -> tuple[int, ...]:
-    """The first version number in a text; empty if there is none."""
     match = re.search(r"\d+\.\d+\.\d+", text)
     return tuple(map(int, match[0].split("."))) if match else ()
 
 
 def _storage(host: Host) -> Iterator[HostFinding]:
-    """The driver of containers' file systems is fast."""
     if host.engine is not None:
         driver = str(host.engine.get("Driver", ""))
         backing = dict(host.engine.get("DriverStatus") or []).get("Backing Filesystem", "")
@@ -155,7 +151,6 @@ def _storage(host: Host) -> Iterator[HostFinding]:
 
 
 def _isolation(host: Host) -> Iterator[HostFinding]:
-    """Protection of the kernel in addition to the privileges that an agent lacks."""
     if host.engine is None:
         return
     has = security_options(host.engine)
@@ -188,10 +183,12 @@ def _isolation(host: Host) -> Iterator[HostFinding]:
         f"agents have the ids {AGENTS[0]} to {AGENTS[-1]}, also used by {', '.join(sorted(clashing))} of this host",
         "set box.uid in the policy to a free range",
     )
-    runsc = "runsc is available: box.runtime = 'runsc' gives agents a kernel of their own, and lets them earn voids"
-    shared = "agents share the host's kernel; runsc (gVisor) would give them their own: see SECURITY.md before"
+    runsc = (
+        "runsc is available: box.runtime = 'runsc' gives each agent a separate kernel, and lets an agent cause voids"
+    )
+    shared = "agents share the host's kernel; runsc (gVisor) would separate them: see SECURITY.md first"
     runtimes = host.engine.get("Runtimes") or {}
-    crun = "; with box.runtime = 'crun' boxes start a fifth sooner" if "crun" in runtimes else ""
+    crun = "; with box.runtime = 'crun' boxes start in 20 % less time" if "crun" in runtimes else ""
     yield HostFinding("runtimes", Light.GREEN, (runsc if "runsc" in runtimes else shared) + crun)
 
 
@@ -199,11 +196,10 @@ def _isolation(host: Host) -> Iterator[HostFinding]:
 
 
 def _cgroups(host: Host) -> Iterator[HostFinding]:
-    """The control group hierarchies that count and limit, and their controllers."""
     kind = cgroup_kind(host.files.get("/proc/self/mountinfo", ""))
     if not kind:
         says = f"v{host.engine.get('CgroupVersion', '1')}, as the Engine reports" if host.engine else "none"
-        says += "; hidden from this process, so an agent that others starve of its core loses on time"
+        says += "; hidden from this process, so an agent delayed by other programs loses on time"
         fix = "run the judge on the Engine's host, where /sys/fs/cgroup is mounted; ip netns exec hides it"
         yield HostFinding("cgroups", Light.YELLOW, says, fix)
     else:
@@ -217,7 +213,7 @@ def _cgroups(host: Host) -> Iterator[HostFinding]:
 
 
 def cgroup_kind(mountinfo: str) -> str:
-    """The hierarchies in a /proc/self/mountinfo: `v1`, `v2`, `hybrid` (both, with the counters in v1), or empty."""
+    """Return the hierarchies of a /proc/self/mountinfo: `v1`, `v2`, `hybrid` (both; counters in v1), or empty."""
     try:
         mounted = set(parse_mounts(mountinfo))
     except ValueError:
@@ -229,12 +225,12 @@ def cgroup_kind(mountinfo: str) -> str:
 
 
 def _swap(host: Host) -> Iterator[HostFinding]:
-    """All memory of an agent is counted by its cap."""
+    """Swap would let an agent use memory beyond its limit."""
     lines = host.files.get("/proc/swaps", "").splitlines()[1:]
     if not lines:
         yield HostFinding("swap", Light.GREEN, "off")
     elif host.engine is None or host.engine.get("SwapLimit"):
-        says = f"on ({lines[0].split()[0]}): agents get none, but the judge can be swapped out"
+        says = f"on ({lines[0].split()[0]}): agents cannot use it, but the judge can be swapped out"
         yield HostFinding("swap", Light.YELLOW, says, "swapoff -a during the contest")
     else:
         says = "on, and the Engine does not count it: an agent can use more than its cap"
@@ -242,7 +238,6 @@ def _swap(host: Host) -> Iterator[HostFinding]:
 
 
 def _boxes(host: Host) -> Iterator[HostFinding]:
-    """The results of two test containers."""
     trial = host.trial
     if trial is None:
         if host.engine is not None:
@@ -255,7 +250,7 @@ def _boxes(host: Host) -> Iterator[HostFinding]:
         "the Engine's attach stream: about 130 us more for each move",
         "run the judge on the Engine's own host, with a TMPDIR that the Engine can see",
     )
-    delay = "an agent can delay it" if trial.freezer == "v1" else "it costs about 10 ms a turn"
+    delay = "an agent can delay it" if trial.freezer == "v1" else "it takes about 10 ms per turn"
     says = f"{trial.freezer}: froze a box in {trial.freeze_us} us"
     fix = "run the judge as root on the Engine's host, with cgroup v2"
     yield _finding("freezer", trial.freezer == "unified", says, f"{says}; {delay}", fix)
@@ -279,8 +274,8 @@ def _boxes(host: Host) -> Iterator[HostFinding]:
     yield _finding(
         "terminals",
         not trial.opens_terminals,
-        "boxes have none",
-        "boxes can open them: an agent can use up the host's, and make kernel threads work for it",
+        "boxes have no terminals",
+        "boxes can open terminals: an agent can use up those of the host, and make kernel threads work for it",
         "use an Engine and a runtime that apply MaskedPaths",
         Light.RED,
     )
@@ -303,7 +298,6 @@ def _boxes(host: Host) -> Iterator[HostFinding]:
 
 
 def _processors(host: Host) -> Iterator[HostFinding]:
-    """The number of games at the same time, and the hardware that cores share."""
     count = len(host.cores)
     games = "one game" if count == 2 else f"{count - 1} games at the same time"
     yield _finding(
@@ -331,18 +325,18 @@ def _processors(host: Host) -> Iterator[HostFinding]:
 
 
 def _stalls(host: Host) -> Iterator[HostFinding]:
-    """What slots share although each has cores of its own: the kernel's locks, caches, and the Engine."""
+    """Resources that slots share despite separate cores: kernel locks, caches and the Engine."""
     whole = group_cores(host.cores, [parse_processors(group) for group in siblings(host.files)])
     if len(whole) <= 1:
         return
-    # As a contest would place its judge, and one slot for each of the other cores.
+    # As in a contest: one core for the judge, one slot on each other core.
     placement = place_slots(whole, len(whole) - 1)
     slots = {core for slot in placement.slots for core in slot}
     count, version = len(placement.slots), tuple(map(int, re.findall(r"\d+", host.kernel)[:2]))
     if version:
         is_safe = version >= FIXED_STALLS or count <= FEW_SLOTS
         says = f"{host.kernel}: {count} games at the same time" if count > 1 else f"{host.kernel}: one game at a time"
-        stalls = f"{says}: while containers are made, agents can stand still for seconds"
+        stalls = f"{says}: creating containers can stall agents for seconds"
         fix = f"use a kernel of 6.3 or newer, or play at most {FEW_SLOTS} games at the same time (--slots {FEW_SLOTS})"
         yield _finding("stalls", is_safe, says, stalls, fix)
     shared = [cache for cache in last_level_caches(host.files) if len(_slots_on(placement, cache)) > 1]
@@ -351,8 +345,8 @@ def _stalls(host: Host) -> Iterator[HostFinding]:
         "cache",
         not shared,
         "no slots are known to share a last-level cache",
-        f"up to {most} slots share a last-level cache: the games of one slow those of the others",
-        "play fewer games at the same time (--slots, --cores), so that each slot has a cache of its own",
+        f"up to {most} slots share a last-level cache: their games slow each other",
+        "play fewer games at the same time (--slots, --cores), so that each slot has its own cache",
     )
     loose = sorted(name for name, allowed in host.engine_cores.items() if allowed & slots)
     if host.engine_cores:
@@ -361,7 +355,7 @@ def _stalls(host: Host) -> Iterator[HostFinding]:
             "pinned",
             not loose,
             "the Engine does not run on the cores of slots",
-            f"{' and '.join(loose)} can run on the cores of slots: making a box takes time from the agents there",
+            f"{' and '.join(loose)} can run on the cores of slots: creating a box takes time from the agents there",
             f"taskset -acp {judge} PID of each, or CPUAffinity={judge} in the [Service] section of their units",
         )
 
@@ -371,7 +365,7 @@ def _slots_on(placement: CorePlacement, cache: frozenset[int]) -> list[tuple[int
 
 
 def last_level_caches(files: Mapping[str, str]) -> set[frozenset[int]]:
-    """The processors of each last-level cache; empty where the kernel does not say."""
+    """Return the processors of each last-level cache; empty if the kernel does not report them."""
     levels: dict[str, list[tuple[int, str]]] = {}
     for path, text in files.items():
         match = re.fullmatch(r"(.*/cpu\d+/cache)/(index\d+)/level", path)
@@ -382,14 +376,16 @@ def last_level_caches(files: Mapping[str, str]) -> set[frozenset[int]]:
 
 
 def siblings(files: Mapping[str, str]) -> list[str]:
-    """The groups of processors that share a core, as the kernel writes them: `0,4` or `0-1`; empty without any."""
+    """Return the groups of hyperthreads that share a core, in the kernel's notation: `0,4` or `0-1`."""
     lists = {text.strip() for path, text in files.items() if path.endswith("thread_siblings_list")}
     return sorted(group for group in lists if not group.isdigit() and group)
 
 
 def shares(before: str, after: str) -> dict[str, tuple[float, float]]:
-    """For each processor the shares of time that it was busy on this host and that the hypervisor took, between two
-    texts of /proc/stat; since boot if `before` is empty."""
+    """Return, per processor, the shares of time that it was busy and that the hypervisor took.
+
+    The interval is that between two texts of /proc/stat; since boot if `before` is empty.
+    """
     old = _ticks(before)
     found = {}
     for name, now in _ticks(after).items():
@@ -402,13 +398,11 @@ def shares(before: str, after: str) -> dict[str, tuple[float, float]]:
 
 
 def _ticks(stat: str) -> dict[str, list[int]]:
-    """The tick counts of each processor in a text of /proc/stat."""
     lines = (line.split() for line in stat.splitlines() if re.match(r"cpu\d", line))
     return {name: [*map(int, fields)] for name, *fields in lines}
 
 
 def _load(host: Host) -> Iterator[HostFinding]:
-    """The share of the processors that other processes and the hypervisor take."""
     now, since_boot = shares(*host.samples), shares("", host.samples[1])
     busy = max((share for share, _ in now.values()), default=0.0)
     average = host.files.get("/proc/loadavg", "?").split()[0]
@@ -429,7 +423,6 @@ def _load(host: Host) -> Iterator[HostFinding]:
 
 
 def _clock(host: Host) -> Iterator[HostFinding]:
-    """Reading the clock is cheap."""
     path = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
     source = host.files.get(path, "").strip()
     says = f"{source}: each reading takes microseconds"
@@ -439,18 +432,17 @@ def _clock(host: Host) -> Iterator[HostFinding]:
 
 
 def _interrupts(host: Host) -> Iterator[HostFinding]:
-    """Whether evidence can have the time that interrupts took; no verdict depends on it."""
+    """Only affects evidence; no verdict depends on it."""
     if host.counts_interrupts is not None:
         counted = "the kernel measures them; records have their share of a late turn"
         lacking = "the kernel does not measure them (CONFIG_IRQ_TIME_ACCOUNTING), so records lack their share of a turn"
         yield HostFinding("interrupts", Light.GREEN, counted if host.counts_interrupts else lacking)
 
 
-# --- the rest ------------------------------------------------------------------------------------
+# --- kernel, disk and images ---------------------------------------------------------------------
 
 
 def _kernel(host: Host) -> Iterator[HostFinding]:
-    """Kernel settings that protect in addition to boxes; one finding for all safe ones."""
     present = [setting for setting in SETTINGS if setting.name in host.settings]
     unsafe = [setting for setting in present if not setting.good(host.settings[setting.name])]
     if safe := [setting.name for setting in present if setting not in unsafe]:
@@ -462,14 +454,14 @@ def _kernel(host: Host) -> Iterator[HostFinding]:
 
 
 def _watches(host: Host) -> Iterator[HostFinding]:
-    """PID 1 of a box can keep the epoll watches of its user from an agent, and servers have enough of them."""
+    """PID 1 can reserve its user's epoll watches, and servers still have enough."""
     value = host.settings.get(WATCHES.name, "")
     if not value.isdigit():
         return
     says = f"{WATCHES.name} = {value}"
     fix = f"sysctl -w {WATCHES.name}={RECOMMENDED_WATCHES}, and in /etc/sysctl.d/ to keep it"
     if int(value) > MAX_WATCHES:
-        bad = f"{says}: one event of an agent's can stop a core for seconds, in its opponent's turn or in the judge"
+        bad = f"{says}: one event of an agent can block a core of its opponent or the judge for seconds"
         yield HostFinding("watches", Light.RED, bad, fix)
     else:
         few = f"{says}: the Engine and a server of the same user may run out of them"
@@ -477,7 +469,6 @@ def _watches(host: Host) -> Iterator[HostFinding]:
 
 
 def _shared_limits(host: Host) -> Iterator[HostFinding]:
-    """Limits that the kernel has once for the host: their numbers, and those that many boxes could use up."""
     boxes = 2 * max(1, len(host.cores) - 1)
     present = [limit for limit in LIMITS if limit is not WATCHES and limit.name in host.settings]
     for kind, meaning in KINDS.items():
@@ -493,7 +484,6 @@ def _shared_limits(host: Host) -> Iterator[HostFinding]:
 
 
 def _space(host: Host) -> Iterator[HostFinding]:
-    """Free disk space and memory."""
     for places, free in host.free_bytes.items():
         says = f"{free / GIB:.1f} GiB free for {places}"
         light = Light.YELLOW if free >= MIN_FREE_BYTES else Light.RED
@@ -507,7 +497,6 @@ def _space(host: Host) -> Iterator[HostFinding]:
 
 
 def _images(host: Host) -> Iterator[HostFinding]:
-    """The images that agents run in are built and up to date."""
     if host.images is not None:
         needed = [image for image in host.images if image.id or not image.is_optional]
         old = [f"{image.tag} is {'out of date' if image.id else 'not built'}" for image in needed if not image.current]

@@ -1,4 +1,4 @@
-"""Read the state of a host at one moment: files, numbers and the Engine's information; `doctor` judges it."""
+"""Reads the state of a host once: files, numbers and the Engine's information, for `doctor`."""
 
 import os
 import platform
@@ -40,38 +40,38 @@ GLOBS = (
 )
 SETTINGS = Path("/proc/sys")
 ENGINE_PROGRAMS = ("dockerd", "containerd")
-"""What works for the Engine beside the boxes."""
+"""The Engine's own programs."""
 
 Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """The state of a host. Parts that could not be read are missing; `lacks` says why."""
+    """The state of a host. Unreadable parts are missing; `lacks` has the reasons."""
 
     name: str = ""
     system: str = ""
     kernel: str = ""
     cores: tuple[int, ...] = ()
-    """The processors that this process may use."""
+    """Processors that this process may use."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """The texts of the files that exist, by path."""
+    """Texts of the existing files, by path."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """The kernel settings that exist, by name: `kernel.core_pattern`."""
+    """Existing kernel settings, by name: `kernel.core_pattern`."""
     users: Mapping[int, str] = field(default_factory=dict)
-    """The names of this host's users, by id."""
+    """User names of this host, by id."""
     samples: tuple[str, str] = ("", "")
     """Two texts of /proc/stat, at most a second apart, while the judge was idle."""
     free_bytes: Mapping[str, int] = field(default_factory=dict)
-    """Free space on each disk that the judge uses, by its use: `this folder, temporary files`."""
+    """Free space on each disk, by its use: `this folder, temporary files`."""
     engine_at: str = ""
-    """DOCKER_HOST of the environment, or empty."""
+    """DOCKER_HOST, or empty."""
     engine: Mapping[str, Any] | None = None
-    """The Engine's description of itself (`GET /info`)."""
+    """The Engine's `GET /info`."""
     engine_cores: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    """The processors that the Engine's programs may use, by the program's name; those of other hosts are missing."""
+    """Processors that the Engine's programs may use, by program; empty for an Engine on another host."""
     counts_interrupts: bool | None = None
-    """Whether the kernel measures the time of interrupts."""
+    """Whether the kernel measures interrupt time."""
     images: Sequence[ImageState] | None = None
     trial: probes.BoxTrial | None = None
     lacks: Mapping[str, str] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Host:
 
 
 def read_host(settings: Sequence[str], pause_s: float = 1.0) -> Host:
-    """Read this host's files and Engine, and test two containers. Takes `pause_s` and some seconds; raises no error."""
+    """Read this host's files and Engine, and test containers. Takes `pause_s` and a few seconds. Never raises."""
     lacks: dict[str, str] = {}
     engine = _or_why(_engine_info, "engine", lacks)
     images = _or_why(listing, "images", lacks) if engine else None
@@ -130,7 +130,7 @@ def _engine_cores() -> dict[str, frozenset[int]]:
     for pid in procfs.process_ids():
         name = procfs.program_name(pid)
         if name in ENGINE_PROGRAMS:
-            with suppress(ValueError):  # it has ended meanwhile
+            with suppress(ValueError):  # The process has ended.
                 allowed = cores.parse_processors(procfs.status_field(pid, "Cpus_allowed_list"))
                 found[name] = found.get(name, frozenset()) | allowed
     return found

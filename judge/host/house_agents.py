@@ -1,4 +1,4 @@
-"""The house agents: compiled when their sources changed, otherwise taken as they are."""
+"""Builds the house agents when their sources changed."""
 
 import re
 import shutil
@@ -22,15 +22,14 @@ _NEIGHBOUR = re.compile(r'#include "\.\./([a-z-]+)/')
 
 
 def house_agent_names() -> list[str]:
-    """The agents that ship with the judge, sorted: the folders `images/house-*` with a manifest."""
+    """Return the names of the built-in agents, sorted: the folders `images/house-*` with a manifest."""
     return sorted(p.parent.name for p in IMAGES.glob("house-*/agent.toml"))
 
 
 def build_house_agents(progress: Progress = ignore_progress) -> dict[str, Path]:
-    """Make `BUILD_DIRECTORY/<name>/` for each house agent: its files, with the program in place of C sources.
+    """Build `BUILD_DIRECTORY/<name>/` for each house agent: its files, with C sources replaced by the program.
 
-    What is current is left alone; an agent in Java is left out where there is no javac, which nothing else needs.
-    Returns the folder of each by name; `HostError` where a compiler fails.
+    Current agents are skipped, and Java agents if javac is missing. Returns folders by name; raises `HostError`.
     """
     built: dict[str, Path] = {}
     with build_lock("house"):
@@ -44,7 +43,9 @@ def build_house_agents(progress: Progress = ignore_progress) -> dict[str, Path]:
 
 def _build_house_agent(source: Path, say: Progress) -> Path:
     target = BUILD_DIRECTORY / source.name
-    stamp = BUILD_DIRECTORY / f"{source.name}.stamp"  # beside the folder: what is in it is the agent, and counts
+    stamp = (
+        BUILD_DIRECTORY / f"{source.name}.stamp"
+    )  # Next to the folder, because everything inside it belongs to the agent.
     digest = content_digest(*_folders_of(source), *GCC_FLAGS, *JAVAC_FLAGS)
     if target.is_dir() and stamp.is_file() and stamp.read_text() == digest:
         return target
@@ -65,9 +66,9 @@ def _build_house_agent(source: Path, say: Progress) -> Path:
 
 
 def _folders_of(agent: Path) -> list[Path]:
-    """The agent's own folder, then those that it shares with others.
+    """The agent's folder, then those that it includes, recursively.
 
-    To include `"../house-five/board.h"` makes all of house-five part of the program, and what that includes in turn.
+    An include of `"../house-five/board.h"` makes all of house-five part of the program.
     """
     folders = [agent]
     for folder in folders:

@@ -1,9 +1,8 @@
-"""An image as a file, by which another host comes to the same image: what it holds is checked before it is there.
+"""Transfers an image to another host as a file. Its content is checked before the import.
 
-Of an image of ours, or of an organiser's runtime, the file is its root file system, from which `judge images build`
-makes the image, too: so the other host makes it by the same code, with labels of its own. The digest of that file is
-that of the only layer. Of any other local image it is the archive that `docker save` writes, whose digest of everything
-is the image's id.
+For the judge's images and organisers' runtimes, the file is the root file system. The other host builds the image from
+it with the code of `judge images build`. The file's digest is that of the only layer. For other local images, it is the
+archive of `docker save`; its digest is the image id.
 """
 
 from __future__ import annotations
@@ -28,32 +27,32 @@ if TYPE_CHECKING:
     import docker
 
 ID = "sha256:"
-"""How the id of an image begins, which says what it holds where its labels do not."""
+"""Prefix of an image id, which identifies the content of images without labels."""
 
-MAX_MANIFEST_BYTES = 1 << 20
-"""Bytes."""
+LARGEST_MANIFEST = 1 << 20
+"""In bytes."""
 
 TIMEOUT_S = 1800.0
-"""An Engine is silent while it writes a large image to its disk, before it sends or after it has read it."""
+"""Long, because an Engine is silent while it writes a large image to disk."""
 
 _CHUNK = 1 << 20
 
 
 class ImageFacts(BaseModel):
-    """What a host must know of an image, beside its file."""
+    """Data about an image that is sent with its file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(min_length=1, max_length=256)
-    """Of the runtime, or the image's tag or id."""
+    """Name of the runtime, or the image's tag or id."""
     content: str = Field(pattern=rf"^({ID})?[0-9a-f]{{64}}$")
     """See `judge.sandbox.docker.images.image_contents`."""
     architecture: str = Field(max_length=40)
-    """As the Engine calls it."""
+    """In the Engine's notation."""
     codename: str = Field(default="", pattern=r"^[a-z]{0,40}$")
-    """Of the distribution of whose packages it is made."""
+    """Distribution of its packages."""
     document: str = Field(default="", max_length=1 << 16)
-    """The label of an organiser's runtime; empty for others."""
+    """Label of an organiser's runtime; empty for others."""
 
     @property
     def is_ours(self) -> bool:
@@ -62,7 +61,7 @@ class ImageFacts(BaseModel):
 
 
 class _Manifest(BaseModel):
-    """What an archive of `docker save` has; there is more in it."""
+    """The manifest of `docker save`, without the unused fields."""
 
     Config: str
     RepoTags: tuple[str, ...] | None = None
@@ -71,12 +70,14 @@ class _Manifest(BaseModel):
 _MANIFESTS = TypeAdapter(tuple[_Manifest, ...])
 
 
-# ---- from an image to a file --------------------------------------------------------------------
+# ---- export -------------------------------------------------------------------------------------
 
 
 def export_image(name: str, path: Path) -> ImageFacts:
-    """Write the file of an image to `path`, which grows no memory. Raises HostError if the Engine does not have the
-    image or keeps it in another way, or if the disk is full."""
+    """Write an image's file to `path`, in constant memory.
+
+    Raises HostError if the Engine lacks the image or stores it in another way, or if the disk is full.
+    """
     content = image_contents([name])[name]
     with engine_client("export an image", TIMEOUT_S) as client:
         recipe = recipe_called(client, name)
@@ -103,7 +104,7 @@ def export_image(name: str, path: Path) -> ImageFacts:
 
 
 class _Chunks(io.RawIOBase):
-    """What comes in chunks, to be read as a file."""
+    """A file object over an iterator of chunks."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
@@ -124,7 +125,7 @@ class _Chunks(io.RawIOBase):
 
 
 def _copy(source: IO[bytes], target: IO[bytes]) -> str:
-    """The SHA-256 (hex) of what was copied."""
+    """Copy, and return the SHA-256 (hex)."""
     total = hashlib.sha256()
     while chunk := source.read(_CHUNK):
         target.write(chunk)
@@ -133,14 +134,14 @@ def _copy(source: IO[bytes], target: IO[bytes]) -> str:
 
 
 def _copy_layer(archive: IO[bytes], target: IO[bytes]) -> str:
-    """Of an archive of `docker save` the only layer: its SHA-256 (hex). Raises HostError if there is none, or more."""
+    """Copy the only layer of a `docker save` archive, and return its SHA-256 (hex). Raises HostError."""
     found = ""
     with tarfile.open(fileobj=archive, mode="r|") as tar:
         for member in tar:
             content = tar.extractfile(member) if member.isfile() else None
             if not isinstance(content, io.BufferedReader):
                 continue
-            # Since Engine 25 layers are among blobs, of which the others are JSON.
+            # Since Engine 25, layers are among blobs. The other blobs are JSON.
             is_blob = member.name.startswith("blobs/sha256/")
             if not member.name.endswith("/layer.tar") and not (is_blob and content.peek(1)[:1] != b"{"):
                 continue
@@ -152,22 +153,23 @@ def _copy_layer(archive: IO[bytes], target: IO[bytes]) -> str:
     return found
 
 
-# ---- from a file to an image --------------------------------------------------------------------
+# ---- import -------------------------------------------------------------------------------------
 
 
 def refuse_unlike(facts: ImageFacts) -> None:
-    """Raises HostError if this host can never have such an image: its Engine is of another architecture."""
-    with engine_client("say what it runs on") as client:
+    """Raise HostError if the image is for another architecture than this host's Engine."""
+    with engine_client("read the architecture") as client:
         own = str(client.version()["Arch"])
     if facts.architecture != own:
-        raise HostError(f"the contest's image {facts.name} is for {facts.architecture}, and this host is {own}")
+        raise HostError(f"the contest's image {facts.name} is for {facts.architecture}, but this host is {own}")
 
 
 def import_image(facts: ImageFacts, path: Path) -> None:
-    """Make an image of its file, if this host has none that is current.
+    """Create an image from its file, unless this host has a current one.
 
-    Raises InputError if the file is not what `facts` say, HostError if the Engine fails, or if another image of this
-    name came meanwhile.
+    Raises InputError if the file does not match `facts`, and HostError if the Engine fails or another image got this
+    name
+    during the import.
     """
     with build_lock("images"):
         there = image_contents([facts.name])[facts.name]
@@ -197,7 +199,7 @@ def _import_rootfs(client: docker.DockerClient, facts: ImageFacts, path: Path) -
 
 
 def _recipe(facts: ImageFacts) -> ImageRecipe:
-    """Our own, by its name; an organiser's, by the label. Raises InputError if there is none."""
+    """The judge's recipe by name, or an organiser's by label. Raises InputError if neither exists."""
     if facts.document:
         if facts.name in recipes():
             raise InputError(f"{facts.name} is one of the judge's own images")
@@ -208,7 +210,7 @@ def _recipe(facts: ImageFacts) -> ImageRecipe:
 
 
 def _load(client: docker.DockerClient, facts: ImageFacts, path: Path) -> None:
-    """Load an archive that holds one image of no name, and name it: one of other names would replace images."""
+    """Load an archive with one untagged image, and tag it: an archive with tags could replace other images."""
     if facts.name.startswith("judge/"):
         raise InputError(f"an image of the judge's own is called {facts.name}: let the agent name its runtime")
     _check_archive(facts, path)

@@ -1,4 +1,4 @@
-"""Limits that the kernel has once for the whole host: how each of them is kept from an agent."""
+"""Host-wide kernel limits, and how agents are kept from exhausting them."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,10 +7,12 @@ from judge.sandbox.box import Limits
 from judge.sandbox.docker.hardening import INIT_FILES
 
 MAX_WATCHES = 16384
-"""Highest `fs.epoll.max_user_watches` of which PID 1 of a box keeps all but 256 (`ROW` in images/init/init.c)."""
-RECOMMENDED_WATCHES = 8192
-"""The proposed limit. PID 1 takes them in 5 ms when a box starts. With fewer, the Engine, a proxy and `judge serve`,
-which may have 5,000 viewers, may run out of watches."""
+"""Highest `fs.epoll.max_user_watches` of which PID 1 of a box takes all but 256 (`ROW` in images/init/init.c)."""
+ENOUGH_WATCHES = 8192
+"""Recommended limit. PID 1 takes the watches in 5 ms when a box starts. A lower limit can be too small for the Engine,
+a
+proxy and `judge serve` with up to 5,000 viewers.
+"""
 
 Kind = Literal["denied", "user", "process", "charged"]
 KINDS: dict[Kind, str] = {
@@ -23,13 +25,13 @@ KINDS: dict[Kind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class KernelLimit:
-    """One setting of the kernel that limits the whole host."""
+    """A kernel setting that limits the whole host."""
 
     name: str
     kind: Kind
     why: str
     per_box: int = 0
-    """What one box can use of it under the default limits."""
+    """Maximum use by one box under the default limits."""
 
 
 _DEFAULT = Limits()
@@ -42,7 +44,7 @@ WATCHES = KernelLimit(
 LIMITS = (
     WATCHES,
     KernelLimit("net.core.bpf_jit_limit", "denied", "filters of sockets and seccomp are denied"),
-    KernelLimit("net.core.optmem_max", "denied", "options of sockets with memory of their own are denied"),
+    KernelLimit("net.core.optmem_max", "denied", "socket options that use memory are denied"),
     KernelLimit("fs.aio-max-nr", "denied", "io_setup is denied"),
     KernelLimit("fs.inotify.max_user_instances", "denied", "inotify_init is denied"),
     KernelLimit("fs.inotify.max_user_watches", "denied", "inotify_init is denied"),
@@ -75,9 +77,9 @@ LIMITS = (
     KernelLimit("kernel.pid_max", "charged", "pids.max of a box", per_box=_DEFAULT.processes + 1),
     KernelLimit("kernel.threads-max", "charged", "pids.max of a box", per_box=_DEFAULT.processes + 1),
 )
-"""Every limit that an agent could use up for others, with the reason why it cannot."""
+"""All limits that an agent could exhaust, with the reason why it cannot."""
 
 
 def suffices(limit: KernelLimit, value: str, boxes: int) -> bool:
-    """Whether `boxes` boxes leave half of a limit that all boxes share; True for any other."""
+    """Whether `boxes` boxes leave half of a limit that boxes share; True for other limits."""
     return not limit.per_box or not value.isdigit() or int(value) // 2 >= limit.per_box * boxes

@@ -1,4 +1,4 @@
-"""Three containers that test what boxes rely on, because an Engine may not do what it reports."""
+"""Test containers that check the features used by boxes, because an Engine may not do what it reports."""
 
 import time
 from contextlib import closing
@@ -28,7 +28,7 @@ found=0
 (echo 0 >/proc/self/oom_score_adj) && found=$((found + 4))
 exit $found
 """
-"""What an agent could try; the exit code says what succeeded."""
+"""Actions that an agent must not be able to do. The exit code shows which succeeded."""
 NO_END, TERMINAL, LESS_LIKELY = 1, 2, 4
 
 SURFACE = """
@@ -37,44 +37,44 @@ kernel() {
 }
 echo $(kernel -readable) $(kernel -writable) $(find /dev '(' -type c -o -type b ')' | wc -l)
 """
-"""Counts what an agent can reach of the kernel, but for what its own processes have below /proc."""
+"""Counts kernel files that an agent can reach, except those of the agent's processes in /proc."""
 SURFACE_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class KernelSurface:
-    """What an agent can reach of the kernel, counted from inside a box."""
+    """The kernel interface visible to an agent, counted inside a box."""
 
     calls: int
-    """System calls that the profile allows, with any arguments or with some only."""
+    """Number of system calls that the profile allows, for all or some arguments."""
     readable_files: int
-    """Files below /proc and /sys that it can read; those of its own processes are not counted."""
+    """Number of readable files in /proc and /sys, except those of the agent's processes."""
     writable_files: int
     devices: int
 
 
 @dataclass(frozen=True, slots=True)
 class BoxTrial:
-    """What boxes can do on this host."""
+    """Abilities of boxes on this host."""
 
     box: str
     """`docker-pipes` if judge and Engine share a kernel, otherwise `docker-attach`."""
     freezer: str
-    """The freezer that `box.freeze = "auto"` selects."""
+    """The freezer selected by `box.freeze = "auto"`."""
     freeze_us: int
-    """The shortest of a few times from the order until the kernel reports that all processes are frozen."""
+    """Shortest measured time until the kernel reports all processes frozen."""
     readings: Readings
     folder_ends: bool
     """Whether the size of a tmpfs volume is enforced exactly."""
     opens_terminals: bool = False
-    """Whether an agent can open a terminal, though they are masked."""
+    """Whether an agent can open a terminal, although they are masked."""
     lowers_oom_score: bool = False
-    """Whether an agent can lower its score, so that a host out of memory kills another process first."""
+    """Whether an agent can lower its OOM score, so that other processes are killed first."""
     surface: KernelSurface | None = None
 
 
 def try_boxes() -> BoxTrial:
-    """Make a box and a volume, test them, and remove them. Raises HostError if that fails."""
+    """Create, test and remove a box and a volume. Raises HostError on failure."""
     policy = BoxPolicy(start_timeout_s=PATIENCE_S)
     with owned_directory() as program:
         program.chmod(0o755)
@@ -110,7 +110,7 @@ def _freeze(box: DockerBox) -> int:
 
 
 def _found_inside(tenant: Tenant, policy: BoxPolicy) -> int:
-    """Fill a volume like that of an agent's folder, and try what an agent must not be able to do: see `SCRIPT`."""
+    """Fill a volume like an agent's folder, and run `SCRIPT`."""
     user = claim_user(policy)
     config = container_config(
         image=runtime_image("native"),

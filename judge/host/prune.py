@@ -1,4 +1,4 @@
-"""Copies of local images that `images` has made for boxes: which something still names, and an end for the rest."""
+"""Removes copies of local images that `images` made for boxes and that are no longer referenced."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from judge.sandbox.docker.images import DERIVED, find_image, find_images
 from judge.sandbox.static_builds import build_lock
 
 SHORT = 12
-"""With how many digits of an id the Engine takes it for one; fewer are no name here."""
+"""Minimum number of digits of an image id that is accepted as a reference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """A copy of a local image with PID 1 in it."""
+    """A copy of a local image with PID 1 added."""
 
     id: str
     source: str
-    """The id of the image that it was made from."""
+    """Id of the source image."""
     names: frozenset[str]
-    """The tags and digests by which one or the other can be named."""
+    """Tags and digests of the copy and its source."""
     own_bytes: int
-    """What goes with it: without the layers of its source."""
+    """Size without the source's layers."""
 
     def __str__(self) -> str:
         known = sorted(name for name in self.names if not name.startswith(f"{DERIVED}:"))
@@ -37,7 +37,7 @@ class Derived:
         return f"{self.id} of {of}, {self.own_bytes / 1e6:.1f} MB"
 
     def is_named_by(self, word: str) -> bool:
-        """Whether an image of this name, tag, digest or id is this one or the one that it was made from."""
+        """Whether `word` (name, tag, digest or id) refers to this image or its source."""
         if word in self.names or f"{word}:latest" in self.names:
             return True
         digits = word.removeprefix("sha256:")
@@ -48,17 +48,16 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What became of one: `kept` says why it stays, or is empty where it is removed."""
+    """Result for one copy. `kept` is the reason for keeping it, or empty if it is removed."""
 
     image: Derived
     kept: str = ""
 
 
 def remove_unnamed(named: dict[str, str], *, is_trial: bool = False) -> list[Pruned]:
-    """Remove all copies that nothing names; `named` has words that may name an image, each with who says it.
+    """Remove all unreferenced copies. `named` maps possible image names to the place that refers to them.
 
-    In a trial nothing is removed. What was not made here, and the images that copies were made from, are let alone.
-    Raises HostError.
+    With `is_trial`, nothing is removed. Source images and images made elsewhere are kept. Raises HostError.
     """
     with doing("list images"), closing(connect()) as client, build_lock("derived"):
         return [_pruned(client, each, named, is_trial) for each in _all(client)]
@@ -78,12 +77,12 @@ def _pruned(client: docker.DockerClient, image: Derived, named: dict[str, str], 
         except APIError as error:
             if error.status_code != requests.codes.conflict:
                 raise
-            return Pruned(image, "another image or tag stands on it")
+            return Pruned(image, "another image or tag uses it")
     return Pruned(image)
 
 
 def _remove(client: docker.DockerClient, image: Derived) -> None:
-    """Remove a copy and the steps of its build; not its source, as the Engine would do where that has no tag."""
+    """Remove a copy and its build steps, but keep its source, which the Engine would also remove if untagged."""
     steps = [image.id]
     while (parent := _parent(client, steps[-1])) not in ("", image.source):
         steps.append(parent)
@@ -97,12 +96,12 @@ def _parent(client: docker.DockerClient, name: str) -> str:
 
 
 def _all(client: docker.DockerClient) -> Iterator[Derived]:
-    """The copies on this Engine, in the order of their sources."""
     found = find_images(client, "judge.derived")
     for image in sorted(found, key=lambda each: str(each.labels["judge.derived"])):
         source = find_image(client, str(image.labels["judge.derived"]))
-        # An image that was built upon a copy has the copy's label too. A copy has a tag of ours. Where a newer copy has
-        # taken the tag, it has none, and one layer more than its source.
+        # Images built from a copy inherit its label. A copy has the judge's tag. If a newer copy took the tag, it is
+        # untagged
+        # and has one layer more than its source.
         if image.tags:
             is_ours = any(tag.startswith(f"{DERIVED}:") for tag in image.tags)
         else:

@@ -1,4 +1,4 @@
-"""Wheels for the Python of an image, by pip and by their hashes. A wheel is unpacked, and nothing of it is run."""
+"""Installs wheels into an image's Python with pip, verified by hash. They are only unpacked; no code in them is run."""
 
 import os
 import re
@@ -12,17 +12,17 @@ from judge.base.errors import HostError, InputError
 from judge.sandbox.runtimes import ImageRecipe
 
 _PACKAGES = "usr/lib/python3/dist-packages"
-"""Where the distribution's Python looks for modules."""
+"""Module directory of the distribution's Python."""
 _EPOCH_S = 1700000000
-"""No file of an image is younger (images/rootfs.sh)."""
+"""Maximum modification time of an image's files (images/rootfs.sh)."""
 _UNUSED = ("direct_url.json", "RECORD", "INSTALLER", "REQUESTED")
-"""What pip notes about its own work; some of it names places of this host."""
+"""Metadata written by pip; it can contain paths of this host."""
 
 
 def install_wheels(recipe: ImageRecipe, tar: Path, scratch: Path) -> None:
-    """Add the recipe's wheels to the root file system in `tar`, compiled where this host has the same Python.
+    """Add the recipe's wheels to the root file system in `tar`, compiled if this host has the same Python version.
 
-    Raises InputError for a wheel whose hash is another or that fits no such Python, HostError where pip cannot get it.
+    Raises InputError for a wrong hash or incompatible wheel, and HostError if pip cannot download one.
     """
     version = _python_of(recipe, tar)
     target = scratch / "wheels"
@@ -42,7 +42,7 @@ def _python_of(recipe: ImageRecipe, tar: Path) -> str:
         names = archive.getnames()
     found = next((match[1] for name in names if (match := re.fullmatch(r"\./usr/bin/python(3\.\d+)", name))), "")
     if not found:
-        raise InputError(f'the runtime {recipe.name} has wheels and no Python 3: say extends = "python"')
+        raise InputError(f'the runtime {recipe.name} has wheels but no Python 3: set extends = "python"')
     return found
 
 
@@ -52,7 +52,7 @@ def _unpack(recipe: ImageRecipe, version: str, target: Path, scratch: Path) -> N
     command = [sys.executable, "-m", "pip", "install", "--target", str(target), "--requirement", str(lines)]
     command += ["--require-hashes", "--only-binary", ":all:", "--no-deps", "--no-compile", "--no-cache-dir"]
     command += ["--implementation", "cp", "--python-version", version]
-    # The tags of wheels that the distribution's C library can load; pip takes no others.
+    # Wheel tags that the distribution's C library supports; pip accepts no others.
     machine = os.uname().machine
     glibc = re.fullmatch(r"glibc 2\.(\d+)", os.confstr("CS_GNU_LIBC_VERSION") or "")
     tags = [f"manylinux_2_{minor}_{machine}" for minor in range(int(glibc[1]) if glibc else 0, 16, -1)]
@@ -71,15 +71,15 @@ def _unpack(recipe: ImageRecipe, version: str, target: Path, scratch: Path) -> N
     if "No module named pip" in tail:
         raise HostError(f"The wheels of {recipe.name} need pip: {sys.executable} -m ensurepip")
     if "DO NOT MATCH THE HASHES" in done.stderr:
-        raise InputError(f"a wheel of {recipe.name} has another hash than its runtime.toml says:\n{tail}")
+        raise InputError(f"a wheel of {recipe.name} does not match its hash in runtime.toml:\n{tail}")
     raise HostError(
-        f"pip could not get the wheels of {recipe.name}; where no index can be reached, put the wheels beside the "
-        f"runtime.toml. The last lines of it:\n{tail}"
+        f"pip could not download the wheels of {recipe.name}; without access to an index, put the wheels next to the "
+        f"runtime.toml. Its last lines:\n{tail}"
     )
 
 
 def _compile(version: str, target: Path) -> None:
-    """By the content of the sources, as the library of the image is; without it a start is slower."""
+    """Compile with hash-based .pyc files, like the image's library, for a faster start."""
     python = shutil.which(f"python{version}", path="/usr/bin:/usr/local/bin")
     if python is None:
         return

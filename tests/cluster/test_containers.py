@@ -157,7 +157,7 @@ def test_an_image_that_is_not_ours_comes_by_its_id(
     monkeypatch.setenv("DOCKER_HOST", engine.host)
     assert {facts.name: ""} == image_contents([facts.name])
     refuse_unlike(facts)
-    with pytest.raises(HostError, match=f"{facts.name} is for s390x, and this host is"):
+    with pytest.raises(HostError, match=f"{facts.name} is for s390x, but this host is"):
         refuse_unlike(facts.model_copy(update={"architecture": "s390x"}))
 
     for lie, why in LIES:

@@ -216,7 +216,7 @@ def test_hierarchies_that_cannot_be_seen_are_the_engine_s_word() -> None:
 def test_a_runtime_that_starts_boxes_sooner_is_named_where_the_engine_has_it() -> None:
     assert "crun" not in one("runtimes", SERVER).says
     with_crun = replace(SERVER, engine={**(SERVER.engine or {}), "Runtimes": {"runc": {}, "crun": {}}})
-    assert one("runtimes", with_crun).says.endswith("; with box.runtime = 'crun' boxes start a fifth sooner")
+    assert one("runtimes", with_crun).says.endswith("; with box.runtime = 'crun' boxes start in 20 % less time")
 
 
 def test_swap_that_the_engine_counts_is_no_hole() -> None:

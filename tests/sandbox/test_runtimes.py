@@ -181,7 +181,7 @@ def test_a_wheel_is_unpacked_for_the_python_of_the_image(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("riddle", "has another hash than its runtime.toml says"), ("riddle-of-nobody", "put the wheels beside")],
+    [("riddle", "does not match its hash in runtime.toml"), ("riddle-of-nobody", "put the wheels next to")],
 )
 def test_a_wheel_that_is_another_or_not_there_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, why: str
