@@ -22,7 +22,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 STALL_NS = 50_000_000
-"""A round takes less than this, even on a busy host."""
+"""Each operation here takes less, even on a busy host."""
 
 PAUSE_NS, LONGEST_PAUSE_NS = 20_000_000, 200_000_000
 """Pause between rounds. The first also delays the first round, so that quick games cost nothing."""

@@ -1,5 +1,5 @@
-"""Core locks between the judges of a host. A game only runs on locked cores; the kernel releases locks of dead
-processes.
+"""Core locks between the judges of a host. A game only runs on locked cores.
+The kernel releases the locks of a dead process.
 
 A core's lock is a flock on /sys/devices/system/cpu/cpuN. Every user can open it, and no user can create, replace or
 remove it. /proc/locks shows the holder. A container with its own network namespace has another sysfs: for judges in

@@ -48,9 +48,7 @@ class NamedPipes:
     """
 
     def __init__(self, parent: Path) -> None:
-        """Create and open the pipes in a directory of `parent`, which should have mode 0700. Old pipes there are
-        removed.
-        """
+        """Create and open the pipes in a directory of `parent`, which should have mode 0700. Removes old pipes."""
         self.directory = parent / "io"
         self.directory.mkdir(exist_ok=True)
         self.directory.chmod(0o755)

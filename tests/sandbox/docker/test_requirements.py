@@ -81,7 +81,7 @@ def test_this_engine_is_asked() -> None:
 
 @pytest.mark.docker
 def test_a_box_is_not_made_with_less(lodge: Lodge) -> None:
-    with pytest.raises(HostError, match="nothing less is played"):
+    with pytest.raises(HostError, match="the policy requires it"):
         lodge("puppet", policy=BoxPolicy(runtime="no-such")).move_in()
 
 
