@@ -47,7 +47,7 @@ def build_images(
 ) -> list[ImageState]:
     """Build the named images (default: all but optional ones) that are not current; with `force`, all.
 
-    Returns their states. Raises `InputError` for an unknown name, and `HostError` if the Engine, mirror or compiler fails.
+    Returns their states. Raises `InputError` for an unknown name, `HostError` if the Engine, mirror or compiler fails.
     """
     return build_recipes(_recipes(names), progress, force=force)
 

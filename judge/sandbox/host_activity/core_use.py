@@ -18,9 +18,7 @@ from judge.sandbox.machine.procfs import PROC, children_of, process_ids, program
 TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 UNTAKEN_FIELDS = (3, 4, 5, 6)
-"""Fields of /proc/stat that do not count as busy: idle, iowait, irq and softirq. An agent can cause interrupts
-(timers).
-"""
+"""Idle, iowait, irq and softirq in /proc/stat: not counted as busy. An agent can cause interrupts (timers)."""
 
 INTERRUPT_FIELDS = (5, 6)
 """Hardware and software interrupts (irq, softirq)."""

@@ -25,7 +25,7 @@ STALL_NS = 50_000_000
 """Each operation here takes less, even on a busy host."""
 
 PAUSE_NS, LONGEST_PAUSE_NS = 20_000_000, 200_000_000
-"""Pause between rounds. The first also delays the first round, so that quick games cost nothing."""
+"""Minimum and maximum pause. The first round starts after the minimum, so that quick games cost nothing."""
 PAUSES = 50
 """Number of short pauses before they become longer: short stalls matter less during a long wait."""
 
@@ -138,9 +138,7 @@ class Disk:
         os.close(self._statistics)
 
     def read(self) -> None:
-        """Read the first block of the file from the disk, bypassing the page cache. Raises OSError if that is
-        impossible.
-        """
+        """Read the first block of the file from the disk, bypassing the page cache. Raises OSError."""
         fd = os.open(self.path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             os.preadv(fd, [self._block], 0)
