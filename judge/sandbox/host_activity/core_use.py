@@ -57,9 +57,8 @@ class CoreUse:
     def now(self) -> Use:
         """Return the use so far, without the judge's own processes.
 
-        Busy time is computed from idle time, which the kernel measures. The kernel only samples busy time at its
-        ticks, so a process that avoids or hits the ticks would falsify it. Interrupts and softirq threads are
-        excluded, because an agent can cause them.
+        Computed from idle time, because the kernel only samples busy time, at its ticks. Interrupts and softirq
+        threads are excluded, because an agent can cause them.
         """
         stat = Path("/proc/stat").read_text(encoding="ascii")
         threads = (_run_ns(thread) for thread in _softirq_threads(self.cores))

@@ -1,8 +1,8 @@
 """Core locks between the judges of a host. A game only runs on locked cores.
 
 A core's lock is a flock on /sys/devices/system/cpu/cpuN, which the kernel releases when the process dies. Every user
-can open that directory, and no user can create, replace or remove it. /proc/locks shows the holder. A container with its own network namespace has another sysfs: for judges in
-containers, JUDGE_LOCKS names a shared directory with an entry cpuN per core.
+can open that directory; no user can create, replace or remove it. A container with its own network namespace has
+another sysfs: for judges in containers, JUDGE_LOCKS names a shared directory with an entry cpuN per core.
 """
 
 import os
