@@ -116,9 +116,8 @@ def import_rootfs(client: docker.DockerClient, recipe: ImageRecipe, codename: st
         "judge.packages": str(check_rootfs(recipe, tar)),
     } | ({RUNTIME: recipe.document} if recipe.document else {})
     _import(client, recipe, tar, labels)
-    # Remove earlier builds; one used by a box stays until the next build. Images built from ours have our labels too,
-    # but
-    # more layers.
+    # Remove earlier builds; one used by a box stays until the next build.
+    # Images built from ours have the same labels, but more layers.
     for image in find_images(client, f"judge.image={recipe.name}", dangling=True):
         if len(image.attrs["RootFS"]["Layers"]) == 1:
             remove_unused(client, str(image.attrs["Id"]))

@@ -43,9 +43,8 @@ def build_house_agents(progress: Progress = ignore_progress) -> dict[str, Path]:
 
 def _build_house_agent(source: Path, say: Progress) -> Path:
     target = BUILD_DIRECTORY / source.name
-    stamp = (
-        BUILD_DIRECTORY / f"{source.name}.stamp"
-    )  # Next to the folder, because everything inside it belongs to the agent.
+    # The stamp is next to the folder, because everything inside it belongs to the agent.
+    stamp = BUILD_DIRECTORY / f"{source.name}.stamp"
     digest = content_digest(*_folders_of(source), *GCC_FLAGS, *JAVAC_FLAGS)
     if target.is_dir() and stamp.is_file() and stamp.read_text() == digest:
         return target

@@ -99,9 +99,8 @@ def _all(client: docker.DockerClient) -> Iterator[Derived]:
     found = find_images(client, "judge.derived")
     for image in sorted(found, key=lambda each: str(each.labels["judge.derived"])):
         source = find_image(client, str(image.labels["judge.derived"]))
-        # Images built from a copy inherit its label. A copy has the judge's tag. If a newer copy took the tag, it is
-        # untagged
-        # and has one layer more than its source.
+        # Images built from a copy inherit its label. A copy has the judge's tag, or none if a newer copy took it;
+        # it then has one layer more than its source.
         if image.tags:
             is_ours = any(tag.startswith(f"{DERIVED}:") for tag in image.tags)
         else:

@@ -93,7 +93,6 @@ class OwnTime:
         """Last reading by PID, kept after a process ends."""
 
     def ns(self) -> int:
-        """Return the time so far in nanoseconds."""
         now = time.monotonic()
         if now - self._listed_at >= OWN_LISTED_S:
             self._listed_at = now

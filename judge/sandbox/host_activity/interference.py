@@ -25,13 +25,12 @@ ORDERS = {
 class FirstProcess:
     """Event source that ends when the container's PID 1 ends; it then returns the result of `on_end`.
 
-    It uses a pidfd, so a reused PID cannot confuse it.
+    It uses a pidfd, so a reused PID cannot confuse it. Raises OSError if the process does not exist.
     """
 
     events = select.EPOLLIN
 
     def __init__(self, pid: int, on_end: Callable[[], Sequence[tuple[Channel, bytes]]]) -> None:
-        """Raises OSError if the process does not exist."""
         self.fd = os.pidfd_open(pid)
         self.pid = pid
         self.ended = False

@@ -83,11 +83,9 @@ class SharedPage:
         self._numbers[_WANTED] = since
 
     def lists_taken(self) -> int:
-        """Number of file lists that the probe has received."""
         return self._numbers[_TAKEN]
 
     def take_list(self) -> None:
-        """Increment `lists_taken`. Only called by the probe."""
         self._numbers[_TAKEN] += 1
 
     def tell(self, doing: Doing) -> None:
@@ -98,7 +96,6 @@ class SharedPage:
         self._numbers[_SEQUENCE] += 1
 
     def doing(self) -> Doing:
-        """Return the last published state."""
         for _ in range(_TRIES):
             before = self._numbers[_SEQUENCE]
             doing = Doing(*self._numbers[_STALLED : _STALLED + len(Doing._fields)])
@@ -107,16 +104,14 @@ class SharedPage:
         return doing
 
     def close(self) -> None:
-        """Unmap the memory."""
         self._numbers.release()
         self._memory.close()
 
 
 class Disk:
-    """The disk of a file, or all disks of the host if the file system does not reveal its disk."""
+    """The disk of a file, or all disks if the file system does not reveal it. Raises OSError for a missing file."""
 
     def __init__(self, path: str) -> None:
-        """Raises OSError if the file does not exist."""
         self.path = path
         self._block = mmap.mmap(-1, PAGE)
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -134,7 +129,6 @@ class Disk:
         return sum(spent_ns(line.split()[self._first :]) for line in lines)
 
     def close(self) -> None:
-        """Close the statistics file."""
         os.close(self._statistics)
 
     def read(self) -> None:
@@ -210,7 +204,6 @@ class Probe:
         self._memory = mmap.mmap(-1, PAGES * PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
     def run(self, pipe: int) -> None:
-        """Run a round whenever an agent is being waited for."""
         poll = select.poll()
         poll.register(pipe, select.POLLIN)
         pause = PAUSE_NS

@@ -71,12 +71,10 @@ class StallWatch:
 
     @property
     def pid(self) -> int:
-        """PID of the probe."""
         return self._process.pid
 
     @property
     def is_running(self) -> bool:
-        """Whether the probe runs."""
         return self._process.poll() is None
 
     def attach_to(self, places: Iterable[Nearby], *, at_once: bool = True) -> None:

@@ -166,7 +166,6 @@ class Threads:
     """States of a cgroup's threads. Files stay open, so that a check takes microseconds."""
 
     def __init__(self, listing: Path) -> None:
-        """`listing` is the cgroup's file of threads."""
         self._listing = os.fspath(listing)
         self._is_kept = listing.name != V1_THREADS
         self._open_listing = -1

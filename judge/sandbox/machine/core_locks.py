@@ -50,18 +50,15 @@ class CoreLocks:
         """Whether another judge held a lock at the last locking. If it died, its boxes may still run there."""
 
     def __enter__(self) -> None:
-        """Lock the cores; blocks until they are free."""
         if not self.take_if_free():
             self.report_holders()
             self.wait()
 
     def __exit__(self, *_: object) -> None:
-        """Release the locks."""
         while self._files:
             os.close(self._files.pop())
 
     def wait(self) -> None:
-        """Wait until the cores are free, and lock them."""
         self.waited = True
         for path in self._paths:
             lock(self._open(path), shared=self._shared)

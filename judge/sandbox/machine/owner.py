@@ -43,12 +43,10 @@ class Owner:
 
     @classmethod
     def me(cls) -> "Owner":
-        """Return this process as an owner."""
         pid = os.getpid()
         return cls(os.geteuid(), pid, started_ticks(pid) or 0, _world())
 
     def encode(self) -> str:
-        """Return the mark, for a label or a file."""
         return f"{self.uid}:{self.pid}:{self.started_ticks}:{self.world}"
 
     @classmethod

@@ -14,7 +14,10 @@ CHUNK = 1 << 14
 
 
 class PipeSource:
-    """The reading end of a pipe. The first end of file is final, even if an agent reopens a named pipe."""
+    """The reading end of a pipe. The first end of file is final, even if an agent reopens a named pipe.
+
+    `read` returns at most `CHUNK` bytes; empty data is the end of file.
+    """
 
     events = select.EPOLLIN
 
@@ -24,7 +27,6 @@ class PipeSource:
         self._channel = channel
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """Return the available data, at most `CHUNK` bytes; empty data is the end of file."""
         if self.ended:
             return ()
         try:
@@ -74,12 +76,10 @@ class NamedPipes:
         return write_some(self._stdin, data)
 
     def settle(self) -> None:
-        """Close the agent's ends."""
         while self._held:
             os.close(self._held.pop())
 
     def close(self) -> None:
-        """Close everything. The owner of the parent removes the directory."""
         self.settle()
         self._stdin = -1
         while self._fds:

@@ -28,11 +28,9 @@ class ProcessMeter(Meter):
         self._peak_bytes = 0
 
     def end(self, usage: resource.struct_rusage) -> None:
-        """Store the resource usage of the reaped process."""
         self._usage = usage
 
     def note_peak(self) -> None:
-        """Read the peak memory, before the process is gone."""
         if not self._usage:
             self._peak_bytes = max(self._peak_bytes, memory_bytes(self._pid))
 

@@ -1,4 +1,4 @@
-"""Gives each running box a separate host user, because the kernel limits signals, timers and pipes per user.
+"""Gives each running box a separate host user, because the kernel counts signals, timers and pipes per user.
 
 A judge claims a user by binding its name as an abstract AF_UNIX socket. All judges of the host see the claim, and the
 kernel releases it when the process dies. Judges in other network namespaces, or on other hosts of the same Engine, do
@@ -24,7 +24,6 @@ class User:
     _name: socket.socket
 
     def close(self) -> None:
-        """Release the user."""
         self._name.close()
 
 

@@ -25,7 +25,6 @@ class PersonBox(Box):
         return [self._answers]
 
     def prepare(self) -> None:
-        """Discard input typed before the game."""
         while await_readable(self._answers.fd, 0):
             self._answers.read()
 

@@ -245,7 +245,6 @@ class ReportSource:
         os.eventfd_write(self._waiting, 1)
 
     def watch(self, pid: int) -> None:
-        """Report the end of this child process."""
         self._pidfd = os.pidfd_open(pid)
         self._epoll.register(self._pidfd, select.EPOLLIN)
 
