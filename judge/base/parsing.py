@@ -102,7 +102,7 @@ class _StrictScan(_Scan):
         keys = set()
         for key, _ in pairs:
             if key in keys:
-                raise _AmbiguousError(f"the key {printable(key)!r} is there twice")
+                raise _AmbiguousError(f"the key {printable(key)!r} occurs twice")
             keys.add(key)
 
     def constant(self, name: str) -> Any:

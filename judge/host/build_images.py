@@ -104,9 +104,8 @@ def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, forc
 def import_rootfs(client: docker.DockerClient, recipe: ImageRecipe, codename: str, tar: Path, files: str) -> ImageState:
     """Import a root file system as an image, replacing an earlier one. The caller holds the lock `images`.
 
-    `tar` was made from packages of the distribution `codename`; `files` is its SHA-256 (hex). Raises HostError if a
-    file
-    in it would give an agent more rights.
+    `tar` was made from packages of the distribution `codename`; `files` is its SHA-256 (hex).
+    Raises HostError if a file in it would give an agent more rights.
     """
     labels = {
         "judge.image": recipe.name,

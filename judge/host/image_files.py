@@ -167,9 +167,8 @@ def refuse_unlike(facts: ImageFacts) -> None:
 def import_image(facts: ImageFacts, path: Path) -> None:
     """Create an image from its file, unless this host has a current one.
 
-    Raises InputError if the file does not match `facts`, and HostError if the Engine fails or another image got this
-    name
-    during the import.
+    Raises InputError if the file does not match `facts`, and HostError if the Engine fails or another image
+    got this name during the import.
     """
     with build_lock("images"):
         there = image_contents([facts.name])[facts.name]

@@ -52,8 +52,7 @@ class EndMark:
     """Finds the marker that PID 1 writes after the last byte of the agent's stdout.
 
     The Engine does not report the end of one stream, nor the order of two. The marker is a secret of the judge, so an
-    agent
-    cannot write it. Its first byte never ends a line of text, so no complete line is delayed.
+    agent cannot write it. Its first byte never ends a line of text, so no complete line is delayed.
     """
 
     LENGTH = 16
@@ -78,8 +77,7 @@ class AttachStream:
     """The Engine's attach stream as one event source.
 
     `on_report` decodes each report of PID 1. `on_end` returns the events for the end of the stream, which comes when
-    the
-    container or the Engine is gone.
+    the container or the Engine is gone.
     """
 
     events = select.EPOLLIN

@@ -73,8 +73,7 @@ while read -r verb volume folder uid size mark; do
 done
 """
 """The container's program: one command per line until the judge disconnects. `load` is followed by `size` bytes of a
-tar
-file. Each answer ends with `mark`, which no file can contain, because it was drawn after the agents' end.
+tar file. Each answer ends with `mark`, which no file can contain, because it was drawn after the agents' end.
 """
 
 
@@ -236,8 +235,7 @@ class VolumeKeeper(Keeper):
 
 def _left(answer: bytes, folder: Folder) -> CollectedFolder:
     """Parse the answer to `pack`: a line of file system numbers, a line with the bytes next to the folder, a line of
-    words
-    and a tar file.
+    words and a tar file.
     """
     numbers, beside, found, packed = [*answer.split(b"\n", 3), b"", b"", b""][:4]
     try:

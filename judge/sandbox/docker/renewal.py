@@ -2,14 +2,11 @@
 removed.
 
 Renewed: PID 1 ends all other processes and leaves the agent's folders (`images/init/init.c`). A helper that runs as
-root
-mounts empty file systems over the writable ones and a new copy of the program over the old one, and restarts process
-numbers after PID 1 (`judge.sandbox.docker.inside`).
-Compared with the start: processes and threads in the container's cgroups, memory, every attribute of PID 1 that another
-process of its user could change, mounts, named sockets, keys, message queues, semaphores and shared memory.
-Hidden from the agent before its first game, because they cannot be reset: the counters of its cgroups, and PID 1's
-files
-in /proc.
+root mounts empty file systems over the writable ones and a new copy of the program over the old one, and restarts
+process numbers after PID 1 (`judge.sandbox.docker.inside`). Compared with the start: processes and threads in the
+container's cgroups, memory, every attribute of PID 1 that another process of its user could change, mounts, named
+sockets, keys, message queues, semaphores and shared memory. Hidden from the agent before its first game, because they
+cannot be reset: the counters of its cgroups, and PID 1's files in /proc.
 """
 
 import json

@@ -114,8 +114,7 @@ def run_in_box(command: Command, policy: BoxPolicy, output: BinaryIO) -> Command
     """Run a command with its stdout written to `output`. The box is removed on return.
 
     Raises HostError if the Engine, the kernel or the disk fails, or if the command cannot be started. Failures caused
-    from
-    inside the box are in the result.
+    from inside the box are in the result.
     """
     tenant = Tenant(
         name=command.name,

@@ -380,8 +380,8 @@ class OomSource:
                 os.eventfd_read(self.fd)
             except BlockingIOError:
                 return ()
-            # The event comes just before its kill is counted, and also when the cgroup is removed or a parent is out of
-            # memory.
+            # The event comes just before its kill is counted. It also comes when the cgroup is removed, or a parent
+            # is out of memory.
             self.ended = not _is_there(self._kills.fd)
             peak, cap = (counter.read() or 0 for counter in self._use)
             return ((Channel.OOM, b""),) if not self.ended and peak > cap - NEAR_CAP else ()
