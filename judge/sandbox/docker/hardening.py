@@ -117,7 +117,7 @@ SYSTEM, PROCESSORS = "system", "cpu"
 
 SELINUX = Path("/sys/fs/selinux/enforce")
 READONLY = ("/proc",)
-"""Read-only paths. An agent cannot change any setting in /proc, including those of its own processes."""
+"""Read-only paths. An agent cannot change any setting in /proc, including those of its processes."""
 ENGINE_READONLY = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
 """The Engine's default list, for kernels with SELinux: there the runtime writes to /proc after paths are read-only."""
 
