@@ -1,4 +1,4 @@
-"""The installed games, by the name in policies, specs and command lines."""
+"""The installed games, by name."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ class GameRules(ABC):
 
     @abstractmethod
     def new(self, options: Mapping[str, Any]) -> Game:
-        """Return a game before its first request. Raises InputError for an invalid option."""
+        """Return a game before its first request. Raises InputError for invalid options."""
 
     def person(self) -> PersonWords | None:
         """Return the texts for a human player; None if unsupported."""

@@ -13,51 +13,51 @@ class UnclearError(ValueError):
 
 
 class PersonWords(ABC):
-    """Texts of one game, each on one line. The caller escapes text of agents.
+    """Texts of one game, each on one line. The caller escapes agents' text.
 
-    The optional methods are for the board's cursor, and for groups of requests, such as the rows of a set-up.
+    Optional methods are for the board's cursor, and for groups of requests, such as a set-up's rows.
     """
 
     speaks: frozenset[type[Request] | type[Event]]
 
     @abstractmethod
     def question(self, request: Request, typed: int = 0) -> str:
-        """Return the question. `typed` counts the group's answers so far."""
+        """Return the question. `typed`: the group's answers so far."""
 
     @abstractmethod
     def tips(self, request: Request) -> Sequence[str]:
-        """Return short lines that explain the input."""
+        """Return lines that explain the input."""
 
     @abstractmethod
     def tell(self, event: Event, names: tuple[str, str]) -> str:
-        """Return the text of an event. `names` are the players by seat."""
+        """Return an event's text. `names` are by seat."""
 
     @abstractmethod
     def read(self, request: Request, text: str) -> Reply:
-        """Return the answer of a stripped line, in the notation of records. Raises UnclearError."""
+        """Return a stripped line's answer, in the notation of records. Raises UnclearError."""
 
     def lines(self, request: Request, text: str) -> Sequence[str]:  # noqa: ARG002 most lines are not abbreviated
         """Return the lines that `text` abbreviates."""
         return (text,)
 
     def together(self, request: Request) -> int:  # noqa: ARG002 most requests are answered one by one
-        """Return how many requests, from this one on, are answered as a group."""
+        """Return how many requests, from this one on, form a group."""
         return 1
 
     def squares(self, request: Request) -> int:  # noqa: ARG002 most requests ask for one square
-        """Return how many squares answer a request; 0: none."""
+        """Return how many squares answer a request."""
         return 1
 
     def square(self, x: int, y: int) -> str:
-        """Return the input for a square chosen with the cursor; x, y from the top left, from 0."""
+        """Return the input for a square under the cursor; x, y from the top left, from 0."""
         return f"{x} {y}"
 
     def strict(self, game: Game) -> Game:
-        """Return a copy of a game in which errors end it that would only lose a turn."""
+        """Return a copy in which errors that would lose a turn end the game."""
         return game
 
     def answer(self, request: Request, typed: str) -> Reply:
-        """Return the reply of an input line. Raises UnclearError."""
+        """Return an input line's reply. Raises UnclearError."""
         text = typed.strip()
         if text.lower() == RESIGN:
             return Reply(ReplyKind.RESIGNED, RESIGN)

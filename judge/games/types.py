@@ -1,7 +1,7 @@
 """Types shared by games and players: request, reply, event, end of game.
 
-Games do not know agents, and protocols do not know rules. This module does no I/O. Its values are never changed, but
-not frozen, because creating frozen ones takes three times as long.
+Games do not know agents, and protocols do not know rules. There is no I/O. Values are never changed, but not frozen:
+creating frozen ones takes three times as long.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 NATURE = -1
-"""Seat for random choices: from the spec's seed, a test's script, or a replayed log."""
+"""Seat for random choices, made from the spec's seed, a test's script, or a replayed log."""
 
 SEATS = (0, 1)
 
@@ -36,26 +36,26 @@ class Verdict(StrEnum):
 
 @dataclass(slots=True)
 class Request:
-    """`seat` must decide something. Subclasses have the position for protocols."""
+    """`seat` must decide. Subclasses have the position."""
 
     seat: int
 
 
 @dataclass(slots=True)
 class Chance(Request):
-    """One of `outcomes` equally likely outcomes, from 0, must be chosen; `seat` is NATURE."""
+    """One of `outcomes` equally likely outcomes, from 0; `seat` is NATURE."""
 
     outcomes: int
 
 
 @dataclass(slots=True)
 class Decision:
-    """A seat's decision; each game derives its own (stone, set-up row, move, selection)."""
+    """A seat's decision; each game derives its own."""
 
 
 @dataclass(slots=True)
 class Drawn(Decision):
-    """Number of the chosen outcome."""
+    """The chosen outcome."""
 
     outcome: int
 
@@ -78,7 +78,7 @@ class Reply:
     said: str = ""
     decision: Decision | None = None
     complaint: str = ""
-    """Earlier error message of the agent, bounded and public; often the reason of a wrong answer."""
+    """Earlier error message of the agent, bounded and public."""
     spoken: str = ""
     """The answer in the protocol's notation; empty: as in the text for records."""
 
@@ -90,14 +90,14 @@ def decided(decision: Decision, said: str = "") -> Reply:
 
 @dataclass(slots=True)
 class Event:
-    """An event of the game. `only` is the single seat that may see it; None: both may."""
+    """An event. `only` is the single seat that may see it, if any."""
 
     only: int | None
 
 
 @dataclass(slots=True)
 class RuleResult:
-    """The rules ended the game: `verdict` is WIN or DRAW, or FOUL against the seat that is not `winner`."""
+    """The rules ended the game: `verdict` is WIN, DRAW, or FOUL against the seat that is not `winner`."""
 
     verdict: Verdict
     winner: int | None
@@ -106,7 +106,7 @@ class RuleResult:
 
 @dataclass(slots=True)
 class AgentFault:
-    """`seat` lost by a fault of its agent; the other seat wins."""
+    """`seat` lost by its agent's fault."""
 
     verdict: Verdict
     seat: int
@@ -115,7 +115,7 @@ class AgentFault:
 
 @dataclass(slots=True)
 class BothAtFault:
-    """Both seats lost by faults of their agents (two bad set-ups); there is no winner."""
+    """Both seats lost by faults (two bad set-ups); there is no winner."""
 
     faults: tuple[AgentFault, AgentFault]
 
@@ -126,16 +126,16 @@ class BothAtFault:
 
     @property
     def reason(self) -> str:
-        """Return both reasons."""
+        """Both reasons."""
         return "; ".join(f"seat {fault.seat}: {fault.reason}" for fault in self.faults)
 
 
 End = RuleResult | AgentFault | BothAtFault
-"""End of a game by its rules or an agent. Faults of the judge are not included."""
+"""End by the rules or an agent, not by faults of the judge."""
 
 
 def faults_of(end: End) -> tuple[AgentFault, ...]:
-    """Return the faults that ended a game, at most one per seat, including a foul that loses."""
+    """Return an end's faults, at most one per seat, including a foul that loses."""
     match end:
         case AgentFault():
             return (end,)
@@ -167,22 +167,22 @@ class Game(Protocol):
 
     @property
     def longest(self) -> int | None:
-        """Return the maximum number of answers; None without a limit."""
+        """Return the maximum number of answers; None: no limit."""
 
     def describe(self) -> dict[str, Any]:
-        """Return what a protocol must know before play (sizes, rule), as plain data."""
+        """Return plain data that a protocol needs before play (sizes, rule)."""
 
     def renegotiate(self) -> bool:
-        """Change the terms of `describe()` after an agent refused them, if possible and no move was made.
+        """Change the terms of `describe()` after an agent refused them, if possible before any move.
 
-        True: there are new terms, and both agents are started again. False: the agent loses.
+        True: both agents are started again with new terms. False: the agent loses.
         """
 
     def pending(self) -> Request:
-        """Return the request that the game waits for. Valid only while `end` is None."""
+        """Return the awaited request. Valid only while `end` is None."""
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """Apply the answer to `pending()`. Return the events in the order in which the seats receive them.
+        """Apply the answer to `pending()`. Return events in the order in which seats receive them.
 
         Raises RuntimeError after the end and TypeError for another game's decision.
         """
@@ -194,4 +194,4 @@ class Game(Protocol):
         """
 
     def result(self, names: tuple[str, str]) -> str:
-        """Return the result line of the game's own manager, given the seats' names; may be empty."""
+        """Return the result line of the game's own manager; may be empty."""

@@ -10,7 +10,7 @@ EMPTY, EDGE, DEAD = 0, 3, 4
 
 
 class GomokuBoard:
-    """The stones in play order, and their cells with a ring of edge cells that ends every row."""
+    """The stones in play order, and their cells within a ring of edge cells."""
 
     def __init__(self, width: int, height: int) -> None:
         self.width = width
@@ -26,11 +26,11 @@ class GomokuBoard:
         return len(self.stones) == self.width * self.height
 
     def index(self, x: int, y: int) -> int:
-        """Return a square's index in `cells`."""
+        """Return the index in `cells`."""
         return (y + 1) * self.stride + x + 1
 
     def square(self, at: int) -> Square:
-        """Return the square of an index in `cells`."""
+        """Return the square of an index."""
         row, column = divmod(at, self.stride)
         return column - 1, row - 1
 
@@ -39,7 +39,7 @@ class GomokuBoard:
         return [self.square(at) for at, cell in enumerate(self.cells) if cell == EMPTY]
 
     def objection(self, x: int, y: int) -> str | None:
-        """Return why no stone may be placed on x, y; None if allowed."""
+        """Return why x, y is not allowed, or None."""
         if not (0 <= x < self.width and 0 <= y < self.height):
             return sentence(f"{say_square(x, y)} is off the {self.width}x{self.height} board")
         if self.cells[self.index(x, y)]:
@@ -48,19 +48,19 @@ class GomokuBoard:
         return None
 
     def place(self, x: int, y: int, colour: int) -> int:
-        """Place a stone on a free square. Return its cell index."""
+        """Place a stone on a free square; return its index."""
         at = self.index(x, y)
         self.cells[at] = colour + 1
         self.stones.append((x, y, colour))
         return at
 
     def bury(self, at: int) -> None:
-        """Mark the stone at an index as dead."""
+        """Mark a stone as dead."""
         self.cells[at] = DEAD
         self.dead.add(self.square(at))
 
     def say(self, at: int) -> str:
-        """Return the name of the square at an index."""
+        """Return a square's name."""
         return square_name(*self.square(at))
 
     def _who_took(self, x: int, y: int) -> tuple[int, int]:

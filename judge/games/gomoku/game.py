@@ -1,7 +1,6 @@
 """One game of five in a row: requests, answers and their effects.
 
-The stones on the board determine the next request (`opening.py`). Seat 0 begins as black; swaps change the seats'
-colours.
+Seat 0 begins as black; swaps change the seats' colours.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -36,7 +35,7 @@ from judge.games.types import AgentFault, Decision, End, Event, Reply, ReplyKind
 
 
 class OpeningError(InputError):
-    """An invalid opening. `stone` is the number of the invalid stone, from 1."""
+    """An invalid opening. `stone` counts from 1."""
 
     def __init__(self, stone: int, what: str) -> None:
         super().__init__(f"stone {stone} of the opening: {what}")
@@ -51,7 +50,7 @@ class Gomoku:
     """One game. Black moves after an even number of stones."""
 
     def __init__(self, options: GomokuOptions) -> None:
-        """Place the opening. Raises OpeningError if it cannot be played."""
+        """Raises OpeningError if the opening cannot be played."""
         self.options = options
         self.rule = options.rule
         self.requests = requests_of(options.swap, options.fifths)
@@ -73,7 +72,7 @@ class Gomoku:
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
-        """Return the game of plain `GomokuOptions`. Raises InputError naming the field or stone."""
+        """Return the game of `GomokuOptions`. Raises InputError naming the field or stone."""
         return cls(GomokuOptions.of(options))
 
     def describe(self) -> dict[str, Any]:
@@ -96,7 +95,7 @@ class Gomoku:
         return max(sizes) + OPENING_ANSWERS
 
     def renegotiate(self) -> bool:
-        """Change to the next board size that holds the opening, if there is one."""
+        """Change to the next board size that holds the opening, if any."""
         if len(self.stones) > len(self.options.opening):
             return False
         while self._sizes:
@@ -109,12 +108,12 @@ class Gomoku:
 
     @property
     def width(self) -> int:
-        """Number of columns."""
+        """Columns."""
         return self._board.width
 
     @property
     def height(self) -> int:
-        """Number of rows."""
+        """Rows."""
         return self._board.height
 
     @property
@@ -124,7 +123,7 @@ class Gomoku:
 
     @property
     def stones(self) -> Sequence[Placed]:
-        """Return all stones in play order, the opening's first. Shared and read-only."""
+        """All stones in play order, the opening's first. Shared and read-only."""
         return self._board.stones
 
     @property
@@ -134,7 +133,7 @@ class Gomoku:
 
     @property
     def dead(self) -> Collection[Square]:
-        """Return the dead stones (continuous game). Shared and read-only."""
+        """Dead stones (continuous game). Shared and read-only."""
         return self._board.dead
 
     @property
@@ -172,7 +171,7 @@ class Gomoku:
     # --- answers -----------------------------------------------------------------------------------------------------
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """Apply `reply`, or end the game by a fault of the asked seat. Raises as `Game.apply`."""
+        """Apply `reply`, or end the game by a fault. Raises as `Game.apply`."""
         if self._end is not None:
             raise RuntimeError("the game is over: nothing is pending")
         events = self._take(self.pending(), reply)
@@ -198,7 +197,7 @@ class Gomoku:
         return answer(self, request, decision)
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
-        """End the game by `fault`, unless it has ended before."""
+        """End the game by `fault`, unless it is over."""
         if self._end is None:
             self._end = fault
         return ()

@@ -62,7 +62,7 @@ class Geometry(StrEnum):
 
 
 class Step(NamedTuple):
-    """A step before the colours are settled."""
+    """A step of the table."""
 
     seat: int
     lays: int = 0
@@ -82,7 +82,7 @@ FIFTH_AT = 4
 
 
 def requests_of(swap: SwapRule, fifths: int) -> frozenset[type[Request]]:
-    """Return the possible requests of such an opening."""
+    """Return the possible requests."""
     kinds: set[type[Request]] = {PlaceStone}
     for step in STEPS[swap].values():
         kinds.add(AnswerSwap if not step.lays else LayStones if step.lays > 1 else PlaceStone)
@@ -90,12 +90,12 @@ def requests_of(swap: SwapRule, fifths: int) -> frozenset[type[Request]]:
 
 
 def events_of(swap: SwapRule) -> frozenset[type[Event]]:
-    """Return the possible events of such an opening."""
+    """Return the possible events."""
     return frozenset({StonePlaced, ColoursSettled} if STEPS[swap] else {StonePlaced})
 
 
 def distance_from_centre(x: int, y: int, width: int, height: int) -> int:
-    """Return the distance from the board's centre along the longer axis."""
+    """Return the distance along the longer axis."""
     return max(abs(x - width // 2), abs(y - height // 2))
 
 

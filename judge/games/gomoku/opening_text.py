@@ -34,8 +34,8 @@ def parse_opening(
 ) -> Opening:
     """Return the opening in `text`, which may be empty.
 
-    Raises InputError for an unknown notation, a square off the board or repeated, or a stone that ends the game under
-    `rule`. No row ends a `continuous` game.
+    Raises InputError for an unknown notation, a square off the board or repeated, or, unless `continuous`, a stone that
+    ends the game.
     """
     read = _read_names if _LETTER.search(text) else _read_offsets
     tokens = read(text.strip(), (width // 2, height // 2))
@@ -49,7 +49,7 @@ def parse_opening(
 
 
 def symmetries(width: int, height: int) -> Sequence[Turn]:
-    """Return the symmetries of the board, identity first."""
+    """Return the board's symmetries, identity first."""
     right, bottom = width - 1, height - 1
     mirrors: list[Turn] = [
         lambda x, y: (x, y),
@@ -82,7 +82,7 @@ def _read_names(text: str, _middle: Square) -> list[_Token]:
 
 
 def _read_offsets(text: str, middle: Square) -> list[_Token]:
-    # Piskvork accepts a trailing comma, so files have them.
+    # Piskvork accepts a trailing comma.
     numbers = [part.strip() for part in text.removesuffix(",").split(",")] if text else []
     for number in numbers:
         if not _OFFSET.fullmatch(number):

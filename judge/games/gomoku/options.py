@@ -43,7 +43,7 @@ class GomokuOptions(BaseModel):
         return parse(cls, dict(options), "gomoku options")
 
     def resized(self, size: int) -> Self:
-        """Return the same game on a square board of `size`, with its opening centred."""
+        """Return the same game on a board of `size`, its opening centred."""
         across, down = size // 2 - self.width // 2, size // 2 - self.height // 2
         opening = tuple((x + across, y + down) for x, y in self.opening)
         changes = {"width": size, "height": size, "opening": opening}
@@ -60,7 +60,7 @@ class GomokuOptions(BaseModel):
 
     @property
     def lays_as_renju(self) -> bool:
-        """Return whether the stones before a swap must be near the centre."""
+        """Whether stones before a swap must be near the centre."""
         if self.swap not in (SwapRule.FIRST, SwapRule.THIRD):
             return False
         return (self.geometry or Geometry.of(self.rule)) is Geometry.RENJU
@@ -84,7 +84,7 @@ class GomokuOptions(BaseModel):
             raise ValueError(f"opening: {laid} stones, but a swap of kind {self.swap.value} begins at {known}")
         if self.fifths > 1 and laid > FIFTH_AT:
             raise ValueError(f"opening: {laid} stones, but fifths are offered at {FIFTH_AT}")
-        # A stone has at most eight images, so this number is always possible.
+        # A stone has at most eight images.
         most = (self.width * self.height - FIFTH_AT) // 8
         if self.fifths > max(1, most):
             raise ValueError(f"fifths: this board has room for {most} that differ")

@@ -1,4 +1,4 @@
-"""Test positions with forced answers for each rule. Squares are for 15x15 and are centred on other boards.
+"""Test positions with forced answers for each rule, on 15x15 and centred on other boards.
 
 `_BOTH_FOUR`, `_BLOCKED` and `_CROSSED` come from Gomocup's own rule tests.
 """
@@ -43,7 +43,7 @@ COMMON = (
     Position("board", "", "h8h9i9g7j8f8k9i8h7h6i10"),
     Position("board", "", "g9h8i8h9h10i10g8f9j9g7k7j6"),
 )
-"""For every rule. Those of `board` have no forced answer; the last three are middle games."""
+"""For every rule. `board` has no forced answers; the last three are middle games."""
 
 BY_RULE: dict[str, tuple[Position, ...]] = {
     "freestyle": (
@@ -71,7 +71,7 @@ def squares_of(text: str, width: int, height: int) -> tuple[Square, ...]:
 
 
 def positions(rule: str, width: int, height: int) -> Iterator[Position]:
-    """Yield the positions for this rule that fit on a board of this size."""
+    """Yield a rule's positions that fit on this board."""
     for position in (*COMMON, *BY_RULE.get(rule, ())):
         squares = squares_of(position.stones + position.answers, width, height)
         if all(0 <= x < width and 0 <= y < height for x, y in squares):

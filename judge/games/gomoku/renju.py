@@ -26,9 +26,8 @@ _REACH = 5
 """Relevant squares on each side: a five, and the square next to it."""
 
 _LOOKS = 200
-"""Maximum number of squares examined per call; further threes count as real.
-
-The hardest known 15x15 boards need about 30, but long chains of threes fit on large boards.
+"""Maximum squares examined per call; further threes count as real. The hardest known 15x15 boards need about 30, but
+large boards can hold long chains of threes.
 """
 
 _BLACK, _FREE, _BLOCKED = b"X", b"_", b"#"
@@ -40,7 +39,7 @@ _THREES = {"__XXX_": 1, "_X_XX_": 2, "_XX_X_": 3, "_XXX__": 4}
 
 
 class Foul(StrEnum):
-    """Why a square is forbidden to black, as in the verdict."""
+    """Why a square is forbidden to black."""
 
     DOUBLE_THREE = sentence("double three")
     DOUBLE_FOUR = sentence("double four")
@@ -50,9 +49,8 @@ class Foul(StrEnum):
 def foul(cells: bytes | bytearray, stride: int, at: int) -> Foul | None:
     """Return the foul of a black stone on the free square `at`; None if allowed.
 
-    `cells` has the board row by row with a ring of edge, `stride` cells per row; 0 is free, 1 is black, others block.
-    An exact five is never a foul. Precedence: double four, double three, overline. Raises ValueError if the square is
-    occupied.
+    `cells` has the board row by row with a ring of edge, `stride` cells per row; 0 is free, 1 black, others block.
+    Precedence: double four, double three, overline. Raises ValueError for an occupied square.
     """
     if cells[at]:
         raise ValueError(f"the square at index {at} is not free")

@@ -11,7 +11,7 @@ BLACK, WHITE = 0, 1
 COLOURS = ("black", "white")
 
 RULE_BITS = {"freestyle": 0, "standard": 1, "renju": 4, "caro-overline": 8, "caro": 9}
-"""Rules by name with their numbers in INFO rule (Gomoku AI protocol); continuous adds 2."""
+"""Rules' numbers in INFO rule (Gomoku AI protocol); continuous adds 2."""
 
 Square = tuple[int, int]
 """x (column, from the left) and y (row), both from 0."""
@@ -23,8 +23,8 @@ Placed = tuple[int, int, int]
 class StonesRequest(Request):
     """A request about the stones; `colour` is to move.
 
-    `stones` is in play order and begins with the `opening` stones placed before play. It is the game's own list:
-    read-only, and extended by the next `apply`.
+    `stones` is in play order, beginning with `opening` stones placed before play. It is the game's own list: read-only,
+    and extended by `apply`.
     """
 
     stones: Sequence[Placed]
@@ -36,23 +36,22 @@ class StonesRequest(Request):
 
 @dataclass(slots=True)
 class PlaceStone(StonesRequest):
-    """`seat` must place a stone of `colour`: answered by a `Stone`. `dead` stones no longer count (continuous game)."""
+    """`seat` must place a stone of `colour`: answered by a `Stone`. `dead` stones no longer count."""
 
     dead: Collection[Square] = ()
 
 
 @dataclass(slots=True)
 class LayStones(StonesRequest):
-    """`seat` must lay the first `count` stones at once, alternating colours: answered by `Stones` (swap2)."""
+    """`seat` must lay the first `count` stones, alternating colours: answered by `Stones` (swap2)."""
 
     count: int
 
 
 @dataclass(slots=True)
 class AnswerSwap(StonesRequest):
-    """`seat` may take black by `Swap`, or stay white and place the next stone by `Stone`.
-
-    Unless `adds` is 0, it may instead add that number of stones by `Stones`; then the other seat chooses.
+    """`seat` may take black by `Swap`, or stay white and place the next stone by `Stone`. It may also add `adds`
+    stones, if any, by `Stones`; then the other seat chooses.
     """
 
     adds: int = 0
@@ -60,9 +59,9 @@ class AnswerSwap(StonesRequest):
 
 @dataclass(slots=True)
 class OfferFifths(StonesRequest):
-    """`seat`, black, must offer `count` fifth stones in total; `offered` are those so far, `free` the choices.
-
-    Answered by a `Stone` or `Stones`. `free` excludes squares symmetric to an offer.
+    """`seat`, black, must offer `count` fifth stones in total; `offered` are those so far, `free` the choices, without
+    squares
+    symmetric to an offer. Answered by a `Stone` or `Stones`.
     """
 
     count: int
@@ -79,7 +78,7 @@ class ChooseFifth(StonesRequest):
 
 @dataclass(slots=True)
 class Stone(Decision):
-    """A stone on x, y, not yet checked."""
+    """A stone, not yet checked."""
 
     x: int
     y: int
@@ -87,7 +86,7 @@ class Stone(Decision):
 
 @dataclass(slots=True)
 class Stones(Decision):
-    """Several squares at once, in order, not yet checked."""
+    """Several squares in order, not yet checked."""
 
     squares: tuple[Square, ...]
 
@@ -99,7 +98,7 @@ class Swap(Decision):
 
 @dataclass(slots=True)
 class StonePlaced(Event):
-    """`seat` placed a stone of `colour`; swaps change which seat has which colour."""
+    """`seat` placed a stone; swaps change the seats' colours."""
 
     x: int
     y: int
@@ -109,7 +108,7 @@ class StonePlaced(Event):
 
 @dataclass(slots=True)
 class ColoursSettled(Event):
-    """The colours are settled: seat `black` plays black from now on."""
+    """Seat `black` plays black from now on."""
 
     black: int
 
@@ -127,10 +126,7 @@ def square_name(x: int, y: int) -> str:
 
 
 def square_at(name: str) -> Square:
-    """Return the square of a lower-case `name`, which may be off the board.
-
-    Raises ValueError for any other text.
-    """
+    """Return the square of a lower-case `name`, perhaps off the board. Raises ValueError for other text."""
     match = _NAME.fullmatch(name)
     if match is None:
         raise ValueError(f"{quote(name)} is not the name of a square")
@@ -141,7 +137,7 @@ def square_at(name: str) -> Square:
 
 
 def say_square(x: int, y: int) -> str:
-    """Return `7,7 (h8)`, without the name for squares outside its range."""
+    """Return `7,7 (h8)`, or `7,7` outside the range of names."""
     numbers = f"{_short(x)},{_short(y)}"
     return f"{numbers} ({square_name(x, y)})" if 0 <= x < 100 and 0 <= y < 100 else numbers
 

@@ -1,7 +1,7 @@
 """Winning rows of each rule of five in a row.
 
-The rules are those of INFO rule (Gomoku AI protocol), as Gomocup's managers apply them: rows through the new stone in
-four directions. In caro the edge does not block a row.
+The rules are those of INFO rule (Gomoku AI protocol), as Gomocup's managers apply them. In caro the edge does not block
+a row.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ CONTINUOUS_BIT = 2
 
 
 class Rule(StrEnum):
-    """Winning rules, by their words in policies and specs."""
+    """Winning rules, as in policies and specs."""
 
     FREESTYLE = "freestyle"
     """Five or more."""
@@ -50,7 +50,7 @@ _WINS: Mapping[Rule, Callable[[WinningRow], bool]] = {
 
 
 def winning_row(cells: bytearray, stride: int, at: int, rule: Rule) -> WinningRow | None:
-    """Return the winning row through the stone at index `at`, if any. `cells` is from `board`."""
+    """Return the winning row through the stone at index `at`, if any."""
     own = cells[at]
     for step in (1, stride, stride + 1, stride - 1):
         first = last = at

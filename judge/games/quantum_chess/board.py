@@ -1,7 +1,7 @@
 """The board of Quantum Chess: pieces with two types, of which at most one shows, and their reachable squares.
 
-Square (0, 0) is top left; white is at the bottom and moves up. A square is light if x + y is even. King and queen are
-on columns 3 and 4 for both colours. Source: the rules of the UCC manager of 2013.
+Square (0, 0) is top left; white is at the bottom. A square is light if x + y is even. King and queen are on columns 3
+and 4 for both colours. Source: the UCC manager of 2013.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ Square = tuple[int, int]
 
 
 class PieceType(StrEnum):
-    """Types of pieces, as in the protocol and logs."""
+    """Types of pieces, as in protocol and logs."""
 
     PAWN = "pawn"
     BISHOP = "bishop"
@@ -91,7 +91,7 @@ class PlacedPiece(BaseModel):
 
 @dataclass(slots=True, eq=False)
 class Piece:
-    """A piece in play. `index` is its current type, None while open and for a king before its first selection."""
+    """A piece in play. `index` is its current type; None while open and for an unselected king."""
 
     colour: int
     x: int
@@ -103,18 +103,18 @@ class Piece:
 
     @property
     def is_open(self) -> bool:
-        """Return whether a selection draws one of its types."""
+        """Whether a selection draws a type."""
         return self.current is None or self.index is None
 
     def collapse(self, index: int) -> PieceType:
-        """Make type `index` the current type and show it."""
+        """Make type `index` current and show it."""
         self.index = index
         self.shown[index] = True
         self.current = self.types[index]
         return self.current
 
     def release(self) -> None:
-        """End its turn: on a dark square it opens again, unless its types are equal."""
+        """End its turn: on a dark square it opens, unless its types are equal."""
         if (self.x + self.y) % 2 == 0:
             return
         if all(self.shown) and self.types[0] is self.types[1]:
@@ -137,7 +137,7 @@ class Piece:
 
 
 def piece_from(placed: PlacedPiece) -> Piece:
-    """Return the piece of `placed`. Its first matching type is current."""
+    """Return a piece. Its first matching type is current."""
     piece = Piece(
         COLOURS.index(placed.colour),
         placed.x,
@@ -151,7 +151,7 @@ def piece_from(placed: PlacedPiece) -> Piece:
 
 
 def classical_pieces() -> list[Piece]:
-    """Return the pieces of ordinary chess: both types are equal and known."""
+    """Return the pieces of chess: both types equal and known."""
     return [
         Piece(colour, x, y, [kind, kind], [True, True], kind, None if kind is PieceType.KING else 0)
         for colour, x, y, kind in _start()
@@ -159,7 +159,7 @@ def classical_pieces() -> list[Piece]:
 
 
 def quantum_pieces() -> list[Piece]:
-    """Return the start before hidden types are drawn (all pieces but the kings)."""
+    """Return the start; only the kings' hidden types are drawn."""
     return [
         Piece(colour, x, y, [kind, kind], [True, True], kind)
         if kind is PieceType.KING
@@ -177,7 +177,7 @@ def _start() -> Iterable[tuple[int, int, int, PieceType]]:
 
 
 class ChessBoard:
-    """The pieces on their squares and their moves, without turns."""
+    """The pieces and their moves, without turns."""
 
     def __init__(self, pieces: Iterable[Piece]) -> None:
         self._at = {(piece.x, piece.y): piece for piece in pieces}
@@ -200,7 +200,7 @@ class ChessBoard:
         return sum(piece.colour == colour for piece in self._at.values())
 
     def targets(self, piece: Piece) -> list[Square]:
-        """Return the target squares of `piece` in its current type; empty while open."""
+        """Return the target squares in the current type; empty while open."""
         match piece.current:
             case None:
                 return []
@@ -213,9 +213,9 @@ class ChessBoard:
                 return [square for step in _SLIDES[kind] for square in self._slide(piece, *step)]
 
     def move(self, piece: Piece, x: int, y: int, promotes_both: bool) -> Piece | None:
-        """Move `piece` to x, y and end its turn. Return the captured piece.
-
-        A promotion changes the showing type (`promotes_both`: both types).
+        """Move `piece` and end its turn. Return the captured piece. A promotion changes the showing type
+        (`promotes_both`:
+        both).
         """
         taken = self._at.pop((x, y), None)
         del self._at[piece.x, piece.y]

@@ -1,9 +1,8 @@
 """Quantum Chess: a piece has two types and becomes one of them at random when selected; capture the king to win.
 
-A turn is a selection and, if possible, a move. A piece that ends its turn on a dark square becomes open again. There is
-no check, castling or en passant; a pawn on the far row becomes a queen. Rules and result words: the UCC manager of 2013
-(UCC's text API for selection and move). Added by this judge: limits of moves and of turns without a move, and faults
-charged to the failing seat.
+A turn is a selection and, if possible, a move. There is no check, castling or en passant; a pawn on the far row becomes
+a queen. Rules and result words: the UCC manager of 2013 (UCC's text API for selection and move). Added by this judge:
+limits of moves and of turns without a move, and faults charged to the failing seat.
 """
 
 from collections.abc import Mapping, Sequence
@@ -99,7 +98,7 @@ class QuantumChessOptions(BaseModel):
 
 
 class ContradictionError(InputError):
-    """A log or list of announcements contradicts the rules."""
+    """A log contradicts the rules."""
 
 
 _FAULT_WORDS = {
@@ -109,7 +108,7 @@ _FAULT_WORDS = {
     Verdict.RESIGNED: "terminated",
 }
 _GONE = "UNRESPONSIVE"
-"""The manager's word for a dead process, used for all other faults."""
+"""The manager's word for a dead process, here for all other faults."""
 
 
 class QuantumChess:
@@ -119,7 +118,7 @@ class QuantumChess:
     events: ClassVar[frozenset[type[Event]]] = frozenset({Selected, Moved, TurnLost})
 
     def __init__(self, options: QuantumChessOptions) -> None:
-        """Set up the pieces. Raises ContradictionError if `played` contradicts `position`."""
+        """Raises ContradictionError if `played` contradicts `position`."""
         self.options = options
         self._turn = COLOURS.index(options.turn)
         self._moves = 0
@@ -138,18 +137,18 @@ class QuantumChess:
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
-        """Return the game of plain `QuantumChessOptions`. Raises InputError naming the field."""
+        """Return the game of `QuantumChessOptions`. Raises InputError naming the field."""
         return cls(parse(QuantumChessOptions, dict(options), "quantum-chess options"))
 
     @property
     def longest(self) -> int | None:
-        """Return the maximum number of answers, two per turn."""
+        """Return two answers per turn."""
         moves, passes = self.options.max_moves, self.options.max_passes
         return 2 * (moves + 1) * (passes + 1) if moves and passes else None
 
     def describe(self) -> dict[str, Any]:
-        """Return the data for protocols: `variant`; for a given position also its pieces as `board` (hidden types as
-        `unknown`) and the announcements as `played`.
+        """Return `variant`; for a given position also its pieces as `board` (hidden types as `unknown`) and
+        announcements as `played`.
         """
         told: dict[str, Any] = {"variant": self.options.variant.value}
         if self.options.position:
@@ -202,7 +201,7 @@ class QuantumChess:
                 raise TypeError(f"{decision!r} is no answer to {request!r}")
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
-        """End the game by `fault` of either side, unless it has ended before."""
+        """End the game by `fault` of either side, unless it is over."""
         if self._end is None:
             self._finish(fault, f"{COLOURS[fault.seat]} {_FAULT_WORDS.get(fault.verdict, _GONE)}")
         return ()
@@ -212,7 +211,7 @@ class QuantumChess:
         return self._words
 
     def follow(self, text: str) -> list[Reply]:
-        """Play the announcement `text`. Return its answers. Raises ContradictionError if impossible."""
+        """Play an announcement. Return its answers. Raises ContradictionError if impossible."""
         heard = SELECTED.fullmatch(text) or MOVED.fullmatch(text)
         if heard is None:
             raise ContradictionError(f"{quote(text)} is neither a selection nor a move")
@@ -310,7 +309,6 @@ class QuantumChess:
             self._draw_game(sentence(f"{self._moves} moves were made"))
 
     def _pass(self) -> None:
-        """End a turn without a move. Only this judge's limit can end the game."""
         self._passes += 1
         if 0 < self.options.max_passes <= self._passes:
             self._draw_game(sentence(f"{self._passes} turns in a row passed without a move"))
@@ -328,7 +326,7 @@ class QuantumChess:
             case ReplyKind.UNREADABLE:
                 return self._refuse(Verdict.UNREADABLE, f'GIBBERISH "{said}"')
             case ReplyKind.UNASKED:
-                # UCC's text API, Game start: an agent that sends an unrequested response is declared illegal.
+                # UCC's text API, Game start: an unrequested response is illegal.
                 return self._lose(Verdict.ILLEGAL, f'ILLEGAL unasked "{said}"')
             case ReplyKind.RESIGNED:
                 return self._lose(Verdict.RESIGNED, _FAULT_WORDS[Verdict.RESIGNED])
@@ -336,7 +334,7 @@ class QuantumChess:
                 return self._lose(Verdict.REFUSED, _GONE)
 
     def _refuse(self, verdict: Verdict, words: str) -> Sequence[Event]:
-        """Charge an unplayable answer with the game or the turn. A selected piece keeps its new type."""
+        """A selected piece keeps its new type."""
         if self.options.illegal == "loses-game":
             return self._lose(verdict, words)
         seat = self._turn
@@ -362,7 +360,7 @@ def _public(piece: PlacedPiece) -> dict[str, Any]:
 
 
 def _echo(said: str) -> str:
-    r"""Strip a text and escape everything but printable ASCII, as the manager quotes it."""
+    r"""As the manager quotes a text."""
     return "".join(
         letter if letter.isascii() and is_printable(letter) else f"\\x{ord(letter):02x}"
         for letter in said.strip(" \t\r\n")

@@ -14,7 +14,7 @@ class Selection(Request):
 
 @dataclass(slots=True)
 class Destination(Request):
-    """`seat` must move its selected piece on x, y, which can move."""
+    """`seat` must move its selected piece on x, y."""
 
     x: int
     y: int
@@ -22,7 +22,7 @@ class Destination(Request):
 
 @dataclass(slots=True)
 class OnSquare(Decision):
-    """A selected square or destination, not yet checked: any numbers."""
+    """A selected square or destination, not yet checked."""
 
     x: int
     y: int
@@ -30,7 +30,7 @@ class OnSquare(Decision):
 
 @dataclass(slots=True)
 class Selected(Event):
-    """`seat` selected its piece on x, y; its current type is number `index`, `kind`."""
+    """`seat` selected its piece on x, y; it is now type `index`, `kind`."""
 
     seat: int
     x: int
@@ -41,7 +41,7 @@ class Selected(Event):
 
 @dataclass(slots=True)
 class Moved(Event):
-    """`seat` moved its piece from x, y to x2, y2. Captures are not reported."""
+    """`seat` moved from x, y to x2, y2. Captures are not reported."""
 
     seat: int
     x: int
@@ -52,7 +52,7 @@ class Moved(Event):
 
 @dataclass(slots=True)
 class TurnLost(Event):
-    """The seat's answer was refused, in the words of a final result."""
+    """The answer was refused, in the words of a final result."""
 
     words: str
 
@@ -60,11 +60,11 @@ class TurnLost(Event):
 SELECTED = re.compile(rf"([0-7]) ([0-7]) ([01]) ({'|'.join(PieceType)})")
 MOVED = re.compile(r"([0-7]) ([0-7]) -> ([0-7]) ([0-7])")
 _SQUARE = re.compile(r"\s*(\d{1,4000})\s+(\d{1,4000})", re.ASCII)
-"""Start of an answer: two unsigned numbers, limited in length for Python's `int`."""
+"""Two unsigned numbers, limited in length for Python's `int`."""
 
 
 def announcement(event: Selected | Moved) -> str:
-    """Return UCC's line for an event, for agents and logs (UCC's text API, Update)."""
+    """Return UCC's line for agents and logs (UCC's text API, Update)."""
     match event:
         case Selected():
             return f"{event.x} {event.y} {event.index} {event.kind}"
@@ -78,9 +78,9 @@ def is_announcement(text: str) -> bool:
 
 
 def read_square(said: str) -> Reply:
-    """Read the square from a line's first two numbers; UNREADABLE without them.
-
-    More may follow, as in `x y index type` (UCC's text API, Request: Selection).
+    """Read the square from a line's first two numbers; UNREADABLE without them. More may follow, as in `x y index type`
+    (UCC's
+    text API, Request: Selection).
     """
     square = _SQUARE.match(said)
     if square is None:

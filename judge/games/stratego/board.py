@@ -1,6 +1,6 @@
-"""The board of Stratego: pieces, each side's view, legal moves and fight outcomes.
+"""The board of Stratego: pieces, views, legal moves and fights.
 
-Views and counts are updated incrementally, so a half-move costs a few lookups.
+Views and counts are updated incrementally for speed.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from judge.games.stratego.types import SETUP_ROWS, SIZE, Direction, Move
 
 
 class Rank(NamedTuple):
-    """A kind of piece: its letter, number per side, and value.
+    """A kind of piece: letter, number per side, and value.
 
     The value is 11 - rank, 0 for bomb and flag (UCC's manual, EXIT/OUTPUT); the higher one wins.
     """
@@ -59,7 +59,7 @@ class Clash(Enum):
 
 
 def clash_of(attacker: str, defender: str, bomb_survives: bool) -> Clash:
-    """Return the outcome of a fight between two letters."""
+    """Return the outcome of a fight."""
     match attacker, defender:
         case _, "F":
             return Clash.FLAG
@@ -76,7 +76,7 @@ def clash_of(attacker: str, defender: str, bomb_survives: bool) -> Clash:
 
 
 _STRIDE = SIZE + 1
-# The eleventh cell of a row ends a line of a view and bounds steps.
+# A row's eleventh cell ends a line of a view and bounds steps.
 _STEPS = {Direction.UP: -_STRIDE, Direction.DOWN: _STRIDE, Direction.LEFT: -1, Direction.RIGHT: 1}
 _EMPTY, _LAKE, _EDGE = 0, 3, 4
 _DOT, _HASH, _SCOUT = b".#9"
@@ -105,18 +105,18 @@ class StrategoBoard:
         self._views = (bytearray(empty), bytearray(empty))
         self.values = [0, 0]
         self.mobile = [0, 0]
-        """Number of each side's pieces of movable kinds."""
+        """Each side's pieces of movable kinds."""
 
     def seen_by(self, seat: int) -> str:
-        """Return ten lines of ten characters, as `seat` sees the board."""
+        """Return ten lines of ten characters."""
         return self._views[seat][_STRIDE:-_STRIDE].decode("ascii")
 
     def letter_at(self, seat: int, at: int) -> str:
-        """Return the letter of the piece of `seat` on square `at`."""
+        """Return the letter of `seat`'s piece on `at`."""
         return chr(self._views[seat][at])
 
     def set_up(self, seat: int, rows: Sequence[str], partial: bool) -> str | None:
-        """Place the set-up of `seat` up to its first error, which is returned."""
+        """Place a set-up up to its first error, which is returned."""
         left = {letter: kind.number for letter, kind in KINDS.items()}
         for y, row in enumerate(rows, _FIRST_ROW[seat]):
             if len(row) != SIZE:
@@ -137,7 +137,7 @@ class StrategoBoard:
         return sentence(f"pieces are missing: {missing}") if missing and not partial else None
 
     def rows_of(self, seat: int) -> tuple[str, ...]:
-        """Return the four set-up rows of `seat`: own pieces as letters, other squares as empty."""
+        """Return four set-up rows: own pieces as letters, other squares as empty."""
         view, owners = self._views[seat], self._owners
         starts = [_index(0, _FIRST_ROW[seat] + row) for row in range(SETUP_ROWS)]
         return tuple(
@@ -146,10 +146,7 @@ class StrategoBoard:
         )
 
     def aim(self, seat: int, move: Move, own_square: bool) -> tuple[int, int] | str:
-        """Return start and target of `move`, or why it is illegal, in the manager's words.
-
-        `own_square` is `StrategoOptions.own_square`.
-        """
+        """Return start and target, or why the move is illegal, in the manager's words."""
         if not (0 <= move.x < SIZE and 0 <= move.y < SIZE):
             return OFF_BOARD
         owners = self._owners
@@ -177,11 +174,11 @@ class StrategoBoard:
         return CANNOT if owner == _EDGE else BLOCKED
 
     def is_free(self, at: int) -> bool:
-        """Return whether square `at` is empty."""
+        """Return whether `at` is empty."""
         return self._owners[at] == _EMPTY
 
     def advance(self, seat: int, start: int, at: int) -> None:
-        """Move a piece of `seat` to a free square."""
+        """Move a piece to a free square."""
         own, other = self._views[seat], self._views[1 - seat]
         own[at] = own[start]
         other[at] = _HASH
@@ -190,7 +187,7 @@ class StrategoBoard:
         self._owners[start] = _EMPTY
 
     def remove(self, seat: int, at: int) -> None:
-        """Remove a piece of `seat`."""
+        """Remove a piece."""
         letter = self._views[seat][at]
         self.values[seat] -= _VALUES[letter]
         self.mobile[seat] -= letter in _MOBILE
@@ -198,7 +195,7 @@ class StrategoBoard:
         self._owners[at] = _EMPTY
 
     def can_move(self, seat: int) -> bool:
-        """Return whether any piece of `seat` has a legal move."""
+        """Return whether `seat` has a legal move."""
         owners, view = self._owners, self._views[seat]
         targets = (_EMPTY, 2 - seat)
         return any(

@@ -73,7 +73,7 @@ class Stratego:
         self.half_moves: list[PlayedMove] = []
         self.outcome = ""
         self.named: int | None = None
-        """Seat named by `result`; None: neither."""
+        """Seat named by `result`."""
         self.reason = ""
         """Why the game ended, in the log's words; may be empty."""
         self._board = StrategoBoard()
@@ -86,17 +86,17 @@ class Stratego:
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
-        """Return the game of plain options, as `read_options`."""
+        """Return the game; raises as `read_options`."""
         return cls(read_options(options))
 
     @property
     def longest(self) -> int | None:
-        """Return the rows of both set-ups plus two half-moves per turn."""
+        """Return the set-up rows plus two half-moves per turn."""
         limit = self.options.turn_limit
         return None if limit is None else 2 * (SETUP_ROWS + limit)
 
     def describe(self) -> dict[str, Any]:
-        """Return the data for protocols: `width` and `height` in squares."""
+        """Return `width` and `height` in squares."""
         return {"width": SIZE, "height": SIZE}
 
     @property
@@ -106,16 +106,16 @@ class Stratego:
 
     @property
     def values(self) -> tuple[int, int]:
-        """Return the total values of RED's and BLUE's pieces."""
+        """Total values of RED's and BLUE's pieces."""
         return self._board.values[RED], self._board.values[BLUE]
 
     @property
     def seat(self) -> int:
-        """Return the side to move, or the last one after the end."""
+        """The side to move, or the last one after the end."""
         return self._seat
 
     def seen_by(self, seat: int) -> str:
-        """Return ten lines of ten characters, as `seat` sees the board."""
+        """Return ten lines of ten characters."""
         return self._board.seen_by(seat)
 
     def renegotiate(self) -> bool:
@@ -158,8 +158,8 @@ class Stratego:
     def result(self, names: tuple[str, str]) -> str:
         """Return `NAME COLOUR OUTCOME TURN RED_VALUE BLUE_VALUE`.
 
-        UCC's manual, EXIT/OUTPUT, repeats OUTCOME by mistake. TURN is the turn in which the game ended; at the turn
-        limit, the turn that is not played.
+        UCC's manual, EXIT/OUTPUT, repeats OUTCOME by mistake. TURN is the last turn; at the turn limit, the turn that
+        is not played.
         """
         who = "neither BOTH" if self.named is None else f"{one_word(names[self.named])} {COLOURS[self.named]}"
         red, blue = self.values
@@ -223,7 +223,7 @@ class Stratego:
         return self._fight(text, clash, attacker, defender, start, at)
 
     def _toss(self, decision: Decision | None) -> Sequence[Event]:
-        """Decide a fight of equal ranks: at 0 the attacker wins."""
+        """At 0 the attacker wins."""
         if self._even is None or not isinstance(decision, Drawn):
             raise TypeError(f"stratego asked for a toss, not for {decision!r}")
         text, rank, start, at = self._even
@@ -348,7 +348,7 @@ class Stratego:
             self._draw_by_attrition()
 
     def _is_dead_at_turn_end(self) -> bool:
-        """Check after BLUE's half-moves whether neither side can win (2011)."""
+        """Neither side can win after BLUE's half-move (2011)."""
         if self.options.attrition != "draw" or any(self._board.mobile):
             return False
         self.turn += 1

@@ -102,7 +102,7 @@ RULES: dict[str, StrategoOptions] = {
 
 
 def read_options(options: Mapping[str, Any]) -> StrategoOptions:
-    """Return the options from plain values: the set called `rules` (default: the seed's), overridden by the other keys.
+    """Return the options of the set called `rules` (default: the seed's), overridden by the other keys.
 
     `turn_limit = -1` means no limit: TOML has no null. Raises InputError.
     """

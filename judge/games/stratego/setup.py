@@ -1,6 +1,5 @@
-"""The set-up phase: four rows of RED, then four of BLUE. Each side is judged after its last row.
-
-After a fault the other side is still asked, so there can be two faults (managers of 2011 and 2012).
+"""The set-up phase: four rows of RED, then four of BLUE. After a fault the other side is still asked, so there can be
+two faults (managers of 2011 and 2012).
 """
 
 from judge.base.text import sentence
@@ -23,12 +22,12 @@ class SetupPhase:
 
     @property
     def is_over(self) -> bool:
-        """Return whether both set-ups are judged."""
+        """Whether both set-ups are judged."""
         return None not in self.placed
 
     @property
     def fault(self) -> AgentFault | BothAtFault | None:
-        """Return the fault of bad set-ups; None if both are good."""
+        """The fault of bad set-ups, if any."""
         red, blue = self.faults
         return BothAtFault((red, blue)) if red is not None and blue is not None else red or blue
 
@@ -37,7 +36,7 @@ class SetupPhase:
         return SetupRow(self.seat, len(self._rows))
 
     def take(self, reply: Reply) -> None:
-        """Take one row. The fourth completes and judges the set-up."""
+        """Take one row; the fourth is judged."""
         row = reply.decision
         if reply.kind is not ReplyKind.DECIDED:
             self.fail(no_decision(self.seat, reply, "a row of a set-up"))
@@ -49,7 +48,7 @@ class SetupPhase:
                 self._judge()
 
     def fail(self, fault: AgentFault) -> None:
-        """Make a side's set-up bad, whatever rows it sent."""
+        """Make a side's set-up bad."""
         self.faults[fault.seat] = fault
         self._settle(fault.seat)
 

@@ -24,7 +24,7 @@ SIZE = 10
 SETUP_ROWS = 4
 
 NAME_BYTES = 127
-"""Agents of 2012 read their opponent's name into 128 bytes, including the terminator."""
+"""Agents of 2012 read a name into 128 bytes, including the terminator."""
 
 
 class Direction(StrEnum):
@@ -38,7 +38,7 @@ class Direction(StrEnum):
 
 @dataclass(slots=True)
 class SetupRow(Request):
-    """`seat` must give one row of its set-up: `row` 0 to 3, from the top of the board."""
+    """`seat` must give one row of its set-up: `row` 0 to 3, from the board's top."""
 
     row: int
 
@@ -47,8 +47,8 @@ class SetupRow(Request):
 class HalfMove(Request):
     """`seat` must move in turn `turn` (from 1; a half-move of each side).
 
-    `board` is this side's view: ten lines of ten characters and a newline; own pieces as letters, enemies `#`, lakes
-    `+`, empty squares `.`.
+    `board` is its view: ten lines of ten characters and a newline; own pieces as letters, enemies `#`, lakes `+`, empty
+    squares `.`.
     """
 
     turn: int
@@ -64,7 +64,7 @@ class SetUpRow(Decision):
 
 @dataclass(slots=True)
 class Move(Decision):
-    """A piece from x, y over `steps` squares, not yet checked: any numbers."""
+    """A piece from x, y over `steps` squares, not yet checked."""
 
     x: int
     y: int
@@ -84,7 +84,7 @@ class Started(Event):
 
 @dataclass(slots=True)
 class Confirmed(Event):
-    """`seat` made a half-move in turn `turn`; `text` is the line for both sides."""
+    """`seat` made a half-move; `text` is the line for both sides."""
 
     seat: int
     turn: int
@@ -108,7 +108,7 @@ def one_word(name: str) -> str:
 
 
 def no_decision(seat: int, reply: Reply, wanted: str) -> AgentFault:
-    """Return the fault of a seat that answered without a decision; `wanted` describes the request."""
+    """Return the fault of a seat without a decision; `wanted` describes the request."""
     said = quote(reply.said)
     match reply.kind:
         case ReplyKind.RESIGNED:
@@ -146,7 +146,7 @@ def read_reply(said: str, longest: int = 1024) -> Reply:
 
 
 def write_move(move: Move) -> str:
-    """Return the canonical text of a move; a multiplier of 1 is left out."""
+    """Return a move's text, without a multiplier of 1."""
     multiplier = "" if move.steps == 1 else f" {move.steps}"
     return f"{move.x} {move.y} {move.direction}{multiplier}"
 
