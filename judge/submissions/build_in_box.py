@@ -4,9 +4,9 @@
                                        JOB.json: {"attempts": [[[word, ...], ...], ...], "input": path, "at": path,
                                                   "bounds": {...}}
 
-Each attempt is a list of commands; the first attempt whose commands all succeed makes the tree. There is no shell.
-stderr is the log. Exit code 3: a command failed; 4: the result is refused. A build can forge only the output for its
-own agent, and the judge checks the tar file again.
+Each attempt is a list of commands; the first one whose commands all succeed makes the tree. There is no shell. stderr
+is the log. Exit code 3: a command failed; 4: the result is refused. A build can forge only the output for its own
+agent, and the judge checks the tar file again.
 """
 
 import json
@@ -32,7 +32,7 @@ AGE_S = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
 
 
 def log_line(line: str) -> None:
-    """Write a line to the log, in order with the commands' output."""
+    """Write a log line, in order with the commands' output."""
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
 
@@ -45,7 +45,7 @@ def copy_sources(source: Path, at: Path) -> None:
 
 
 def run_command(command: list[str], at: Path) -> bool:
-    """Run a command in the tree. Return whether it succeeded."""
+    """Return whether a command in the tree succeeded."""
     log_line(f"$ {shlex.join(command)}")
     try:
         done = subprocess.run(command, cwd=at, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False)
@@ -89,7 +89,7 @@ def pack_tree(at: Path, bounds: Bounds) -> None:
 
 
 def main() -> int:
-    """Build the sources of the job."""
+    """Build the job's sources."""
     job: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     at = Path(job["at"])
     try:

@@ -1,4 +1,4 @@
-"""Summarises a failed build's log for its author: first error and, if known, the fix."""
+"""Summarises a failed build's log: first error and, if known, the fix."""
 
 import re
 from pathlib import Path
@@ -27,7 +27,7 @@ _ERROR = re.compile(
 _FAILED = re.compile(
     r"^make: \*\*\* (?!\[)|: (?:command )?not found$|: (?:No such file or directory|Permission denied)$"
 )
-"""Failures of make and its shell, reported only without compiler errors."""
+"""Of make and its shell, reported only without compiler errors."""
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _UTF16_READ = re.compile(
@@ -71,7 +71,7 @@ _LOOKED_AT = 2000
 
 
 def first_error(log: str) -> str:
-    """Return a log's first error, else the first failed step of make; may be empty."""
+    """Return the first error, else make's first failed step; may be empty."""
     lines = [line.strip() for line in log.split("\n")]
     found = (line for pattern in (_ERROR, _FAILED) for line in lines if pattern.search(line))
     return printable(next(found, ""), 200)

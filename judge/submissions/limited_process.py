@@ -2,7 +2,7 @@
 
     python -m judge.submissions.limited_process CPU_SECONDS       pickled tasks on stdin, pickled results on stdout
 
-An upload that exceeds a limit is refused. CPU time does not depend on the host's load.
+CPU time, unlike wall time, does not depend on the host's load.
 """
 
 import pickle
@@ -24,11 +24,11 @@ Result = TypeVar("Result")
 
 MEMORY_BYTES = 2 << 30
 WALL_FACTOR, WALL_S = 20, 60
-"""Wall time limit of a task, a host failure: factor times its CPU seconds, plus seconds."""
+"""Wall time limit of a task (else a host failure): factor times its CPU seconds, plus seconds."""
 
 
 class LimitedProcess:
-    """A process for the tasks of one upload. `cpu_s` limits their total CPU time."""
+    """A process for one upload's tasks. `cpu_s` limits their total CPU time."""
 
     def __init__(self, cpu_s: float) -> None:
         self._cpu_s = cpu_s
@@ -101,7 +101,7 @@ def limited_process(cpu_s: float) -> Iterator[LimitedProcess]:
 
 
 def _serve(cpu_s: float) -> None:
-    """Run tasks until stdin ends. The interpreter's start-up time does not count."""
+    """The interpreter's start-up time does not count."""
     end = int(time.process_time() + cpu_s) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (end, end + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -110,7 +110,7 @@ def _serve(cpu_s: float) -> None:
         task, args, kwargs = pickle.loads(stdin.read(int.from_bytes(size, "little")))  # noqa: S301 - of the judge
         resource.setrlimit(
             resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES)
-        )  # after the unpickling has imported the task's modules
+        )  # after unpickling has imported the task's modules
         answer = pickle.dumps(_done(task, args, kwargs))
         stdout.write(len(answer).to_bytes(8, "little") + answer)
         stdout.flush()

@@ -1,7 +1,4 @@
-"""Rules for file names in uploads, inside and outside the box.
-
-Imports only the standard library and `judge.base.text`, as the box has nothing else.
-"""
+"""Rules for file names in uploads. In the box only the standard library and `judge.base.text` are available."""
 
 import unicodedata
 from dataclasses import dataclass, field
@@ -12,7 +9,7 @@ DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
     + [f"{kind}{number}" for kind in ("com", "lpt") for number in "0123456789¹²³"]
 )
-"""Device names of Windows, reserved with any ending."""
+"""Windows device names, reserved with any ending."""
 
 RENAME = "rename it, or leave it out"
 LESS = "leave out what the agent does not need"
@@ -43,12 +40,12 @@ class Bounds:
 
 @dataclass
 class PathChecker:
-    """Checks that paths stay distinct on every system. Raises RefusedError."""
+    """Checks that paths are distinct on every system. Raises RefusedError."""
 
     bounds: Bounds
     total_bytes: int = 0
     _met: dict[str, "_Met"] = field(default_factory=dict)
-    """Keys are normalised for the least distinguishing file system."""
+    """By name in the least distinguishing file system."""
 
     def directory(self, raw: str) -> str:
         """Add a directory. Return its path, empty for the top."""
@@ -71,7 +68,7 @@ class PathChecker:
         return path
 
     def grow(self, raw: str, size: int) -> None:
-        """Add `size` bytes to a file, which may have been added as empty."""
+        """Add `size` bytes to a file."""
         self.total_bytes += size
         if self.total_bytes > self.bounds.total_bytes:
             raise RefusedError(f"with {shown(raw)} it becomes more than {self.bounds.total_bytes} bytes: {LESS}")
@@ -146,7 +143,7 @@ class _Met:
 
 
 def refuse_encoding(raw: str) -> None:
-    """Refuse a name that is not text: invalid UTF-8 arrives as lone surrogates."""
+    """Refuse invalid UTF-8, which arrives as lone surrogates."""
     if "\0" in raw:
         raise RefusedError(f"{shown(raw)} has a NUL in its name")
     try:

@@ -6,8 +6,8 @@
     staged      read-only, by the digest of its files (`judge.agents.store`)
     checked     examined under the contest's policy (`judge.submissions.check`)
 
-An agent is its files, mounted read-only into its runtime's image. No image is built for it, so equal files are one
-agent, and untrusted instructions never build an image.
+An agent is its files, mounted read-only into its runtime's image. So equal files are one agent, and untrusted
+instructions never build an image.
 """
 
 import hashlib
@@ -60,7 +60,7 @@ _PARTNERS = ("native",)
 
 
 class Stage(StrEnum):
-    """Stages of an upload, in order."""
+    """An upload's stages, in order."""
 
     RECEIVED = "received"
     UNPACKED = "unpacked"
@@ -71,7 +71,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Everything that determines the result: equal origins give equal files.
+    """Everything that determines the result.
 
     Digests are SHA-256 in hex: upload, and contents of the images that unpacked, built (empty if unused) and run it.
     `recipe` is JSON.
@@ -87,9 +87,9 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class UploadJob:
-    """An upload, with the sender's `filename`, and its contest.
+    """An upload with the sender's `filename`.
 
-    `agents` is the directory of the agent store. `name` and `author` override those in the files.
+    `agents` is the agent store. `name` and `author` override those in the files.
     """
 
     upload: Path
@@ -105,7 +105,7 @@ class UploadOutcome:
     """Result of an upload.
 
     `agent` and `runtime_image` (its id) are set once staged, even for a later refusal. `log` is the build's, escaped
-    and bounded; `report` is the check's. `refusal` is empty if the agent passed.
+    and bounded. `refusal` is empty if the agent passed.
     """
 
     steps: tuple[UploadStep, ...] = ()
@@ -118,7 +118,7 @@ class UploadOutcome:
 
 
 class Workplace(Protocol):
-    """Resources for processing uploads on a host that also plays games."""
+    """Resources on a host that also plays games."""
 
     def aside(self) -> AbstractContextManager[tuple[int, ...]]:
         """Reserve processors without games, for unpacking and building."""
@@ -141,7 +141,7 @@ class Anywhere(Workplace):
 
 OnStep = Callable[[UploadStep], None]
 Processor = Callable[[UploadJob, OnStep], UploadOutcome]
-"""Processes an upload. Raises HostError if the host failed and a retry is due."""
+"""Raises HostError if the host failed and a retry is due."""
 
 
 def process_upload(
@@ -152,8 +152,7 @@ def process_upload(
     workplace: Workplace | None = None,
     need: Callable[[str], None] = lambda _image: None,
 ) -> UploadOutcome:
-    """Make an agent of an upload, with boxes at the `workplace`. `need` is called with each image or runtime before its
-    use, and may build it.
+    """Make an agent of an upload. `need` is called with each image or runtime before its use, and may build it.
 
     Raises HostError if the host failed, NotReadyError if it lacks something; the upload can then be processed again. An
     upload itself causes no exception.
@@ -169,7 +168,7 @@ def process_upload(
 
 
 class _RefusalError(Exception):
-    """The upload is refused. The text is the reason, safe to show."""
+    """The text is safe to show."""
 
 
 @dataclass
@@ -242,7 +241,7 @@ class _UploadPipeline:
     def _stage(self, tree: Path) -> Agent:
         job = self.job
         with self._step(Stage.STAGED, tree) as words:
-            # Archives made on Windows have no executable bits; set them for program files.
+            # Archives made on Windows have no executable bits.
             for path in tree.rglob("*"):
                 if path.is_file():
                     with path.open("rb") as file:
@@ -289,7 +288,7 @@ class _UploadPipeline:
             except OverlongError as error:
                 raise RefusedError(str(error)) from None
             except InputError as error:
-                # the agent can be seated, so the host lacks something
+                # the agent can be seated: the host lacks something
                 raise NotReadyError(f"the check could not be made: {error}") from error
             if report.line_ending and agent.manifest.line_ending is None:
                 report = self._end_lines_so(report, report.line_ending, agent, tree)
@@ -301,7 +300,7 @@ class _UploadPipeline:
             words.append(f"it passed {len(report.findings)} checks" + (f", {warned} with a warning" if warned else ""))
 
     def _end_lines_so(self, report: CheckReport, ending: str, agent: Agent, tree: Path) -> CheckReport:
-        """Store the agent with the check's line ending in its agent.toml, and return its report.
+        """Store the agent with the check's line ending, and return its report.
 
         All other questions used it, and its author has not chosen one.
         """
@@ -333,7 +332,7 @@ class _UploadPipeline:
 
     @contextmanager
     def _step(self, stage: Stage, tree: Path | None = None) -> Iterator[list[str]]:
-        """Run and report a stage with the description in the yielded list. A fault of the upload ends the pipeline."""
+        """The yielded list is the description. A fault of the upload ends the pipeline."""
         began, words = time.monotonic(), list[str]()
         try:
             yield words

@@ -1,7 +1,6 @@
 """Plays practice games of passed submissions against house agents in free slots.
 
-Contest games and checks have priority: a practice game on a core for which another process waits is ended and played
-again later. Its record is stored with the uploads.
+Contest games and checks have priority: they end a practice game on their core, which is played again later.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,21 +22,20 @@ from judge.submissions.check.runner import playable_partners
 from judge.submissions.service import IntakeDirectory, agent_of
 
 PracticePlace = Callable[[], AbstractContextManager[Slot | None]]
-"""Reserves a free slot without waiting, if there is one."""
+"""Reserves a free slot, if any, without waiting."""
 
 
 @dataclass(frozen=True, slots=True)
 class PracticeHost:
-    """Place of practice games. `need` is called with each runtime before its use."""
+    """`need` is called with each runtime before its use."""
 
     place: PracticePlace
     need: Callable[[str], None]
 
 
 def hastened(policy: Policy, seconds: float) -> Policy:
-    """Return the policy with a game time of at most `seconds`, if it limits the game time.
-
-    The turn limit is unchanged, so that agents play as in the contest at first.
+    """Return the policy with a game time of at most `seconds`, if it has one. Turn limits are unchanged, so that agents
+    at first play as in the contest.
     """
     clock = policy.clock
     if not clock.match_ms or clock.match_ms <= seconds * 1000:
@@ -49,7 +47,7 @@ def hastened(policy: Policy, seconds: float) -> Policy:
 def play_next(
     directory: IntakeDirectory, games: PracticeGames, register: Register, host: PracticeHost, worker: str
 ) -> PracticeGame | None:
-    """Play the next practice game and store its result. Return None without a game or slot."""
+    """Play the next practice game. Return None without a game or slot."""
     with host.place() as slot:
         taken = None if slot is None else games.take(worker)
         if slot is None or taken is None:

@@ -37,7 +37,7 @@ def _files_of(base: Path, module: str) -> Iterator[Path]:
 
 
 def complaint(file: Path) -> tuple[ast.Module | None, str]:
-    """Return a file's syntax tree, or its error."""
+    """Return a syntax tree, or the error."""
     try:
         source = file.read_bytes()
         compile(source, str(file), "exec", dont_inherit=True)
@@ -50,7 +50,7 @@ def complaint(file: Path) -> tuple[ast.Module | None, str]:
 
 
 def main() -> int:
-    """Check the program and its modules up to the first error."""
+    """Check modules up to the first error."""
     first = Path(sys.argv[1])
     left, seen = [first], {first}
     while left:
@@ -59,7 +59,7 @@ def main() -> int:
         if tree is None:
             sys.stderr.write(f"SyntaxError: {wrong}\n")
             return 1
-        # Path.is_file raises OSError for a module with a name of more than 255 bytes.
+        # Path.is_file raises OSError for names of more than 255 bytes.
         found = [path for path in imported(tree, file, first.parent) if path not in seen and os.path.isfile(path)]  # noqa: PTH113
         seen.update(found)
         left += found

@@ -36,13 +36,13 @@ FILENAME_CHARACTERS = 255
 CHUNK = 1 << 20
 ORGANISER = "organiser"
 FILENAME = r"^[^/\\\x00-\x1f\x7f-\x9f]*[^./\\\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f]*$"
-"""Pattern of file names; every character must also be printable."""
+"""Every character must also be printable."""
 AGENT_NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
 
 
 @dataclass(frozen=True, slots=True)
 class IntakeDirectory:
-    """A contest's submissions, as plain values for worker processes."""
+    """A contest's submissions, as plain values."""
 
     contest: str
     policy: Policy
@@ -55,36 +55,36 @@ class IntakeDirectory:
 
     @property
     def uploads(self) -> Path:
-        """Return the folder of uploads, logs and reports."""
+        """Folder of uploads, logs and reports."""
         return self.folder / "submissions"
 
     @property
     def practice(self) -> Path:
-        """Return the folder of practice records, separate because they expire."""
+        """Folder of practice records, separate because they expire."""
         return self.folder / "practice"
 
     @property
     def practice_records(self) -> Files:
-        """Return the practice records by digest."""
+        """Practice records by digest."""
         return Files(self.practice)
 
     @property
     def agents(self) -> Path:
-        """Return the folder of the resulting agents."""
+        """Folder of the resulting agents."""
         return self.folder / "agents"
 
     @property
     def files(self) -> Files:
-        """Return uploads, logs and reports by digest."""
+        """Uploads, logs and reports by digest."""
         return Files(self.uploads)
 
     @property
     def runtimes(self) -> list[str]:
-        """Return the runtimes that a manifest may name, sorted."""
+        """Runtimes that a manifest may name."""
         return sorted({*self.policy.admits, *self.policy.runtimes})
 
     def register(self) -> Register:
-        """Open the contest's register. The caller closes it. Raises as `Register`."""
+        """Open the register. The caller closes it. Raises as `Register`."""
         return Register(self.store_url, self.contest)
 
     def notices(self) -> Notices:
@@ -100,7 +100,7 @@ class IntakeDirectory:
 
 
 def check_filename(filename: str) -> str:
-    """Return the name of an upload. Raises InputError if it is invalid or a path."""
+    """Return an upload's name. Raises InputError if invalid or a path."""
     fits = len(filename) <= FILENAME_CHARACTERS and is_printable(filename)
     if not fits or not re.fullmatch(FILENAME, filename):
         raise InputError(f"file name {filename[:80]!r}: 1 to {FILENAME_CHARACTERS} printable characters, and no path")
@@ -108,7 +108,7 @@ def check_filename(filename: str) -> str:
 
 
 def check_name(name: str) -> str:
-    """Return an agent's name; empty: use the manifest's. Raises InputError if invalid."""
+    """Return an agent's name; empty: the manifest's. Raises InputError."""
     if name and not re.fullmatch(AGENT_NAME, name):
         raise InputError(
             f"name {name[:80]!r}: only A-Z, a-z, 0-9, dash, underscore and dot, 1 to 64 of them, no dot first"
@@ -153,7 +153,7 @@ def process_claimed(
     tell: OnStep = lambda _: None,
     practice: int = 0,
 ) -> Submission:
-    """Process a submission taken by a worker and register the result, also if the judge or host fails.
+    """Process a claimed submission and register the result, also if the judge or host fails.
 
     `tell` is called with each stored step. `practice` is the number of practice games after a pass.
     """
@@ -165,7 +165,7 @@ def process_claimed(
     def failed(why: str) -> Submission:
         return register.fail(taken.id, taken.attempt, why, directory.intake.tries, directory.intake.again_s)
 
-    # An organiser's upload is another author's; its manifest names the author.
+    # An organiser uploads for others: the manifest names the author.
     author = "" if taken.author == ORGANISER else taken.author
     try:
         directory.agents.mkdir(parents=True, exist_ok=True)
@@ -176,7 +176,7 @@ def process_claimed(
     except InputError as error:
         return register.finish(taken.id, taken.attempt, ProcessingResult(str(error), "", *[None] * 4))
     except NotReadyError as error:
-        # Not an attempt: the submission waits for something that the host lacks.
+        # Not an attempt: the host lacks something.
         return register.release(taken.id, taken.attempt, str(error), directory.intake.again_s)
     except HostError as error:
         return failed(str(error))
@@ -234,7 +234,7 @@ def agent_of(directory: IntakeDirectory, submission: Submission) -> Agent:
 
 @contextmanager
 def working(directory: IntakeDirectory) -> Iterator[str]:
-    """Register this process as a worker and yield its name. A lock shows that it is alive. Raises HostError."""
+    """Register this process as a worker, locked while alive, and yield its name. Raises HostError."""
     name = secrets.token_hex(16)
     path = _mark(directory, name)
     try:
@@ -251,7 +251,7 @@ def working(directory: IntakeDirectory) -> Iterator[str]:
 
 
 def is_worker_gone(directory: IntakeDirectory, worker: str) -> bool:
-    """Return whether the worker has ended or ran before the last reboot."""
+    """Whether the worker ended or ran before the last reboot."""
     try:
         with _mark(directory, worker).open() as file:
             if not try_lock(file):
@@ -263,22 +263,20 @@ def is_worker_gone(directory: IntakeDirectory, worker: str) -> bool:
 
 
 def waits_for_a_core(pid: int) -> bool:
-    """Return whether a worker waits for a core, which its submission is not charged for."""
+    """Whether a worker waits for a core, at no charge to its submission."""
     return core_locks.waits(pid)
 
 
 def is_in_the_way(pid: int) -> bool:
-    """Return whether another process waits for a core of this process or its children."""
+    """Whether another process waits for a core of this one or its children."""
     return core_locks.is_waited_for(pid)
 
 
 def requeue_lost(
     directory: IntakeDirectory, queue: Queue[Any], worker: str = "", running: Collection[tuple[int, int]] = ()
 ) -> Sequence[int]:
-    """Requeue rows that no worker processes. Return their numbers.
-
-    These are the rows of dead workers, and those of `worker` not in `running` (number, attempt), after a database
-    failure.
+    """Requeue rows that no worker processes: those of dead workers and, after a database failure, those of `worker` not
+    in `running` (number, attempt). Return their numbers.
     """
 
     def is_lost(number: int, attempt: int, taken_by: str) -> bool:
@@ -301,7 +299,7 @@ DECISIONS: Mapping[str, Decision] = {
     "withdraw": Register.withdraw,
     "retry": Register.retry,
 }
-"""Decisions by order action; the target is a submission's number."""
+"""By order action; the target is a submission's number."""
 
 
 def decide(register: Register, order: OrganiserOrder) -> DoneOrder:
@@ -315,7 +313,7 @@ def decide(register: Register, order: OrganiserOrder) -> DoneOrder:
 
 
 def state_line(submission: Submission) -> str:
-    """Return a submission and its state: `submission 3, five version 2: approved`."""
+    """Return such as `submission 3, five version 2: approved`."""
     version = f" version {submission.version}" if submission.version else ""
     name = printable(submission.name) or "no name yet"
     return f"submission {submission.id}, {name}{version}: {submission.state.value}"

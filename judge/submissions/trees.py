@@ -1,7 +1,7 @@
 """Turns an upload into a playable tree of files: archives are unpacked and sources are built in a box.
 
-A program of this package (`unpack_in_box`, `build_in_box`) runs in the box. Its read-only directory /agent has the
-program as `__main__.py`, its modules, its job, and its input.
+The box runs `unpack_in_box` or `build_in_box`. Its read-only directory /agent has the program as `__main__.py`, its
+modules, its job, and its input.
 """
 
 import json
@@ -53,7 +53,7 @@ INPUT = "input"
 
 @dataclass(frozen=True, slots=True)
 class TaskHost:
-    """Where the package's programs run: box policy, processors, and a directory for files."""
+    """Box policy, processors, and a directory for files."""
 
     policy: BoxPolicy
     cores: tuple[int, ...]
@@ -62,10 +62,7 @@ class TaskHost:
 
 @contextmanager
 def task_directory(program: str, job: Mapping[str, Any], source: Path, host: TaskHost) -> Iterator[Path]:
-    """Context manager: a directory for a box with the `program`, its `job`, and its input `source`.
-
-    Raises HostError if the disk fails, also inside the context.
-    """
+    """Context manager: a directory for a box. Raises HostError if the disk fails, also inside the context."""
     try:
         with tempfile.TemporaryDirectory(dir=host.room) as name:
             directory = Path(name)
@@ -87,9 +84,10 @@ def task_directory(program: str, job: Mapping[str, Any], source: Path, host: Tas
 
 
 def run_task(command: Command, host: TaskHost, target: Path, tree: TreeLimits) -> tuple[CommandResult, str]:
-    """Run a command in a `task_directory` and, after success, store its tree at `target`.
+    """Run a command in a `task_directory` and, after success, store its tree at `target`. The text is why the tree is
+    refused.
 
-    Returns the result, and the reason if the tree is refused. Raises HostError or OSError if the host fails.
+    Raises HostError or OSError if the host fails.
     """
     with tempfile.TemporaryFile(dir=host.room) as stream:
         result = run_in_box(command, host.policy, stream)
@@ -103,7 +101,7 @@ def run_task(command: Command, host: TaskHost, target: Path, tree: TreeLimits) -
 
 
 def receive_tree(stream: BinaryIO, target: Path, limits: TreeLimits) -> None:
-    """Write the tree of a box's output stream to the new directory `target`. Raises RefusedError.
+    """Write the tree of a box's output to the new directory `target`. Raises RefusedError.
 
     Names are checked again: the input may have taken over the box.
     """
@@ -127,26 +125,23 @@ OTHER_ARCHIVES = re.compile(r"(?i)\.(7z|rar|gz|bz2|xz|zst|tbz2?|lzh?|lzma|arj|ca
 
 
 def name_of(filename: str) -> str:
-    """Return an upload's untrusted file name without directories."""
+    """Return a file name without directories."""
     return re.split(r"[/\\]", filename)[-1]
 
 
 def is_archive(filename: str) -> bool:
-    """Return whether an upload of this name is unpacked."""
+    """Whether an upload of this name is unpacked."""
     return ARCHIVES.search(name_of(filename)) is not None
 
 
 def stem_of(filename: str) -> str:
-    """Return an upload's name without its ending."""
+    """Return a name without its ending."""
     name = name_of(filename)
     return ARCHIVES.sub("", name) if is_archive(name) else Path(name).stem
 
 
 def unpack_upload(upload: Path, filename: str, target: Path, limits: IntakeLimits, host: TaskHost) -> str:
-    """Unpack an upload to the new directory `target`. Return a description.
-
-    Raises RefusedError naming the member, HostError if the host fails.
-    """
+    """Unpack an upload to the new directory `target`. Return a description. Raises RefusedError, HostError."""
     name = name_of(filename)
     if is_archive(name):
         return _unpack_archive(upload, target, limits, host)
@@ -159,7 +154,7 @@ def unpack_upload(upload: Path, filename: str, target: Path, limits: IntakeLimit
 
 
 def root_of(tree: Path) -> Path:
-    """Return an agent's directory in an unpacked tree, inside a single outer directory."""
+    """Return an agent's directory in a tree, inside a single outer directory."""
     inner = [path for path in tree.iterdir() if not is_bookkeeping(path.name)]
     return root_of(inner[0]) if len(inner) == 1 and inner[0].is_dir() else tree
 
@@ -225,7 +220,7 @@ class Built:
 
 
 def recipe_of(tree: Path, upload_name: str) -> BuildRecipe | None:
-    """Return how to build a tree; None if it is playable unchanged. Raises InputError.
+    """Return how to build a tree; None if it is playable. Raises InputError.
 
     `upload_name` is the agent's default name.
     """
@@ -243,7 +238,7 @@ def recipe_of(tree: Path, upload_name: str) -> BuildRecipe | None:
 
 
 def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimits, host: TaskHost) -> Built:
-    """Build `tree` with the recipe's commands into the new directory `target`. Raises HostError."""
+    """Build `tree` into the new directory `target`. Raises HostError."""
     image = image_that_builds(recipe.kind)
     job = {"attempts": [recipe.commands, *recipe.fallbacks], "at": AT, "bounds": limits.tree.model_dump()}
     with task_directory("build_in_box.py", job, tree, host) as directory:

@@ -5,8 +5,8 @@
 
 It creates no files, so the archive's names never reach a file system. It accepts directories, regular files, and links,
 as copies of their files. Bookkeeping files are left out, with a line on stderr. Anything else ends it with exit code 3
-and a message naming the member. It needs only the standard library and, for .zst, the image's `zstandard`. The box
-contains bugs of decompressors; the judge checks the tar file again.
+and a message. It needs only the standard library and, for .zst, the image's `zstandard`. The box contains bugs of
+decompressors; the judge checks the tar file again.
 """
 
 import gzip
@@ -75,21 +75,21 @@ MALFORMED = (
 
 
 LINKED_BYTES = 16 << 20
-"""Maximum size of a linked file, which is copied in memory."""
+"""Linked files are copied in memory."""
 LINKS_BEHIND_LINKS = 8
 LINK_BYTES = 4096
 
 
 @dataclass(frozen=True)
 class Member:
-    """A directory, file or link of an archive. `size` is the expected content size."""
+    """A directory, file or link. `size` is the expected content size."""
 
     name: str
     size: int
     is_executable: bool
     content: IO[bytes] | None
     target: str | None = None
-    """Link target, relative to its directory or, for a hard link, to the top."""
+    """Relative to its directory or, for a hard link, to the top."""
     is_hard: bool = False
 
 
@@ -105,7 +105,7 @@ class CountedStream(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most `CHUNK` bytes. Raises RefusedError if the total is too large."""
+        """Return at most `CHUNK` bytes. Raises RefusedError beyond the limit."""
         data: bytes = self._source.read(CHUNK if size < 0 else min(size, CHUNK))
         self._left -= len(data)
         if self._left < 0:
@@ -114,7 +114,7 @@ class CountedStream(io.RawIOBase):
 
 
 def members_of_tar(stream: IO[bytes]) -> Iterator[Member]:
-    """Yield the members of a plain tar file, read as a stream without seeking."""
+    """Yield the members of a plain tar file, without seeking."""
     with tarfile.open(fileobj=stream, mode="r|", encoding="utf-8", errors="surrogateescape", bufsize=CHUNK) as tar:
         for member in tar:
             member.name = name_in_tar(member.name)
@@ -140,7 +140,7 @@ def members_of_tar(stream: IO[bytes]) -> Iterator[Member]:
 
 
 def name_in_tar(name: str) -> str:
-    """Return a tar member's name. Invalid UTF-8 is read as code page 437; see `name_in_zip`."""
+    """Return a tar member's name. Invalid UTF-8 is code page 437; see `name_in_zip`."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -158,7 +158,7 @@ def refuse_bits(name: str, mode: int) -> None:
 
 
 def members_of_zip(file: BinaryIO, bounds: Bounds) -> Iterator[Member]:
-    """Yield the members of a zip file after checking its whole directory."""
+    """Yield a zip file's members after checking its whole directory."""
     with zipfile.ZipFile(file) as archive:
         infos = archive.infolist()
         named = [(name, info) for info in infos if not is_bookkeeping(name := name_in_zip(info))]
@@ -244,7 +244,7 @@ def fit_for_a_name(text: str) -> str:
 
 
 def refuse_overlap(file: BinaryIO, infos: list[zipfile.ZipInfo], end: int) -> None:
-    """Refuse members that share bytes of the file, which could multiply one packed kilobyte."""
+    """Refuse members that share bytes, which could multiply one packed kilobyte."""
     free_from = 0
     for info in sorted(infos, key=lambda one: one.header_offset):
         if info.header_offset < free_from:
@@ -282,7 +282,7 @@ PAGES = (b"<!doctype html", b"<html", b"<head")
 
 
 def kind_of_file(head: bytes) -> str:
-    """Return the file type if it is not a supported archive; else empty."""
+    """Return the type of an unsupported file; else empty."""
     if found := next((words for begin, words in FOREIGN if head.startswith(begin)), ""):
         return found
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
@@ -351,7 +351,7 @@ class ZstReader:
 
 
 def members_of(archive: BinaryIO, bounds: Bounds, most: int) -> Iterator[Member]:
-    """Yield the members of any archive of at most `most` unpacked bytes."""
+    """Yield an archive's members, of at most `most` unpacked bytes."""
     kind, reader = open_archive(archive)
     if kind == "zip":
         yield from members_of_zip(archive, bounds)
@@ -360,7 +360,7 @@ def members_of(archive: BinaryIO, bounds: Bounds, most: int) -> Iterator[Member]
 
 
 class Rewound(io.RawIOBase):
-    """A stream with its already read first bytes put back."""
+    """A stream with its first bytes put back."""
 
     def __init__(self, head: bytes, rest: IO[bytes]) -> None:
         self._head, self._rest = head, rest
@@ -376,21 +376,21 @@ class Rewound(io.RawIOBase):
 
 
 def write_member(member: Member, path: str, out: tarfile.TarFile) -> None:
-    """Write a member to the tar file. Raises OSError if its content is too short."""
+    """Write a member. Raises OSError if its content is too short."""
     add_member(out, path, member.content, member.size, is_executable=member.is_executable)
     if member.content is not None and member.content.read(1):
         raise RefusedError(f"{shown(path)} is longer than its header states")
 
 
 def check_member(member: Member, checker: PathChecker) -> str:
-    """Check a member. Return its path, empty for the top."""
+    """Return a member's path, empty for the top."""
     if member.target is None and member.content is None:
         return checker.directory(member.name)
     return checker.file(member.name, member.size)
 
 
 def link_target(path: str, member: Member) -> str:
-    """Return the target path of a link. Raises RefusedError if it leaves the archive."""
+    """Return a link's target. Raises RefusedError if it leaves the archive."""
     target = member.target or ""
     parts = [] if member.is_hard else path.split("/")[:-1]
     for part in target.split("/"):
@@ -404,7 +404,7 @@ def link_target(path: str, member: Member) -> str:
 
 
 def resolve_links(links: dict[str, str], files: dict[str, int]) -> dict[str, list[str]]:
-    """Return the links' paths by target file; `files` has the sizes. Raises RefusedError."""
+    """Return the links' paths by target; `files` has the sizes. Raises RefusedError."""
     wanted: dict[str, list[str]] = {}
     for path, target in links.items():
         at = target
@@ -433,12 +433,12 @@ class Extraction:
         self._ratio = max(job["ratio_from_bytes"], packed * self._times)
         self._checker = PathChecker(self._bounds)
         self.left_out: dict[str, None] = {}
-        # room for headers and padding of a tar file
+        # for headers and padding of a tar file
         room = self._bounds.entries * 4 * 512 + (1 << 20)
         self._most = int(min(self._bounds.total_bytes, self._ratio)) + room
 
     def run(self) -> None:
-        """Write the archive's files, then copies for its links."""
+        """Write the files, then copies for links."""
         files: dict[str, int] = {}
         links: dict[str, str] = {}
         for member in self._members():
@@ -487,7 +487,7 @@ class Extraction:
 
 
 def extract(archive: BinaryIO, out: IO[bytes], job: dict[str, Any]) -> list[str]:
-    """Write the tar file of an archive to `out`. Return the names that were left out. Raises as `Extraction`."""
+    """Write an archive's tar file to `out`. Return the names left out. Raises as `Extraction`."""
     with write_stream(out) as tar:
         extraction = Extraction(archive, tar, job)
         extraction.run()
@@ -498,7 +498,7 @@ _PACK_AGAIN = "it is damaged, or no archive: pack it again as .zip or .tar.gz"
 
 
 def main() -> int:
-    """Extract the job's archive. A refusal is reported on stderr."""
+    """Extract the job's archive."""
     job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     try:
         with Path(job["input"]).open("rb") as archive:

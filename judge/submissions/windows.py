@@ -1,6 +1,6 @@
 """Schedule of a contest's submissions and start.
 
-Times have an offset, or are local in the contest's zone; local times that a clock change repeats or skips are refused.
+Times have an offset, or are local in the contest's zone. Local times that a clock change repeats or skips are refused.
 An event stays in effect when the host's clock is set back; only a changed time undoes it.
 """
 
@@ -35,7 +35,7 @@ class Windows:
 
     @property
     def words(self) -> str:
-        """Return text for the journal: `submissions open at …, close at …; the contest starts at …`."""
+        """Return `submissions open at …, close at …; the contest starts at …`."""
         ends = [
             f"{verb} at {moment_text(moment)}"
             for verb, moment in (("open", self.opens), ("close", self.closes))
@@ -48,7 +48,7 @@ class Windows:
 
 
 def aware_moment(key: str, moment: datetime, zone: str) -> datetime:
-    """Return a time with its zone. Raises ValueError that names `key` and the fix."""
+    """Return a time with zone. Raises ValueError with `key` and the fix."""
     if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
         raise ValueError(f"{key} is in the year {moment.year}: write a moment such as 2027-03-31T18:00:00")
     if moment.tzinfo is not None:
@@ -78,7 +78,7 @@ def aware_moment(key: str, moment: datetime, zone: str) -> datetime:
 
 
 def moment_text(moment: datetime) -> str:
-    """Return a time for readers: `2026-11-22 18:00:00 CET (Europe/Prague)`."""
+    """Return `2026-11-22 18:00:00 CET (Europe/Prague)`."""
     zone = f" ({moment.tzinfo.key})" if isinstance(moment.tzinfo, ZoneInfo) else ""
     return f"{moment:%Y-%m-%d %H:%M:%S} {moment.tzname()}{zone}"
 
@@ -98,7 +98,7 @@ class SubmissionGate:
 
     @property
     def windows(self) -> Windows:
-        """Return the current schedule."""
+        """The current schedule."""
         return self._windows
 
     def change(self, windows: Windows) -> None:
@@ -112,7 +112,7 @@ class SubmissionGate:
             self._told |= told
 
     def happened(self) -> Mapping[str, str]:
-        """Return `OPENED` and `CLOSED` if they happened, with the text of their time."""
+        """`OPENED` and `CLOSED` if they happened, with the text of their time."""
         with self._lock:
             now = self._now()
             for event, moment in ((OPENED, self._windows.opens), (CLOSED, self._windows.closes)):
@@ -125,7 +125,7 @@ class SubmissionGate:
             }
 
     def check(self) -> None:
-        """Raise NotNowError with the time and zone if submissions are not accepted now."""
+        """Raise NotNowError with time and zone if submissions are closed."""
         happened = self.happened()
         windows = self._windows
         if windows.closes is not None and CLOSED in happened:

@@ -1,8 +1,7 @@
 """Explains a fault and how to fix it.
 
 A silent process that used no CPU and answers only at its end did not flush its output. One that used the CPU thinks too
-long. Any other waits for input, mostly because it missed the end of a line. A process that exited gives the reason on
-stderr.
+long. Any other waits for input, mostly because it missed the end of a line.
 """
 
 import codecs
@@ -190,7 +189,7 @@ class Diagnosis:
 
 
 def diagnose(talk: RecordedTalk) -> Diagnosis:
-    """Explain the agent's fault in `talk`, quoting its last output."""
+    """Explain the agent's fault, quoting its last output."""
     side = talk.side
     fault = side.fault
     if fault in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME):
@@ -208,7 +207,7 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
 
 
 def fix_for(verdict: Verdict, said: str) -> str:
-    """Return the fix for a verdict and its reason; empty: see the checks' table."""
+    """Return the fix for a verdict; empty: see the checks' table."""
     if verdict is Verdict.REFUSED and _NO_FILE.search(said):
         return _SEND_FILE
     if verdict is Verdict.ILLEGAL and (fix := _coordinates(said)):
@@ -340,21 +339,18 @@ def _has_other_words(talk: RecordedTalk) -> bool:
 
 
 def has_misread_form(talk: RecordedTalk) -> bool:
-    """Return whether a late agent waits after an invalid answer, so that more time would not help."""
+    """Whether a late agent waits after an invalid answer."""
     return not (talk.errors or talk.unfinished) and _has_other_words(talk) and not _was_busy(talk)
 
 
 def unflushed(talk: RecordedTalk) -> str:
-    """Return a late agent's output that was flushed only at its end."""
+    """Return a late agent's output that only its end flushed."""
     is_late = talk.side.fault in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME)
     return _late_answer(talk.last_words) if is_late and not _was_busy(talk) else ""
 
 
 def _cpu_ms(talk: RecordedTalk) -> float | None:
-    """Return the CPU time of the judged wait; None if unknown.
-
-    The kernel counts from the agent's start, so earlier awake time is subtracted.
-    """
+    """None if unknown. The kernel counts from the agent's start, so earlier awake time is subtracted."""
     evidence = talk.side.evidence
     if evidence is None or evidence.cpu_ms is None:
         return None
@@ -362,7 +358,7 @@ def _cpu_ms(talk: RecordedTalk) -> float | None:
 
 
 def _was_busy(talk: RecordedTalk) -> bool:
-    """Return whether it ran or was runnable: on a busy host it gets little CPU time."""
+    """It ran or was runnable: on a busy host it gets little CPU time."""
     evidence, cpu_ms = talk.side.evidence, _cpu_ms(talk)
     if evidence is None or cpu_ms is None:
         return True

@@ -1,4 +1,4 @@
-"""Questions to agents before whole games: commands, forced answers, opening, time limits, unrequested output."""
+"""Questions to agents before whole games."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,10 +18,10 @@ HURRY_MS = 1000
 STOP_AFTER_MS = 300
 PAUSE_S = 0.3
 MAX_FAULTS = 2
-"""Maximum number of faults that end the agent's process."""
+"""Maximum number of faults that end the process."""
 
 SOON_MS = 2000
-"""Time limit in the first conversation, to detect wrong answer formats early."""
+"""Time limit of the first conversation, to detect wrong formats early."""
 
 HASTY_MS = 3000
 
@@ -35,7 +35,7 @@ _AT_FAULT = {
 """Check that each fault fails, whichever check was being made."""
 _NOT_UNDERSTOOD = (Verdict.REFUSED, Verdict.UNREADABLE)
 _UNHEARD = (*_TIMES, Verdict.CRASH)
-"""Faults of an agent that misses a command's end, such as the DONE of BOARD."""
+"""Faults of an agent that misses a command's end."""
 _NAMES = {"crlf": "CR LF", "lf": "LF alone"}
 _WELL_ALONE = "this happened late in a long conversation; in a new process, as in every contest game, it answered"
 _FLUSH_PYTHON = "flush after every line, for other managers do not run Python so: print(move, flush=True)"
@@ -78,7 +78,7 @@ class QuestionResults:
     stopped: list[tuple[Question, Verdict, Diagnosis]] = field(default_factory=list)
     talks: list[RecordedTalk] = field(default_factory=list)
     late: list[Finding] = field(default_factory=list)
-    """Warnings for late failures that did not repeat in a new process."""
+    """Warnings for late failures that did not repeat."""
     ending: Diagnosis | None = None
 
     @property
@@ -99,9 +99,9 @@ class QuestionResults:
 def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     """Ask all questions. After a fault that ends the agent's process a new one continues.
 
-    A late failure is repeated in a new process, as in every contest game, and is only a warning if that succeeds. If a
-    question is not understood, not answered, or ends the process, the other line ending is tried once for each case; if
-    it works, everything is asked again with it (`Examinee.line_ending`). An empty `ending` prevents this.
+    A late failure is repeated in a new process, and is only a warning if that succeeds. If a question is not
+    understood, not answered, or ends the process, the other line ending is tried once for each case; if it works,
+    everything is asked again with it (`Examinee.line_ending`). An empty `ending` prevents this.
 
     The first conversation waits for `SOON_MS`. An agent that then waits after an invalid answer gets no more time; any
     other is asked again with its full time. If the first question stays unanswered, the interview ends.
@@ -231,7 +231,7 @@ def _ask_late_faults_again(examinee: Examinee, results: QuestionResults, policy:
 
 
 def has_opening(policy: Policy) -> bool:
-    """Return whether a game begins with more than alternating moves."""
+    """Whether a game begins with more than alternating moves."""
     entry = game_entry(policy.game.name)
     asked = entry.questions(policy.game.options)
     if asked is None:
@@ -241,7 +241,7 @@ def has_opening(policy: Policy) -> bool:
 
 
 def sends_stop(policy: Policy, protocol: str) -> bool:
-    """Return whether agents of this protocol are sent STOP."""
+    """Whether agents are sent STOP."""
     return bool(policy.protocol.get(protocol, {}).get("stop_before_ms"))
 
 
@@ -249,7 +249,7 @@ def sends_stop(policy: Policy, protocol: str) -> bool:
 
 
 def answers_of(results: QuestionResults, names: Sequence[str], say: Callable[[Decision], str]) -> Iterator[Finding]:
-    """Yield the findings of the checks `names`: illegal answers fail, weak ones warn."""
+    """Yield the findings of the checks: illegal answers fail, weak ones warn."""
     yield from results.late
     for name in names:
         crashed = [
@@ -300,7 +300,7 @@ def _fix_of(answer: ProbeAnswer) -> str:
 
 
 def time_of(results: QuestionResults, told: Policy) -> Iterator[Finding]:
-    """Compare turns with the announced limit. Exceeding the policy's own limit fails."""
+    """Compare turns with the announced limit. Only the policy's own limit fails."""
     late = [diagnosis for _, verdict, diagnosis in results.stopped if verdict in _TIMES]
     limit_ms = told.clock.turn_ms or told.clock.asap_ms
     slowest = max(results.turns_ms, default=0.0)
@@ -315,7 +315,7 @@ def time_of(results: QuestionResults, told: Policy) -> Iterator[Finding]:
 
 
 def restart_of(results: QuestionResults) -> Iterator[Finding]:
-    """Check whether one process played all games of an interview."""
+    """Check whether one process played all games."""
     if not any(len({a.question for a in talk.answers}) > 1 for talk in results.talks):
         return
     if any(talk.was_restarted for talk in results.talks):
@@ -325,7 +325,7 @@ def restart_of(results: QuestionResults) -> Iterator[Finding]:
 
 
 def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
-    """Check the policy's opening in both seats, preferring the agent's own error message as fix."""
+    """Check the opening in both seats. The agent's error message is the preferred fix."""
     faults, complaints = [], []
     for seat in (0, 1):
         question = Question("opening", f"seat {seat}", seat=seat, turns=4)
@@ -347,14 +347,14 @@ def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
 
 
 def output_of(results: QuestionResults) -> Iterator[Finding]:
-    """Check the output limits of the policy."""
+    """Check the policy's output limits."""
     for _, verdict, diagnosis in results.stopped:
         if verdict is Verdict.OUTPUT:
             yield failed("quiet", diagnosis.evidence, diagnosis.fix)
 
 
 def quiet_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> Iterator[Finding]:
-    """Check for output after answers, without freezing the agent."""
+    """Check for output after answers, without freezing."""
     box = policy.box.model_copy(update={"freeze": "none"})
     loose = policy.model_copy(update={"box": box})
     question = replace(results.sound, check="quiet", turns=2)
@@ -372,7 +372,7 @@ def quiet_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
 
 
 def flush_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> Iterator[Finding]:
-    """Find Python programs that depend on the box's PYTHONUNBUFFERED, which `python3 -E` ignores."""
+    """Find Python programs that depend on PYTHONUNBUFFERED, which `python3 -E` ignores."""
     python, *words = examinee.agent.seat(examinee.policy).command
     if not python.startswith("python") or "-u" in words:
         return
@@ -402,7 +402,7 @@ def ending_of(examinee: Examinee, results: QuestionResults, policy: Policy, endi
 
 
 def stop_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
-    """Check STOP in the middle of a long turn."""
+    """Check STOP during a long turn."""
     before = policy.clock.turn_ms + policy.clock.tolerance_ms - STOP_AFTER_MS
     stopping = policy.model_copy(update={"protocol": _stopping(policy, before)})
     hard = examinee.questions.hard

@@ -1,7 +1,4 @@
-"""An interview as a game, so that the real protocol, referee and rules apply.
-
-Each question is from its own game. The interviewer plays the opponent's moves.
-"""
+"""An interview as a game, so that the real protocol, referee and rules apply. Each question is from its own game."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +16,7 @@ _OVER = RuleResult(Verdict.DRAW, None, "all was asked")
 
 @dataclass(frozen=True, slots=True)
 class ProbeAnswer:
-    """One answer to a question, and its fault by the rules, if any."""
+    """An answer, and its fault by the rules, if any."""
 
     question: Question
     said: str
@@ -28,7 +25,7 @@ class ProbeAnswer:
 
     @property
     def is_right(self) -> bool:
-        """Return whether the answer is one of those wanted."""
+        """Whether it is one of the wanted answers."""
         wanted = self.question.answers
         return not wanted or self.decision in wanted
 
@@ -44,8 +41,8 @@ class Interview:
         opponent: Callable[[Request], Reply],
         pause_s: float = 0.0,
     ) -> None:
-        """Each question begins a game `name` with `options`. `opponent` answers for the other seat. A pause of
-        `pause_s` follows each answer.
+        """Each question begins a game `name` with `options`. `opponent` answers for the other seat. `pause_s` follows
+        each answer.
         """
         plain = new_game(name, options)
         self.requests, self.events = plain.requests, plain.events
@@ -62,21 +59,21 @@ class Interview:
 
     @property
     def end(self) -> End | None:
-        """Return the end: all was asked, or the agent cannot answer any more."""
+        """All was asked, or the agent cannot answer any more."""
         return self._end
 
     @property
     def question(self) -> Question:
-        """Return the current or last question."""
+        """The current or last question."""
         return self._question
 
     @property
     def longest(self) -> int:
-        """Return the number of questions."""
+        """The number of questions."""
         return len(self._left) + 1
 
     def describe(self) -> dict[str, Any]:
-        """Return the description of the questions' game."""
+        """Describe the questions' game."""
         return self._describe
 
     def renegotiate(self) -> bool:
@@ -88,7 +85,7 @@ class Interview:
         return replace(self._game.pending(), seat=AGENT)
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """Check an answer against the rules and continue."""
+        """Check an answer against the rules."""
         events = list(self._game.apply(reply))
         self.answers.append(ProbeAnswer(self._question, reply.said, reply.decision, _fault(self._game, self._seat)))
         time.sleep(self._pause_s)
@@ -100,7 +97,7 @@ class Interview:
         return events
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
-        """End the interview: the agent is gone or does not answer."""
+        """End the interview."""
         self._end = fault
         return ()
 

@@ -31,7 +31,7 @@ _WRONGS = frozenset(
 
 
 _NO_COMMANDS = (b"DONE",)
-"""Words that end a command and are not commands themselves."""
+"""Words that end a command."""
 _LINE_CHARACTERS = 200
 
 
@@ -52,41 +52,41 @@ class RecordedTalk:
 
     @property
     def record(self) -> GameRecord:
-        """Return the game record."""
+        """The game record."""
         return self.file.record
 
     @property
     def side(self) -> SeatRecord:
-        """Return the agent's seat in the record."""
+        """The agent's seat."""
         return self.record.seats[self.seat]
 
     @property
     def has_stopped(self) -> bool:
-        """Return whether a fault of the agent ended the conversation."""
+        """Whether a fault of the agent ended it."""
         return self.side.fault in _WRONGS
 
     @property
     def got_ready(self) -> bool:
-        """Return whether it started without a fault."""
+        """Whether it started without fault."""
         refused = self.side.fault in (Verdict.REFUSED, Verdict.UNREADABLE)
         kinds = [entry.kind for entry in self._entries if entry.kind in (EntryKind.FROZEN, EntryKind.EVIDENCE)]
         return kinds[:1] == [EntryKind.FROZEN] and not refused  # a seat is also frozen after a fault's evidence
 
     @property
     def turns_ms(self) -> Sequence[float]:
-        """Return the agent's turn times in milliseconds."""
+        """The agent's turn times."""
         return [ply.ms for ply in self.record.plies if ply.seat == self.seat]
 
     @property
     def start_ms(self) -> float | None:
-        """Return milliseconds from the start to the first output."""
+        """Time from the start to the first output."""
         started = self._first(EntryKind.STARTED)
         said = self._first(EntryKind.READ)
         return None if started is None or said is None else (said.ns - started.ns) / MS
 
     @property
     def exit_ms(self) -> float | None:
-        """Return milliseconds from the farewell to its exit; None if killed or already gone."""
+        """Time from the farewell to its exit; None if killed or already gone."""
         last = [entry for entry in self._after_goodbye if entry.kind in (EntryKind.REPORT, EntryKind.KILLED)]
         if not last or last[0].kind is EntryKind.KILLED or self._goodbye is None:
             return None
@@ -94,17 +94,17 @@ class RecordedTalk:
 
     @property
     def was_killed(self) -> bool:
-        """Return whether it had to be killed at the end."""
+        """Whether it was killed at the end."""
         return any(entry.kind is EntryKind.KILLED for entry in self._after_goodbye)
 
     @property
     def last_words(self) -> bytes:
-        """Return its output after the farewell."""
+        """Its output after the farewell."""
         return b"".join(e.data for e in self._after_goodbye if e.kind is EntryKind.READ)
 
     @property
     def awaited(self) -> str:
-        """Return the last command before the farewell, without its further lines."""
+        """The last command before the farewell, only its first line."""
         sent = [entry for entry in self._entries if entry.kind is EntryKind.WROTE]
         ended = 1 if self._goodbye is not None else 0
         lines = b"".join(entry.data for entry in sent[: len(sent) - ended]).splitlines()
@@ -114,12 +114,12 @@ class RecordedTalk:
 
     @property
     def awake_before_ms(self) -> float:
-        """Return its awake time before the judged wait, an upper bound of its CPU time."""
+        """Its awake time before the judged wait, an upper bound of its CPU time."""
         return sum(self._wakes[:-1])
 
     @property
     def awake_ms(self) -> float:
-        """Return its awake time up to the farewell or the fault."""
+        """Its awake time up to the farewell or fault."""
         return sum(self._wakes)
 
     @cached_property
@@ -138,7 +138,7 @@ class RecordedTalk:
 
     @property
     def unasked(self) -> bytes:
-        """Return its output between turns."""
+        """Its output between turns."""
         said, is_waited_for = bytearray(), True
         for entry in self._entries:
             if entry.kind in (EntryKind.THAWED, EntryKind.STARTED, EntryKind.FROZEN):
@@ -149,23 +149,23 @@ class RecordedTalk:
 
     @property
     def was_restarted(self) -> bool:
-        """Return whether a new process was started during the conversation."""
+        """Whether a new process was started during the conversation."""
         return self._first(EntryKind.RESPAWNED) is not None
 
     @property
     def errors(self) -> list[str]:
-        """Return its stdout lines that begin with ERROR or UNKNOWN."""
+        """Its stdout lines that begin with ERROR or UNKNOWN."""
         lines = _lines(self._joined(self._entries, EntryKind.READ))
         return [line for line in lines if line.upper().startswith(("ERROR", "UNKNOWN"))]
 
     @property
     def printed(self) -> list[str]:
-        """Return its stdout lines between the last input and the farewell."""
+        """Its stdout lines between the last input and the farewell."""
         return _lines(self._said)
 
     @property
     def unfinished(self) -> bytes:
-        """Return the unfinished last line of `printed`."""
+        """The unfinished last line of `printed`."""
         return self._said.rpartition(b"\n")[2]
 
     @property
@@ -183,13 +183,13 @@ class RecordedTalk:
 
     @property
     def first_bytes(self) -> bytes:
-        """Return the first bytes of its stdout."""
+        """The first bytes of its stdout."""
         first = self._first(EntryKind.READ)
         return b"" if first is None else first.data[:16]
 
     @property
     def complaints(self) -> list[str]:
-        """Return its stderr lines."""
+        """Its stderr lines."""
         return _lines(self._joined(self._entries, EntryKind.STDERR))
 
     @staticmethod
@@ -212,7 +212,7 @@ class RecordedTalk:
 
     @cached_property
     def _goodbye(self) -> Entry | None:
-        """Return the last thaw, after which the agent is sent the game's end; None if already gone."""
+        """The last thaw, after which the agent is sent the game's end."""
         last = None
         for entry in self._entries:
             if entry.kind is EntryKind.THAWED:
@@ -229,11 +229,11 @@ class RecordedTalk:
 
 
 class OverlongError(JudgeError):
-    """The agent exceeded the awake time of its examination."""
+    """The agent exceeded its awake time."""
 
 
 def within(policy: Policy, left_ms: int) -> Policy:
-    """Return the policy with no wait longer than `left_ms`."""
+    """Return the policy with waits of at most `left_ms`."""
     clock = policy.clock
     turn_ms = min(clock.turn_ms, left_ms)
     tolerance_ms = min(clock.tolerance_ms, left_ms - turn_ms)
@@ -253,29 +253,29 @@ class Examinee:
     slot: Slot
     box: BoxKind
     seconds: float = math.inf
-    """Maximum total awake time before `OverlongError`."""
+    """Maximum total awake time."""
     trying: Callable[[str], None] = lambda _: None
-    """Called with a description before each conversation and game."""
+    """Gets a description before each conversation and game."""
     talks: list[RecordedTalk] = field(default_factory=list)
     line_ending: str = ""
-    """Line ending found by the check; empty: not changed."""
+    """Line ending found; empty: not changed."""
 
     _spent_ms: float = 0.0
 
     @cached_property
     def questions(self) -> Questions:
-        """Return the questions of its game, possibly empty."""
+        """The questions of its game, possibly empty."""
         game = self.policy.game
         return game_entry(game.name).questions(game.options) or Questions((), _refuse, str)
 
     @property
     def protocol(self) -> str:
-        """Return the agent's protocol."""
+        """The agent's protocol."""
         return self.agent.seat(self.policy).protocol
 
     @property
     def has_window(self) -> bool:
-        """Return whether it is a Windows program without console."""
+        """Whether it is a Windows program without console."""
         seat = self.agent.seat(self.policy)
         return seat.runtime == WINE and has_window(self.agent.program / seat.command[1])
 
@@ -289,7 +289,7 @@ class Examinee:
         pause_s: float = 0.0,
         command: tuple[str, ...] = (),
     ) -> RecordedTalk:
-        """Interview the agent. The options and `command` override those of game and agent."""
+        """Interview the agent. The options and `command` override game and agent."""
         self.trying(f"{questions[0].check}, {len(questions)} {'question' if len(questions) == 1 else 'questions'}")
 
         def interview() -> Interview:
@@ -302,7 +302,7 @@ class Examinee:
         return self._talk(GameSpec(seats=seats, policy=policy, box=self.box), AGENT, interview)
 
     def play(self, seat: int, policy: Policy) -> RecordedTalk:
-        """Play a whole game in this seat."""
+        """Play a whole game."""
         self.trying(f"a whole game as the {('first', 'second')[seat]} seat")
         agent, partner = self._seats(policy, {})
         seats = (agent, partner) if seat == 0 else (partner, agent)
@@ -370,7 +370,7 @@ def find_partner(agent: Agent, policy: Policy, box: BoxKind, staging: Path) -> A
 def playable_partners(
     agent: Agent, policy: Policy, box: BoxKind, staging: Path, partners: Sequence[Partner]
 ) -> Iterator[Agent]:
-    """Yield staged house agents that can play against the agent."""
+    """Yield staged house agents that can play the agent."""
     seat = agent.seat(policy)
     for named in partners:
         try:

@@ -1,4 +1,4 @@
-"""Explains from a program's first bytes why the kernel did not start it."""
+"""Explains from a program's first bytes why it did not start."""
 
 import codecs
 import platform
@@ -42,7 +42,7 @@ _LEVELS = (
 
 
 def why_not_started(program: Path, word: str) -> str:
-    """Return why a command's first word cannot be started, and the fix; empty if unknown."""
+    """Return why a command's first word cannot start, and the fix; empty if unknown."""
     file = program / word
     if word and not word.startswith("/") and is_file(file):
         return fault_of_file(file)
@@ -52,14 +52,14 @@ def why_not_started(program: Path, word: str) -> str:
 
 
 def other_name(word: str) -> str:
-    """Return a missing program's name here as advice; empty if unknown."""
+    """Return a missing program's name here; empty if unknown."""
     name = PurePosixPath(word).name
     here = _OTHER_NAMES.get(name.lower(), "python3" if re.fullmatch(r"python3\.\d+", name) else "")
     return f"{printable(name, 60)} is called {here} here: use {here}" if here else ""
 
 
 def fault_of_file(file: Path) -> str:
-    """Return why a file cannot be started, and the fix; empty if unknown."""
+    """Return why a file cannot start, and the fix; empty if unknown."""
     with file.open("rb") as stream:
         head = stream.read(_HEAD_BYTES)
     name = printable(file.name, 60)
@@ -131,13 +131,13 @@ def lfs_pointer(*files: Path) -> str:
 
 
 def pointers_of(program: Path) -> str:
-    """Return the same for all files of an agent."""
+    """As `lfs_pointer`, for all files of an agent."""
     files = (path for _, path in zip(range(_MAX_FILES), own_paths(program), strict=False) if path.is_file())
     return lfs_pointer(*(path for path in files if path.stat().st_size < MAX_LFS_POINTER_BYTES))
 
 
 def processor_advice() -> str:
-    """Return advice on compiler flags if this host's processor lacks an instruction."""
+    """Return advice on compiler flags if this processor lacks an instruction."""
     level = processor_level()
     here = f"this host's is {level}" if level else f"this host is {_host()}"
     return f"it has an instruction that the processor here does not have ({here}): compile it without -march=native" + (

@@ -1,4 +1,4 @@
-"""One examination, from the first start to the last game. Checks that earlier results make pointless are skipped.
+"""One examination, from the first start to the last game.
 
 An agent that does not start is not interviewed, and one with a failed check plays no game.
 """
@@ -52,12 +52,12 @@ def examine(
     progress: Callable[[CheckReport], None] = lambda _: None,
     trying: Callable[[str], None] = lambda _: None,
 ) -> CheckReport:
-    """Examine a staged agent under a policy. House agents are staged below `staging`.
+    """Examine a staged agent. House agents are staged below `staging`.
 
     `progress` gets each intermediate report, `trying` the next step. Raises InputError if the agent cannot be seated,
     OverlongError after `seconds` of awake time, HostError if the host fails.
     """
-    # A new box for each conversation would take most of the time.
+    # A box per conversation would take most of the time.
     policy = policy.model_copy(update={"box": policy.box.model_copy(update={"reuse": "auto"})})
     partner = find_partner(agent, policy, box, staging)
     examinee = Examinee(agent, partner, policy, slot, box, seconds, trying)
@@ -96,7 +96,7 @@ def _report(examinee: Examinee, table: Sequence[Check], found: Mapping[str, Find
 
 
 def checks_of(examinee: Examinee) -> Sequence[Check]:
-    """Return the checks that apply, in report order: those of the protocol, then general ones and the game's."""
+    """Return the checks that apply, in report order: the protocol's, general ones, the game's."""
     policy, protocol = examinee.policy, examinee.protocol
     questions = examinee.questions.asked
     table = {
@@ -125,7 +125,7 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
             else:
                 diagnosis = diagnose(talk)
                 yield failed(name, diagnosis.evidence, diagnosis.fix)
-        # Without questions, only the games show its start and its times.
+        # Without questions, only the games show its times.
         if not is_asked and (turns_ms := [ms for talk in talks for ms in talk.turns_ms]):
             yield _started(examinee, talks[0])
             limit_ms = policy.clock.turn_ms or policy.clock.asap_ms
@@ -144,7 +144,7 @@ def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
     options = protocol_entry(examinee.protocol).options
     given = examinee.policy.protocol.get(examinee.protocol, {})
     own = examinee.agent.seat(examinee.policy).protocol_options
-    # agent.toml overrides the policy. The ending is empty if the protocol has only one.
+    # agent.toml overrides the policy. Empty if the protocol has only one.
     ending = str(getattr(options(**(given | own)), "line_ending", ""))
     results = ask_all(examinee, policy, ending)
     if results.ending is not None:
