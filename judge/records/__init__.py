@@ -1,1 +1,1 @@
-"""Reads and writes finished games in the file formats of each game's community."""
+"""Reads and writes finished games in the formats of each game's community."""

@@ -1,4 +1,4 @@
-"""Explains from the record alone why a seat lost: last request, reply with times, deciding rule."""
+"""Explains from the record alone why a seat lost."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ MS = 1_000_000
 STDERR_BYTES = 2000
 
 _OF_THE_JUDGE = (EntryKind.EXPIRED, EntryKind.PAUSED, EntryKind.OVERSLEPT)
-"""Observations of the judge itself, not of a seat."""
+"""Observations of the judge, not of a seat."""
 _HEARD = (EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, *_OF_THE_JUDGE)
 _LET_GO = (EntryKind.STARTED, EntryKind.THAWED, EntryKind.RESPAWNED)
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """An observation of the judge. `ms` counts from the start of the request's clock."""
+    """An observation. `ms` counts from the start of the request's clock."""
 
     ms: float
     kind: EntryKind
@@ -30,7 +30,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """The last request to a seat and its observations, as exact bytes."""
+    """The last request to a seat and its observations."""
 
     request: bytes
     heard: Sequence[Heard]
@@ -38,13 +38,13 @@ class Exchange:
 
     @property
     def reply(self) -> bytes:
-        """Return the bytes of the seat's stdout."""
+        """The seat's stdout."""
         return b"".join(heard.data for heard in self.heard if heard.kind is EntryKind.READ)
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyKey:
-    """A key of the policy file and its value."""
+    """A key of the policy file, and its value."""
 
     key: str
     value: Any
@@ -52,7 +52,7 @@ class PolicyKey:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Case of one seat. `row` counts the blame table's rows from 1; None if the game or the protocol decided."""
+    """One seat's case. `row` counts the blame table's rows from 1; None if the game or protocol decided."""
 
     seat: int
     name: str
@@ -68,7 +68,7 @@ class Case:
 
 
 def cases(file: RecordFile) -> Sequence[Case]:
-    """Return the cases of seats with a fault or evidence. Raises InputError if the transcript is broken."""
+    """Return the cases of seats with a fault or evidence. Raises InputError for a broken transcript."""
     return cases_of(file.record, unseal(file.transcript))
 
 
@@ -101,7 +101,7 @@ def _case(record: GameRecord, entries: Sequence[Entry], seat: int) -> Case:
 
 
 def last_exchange(entries: Sequence[Entry], seat: int) -> Exchange:
-    """Return the last request to a seat before its case was decided, and later observations."""
+    """Return a seat's last request before its case was decided, and later observations."""
     own = [entry for entry in entries if entry.seat == seat or entry.kind in _OF_THE_JUDGE]
     # The farewell starts at the evidence, or at the last freeze, which follows the last answer.
     decided = _last(own, lambda entry: entry.kind is EntryKind.EVIDENCE)
@@ -166,7 +166,7 @@ _KEYS: Mapping[Verdict, tuple[str, ...]] = {
     Verdict.REFUSED: ("game.protocol", "protocol"),
     Verdict.RESIGNED: ("game.protocol",),
 }
-"""Policy keys that each verdict depends on."""
+"""Policy keys for each verdict."""
 
 
 def _rules(record: GameRecord, seat: int, verdict: Verdict, evidence: Evidence | None) -> Iterator[PolicyKey]:

@@ -1,4 +1,4 @@
-"""Report of a fault on one page: why a seat lost, and how to check it."""
+"""One page on why a seat lost, and how to check it."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ MAX_LINES = 12
 
 
 def case_lines(case: Case, record: GameRecord, path: str) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the page's lines."""
     verdict = "is void" if case.verdict is Verdict.VOID else f"lost: {case.verdict}"
     yield f"{printable(case.name, 60)} (seat {case.seat}) {verdict}"
     yield f"  {printable(case.why, 400)}"

@@ -1,4 +1,4 @@
-"""File formats of finished games. Each game's catalogue entry lists them (`judge.catalog.entry.GameEntry.formats`)."""
+"""File formats of finished games (`judge.catalog.entry.GameEntry.formats`)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,6 @@ from judge.base.errors import InputError
 from judge.referee.spec import RecordFile
 
 MAX_FILE_BYTES = 32 << 20
-"""In bytes."""
 
 HEAD = 64 << 10
 
@@ -37,24 +36,24 @@ def _is_complete(game: object) -> bool:  # noqa: ARG001 most formats have no gam
 
 @dataclass(frozen=True)
 class FileFormat(Generic[FormatGame]):
-    """One file format. Without `looks_like` and `read` it can only be written."""
+    """A file format. Without `looks_like` and `read` it can only be written."""
 
     ending: str
     write: Callable[[FormatGame], bytes]
-    """Write one game. Raises InputError if the format cannot represent it."""
+    """Raises InputError if the format cannot represent the game."""
     read: Callable[[bytes, str], Sequence[FormatGame]] = _refuse
-    """Return the games of a file (data, file name). Raises InputError."""
+    """Return the games of (data, file name). Raises InputError."""
     looks_like: Callable[[bytes], bool] = _is_unknown
-    """Return whether the first bytes match this format."""
+    """Whether the first bytes match."""
     guesses_encoding: Callable[[bytes], bool] = _is_certain
     holds_many: bool = False
     is_export: bool = False
-    """Whether such a file is written next to each record."""
+    """Whether it is written next to each record."""
 
 
 @dataclass(frozen=True)
 class FileFormats(Generic[FormatGame]):
-    """Formats of a game by name, tried in this order: the most certain first."""
+    """A game's formats by name, the most certain first."""
 
     of_record: Callable[[RecordFile], FormatGame]
     """Return a record's game. Raises InputError if it cannot be replayed."""
@@ -63,11 +62,11 @@ class FileFormats(Generic[FormatGame]):
     names_of: Callable[[FormatGame], Sequence[str]] = _nameless
 
     def recognise(self, data: bytes) -> FileFormat[FormatGame] | None:
-        """Return the format of a file; None if unknown."""
+        """Return a file's format; None if unknown."""
         return next((form for form in self.by_name.values() if form.looks_like(data[:HEAD])), None)
 
     def read(self, data: bytes, source: str) -> Sequence[FormatGame]:
-        """Return the games of a file. Raises InputError if its format is unknown."""
+        """Return a file's games. Raises InputError if its format is unknown."""
         if len(data) > MAX_FILE_BYTES:
             raise InputError(f"{source}: larger than {MAX_FILE_BYTES} bytes; split it")
         form = self.recognise(data)
@@ -76,19 +75,19 @@ class FileFormats(Generic[FormatGame]):
         return form.read(data, source)
 
     def guesses_encoding(self, data: bytes) -> bool:
-        """Return whether the file's encoding had to be guessed."""
+        """Whether the encoding had to be guessed."""
         form = self.recognise(data)
         return form is not None and form.guesses_encoding(data)
 
     def write(self, games: Sequence[FormatGame], name: str) -> bytes:
-        """Return one file of all `games` in format `name`. Raises InputError if not possible."""
+        """Return one file of all `games`. Raises InputError if not possible."""
         form = self.by_name[name]
         if len(games) != 1 and not form.holds_many:
             raise InputError(f"a {form.ending} file holds one game, not {len(games)}")
         return b"".join(form.write(game) for game in games)
 
     def changed_names(self, game: FormatGame, name: str) -> Sequence[str]:
-        """Return the players' names that format `name` changes."""
+        """Return the players' names that the format changes."""
         names = self.names_of(game)
         if not names:
             return ()
@@ -97,5 +96,5 @@ class FileFormats(Generic[FormatGame]):
         return [name for name in names if name not in self.names_of(written)]
 
     def endings(self) -> Sequence[str]:
-        """Return the distinct file endings."""
+        """Distinct file endings."""
         return list(dict.fromkeys(form.ending for form in self.by_name.values()))

@@ -1,4 +1,4 @@
-"""Contests of other contest managers, such as GomocupJudge: reading, writing and comparing them."""
+"""Reads, writes and compares contests of other managers, such as GomocupJudge."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from judge.referee.spec import RecordFile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedAgent:
-    """An imported agent: name, archive or program, and where it was named (`a.txt, line 5`)."""
+    """An agent, and where it was named (`a.txt, line 5`)."""
 
     name: str
     path: Path
@@ -24,7 +24,7 @@ class ImportedAgent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedContest:
-    """A planned contest in the terms of contest.toml. `games` is the number per pairing."""
+    """A planned contest as in contest.toml. `games` is the number per pairing."""
 
     name: str
     policy: str
@@ -33,12 +33,12 @@ class ImportedContest:
     format: Literal["round-robin", "gauntlet"]
     games: int
     openings: tuple[str, ...]
-    """Lines of the openings file; empty: empty board."""
+    """Lines of the openings file; none: empty board."""
     failure_limit: float
     failures_after: int
     agents: tuple[ImportedAgent, ...]
     remarks: tuple[str, ...]
-    """Settings without an equivalent here, with a suggestion."""
+    """Settings without equivalent, with a suggestion."""
 
 
 # --- export ----------------------------------------------------------------------------------------------------------
@@ -46,20 +46,20 @@ class ImportedContest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestGame:
-    """A game of the schedule. `file` and `steps` are None if it has no valid result."""
+    """`file` and `steps` are None without a valid result."""
 
     number: int
     first: str
     second: str
     opening: tuple[tuple[int, int], ...] = ()
     file: RecordFile | None = None
-    """Without private data of the authors."""
+    """Without authors' private data."""
     steps: Stepped | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedContest:
-    """A finished contest for export. `games` are in schedule order."""
+    """A contest for export. `games` are in schedule order."""
 
     name: str
     agents: Sequence[str]
@@ -82,7 +82,7 @@ class DifferenceKind(StrEnum):
     CLOCK = "clock"
     """Time limits."""
     BLAME = "blame"
-    """Cause of a failure, or the blamed side."""
+    """Cause of a failure, or blamed side."""
     OPENING = "opening"
     """Different opening, or game not played."""
     ANSWER = "answer"
@@ -91,7 +91,7 @@ class DifferenceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A difference from this judge's game `number`, or from this judge's rules if it is 0."""
+    """A difference from this judge's game `number`, or from its rules if 0."""
 
     game: str
     number: int = 0
@@ -107,22 +107,22 @@ class ContestComparison:
     theirs: int
     ours: int
     aligned: int
-    """Number of games with the same agents, colours and opening."""
+    """Games with the same agents, colours and opening."""
     same: int
     differences: tuple[Difference, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestManager:
-    """Supported operations for one manager's contests; None: unsupported."""
+    """Operations for one manager's contests; None: unsupported."""
 
     about: str
-    """Name and files of the manager, on one line."""
+    """The manager's name and files, on one line."""
     read: Callable[[Path], ImportedContest] | None = None
     """Read a planned contest. Raises InputError."""
     write: Callable[[FinishedContest], Iterator[tuple[str, bytes]]] | None = None
-    """Yield the files of a finished contest in pieces. A repeated name continues its file."""
+    """Yield a contest's files in pieces. A repeated name continues its file."""
     rating: Mapping[str, float] = field(default_factory=dict)
-    """Fields of `judge.statistics.ratings.RatingModel` that differ from the default."""
+    """`judge.statistics.ratings.RatingModel` fields other than the default."""
     compare: Callable[[Path, FinishedContest], ContestComparison] | None = None
     """Compare a finished contest in a directory. Raises InputError."""

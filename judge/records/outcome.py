@@ -1,6 +1,6 @@
-"""Result and score of a game, used by every line, page and table.
+"""Result and score of a game, for every line, page and table.
 
-Names and reasons come from agents: callers must make the returned text printable.
+Names and reasons come from agents: callers must make the text printable.
 """
 
 from judge.base.text import points_text, sentence
@@ -8,21 +8,21 @@ from judge.games.types import Verdict
 
 
 def game_scores(verdict: str, winner: int | None) -> tuple[float, float]:
-    """Return each seat's score: 1 for a win, 0.5 for a draw, else 0. Both may get 0."""
+    """Return each seat's score: 1 for a win, 0.5 for a draw, else 0."""
     if verdict == Verdict.DRAW:
         return 0.5, 0.5
     return float(winner == 0), float(winner == 1)
 
 
 def score_text(verdict: str, winner: int | None, between: str = " : ") -> str:
-    """Return both scores, such as `1 : 0` or `½ : ½`, or `void`."""
+    """Return such as `1 : 0`, `½ : ½` or `void`."""
     if verdict == Verdict.VOID:
         return "void"
     return between.join(map(points_text, game_scores(verdict, winner)))
 
 
 def outcome_text(verdict: str, winner: int | None, names: tuple[str, str]) -> str:
-    """Return the result in words; if both are at fault, neither wins."""
+    """Return the result in words."""
     if verdict == Verdict.VOID:
         return sentence("void: does not count")
     if winner is not None:
@@ -32,7 +32,7 @@ def outcome_text(verdict: str, winner: int | None, names: tuple[str, str]) -> st
 
 
 def outcome_sentence(verdict: str, winner: int | None, names: tuple[str, str], reason: str) -> str:
-    """Return result and reason, such as `anna wins: 5 in a row` or `anna wins (crash): ended by ...`."""
+    """Return such as `anna wins: 5 in a row` or `anna wins (crash): ended by ...`."""
     outcome = outcome_text(verdict, winner, names)
     if verdict in (Verdict.WIN, Verdict.DRAW, Verdict.VOID):
         return sentence(f"{outcome}: {reason}")

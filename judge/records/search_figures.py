@@ -1,7 +1,7 @@
-"""Reads evaluation, depth and nodes from agents' search reports.
+"""Reads evaluation, depth and nodes from agents' unverified search reports.
 
 Reports are keywords of the protocol or free text, such as `depth 12-20 ev 34 n 345K n/ms 870`. Of repeated figures the
-last counts. The figures are unverified claims.
+last counts.
 """
 
 import math
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 MAX_LINE_CHARACTERS = 500
 
 MOST = 1e18
-"""Larger numbers are reduced to this one."""
+"""Larger numbers are reduced to it."""
 
 _FIGURE = re.compile(
     r"(?<![\w/])(?P<key>depth|evaluation|eval|ev|score|nodes?|nps|n/ms|n|speed)[ :=]{1,3}(?:cp )?"
@@ -37,10 +37,9 @@ _FACTORS = {"k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
 
 @dataclass(frozen=True, slots=True)
 class SearchFigures:
-    """Reported search figures of one answer; None: not reported.
+    """Search figures of one answer; None: not reported.
 
-    `evaluation` has the agent's sign and unit, and is infinite for a forced win or loss. Of two depths the smaller
-    counts.
+    `evaluation` has the agent's sign and unit; infinite: a forced win or loss. Of two depths the smaller counts.
     """
 
     evaluation: float | None = None
@@ -49,7 +48,7 @@ class SearchFigures:
 
 
 def search_figures(search: Mapping[str, str], messages: Iterable[str], ms: float | None) -> SearchFigures:
-    """Return the figures of an answer. `ms` converts a speed into a number of nodes."""
+    """Return an answer's figures. `ms` converts a speed into nodes."""
     said: dict[str, float] = {}
     for line in (*messages, *(f"{key} {value}" for key, value in search.items())):
         for found in _FIGURE.finditer(line[:MAX_LINE_CHARACTERS]):

@@ -1,4 +1,4 @@
-"""A finished game step by step: the position before and after each answer, with text and times."""
+"""A finished game step by step, with text and times."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,21 +17,21 @@ class ReplayStep:
     view: BoardView
     seat: int | None = None
     said: str = ""
-    """The agent's text. Callers must escape it."""
+    """Callers must escape it."""
     ms: float | None = None
-    """Time charged; None if unknown."""
+    """Time charged, if known."""
     search: Mapping[str, str] = field(default_factory=dict)
     messages: tuple[str, ...] = ()
     """Messages and judge's notes since the previous answer. Callers must escape them."""
     left_ms: tuple[int | None, int | None] = (None, None)
-    """Each seat's remaining game time; None if unlimited or unknown."""
+    """Each seat's remaining game time; None: unlimited or unknown."""
     memory_bytes: int | None = None
-    """Memory use of the box; None if unknown."""
+    """Memory use of the box, if known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stepped:
-    """A whole game. `title` describes the game, `result` its end."""
+    """A whole game."""
 
     title: str
     names: tuple[str, str]
@@ -42,7 +42,7 @@ class Stepped:
 
 
 class LogSteps(Generic[Played]):
-    """Collects the steps of a game that is replayed from a log."""
+    """Collects the steps of a replayed log."""
 
     def __init__(self, view: Callable[[Played], BoardView]) -> None:
         self.steps: list[ReplayStep] = []
@@ -54,11 +54,11 @@ class LogSteps(Generic[Played]):
             self.steps.append(ReplayStep(self._view(game)))
 
     def add(self, game: Played, seat: int, said: str) -> None:
-        """Add the step of an applied answer."""
+        """Add an applied answer."""
         self.steps.append(ReplayStep(self._view(game).since(self.steps[-1].view), seat, said))
 
     def see_effect(self, game: Played) -> None:
-        """Update the last step with the random choice that it triggered."""
+        """Add its random choice to the last step."""
         if len(self.steps) > 1:
             last = self.steps.pop()
             view = self._view(game).since(self.steps[-1].view)

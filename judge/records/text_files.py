@@ -1,7 +1,7 @@
 """Decodes text files of other programs.
 
 In order: byte order mark, declared encoding (`CA[]` of an SGF), UTF-16 by its zeros, UTF-8 if valid, and else
-Windows-1252, which `encoding_of` reports as a guess.
+Windows-1252, as a guess.
 """
 
 import codecs
@@ -17,7 +17,7 @@ UTF8_MARK = codecs.BOM_UTF8
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # must precede UTF-16: its mark starts with that one
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16: its mark begins this one
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -38,7 +38,7 @@ _SUPERSETS = {
     "ksc5601": "cp949",
     "big5": "big5hkscs",
 }
-"""Superset to use for each declared encoding, as in the WHATWG Encoding Standard."""
+"""Superset of each declared encoding (WHATWG Encoding Standard)."""
 
 _KNOWN = re.compile(
     r"utf-(8|16|32)(-[bl]e)?|cp(437|737|775|85[0-8]|86[0-6]|869|874|932|949|950|125[0-8])|iso8859-[0-9]+|koi8-[rtu]"
@@ -65,7 +65,7 @@ class Encoding:
 
 
 def find_codec(name: str) -> str | None:
-    """Return the codec for an encoding name such as GBK or windows-1251; None if unknown."""
+    """Return the codec for a name such as GBK or windows-1251; None if unknown."""
     word = name.strip().lower()
     word = _ALIASES.get(word, word)
     try:
@@ -76,11 +76,11 @@ def find_codec(name: str) -> str | None:
 
 
 def encoding_of(data: bytes, declared: str = "") -> Encoding:
-    """Return a file's encoding. `declared` is the codec that the file names."""
+    """Return a file's encoding. `declared` is the codec in the file."""
     for mark, codec in _MARKS:
         if data.startswith(mark):
             return Encoding(codec, len(mark))
-    # UTF-16 without a mark: most letters are ASCII, so every second byte is zero.
+    # UTF-16 without a mark: of mostly ASCII every second byte is zero.
     first, second = data[:_SAMPLE_BYTES:2], data[1:_SAMPLE_BYTES:2]
     zeros = first.count(0), second.count(0)
     if len(data) >= 8 and 0 in zeros and max(zeros) * 3 >= len(first):
@@ -110,13 +110,13 @@ def decode_file(data: bytes, source: str, encoding: Encoding | None = None) -> s
 
 
 def head_of(data: bytes) -> str:
-    """Return the start of a file's text. Undecodable bytes are replaced."""
+    """Return the start of a file's text, undecodable bytes replaced."""
     found = encoding_of(data)
     return _with_line_feeds(data[found.mark_bytes :].decode(found.codec, "replace"))
 
 
 def reencode(data: bytes, name: str, source: str) -> bytes:
-    """Convert a file from the encoding `name` to UTF-8 with a byte order mark, which overrides its declaration.
+    """Convert a file to UTF-8 with a byte order mark, which overrides its declaration.
 
     Raises InputError if `name` is unknown or the file invalid.
     """

@@ -1,7 +1,6 @@
 """A board picture without game logic: squares, pieces and marks.
 
-All renderers (terminal, SVG, GIF) read only a `BoardView`. It includes hidden pieces and types unless it is made for
-one seat.
+Renderers (terminal, SVG, GIF) read only a `BoardView`. It includes hidden pieces and types unless made for one seat.
 """
 
 from collections.abc import Mapping
@@ -34,7 +33,7 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """A possible type of a piece, in the game's own word. `is_hidden`: not every agent knows it."""
+    """A piece's possible type, in the game's word. `is_hidden`: not every agent knows it."""
 
     name: str
     is_hidden: bool = False
@@ -42,9 +41,9 @@ class Face:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """Content of a square: a stone has a number and no face, a piece one face, in superposition two.
+    """A square's content: a stone has a number and no face, a piece one face, in superposition two.
 
-    `side` is 0 for the first mover. `shows` is the index of the current face, None while undecided.
+    `side` is 0 for the first mover. `shows` is the current face's index, None while undecided.
     """
 
     side: int
@@ -69,10 +68,10 @@ class BoardView:
     """Squares that no piece can enter (lakes)."""
     marks: Mapping[Square, Mark] = field(default_factory=dict)
     caption: str = ""
-    """The last event. It may contain text of an agent, so callers must escape it."""
+    """The last event. Callers must escape it."""
 
     def since(self, before: "BoardView | None") -> "BoardView":
-        """Mark every square that differs from `before` and has no mark."""
+        """Mark squares that differ from `before` and have no mark."""
         if before is None:
             return self
         squares = self.tokens.keys() | before.tokens.keys()

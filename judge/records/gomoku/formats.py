@@ -38,7 +38,7 @@ SIDE = 20
 
 
 def write_rec(record: FiveRecord) -> bytes:
-    """Write a finished game. Raises InputError unless the board is 20x20."""
+    """Raises InputError unless the board is 20x20."""
     need_board(record, "a .rec")
     if (record.width, record.height) != (SIDE, SIDE):
         raise InputError(
@@ -49,7 +49,7 @@ def write_rec(record: FiveRecord) -> bytes:
 
 
 def looks_like_rec(data: bytes) -> bool:
-    """Return whether two names precede a stone or, without stones, a result code."""
+    """Whether two names precede a stone or, without stones, a result code."""
     lines = [text for _, text in split_lines(head_of(data))]
     return len(lines) >= 3 and (is_move(lines[2]) or (len(lines) == 3 and is_code(lines[2])))
 
@@ -83,7 +83,7 @@ def _is_guess(data: bytes) -> bool:
     return encoding_of(data).is_guess
 
 
-# Tried last: two names before a stone are weaker proof than a header.
+# Last: two names before a stone are weaker proof than a header.
 GOMOKU_FORMATS = FileFormats(
     five_of,
     {

@@ -7,7 +7,7 @@ agents, colours and opening. The first matching row gives the kind of difference
     one game ends, the other continues  by its end: time is clock, the rules or a foul is rule, any other is blame
     same stones, different end          time and the rules: clock; the rules and a foul: rule; any other: blame
 
-GomocupJudge reports a program that exits as one that exceeded its time: a difference of blame.
+GomocupJudge reports a program's exit as exceeded time: a difference of blame.
 """
 
 import re
@@ -63,7 +63,7 @@ class _Game:
 
 
 def compare_played(directory: Path, contest: FinishedContest) -> ContestComparison:
-    """Compare the games of a directory with `contest`. Raises InputError."""
+    """Compare a directory's games with `contest`. Raises InputError."""
     rules = Gomoku.from_options(dict(contest.policy.game.options)).options
     known = {tuple(opening) for opening in contest.openings}
     ours = [game for each in contest.games if (game := _our_game(each)) is not None]
@@ -194,7 +194,7 @@ def _against(game: _Game, end: RulesEnd | None) -> str | None:
     record = game.record
     if end is None:
         claims = game.end in (BY_RULES, BY_FOUL) or record.outcome == "draw"
-        # GomocupJudge's files omit the forbidden stone; they only show that black was to move.
+        # GomocupJudge's files omit the forbidden stone.
         is_foul = game.end == BY_FOUL and record.outcome == "white" and len(record.moves) % 2 == 0
         return f"GomocupJudge: {game.said}; by judge's rules the game continues" if claims and not is_foul else None
     by_ours = f"by judge's rules {end.said} with stone {end.stone}"

@@ -1,7 +1,7 @@
-"""Reads the games of a finished GomocupJudge tournament: its `.psq` files and, if present, state.txt.
+"""Reads a finished GomocupJudge tournament: its `.psq` files and, if present, state.txt.
 
-Without state.txt the kind of end is known only as far as the stones show it. The files are untrusted: nothing is
-executed, links are not followed, and sizes are limited.
+Without state.txt the kind of end is known only from the stones. The files are untrusted: links are not followed, and
+sizes are limited.
 """
 
 import re
@@ -19,7 +19,6 @@ from judge.records.gomoku.record import FiveRecord, Outcome, outcome_on_board
 
 MAX_GAMES = 100_000
 LARGEST_GAME, LARGEST_STATE = 1 << 20, 32 << 20
-"""In bytes."""
 
 _NAME = re.compile(r"([0-9]{1,6})_([0-9]{1,6})_([0-9]{1,6})_([012])\.psq")
 _STATE = re.compile(
@@ -33,7 +32,7 @@ Place = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class TheirGame:
-    """A GomocupJudge game: file name, content, and its end in state.txt (None: unknown)."""
+    """A GomocupJudge game, and its end in state.txt (None: unknown)."""
 
     file: str
     record: FiveRecord
@@ -43,7 +42,7 @@ class TheirGame:
 
 
 def read_played(directory: Path) -> Sequence[TheirGame]:
-    """Return the games of a directory, sorted by file name. Raises InputError."""
+    """Return a directory's games, sorted by file name. Raises InputError."""
     if not directory.is_dir():
         raise InputError(f"{directory}: not a directory; give the one with the .psq files of a tournament")
     paths = sorted(path for path in directory.iterdir() if path.suffix == ".psq")

@@ -28,7 +28,7 @@ RATING = {"advantage": 0.0, "draw_elo": 0.01, "mean": 1600.0}
 MESSAGES, STATE, PGN, RESULT, TABLE = "message.txt", "state.txt", "result.pgn", "_result.txt", "_table.html"
 
 BY_RULES, BY_FOUL, BY_TIME, BY_ILLEGAL, BY_FAILURE = range(5)
-"""Codes in state.txt for how a game ended."""
+"""How a game ended, in state.txt."""
 
 _ENDS: Mapping[str, int] = {
     Verdict.WIN: BY_RULES,
@@ -44,7 +44,7 @@ MAX_MESSAGE_CHARACTERS = 2000
 
 
 def end_of(verdict: str) -> int:
-    """Return the state.txt code for a word of `Verdict`."""
+    """Return the state.txt code for a verdict."""
     return _ENDS.get(verdict, BY_FAILURE)
 
 
@@ -66,7 +66,7 @@ class _Player:
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """A game in state.txt. `winner`: player 1 or 2, 0 for a draw, None if not played."""
+    """`winner`: player 1 or 2, 0 for a draw, None if not played."""
 
     round: int
     players: tuple[int, int]

@@ -1,4 +1,4 @@
-"""Checks the stones and times of another manager's game against this judge's rules and clocks."""
+"""Checks another manager's game against this judge's rules and clocks."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from judge.referee.policy import ClockPolicy
 
 
 class RulesEnd(NamedTuple):
-    """The stone, from 1, that ends a game, the winner, and a description."""
+    """The stone, from 1, that ends a game, and the winner."""
 
     stone: int
     outcome: Outcome
@@ -21,7 +21,7 @@ class RulesEnd(NamedTuple):
 
 
 class ClockFinding(NamedTuple):
-    """A stone, from 1, that took longer than allowed. Times are in milliseconds."""
+    """A stone, from 1, that took too long, with times in milliseconds."""
 
     stone: int
     colour: int
@@ -31,7 +31,7 @@ class ClockFinding(NamedTuple):
 
 
 def judged(record: FiveRecord, opening: int, rule: Rule, drawn_at: int) -> RulesEnd | None:
-    """Return the end by this judge's rules; None if the game continues. The opening never ends a game."""
+    """Return the end by the rules, if any. The opening never ends a game."""
     board = GomokuBoard(record.width, record.height)
     for number, (x, y, _) in enumerate(record.moves):
         colour = number % 2
@@ -53,9 +53,9 @@ def judged(record: FiveRecord, opening: int, rule: Rule, drawn_at: int) -> Rules
 
 
 def first_overrun(record: FiveRecord, opening: int, clock: ClockPolicy) -> ClockFinding | None:
-    """Return the first stone that exceeded this judge's clocks.
+    """Return the first stone that exceeded the clocks.
 
-    First moves are allowed `start_ms` more, because GomocupJudge charges start-up to them.
+    First moves are allowed `start_ms` more: GomocupJudge charges start-up to them.
     """
     used = [0, 0]
     times: Sequence[int] = [ms for _, _, ms in record.moves]

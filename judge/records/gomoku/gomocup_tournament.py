@@ -6,7 +6,7 @@
 
 The directories are looked up in the file's parent directory and in its own. All files are untrusted: names cannot leave
 the directories, links are not followed, and sizes are limited. A remark reports values that GomocupJudge reads
-unexpectedly, such as `tournament = 0` as a round robin.
+unexpectedly.
 """
 
 import re
@@ -26,7 +26,7 @@ from judge.records.text_files import decode_file
 from judge.referee.policy import load_policy
 
 MAX_FILE_BYTES = 1 << 20
-"""In bytes, for the tournament file and the openings file."""
+"""For the tournament file and the openings file."""
 
 MAX_AGENTS, MOST_OPENINGS = 500, 1000
 
@@ -40,10 +40,10 @@ POLICIES: Mapping[int, tuple[str, Rule]] = {
     8: ("gomocup-caro:overline", Rule.CARO_OVERLINE),
     9: ("gomocup-caro", Rule.CARO),
 }
-"""Policy for each value of `rule`. Under other values GomocupJudge recognises no win."""
+"""Under other values of `rule` GomocupJudge recognises no win."""
 
 FAILURES = 0.1
-"""Share of its games that a program may fail in."""
+"""Share of games that a program may fail in."""
 
 _NUMBERS = {
     "time_turn": ("clock.turn_ms", 1, 7 * 86_400_000, "milliseconds"),
@@ -96,7 +96,7 @@ class _Tournament:
 
 
 def read_tournament(path: Path) -> ImportedContest:
-    """Return the contest that a file plans. Raises InputError."""
+    """Return the planned contest. Raises InputError."""
     file = _Tournament(path, _fields(path), [])
     for key in _REQUIRED:
         if key not in file.fields:
@@ -265,16 +265,13 @@ def _agents(file: _Tournament) -> tuple[ImportedAgent, ...]:
 
 
 def agent_name(file_name: str) -> str:
-    """Return a program's name in the tables: the file name without its ending.
-
-    Characters that agent names cannot have become `_`.
-    """
+    """Return a program's name: the file name without ending, with `_` for invalid characters."""
     stem = re.sub(r"(?<=.)\.[^.]*$", "", file_name)
     return re.sub(r"[^A-Za-z0-9._-]", "_", stem).lstrip(".")[:64] or "agent"
 
 
 def _pairs_left_out(file: _Tournament, words: Sequence[str]) -> None:
-    """With `rating_diff` GomocupJudge skips pairs of very different ratings; here all pairs play."""
+    """With `rating_diff` GomocupJudge skips unequal pairs; here all pairs play."""
     if file.fields.get("rating_diff", _Field(0, "0")).value in ("", "0"):
         return
     most = file.number("rating_diff", 0, 10_000, "Elo")

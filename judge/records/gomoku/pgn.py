@@ -42,17 +42,14 @@ NO_DATE = "????.??.??"
 _ISO_DATE = re.compile(r"^([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
 
 COLUMNS, ROWS = 26 + 26 * 26, 99
-"""Square names have one or two letters and one or two digits."""
+"""Limits of square names."""
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
 def write_pgn(record: FiveRecord) -> bytes:
-    """Write one game; concatenated games form a file.
-
-    Raises InputError for a board too large for square names.
-    """
+    """Write one game; concatenated games form a file. Raises InputError if the board is too large."""
     if record.width > COLUMNS or record.height > ROWS:
         raise InputError(
             f"PGN has names for {COLUMNS}x{ROWS} squares, this game is of a {record.width}x{record.height} board"
@@ -118,14 +115,14 @@ _BOARD = re.compile(r"([1-9][0-9]{0,2})x([1-9][0-9]?)")
 
 
 def looks_like_pgn(data: bytes) -> bool:
-    """Return whether the text begins with a tag."""
+    """Whether the text begins with a tag."""
     return _TAG.match(head_of(data)) is not None
 
 
 def read_pgn(data: bytes, source: str = "pgn") -> tuple[FiveRecord, ...]:
-    """Return the games of a file, in any encoding (`judge.records.text_files`).
+    """Return a file's games, in any encoding (`judge.records.text_files`).
 
-    Raises InputError for text outside the format, missing tags, an unknown result, or a stone that cannot be placed.
+    Raises InputError for text outside the format, missing tags, an unknown result, or an impossible stone.
     """
     games = tuple(_record(game, source) for game in _games(decode_file(data, source), source))
     if not games:
@@ -164,7 +161,7 @@ def _games(text: str, source: str) -> Iterator[_Game]:
             game = None
         game = game or _Game(line)
         if tag:
-            # PGN has two escapes. Any other backslash belongs to a path that a program wrote unescaped.
+            # PGN has two escapes. Other backslashes come from unescaped paths.
             value = re.sub(r'\\(["\\])', r"\1", token["value"]) if token["raw"] is None else token["raw"]
             game.tags[tag] = (line, value)
         elif token["end"]:
@@ -202,7 +199,7 @@ def _record(game: _Game, source: str) -> FiveRecord:
         rule=rule_word(game.tag("Rule")),
         names=(first or "?", second or "?") if first or second else None,
         outcome=outcome,
-        # A game with a winner was not void, even with a Termination of void.
+        # A game with a winner was not void.
         verdict="" if outcome and ended == Verdict.VOID else verdict_word(ended),
         event=game.tag("Event"),
         round=game.tag("Round"),

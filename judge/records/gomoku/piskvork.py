@@ -1,7 +1,7 @@
 """Shared parts of Piskvork's two formats: `x,y,ms` lines, safe names, and the result code.
 
-Stones of the opening have time 0, so the opening ends at the first stone with a time. A first played stone of 0 ms is
-written as 1. Lines end in CR LF. Output is ASCII; for input see `judge.records.text_files`.
+Stones of the opening have time 0, so it ends at the first stone with a time. A first played stone of 0 ms is written as
+1. Lines end in CR LF. Output is ASCII; for input see `judge.records.text_files`.
 
 The code gives how a game ended, not the winner: 0 by the rules, 15 by time, -2 by another fault (in both the side to
 move lost), -1 unknown. After code 0 the winner is read from the stones (`outcome_on_board`).
@@ -28,7 +28,7 @@ _CODES = {
     Verdict.MATCH_TIME: BY_TIME,
     Verdict.ILLEGAL: BY_FAULT,
     Verdict.UNREADABLE: BY_FAULT,
-    # Piskvork has no resignation. With code 0 a reader would expect a row of five.
+    # Piskvork has no resignation; code 0 promises a row of five.
     Verdict.RESIGNED: BY_FAULT,
     Verdict.MEMORY: BY_FAULT,
     Verdict.OUTPUT: BY_FAULT,
@@ -38,7 +38,7 @@ _CODES = {
 }
 
 Line = tuple[int, str]
-"""Line number in the file, from 1, and the stripped text."""
+"""Line number, from 1, and the stripped text."""
 
 _MOVE = re.compile(r"([0-9]{1,3})[ \t]*,[ \t]*([0-9]{1,3})(?:[ \t]*,[ \t]*(-?[0-9]{1,12}))?")
 _MOVE_START = re.compile(r"[+-]?[0-9]+[ \t]*,")
@@ -49,7 +49,7 @@ _CODE = re.compile(r"-?[0-9]{1,9}")
 
 
 def encode(lines: Iterable[str]) -> bytes:
-    """Return the file of these lines."""
+    """Return these lines' file."""
     return "".join(f"{line}\r\n" for line in lines).encode("ascii")
 
 
@@ -62,21 +62,20 @@ def move_lines(record: FiveRecord, first: int) -> Sequence[str]:
 
 
 def name_lines(record: FiveRecord) -> Sequence[str]:
-    """Return a line each for black and white."""
+    """Return black's and white's lines."""
     return [safe_name(name) for name in record.names or ("", "")]
 
 
 def safe_name(name: str) -> str:
-    """Return `name` as a line that cannot be read as anything else.
-
-    The first character is a letter or `_`: Piskvork would consume a digit after the moves.
+    """Return `name` as a line that cannot be read as anything else. It begins with a letter or `_`: Piskvork would
+    consume a digit after the moves.
     """
     safe = piskvork_name(name)
     return (safe if re.match(r"[A-Za-z_]", safe) else f"_{safe}")[:MAX_NAME_CHARACTERS].rstrip()
 
 
 def piskvork_name(text: str) -> str:
-    """Keep letters, digits, blanks and `_.+()#@-`. Accents are removed; every other character becomes `_`."""
+    """Keep letters, digits, blanks and `_.+()#@-`, without accents; others become `_`."""
     plain = unicodedata.normalize("NFKD", text[:MAX_NAME_CHARACTERS])
     letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
     words = " ".join(letters.split())[:MAX_NAME_CHARACTERS]
@@ -103,32 +102,29 @@ def _winner_if_to_move_lost(record: FiveRecord) -> Outcome:
 
 
 def split_lines(text: str) -> list[Line]:
-    """Return the lines that are not blank. `text` must have LF line ends."""
+    """Return the lines that are not blank. Line ends must be LF."""
     # str.splitlines would also split at control characters.
     numbered = enumerate(text.split("\n"), 1)
     return [(number, line.strip(" \t")) for number, line in numbered if line.strip(" \t")]
 
 
 def is_move(text: str) -> bool:
-    """Return whether a line is a stone."""
+    """Whether a line is a stone."""
     return _MOVE.fullmatch(text) is not None
 
 
 def is_broken_move(text: str) -> bool:
-    """Return whether a line starts like a stone; names cannot."""
+    """Whether a line starts like a stone; names cannot."""
     return _MOVE_START.match(text) is not None
 
 
 def is_code(text: str) -> bool:
-    """Return whether a line is a result code."""
+    """Whether a line is a result code."""
     return _CODE.fullmatch(text) is not None
 
 
 def read_moves(lines: Sequence[Line], first: int, laying: Laying) -> tuple[tuple[Move, ...], int]:
-    """Return the leading stones of `lines` and the length of the opening.
-
-    A stone without a time was played.
-    """
+    """Return the leading stones, and the length of the opening. A stone without a time was played."""
     opening = 0
     for number, text in lines:
         match = _MOVE.fullmatch(text)
@@ -141,7 +137,7 @@ def read_moves(lines: Sequence[Line], first: int, laying: Laying) -> tuple[tuple
 
 
 def ended(record: FiveRecord, code: int | None) -> FiveRecord:
-    """Return `record` with the outcome and verdict of a code. A missing code counts as 0."""
+    """Return `record` with a code's outcome and verdict. A missing code is 0."""
     outcome: Outcome = ""
     verdict = ""
     if code in (BY_RULES, None):

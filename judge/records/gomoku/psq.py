@@ -41,16 +41,13 @@ from judge.records.text_files import decode_file, head_of
 
 
 def write_psq(record: FiveRecord) -> bytes:
-    """Return a finished game as Piskvork writes it. Raises InputError if the board is unknown."""
+    """Return a game as Piskvork writes it. Raises InputError for an unknown board."""
     names = [] if record.names is None else name_lines(record)
     return encode([*_header_and_moves(record), *names, str(code_of(record))])
 
 
 def write_psq_gomocupjudge(record: FiveRecord) -> bytes:
-    """Return a finished game as GomocupJudge writes it; without the last line if the winner is unknown.
-
-    Raises InputError as `write_psq`.
-    """
+    """Return a game as GomocupJudge writes it, without last line if the winner is unknown. Raises as `write_psq`."""
     lines = [*_header_and_moves(record), *name_lines(record), str(UNKNOWN)]
     if record.outcome:
         winner = 1 if record.outcome == WINNERS[record.opening & 1] else 2
@@ -60,7 +57,7 @@ def write_psq_gomocupjudge(record: FiveRecord) -> bytes:
 
 def _header_and_moves(record: FiveRecord) -> Sequence[str]:
     need_board(record, "a .psq")
-    # Gomocup's records have 11:11. To Piskvork it means that both players are programs.
+    # 11:11 as in Gomocup's records: both players are programs.
     return [f"Piskvorky {record.width}x{record.height}, 11:11, 0", *move_lines(record, 1)]
 
 
@@ -72,7 +69,7 @@ _FOOTER = re.compile(r"([012])\s*,\s*(.*)", re.DOTALL)
 
 
 def looks_like_psq(data: bytes) -> bool:
-    """Return whether the text begins with the header's first word."""
+    """Whether the text begins with the header's first word."""
     return head_of(data).lstrip().startswith("Piskvorky")
 
 
@@ -80,8 +77,8 @@ def read_psq(data: bytes, source: str = "psq") -> FiveRecord:
     """Read a game written by this judge, Piskvork, GomocupJudge or by hand.
 
     Accepts any line end, blank lines, moves without times, and missing names, code and last line. Raises InputError for
-    a missing header, a square off the board or occupied, or an unknown line. A losing stone on an occupied square,
-    which GomocupJudge keeps as the last move, is dropped.
+    a missing header, a square off the board or occupied, or an unknown line. A last, losing stone on an occupied
+    square, which GomocupJudge keeps, is dropped.
     """
     (number, text), *lines = split_lines(decode_file(data, source)) or [(1, "")]
     header = _HEADER.fullmatch(text)

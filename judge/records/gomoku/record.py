@@ -1,6 +1,6 @@
-"""A finished five-in-a-row game, independent of any file format.
+"""A finished five-in-a-row game, independent of file formats.
 
-Its text is untrusted: readers and writers reduce it to one printable line (`judge.base.text.one_line`).
+Its text is untrusted: it is reduced to one printable line (`judge.base.text.one_line`).
 """
 
 import re
@@ -25,7 +25,7 @@ Outcome = Literal["black", "white", "draw", ""]
 WINNERS: tuple[Outcome, Outcome] = ("black", "white")
 
 NEAR_FULL = 25
-"""Number of empty squares at which Piskvork draws any game, and Gomocup a renju game."""
+"""Empty squares at which Piskvork draws any game, and Gomocup a renju game."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +33,8 @@ class FiveRecord:
     """A finished game. Stones alternate in colour; the first is black.
 
     `width` and `height` are 0 and `moves` is empty if only the result is known. The first `opening` moves are the
-    opening. `rule` is a word of `Rule`, `verdict` one of `Verdict`; `names` are (black, white). Empty text, and None
-    for `names`, mean unknown.
+    opening. `rule` is a word of `Rule`, `verdict` one of `Verdict`; `names` are (black, white). Empty text and None
+    mean unknown.
     """
 
     width: int
@@ -51,12 +51,12 @@ class FiveRecord:
 
     @property
     def has_board(self) -> bool:
-        """Return whether the board is known."""
+        """Whether the board is known."""
         return self.width > 0 and self.height > 0
 
 
 class Laying:
-    """Collects stones and checks that each is on the board and on an empty square."""
+    """Collects stones on empty squares of the board."""
 
     def __init__(self, width: int, height: int, source: str, say: Callable[[int, int], str]) -> None:
         self.moves: list[Move] = []
@@ -65,7 +65,7 @@ class Laying:
         self._stones: dict[Square, int] = {}
 
     def add(self, x: int, y: int, ms: int, line: int, text: str) -> None:
-        """Add the next stone. Raises InputError if it cannot be placed."""
+        """Add a stone. Raises InputError if it cannot be placed."""
         if not (0 <= x < self._width and 0 <= y < self._height):
             last = self._say(self._width - 1, self._height - 1)
             raise InputError(
@@ -83,7 +83,7 @@ class Laying:
 
 
 def rule_word(text: str) -> str:
-    """Return the rule for its word or its INFO rule number; empty for any other text."""
+    """Return the rule for its word or INFO rule number; else empty."""
     word = text.strip().lower()
     words = {str(number): name for name, number in RULE_BITS.items()} | {r: r for r in RULE_BITS}
     return words.get(word, "")
@@ -95,15 +95,15 @@ def verdict_word(text: str) -> str:
 
 
 def iso_date(text: str) -> str:
-    """Convert a PGN date with dots to one with dashes."""
+    """Convert a PGN date."""
     return re.sub(r"^([0-9]{4})\.([0-9]{2})\.([0-9]{2})(?![0-9])", r"\1-\2-\3", text)
 
 
 def outcome_on_board(record: FiveRecord) -> Outcome:
     """Return the winner of a game that ended by its rules, as far as the stones show it.
 
-    Exactly five through the last stone win under every rule; a longer row may be a foul, so it proves nothing. Without
-    a row, at most 25 empty squares mean a draw.
+    Exactly five through the last stone win under every rule; a longer row may be a foul. Without a row, at most 25
+    empty squares mean a draw.
     """
     board = GomokuBoard(record.width, record.height)
     at = -1
@@ -119,7 +119,7 @@ def outcome_on_board(record: FiveRecord) -> Outcome:
 
 
 def need_board(record: FiveRecord, form: str) -> None:
-    """Raise InputError for a record without a board, which only PGN supports."""
+    """Raise InputError without a board, which only PGN supports."""
     if not record.has_board:
         names = " - ".join(map(quote, record.names or ("?", "?")))
         raise InputError(f"{names}: only the result is known, and {form} needs the moves; use pgn")

@@ -1,6 +1,5 @@
-"""Replays a five-in-a-row record from its transcript.
-
-The stones come from the game: one answer may place several stones, swap colours, or offer stones that are never placed.
+"""Replays a five-in-a-row record from its transcript: one answer may place several stones, swap colours, or offer
+stones that are never placed.
 """
 
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from judge.referee.transcript import unseal
 
 
 class LaidPly(NamedTuple):
-    """An answer, and the indices in the game's `stones` that it placed."""
+    """An answer, and the indices in `stones` that it placed."""
 
     ply: Ply
     stones: range
@@ -45,7 +44,7 @@ def _replay(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
     if not isinstance(referee.game, Gomoku):
         raise InputError(f"a record of {file.record.spec.policy.game.name}, not of five in a row")
     game = referee.game
-    # The transcript of a void game may end anywhere.
+    # It may end anywhere.
     with suppress(InputError) if file.record.verdict is Verdict.VOID else nullcontext():
         referee.play()
     spans = pairwise([*laid_before, len(game.stones)])
@@ -53,10 +52,7 @@ def _replay(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
 
 
 def five_of(file: RecordFile) -> FiveRecord:
-    """Convert a record for the file formats. Raises InputError as `replay_gomoku`.
-
-    The first stone of an answer has its time in whole milliseconds.
-    """
+    """Convert a record; raises as `replay_gomoku`. An answer's first stone has its time in whole milliseconds."""
     game, plies = replay_gomoku(file)
     record = file.record
     times = [0] * len(game.stones)

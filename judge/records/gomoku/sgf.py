@@ -46,20 +46,17 @@ _SUFFIXES = {
     Verdict.TURN_TIME: "T",
     Verdict.MATCH_TIME: "T",
 }
-"""Suffix after `B+` in RE for each verdict; F for all others."""
+"""Suffix after `B+` in RE; F for all others."""
 
 _VERDICTS = {"R": Verdict.RESIGNED, "T": Verdict.TURN_TIME}
-"""Verdict for the letter after `B+` without a verdict in GC."""
+"""By the letter after `B+`, without a verdict in GC."""
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
 def write_sgf(record: FiveRecord) -> bytes:
-    """Write a finished game; concatenated games form a collection.
-
-    Raises InputError if the board is unknown or too large.
-    """
+    """Write a game; concatenated games form a collection. Raises InputError if the board is unknown or too large."""
     need_board(record, "SGF")
     if max(record.width, record.height) > LARGEST:
         raise InputError(
@@ -126,14 +123,14 @@ _WON = re.compile(r"([BW])\s*\+\s*(.?)", re.IGNORECASE)
 
 
 def looks_like_sgf(data: bytes) -> bool:
-    """Return whether the text begins with a game."""
+    """Whether the text begins with a game."""
     return _TREE.match(head_of(data).lstrip()) is not None
 
 
 def read_sgf(data: bytes, source: str = "sgf") -> tuple[FiveRecord, ...]:
-    """Return the games of a collection, main lines only.
+    """Return a collection's games, main lines only.
 
-    Raises InputError for another game, a missing size, a stone that cannot be placed, or an unknown encoding.
+    Raises InputError for another game, a missing size, an impossible stone, or an unknown encoding.
     """
     encoding = sgf_encoding(data, source)
     trees = list(_games(_words(decode_file(data, source, encoding), source)))
@@ -165,7 +162,7 @@ def _declared(text: str, source: str) -> tuple[int, str]:
                 return line, value.strip()
     except InputError:
         pass
-    # In multi-byte encodings the second byte of a character may be a bracket or a backslash.
+    # In multi-byte encodings a second byte may be a bracket or a backslash.
     if not text.isascii() and (match := _ENCODING.search(text)):
         return text.count("\n", 0, match.start()) + 1, match[1].strip()
     return 0, ""
@@ -191,7 +188,7 @@ def _codec(name: str, source: str, line: int) -> str:
 
 
 def _property_name(word: str) -> str:
-    """Return the capitals of a name: FF[1] to FF[3] allow spelled-out names (GaMe)."""
+    """FF[1] to FF[3] allow spelled-out names (GaMe)."""
     return "".join(letter for letter in word if letter.isupper())
 
 

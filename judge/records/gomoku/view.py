@@ -1,4 +1,4 @@
-"""Board views of five-in-a-row games, and the steps of a game file."""
+"""Board views of five-in-a-row games, and a file's steps."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from judge.records.views import BoardView, Mark, Surface, Token
 
 
 def stones_view(game: Gomoku) -> BoardView:
-    """Return a view with numbered stones; the winning row and offered fifth stones are marked."""
+    """Return a view with numbered stones; winning row and offered fifth stones are marked."""
     bare = bare_stones_view(game.width, game.height, game.stones, game.dead)
     return replace(
         bare, seats=(game.black, 1 - game.black), marks={**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)}
@@ -61,7 +61,7 @@ def _run(own: set[Square], start: Square, dx: int, dy: int) -> list[Square]:
 
 
 def first_game(data: bytes, source: str) -> Stepped:
-    """Return the first game of a file. Raises InputError."""
+    """Return a file's first game. Raises InputError."""
     game = GOMOKU_FORMATS.read(data, source)[0]
     if not game.has_board:
         raise InputError(f"{source}: it holds results alone, no moves")

@@ -28,7 +28,7 @@ from judge.games.quantum_chess.words import is_announcement
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """A line with its time. `line` is its number in the file, 0 without a file."""
+    """A line with its time. `line` is its number, 0 without a file."""
 
     when: datetime
     text: str
@@ -37,10 +37,7 @@ class Logged:
 
 @dataclass(frozen=True, slots=True)
 class QchessLog:
-    """Content of a log. `started` is the time in the first line.
-
-    `result` is None if the log breaks off. `is_closed`: it ends with `# EOF`.
-    """
+    """A log. `started` is the first line's time, `result` None if it breaks off. `is_closed`: it ends with `# EOF`."""
 
     started: datetime
     names: tuple[str, str]
@@ -52,7 +49,7 @@ class QchessLog:
 
 
 def write_log(log: QchessLog) -> bytes:
-    """Return a full or short log, byte for byte as the manager writes it."""
+    """Return a log, byte for byte as the manager writes it."""
     announced = log.events if log.result is None else (*log.events, log.result)
     opening = "Short log updated" if log.is_short else "Log starts"
     lines = [
@@ -86,9 +83,9 @@ _RESULT = re.compile(r"(?:white|black)(?: .*)?|DRAW")
 
 
 def read_log(data: bytes, source: str = "log") -> QchessLog:
-    """Read a full or short log. Of several concatenated short logs the last is returned.
+    """Read a log. Of several concatenated short logs the last is returned.
 
-    Raises InputError for an unknown line or an announcement after the final result.
+    Raises InputError for an unknown line or an announcement after the result.
     """
     reader = _Reader(source)
     for number, line in enumerate(data.decode("latin-1").split("\n"), 1):

@@ -1,7 +1,7 @@
 """Converts between Quantum Chess logs and games.
 
-A log has all random choices and both seats' answers, so it can be replayed and checked against the rules. A finished
-game gives the log that the UCC manager of 2013 would have written.
+A log has all random choices and answers, so it can be replayed and checked. A finished game gives the log that the UCC
+manager of 2013 would have written.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -49,18 +49,18 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A replayed game in its last position. `fault` is the agent fault that ended it, if any."""
+    """A game in its last position. `fault` is the agent fault that ended it, if any."""
 
     game: QuantumChess
     answers: tuple[Answered, ...]
     fault: AgentFault | None
 
     def replies(self, seat: int) -> list[Reply]:
-        """Return one seat's answers in order."""
+        """Return a seat's answers in order."""
         return [answered.reply for answered in self.answers if answered.seat == seat]
 
     def chance(self) -> Callable[[Request], Reply]:
-        """Return a function that gives the log's random choices in order; RuntimeError at their end."""
+        """Return a function that gives the random choices in order; RuntimeError at their end."""
         drawn: Iterator[Reply] = iter(self.replies(NATURE))
 
         def answer(request: Request) -> Reply:
@@ -73,7 +73,7 @@ class Replayed:
 
 
 def qchess_options(log: QchessLog) -> dict[str, Any]:
-    """Return a log's game options: a standard start as variant, any other board as position."""
+    """Return the options: a standard start as variant, any other board as position."""
     board = {(piece.x, piece.y): piece for piece in log.board}
     if board == {(piece.x, piece.y): piece.placed() for piece in classical_pieces()}:
         return {"variant": "classical"}
@@ -87,7 +87,7 @@ def qchess_options(log: QchessLog) -> dict[str, Any]:
 def replay_qchess_log(log: QchessLog, source: str = "log", options: Mapping[str, Any] | None = None) -> Replayed:
     """Replay a log. Raises InputError naming the line that contradicts the rules.
 
-    `options` override those of the log. A log does not contain the limits and `illegal`.
+    `options` override the log, which lacks the limits and `illegal`.
     """
     return _Replayer(log, source, qchess_options(log) | dict(options or {})).replayed()
 
@@ -131,7 +131,7 @@ class _Replayer:
         self._answers += [Answered(who, r) for who, r in zip((seat, NATURE), replies, strict=False)]
 
     def _lose_turns_before(self, said: Logged) -> None:
-        """Lost turns leave no line: infer them where the next line does not fit the request."""
+        """They leave no line: infer them where the next line does not fit."""
         while self._game.end is None:
             match self._game.pending():
                 case Destination() if not MOVED.fullmatch(said.text):
@@ -228,7 +228,7 @@ class Moments:
 
 
 def qchess_log(record: GameRecord) -> QchessLog:
-    """Return a game's log. An answer's time is the start plus all time charged until then."""
+    """Return a game's log. Times are the start plus all time charged until then."""
     started = datetime.fromisoformat(record.started_at)
     charged, moments = 0.0, []
     for ply in record.plies:
@@ -255,7 +255,7 @@ def keep_log(
     fault: AgentFault | None,
     moments: Moments,
 ) -> QchessLog:
-    """Play `game` with the seats' answers in order, and return its log."""
+    """Play `game` with the answers in order, and return its log."""
     events = [Logged(moments.started, text) for text in game.options.played]
     _answer_chance(game, chance)
     board = game.options.position or game.board.placed()

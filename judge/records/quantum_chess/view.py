@@ -1,4 +1,4 @@
-"""Board views of Quantum Chess games, and the steps of a UCC manager's log."""
+"""Board views of Quantum Chess games, and a log's steps."""
 
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.board import SIZE, UNKNOWN, Piece
@@ -10,7 +10,7 @@ from judge.records.views import BoardView, Face, Surface, Token
 
 
 def chess_view(game: QuantumChess, seat: int | None = None) -> BoardView:
-    """Return a view with both types of each undecided piece. Hidden types are hidden from both seats."""
+    """Return a view with both types of undecided pieces. Hidden types are hidden from both seats."""
     names = tuple(map(str, range(SIZE)))
     shows_all = seat is None
     tokens = {(piece.x, piece.y): _piece(piece, shows_all) for piece in game.board.pieces}

@@ -31,7 +31,7 @@ SHORT = ("RED", "BLU")
 def write_log(game: Stratego, names: tuple[str, str], reply_s: float = 2.0, verbatim: bool = False) -> bytes:
     """Write the log of a game, finished or not.
 
-    `names` are (RED, BLUE). `reply_s` is the time limit, named after a timeout. `verbatim` keeps control characters.
+    `reply_s` is the time limit, named after a timeout. `verbatim` keeps control characters.
     """
     words = [one_word(name) for name in names]
     is_2011 = game.options.words == "2011"
@@ -75,7 +75,7 @@ def _reason(game: Stratego, reply_s: float) -> str:
 
 
 class HalfMoveLine(NamedTuple):
-    """A half-move. `number` is the line in the file, from 1; `text` follows the colon."""
+    """`number` is the line in the file, from 1; `text` follows the colon."""
 
     number: int
     turn: int
@@ -95,7 +95,7 @@ class ResultLine(NamedTuple):
 
     @property
     def points_word(self) -> str:
-        """Return the row of the policy's points; BOTH_ILLEGAL only for two bad set-ups."""
+        """Row of the policy's points; BOTH_ILLEGAL only for two bad set-ups."""
         if self.colour == "BOTH":
             return "BOTH_ILLEGAL"
         # In 2011 a single bad set-up was also called BOTH_ILLEGAL, with the offender's name.
@@ -104,7 +104,7 @@ class ResultLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StrategoLog:
-    """Content of a log. `setups` are four rows per side, None for a bad set-up."""
+    """`setups` are four rows per side, None for a bad one."""
 
     source: str
     names: tuple[str, str]
@@ -136,9 +136,9 @@ def read_result(line: str) -> ResultLine | None:
 
 
 def read_log(data: bytes, source: str = "log") -> StrategoLog:
-    """Read a log written by this judge or by UCC's managers of 2011 and 2012.
+    """Read a log by this judge or by UCC's managers of 2011 and 2012. Raises InputError.
 
-    A log may break off during play, and may have traces of a dead agent after its end. Raises InputError.
+    It may break off during play, and may have traces of a dead agent after its end.
     """
     return _Reader(data, source).read()
 
@@ -184,8 +184,8 @@ class _Reader:
             match = _HALF_MOVE.fullmatch(line)
             if match is None:
                 raise self._error("a half-move is written such as 1 RED: 0 3 DOWN OK")
-            # A manager that notices a dead agent ends within its last line. An agent may write the same words, but then
-            # more lines follow.
+            # A manager that notices a dead agent ends within its last line. After an agent's own such words more lines
+            # follow.
             end = _END.fullmatch(match[3]) if self._next >= len(self._lines) else None
             text = match[3] if end is None else ""
             half_moves.append(HalfMoveLine(self._next, int(match[1]), SHORT.index(match[2]), text))

@@ -1,7 +1,4 @@
-"""Replays a Stratego log or record by the rules and checks the result.
-
-Random choices come from the log's fights or the record's seed.
-"""
+"""Replays a Stratego log or record by the rules and checks the result, with the log's or the seed's random choices."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +17,7 @@ _OUTCOME = re.compile(r"(.*) (OK|ILLEGAL|FLAG|VICTORY_FLAG|VICTORY_ATTRITION|(?:
 
 
 def stratego_options(log: StrategoLog, rules: str = "stratego-2012") -> StrategoOptions:
-    """Return a log's options: a named rule set with the log's limit and tolerance."""
+    """Return a named rule set with the log's limit and tolerance."""
     base = RULES[rules]
     last = log.result.outcome if log.result else ""
     reached_limit = log.result is not None and last in ("DRAW_DEFAULT", "INTERNAL_ERROR")
@@ -37,7 +34,7 @@ def stratego_options(log: StrategoLog, rules: str = "stratego-2012") -> Stratego
 
 
 def replay_stratego_log(log: StrategoLog, options: StrategoOptions | None = None) -> Stratego:
-    """Replay the game of a log. Raises InputError where the rules and the log differ."""
+    """Replay a log. Raises InputError where the rules differ."""
     game = Stratego(options or stratego_options(log))
     for step in log_answers(log, game):
         if isinstance(step, AgentFault):
@@ -50,10 +47,7 @@ def replay_stratego_log(log: StrategoLog, options: StrategoOptions | None = None
 
 
 def log_answers(log: StrategoLog, game: Stratego) -> Iterator[Reply | AgentFault]:
-    """Yield the replies, tosses and agent faults to apply to `game` until it ends.
-
-    Raises InputError if the log ends before the game does.
-    """
+    """Yield what to apply to `game` until it ends. Raises InputError if the log ends first."""
     while game.end is None:
         request = game.pending()
         if isinstance(request, SetupRow):
@@ -77,7 +71,7 @@ def log_answers(log: StrategoLog, game: Stratego) -> Iterator[Reply | AgentFault
 
 
 def _answer_of(log: StrategoLog, line: HalfMoveLine, options: StrategoOptions) -> Reply | AgentFault:
-    """Return the reply, or the fault that prevented it. A reply that is not a move has no outcome."""
+    """A reply that is not a move has no outcome."""
     is_last = line is log.half_moves[-1]
     if not line.text and is_last and log.reason != UNINTELLIGIBLE:
         died = log.reason.startswith("SIGPIPE")
@@ -134,13 +128,13 @@ def _check_end(log: StrategoLog, game: Stratego) -> None:
 
 
 def log_of_record(record: GameRecord) -> bytes:
-    """Return the log of a record's game."""
+    """Return a record's log."""
     names = (record.seats[0].name, record.seats[1].name)
     return write_log(game_of_record(record), names, record.spec.policy.clock.turn_ms / 1000)
 
 
 def game_of_record(record: GameRecord) -> Stratego:
-    """Replay the game of a record from its answers. A void game has no end."""
+    """Replay a record's answers. A void game has no end."""
     game = Stratego.from_options(record.spec.game_options())
     chance = nature(record.spec.seed)
     plies = list(reversed(record.plies))

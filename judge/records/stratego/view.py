@@ -1,4 +1,4 @@
-"""Board views of Stratego games, and the steps and rules of a UCC manager's log."""
+"""Board views of Stratego games, and a log's steps and rules."""
 
 from functools import lru_cache
 
@@ -49,7 +49,7 @@ RULE_SETS = ("stratego-2012", "stratego-2011", "stratego-seed")
 
 
 def rules_of(log: StrategoLog) -> tuple[str, Stratego]:
-    """Return the first rule set that fits the log, which does not name it, and the game."""
+    """Return the first rule set that fits the log, and the game."""
     objections = []
     for rules in RULE_SETS:
         try:
