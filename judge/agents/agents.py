@@ -1,6 +1,6 @@
 """Stages agents by name or path, and checks the manifest.
 
-The caller's directory is never mounted: an agent plays from a copy, identified by its digest.
+An agent plays from a copy of its directory, identified by its digest.
 """
 
 import errno
@@ -46,14 +46,13 @@ from judge.referee.policy import Policy, runtime_of
 from judge.referee.spec import SeatSpec
 
 ME = "me"
-"""The agent name of a human player."""
+"""A human player."""
 PERSONS = (ME, "human", "@human")
-"""Reserved words for humans; a program with such a file name needs a path."""
+"""Words for humans; a program with such a file name needs a path."""
 MANIFEST = "agent.toml"
 _NEAR_MANIFEST = frozenset(
     {f"{MANIFEST}.txt", f"{MANIFEST}.toml", f"{MANIFEST}.tml", "agents.toml", "agent.tml", "agent.toml_", "agent-toml"}
 )
-"""In lower case."""
 INFO = "info"
 WINE = "wine"
 """The runtime for Windows programs, and its launcher."""
@@ -62,13 +61,13 @@ MONO = "mono"
 PYTHON_2 = "python2"
 """As `WINE`, for Python 2."""
 ARCHIVES = frozenset({".zip", ".tar", ".tgz", ".txz", ".tzst", ".gz", ".xz", ".zst", ".7z", ".rar"})
-"""File endings of archives, which only `judge submit` handles."""
+"""Archives, which only `judge submit` handles."""
 MAX_TEXT_BYTES = 1 << 16
 """Maximum size of agent.toml and `info` files."""
 MAX_WORDS = 256
-"""Maximum number of words in a command or in `[build]` flags."""
+"""Words in a command or in `[build]` flags."""
 MAX_WORD_BYTES = 4096
-"""Maximum length of such a word, as for paths."""
+"""Bytes per word, as for paths."""
 MAX_FILES = 10_000
 MAX_BYTES = 1 << 30
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
@@ -102,26 +101,25 @@ class SentManifest(AgentManifest):
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A staged agent: its manifest, its directory and its digest."""
+    """A staged agent."""
 
     manifest: AgentManifest
     program: Path
     digest: str
     executables: tuple[str, ...] = ()
-    """Programs of an archive without a manifest; the game selects one."""
+    """Programs without a manifest; the game selects one."""
     own_name: str = ""
-    """Name in its own files, if a contest renamed it."""
+    """Name in its files, if a contest renamed it."""
 
     def calls_itself(self, policy: Policy) -> str:
-        """Return its own name, also that of its temporary folder: from its `pbrain-` program, else from its files.
-
-        A name given by a contest does not change it.
+        """Return its own name, also that of its temporary folder: from its `pbrain-` program, else from its files,
+        never the contest's.
         """
         called = own_name(self._command(policy))
         return fit_name(called) if called else self.own_name or self.manifest.name
 
     def seat(self, policy: Policy) -> SeatSpec:
-        """Return the agent's seat. Raises InputError if the policy does not admit its runtime."""
+        """Return its seat. Raises InputError if the policy does not admit its runtime."""
         manifest = self.manifest
         ending = {} if manifest.line_ending is None else {"line_ending": manifest.line_ending}
         try:
@@ -175,7 +173,7 @@ def stage_agent(named: str, staging: Path) -> Agent:
 
 
 def agent_not_found(named: str) -> InputError:
-    """Return the error for an unknown agent."""
+    """Return the error."""
     near = nearest(named, house_agent_names()) or ["house-strong"]
     return InputError(
         f"unknown agent {named!r}: give the path of an executable, a directory with "
@@ -184,7 +182,7 @@ def agent_not_found(named: str) -> InputError:
 
 
 def refuse_person(named: str) -> None:
-    """Raise InputError if `named` means a human."""
+    """Raise InputError for a human."""
     if named.lower() in PERSONS:
         raise InputError(
             f"{named}: a person plays only in `judge match`, and is called {ME} there: judge match {ME} AGENT; "
@@ -198,10 +196,7 @@ def read_manifest(path: Path) -> AgentManifest:
 
 
 def read_sent_manifest(path: Path) -> AgentManifest:
-    """Read the manifest of submitted files: with `[build]` and no command, the name may be missing.
-
-    Raises InputError like `read_manifest`.
-    """
+    """Read a submitted manifest, as `read_manifest`: with `[build]` and no command, the name may be missing."""
     document = _document(path)
     if "build" not in document or "command" in document:
         return read_manifest(path)
@@ -217,12 +212,12 @@ def _document(path: Path) -> dict[str, Any]:
 
 
 def manifest_text(path: Path) -> str:
-    """Return the text of an agent.toml without byte order mark. Raises InputError."""
+    """Return an agent.toml without byte order mark. Raises InputError."""
     return read_text(path, "an agent.toml", MAX_TEXT_BYTES)
 
 
 def program_digest(program: Path) -> str:
-    """Return the SHA-256 over all files' names, executable bits and contents, ordered by name."""
+    """Return the SHA-256 over files' names, executable bits and contents, ordered by name."""
     digest = hashlib.sha256()
     for path in sorted(program.rglob("*")):
         if path.is_file():
@@ -234,7 +229,7 @@ def program_digest(program: Path) -> str:
 
 
 def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
-    """Such words make the start fail, which would look like a host failure."""
+    """Such words make the start fail, which looks like a host failure."""
     for field, word in words_in(manifest.model_dump(exclude={"description"})):
         odd = next((c for c in word if unicodedata.category(c) == "Cc"), "")
         if odd:
@@ -295,7 +290,7 @@ def _manifest_of_directory(source: Path) -> AgentManifest:
 
 
 def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
-    """Insert `wine` before a Windows program. Raises InputError if it is unsuitable."""
+    """Insert `wine` before a Windows program. Raises InputError."""
     words = manifest.command[1:] if manifest.command[0] == WINE else manifest.command
     for word in words:
         path = word.replace("\\", "/")
@@ -314,7 +309,7 @@ def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
 
 
 def refuse_misnamed_manifest(source: Path) -> None:
-    """Raise InputError for a directory with a misspelt agent.toml."""
+    """Raise InputError for a misspelt agent.toml."""
     if (source / MANIFEST).exists() or not source.is_dir():
         return
     for path in sorted(source.iterdir()):
@@ -325,7 +320,7 @@ def refuse_misnamed_manifest(source: Path) -> None:
 
 
 def nothing_plays(source: Path) -> str:
-    """Return why nothing in a directory can be played."""
+    """Return why a directory cannot play."""
     files = [path for path in own_paths(source) if path.is_file()]
     for path in files:
         if is_lfs_pointer(path):
@@ -371,7 +366,7 @@ def read_info(path: Path) -> AgentManifest:
     """Read an `info` file of the UCC contests of 2012 and 2013. Raises InputError naming the line.
 
     Line 1: the program, relative to the directory, with arguments if the contest allowed them; 2: the author; 3: the
-    language; the rest: a description. The agent has the directory's name.
+    language; the rest: a description. The directory names the agent.
     """
     words = info_words(path)
     lines = _lines_of(path)
@@ -392,7 +387,7 @@ def read_info(path: Path) -> AgentManifest:
 
 
 def info_words(path: Path) -> list[str]:
-    """Return the first line of an `info` file: the program and arguments. Raises InputError."""
+    """Return an `info` file's program and arguments. Raises InputError."""
     try:
         words = shlex.split("".join(_lines_of(path)[:1]))
     except (OSError, ValueError) as error:
@@ -439,17 +434,17 @@ def _manifest_of_file(source: Path) -> AgentManifest:
 
 
 def is_name(text: str) -> bool:
-    """Whether this is a valid agent name."""
+    """Whether an agent name is valid."""
     return _NAME.fullmatch(text) is not None
 
 
 def fit_name(text: str) -> str:
-    """Convert a text to a valid agent name."""
+    """Make a valid agent name."""
     return re.sub(r"[^A-Za-z0-9._-]", "_", text).lstrip(".")[:64] or "agent"
 
 
 def _new_directory(staging: Path, name: str) -> Path:
-    """Readable by any user, because the agent runs as another."""
+    """Any user can read it: the agent runs as another."""
     number = sum(1 for _ in staging.iterdir())
     path = staging / f"{number}-{name}"
     path.mkdir(mode=0o755)

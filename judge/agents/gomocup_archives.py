@@ -17,11 +17,11 @@ _ENDING = re.compile(r"\.(?:exe|py|jar)$", re.IGNORECASE)
 
 _RULES = ("freestyle", "standard", "renju", "caro")
 _PURPOSE = re.compile(rf"_({'|'.join(_RULES)})(?:-([0-9]{{1,2}}))?$|_()([0-9]{{1,2}})$", re.IGNORECASE)
-"""At the end of a name: a rule, a rule and a size, or a size."""
+"""A rule, a rule and a size, or a size."""
 
 
 def brain_name(executable: str) -> str:
-    """Return a brain's name, without `pbrain-`, file ending, purpose and width."""
+    """Return a brain's name, without `pbrain-`, ending, purpose and width."""
     return _PURPOSE.sub("", _stem(executable)).removeprefix(PREFIX)
 
 
@@ -35,7 +35,7 @@ def own_name(command: Sequence[str]) -> str:
 
 
 def choose_executable(names: Sequence[str], rule: str, size: int) -> str:
-    """Return the best name for `rule` (a word of the game's options) and board size on a 64-bit machine.
+    """Return the best name for `rule` (a word of the game's options) and size on a 64-bit machine.
 
     A program for another rule or size is a last resort. Ties are resolved by name.
     """
@@ -44,7 +44,7 @@ def choose_executable(names: Sequence[str], rule: str, size: int) -> str:
 
 
 def _unfitness(name: str, rule: str, size: str) -> tuple[int, bool]:
-    """Smaller is better: first the purpose, then the machine's width."""
+    """Smaller is better: purpose, then width."""
     made = _PURPOSE.search(_stem(name))
     made_rule, made_size = "", ""
     if made is not None:

@@ -6,8 +6,8 @@
     DIRECTORY/OWNER/lock           locked by the judge that plays this agent
 
 The record is the commit. Written are state, intent, record, heads, each to a new file, fsynced and renamed. If a judge
-is killed, the heads are unchanged (no record), or the next judge updates them (`held`). To reset an agent, remove its
-directory.
+is killed, the heads are unchanged (no record), or the next judge updates them (`held`). Removing an agent's directory
+resets it.
 """
 
 import hashlib
@@ -35,8 +35,6 @@ _HEADS = TypeAdapter(Heads)
 
 
 class _Intent(BaseModel):
-    """The heads that follow from a record."""
-
     model_config = ConfigDict(extra="forbid")
 
     record: Path
@@ -47,24 +45,23 @@ class _Intent(BaseModel):
 
 
 def owner_of(name: str, digest: str) -> str:
-    """Return the owner of folders: another name or other files are another owner."""
+    """Return the owner of folders, by name and files."""
     return f"{name}-{digest[:32]}"
 
 
 class FolderStore:
-    """Agents' folders. An owner's folders may only be changed while it is `held`."""
+    """Only `held` owners' folders may be changed."""
 
     def __init__(self, directory: Path) -> None:
-        """The directory is created when needed."""
+        """It is created when needed."""
         self._directory = directory
 
     # --- locks --------------------------------------------------------------------------------------
 
     @contextmanager
     def held(self, owners: Sequence[str]) -> Iterator[None]:
-        """Lock owners and complete what a killed judge began. Raises InputError if one is locked.
-
-        An agent with folders plays one game at a time; otherwise start states would be undefined.
+        """Lock owners and complete what a killed judge began. Raises InputError if one is locked: an agent with folders
+        plays one game at a time.
         """
         with ExitStack() as locks:
             for owner in owners:
@@ -98,7 +95,7 @@ class FolderStore:
     # --- states -------------------------------------------------------------------------------------
 
     def head(self, owner: str, kind: FolderKind) -> str:
-        """Return the digest of a folder's current state. Raises InputError if the heads are damaged."""
+        """Return a folder's current digest. Raises InputError for damaged heads."""
         return self._heads(owner).get(kind, EMPTY.digest)
 
     def get(self, owner: str, digest: str) -> Archive:
@@ -136,7 +133,7 @@ class FolderStore:
     # --- atomic commits -------------------------------------------------------------------------------
 
     def commit(self, file: RecordFile, path: Path, owners: Mapping[int, str]) -> None:
-        """Write a record, and make its states the heads of the seats in `owners`.
+        """Write a record, and make its states the heads of `owners` by seat.
 
         After an OSError the record may exist with old heads; the next `held` corrects that.
         """
@@ -152,7 +149,7 @@ class FolderStore:
             self._prune(owner)
 
     def _settle(self, owner: str) -> None:
-        """Apply the intent if its record exists; remove it in any case."""
+        """Apply the intent if its record exists, then remove it."""
         path = self._intent(owner)
         if not path.exists():
             return
@@ -168,7 +165,7 @@ class FolderStore:
         sync(path.parent)
 
     def _prune(self, owner: str) -> None:
-        """Remove states that are no heads, and incomplete files."""
+        """Remove other states and incomplete files."""
         heads = set(self._heads(owner).values())
         directory = self._directory / owner
         for path in [*directory.glob("*.tar"), *directory.glob("*.partial")]:
@@ -200,21 +197,18 @@ class FolderStore:
 
 @dataclass(frozen=True, slots=True)
 class GameShelf:
-    """A game's `judge.referee.folder_shelf.Shelf` on a store.
-
-    Only states of the seats in `commits` are stored; the record names all.
-    """
+    """A game's `judge.referee.folder_shelf.Shelf` on a store. It stores only states of the seats in `commits`."""
 
     store: FolderStore
     owners: tuple[str, str]
     commits: frozenset[int] = frozenset({0, 1})
 
     def get(self, seat: int, digest: str) -> Archive:
-        """Return a state of the seat's agent."""
+        """Return a state."""
         return self.store.get(self.owners[seat], digest)
 
     def put(self, seat: int, state: Archive) -> None:
-        """Store a state of the seat's agent."""
+        """Store a state, for seats in `commits`."""
         if seat in self.commits:
             self.store.put(self.owners[seat], state)
 

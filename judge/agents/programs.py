@@ -39,7 +39,7 @@ _MAX_HEADERS = 64
 
 @dataclass(frozen=True, slots=True)
 class ElfProgram:
-    """The header of a program. `loader` is the dynamic loader's path, or ""."""
+    """An ELF header. `loader` is the dynamic loader's path, or ""."""
 
     machine: str
     is_of_this_host: bool
@@ -48,7 +48,7 @@ class ElfProgram:
 
 
 def read_elf(path: Path) -> ElfProgram | None:
-    """Return the header of an ELF file; None for another or a damaged file."""
+    """Return the header; None for another or a damaged file."""
     try:
         with path.open("rb") as stream:
             head = stream.read(64)
@@ -88,23 +88,23 @@ def read_elf(path: Path) -> ElfProgram | None:
 
 
 PE_WIDTHS = {0x014C: 32, 0x8664: 64}
-"""Supported machines, and their width in bits."""
+"""Machines' width in bits."""
 _OTHERS = {0x01C4: "32-bit ARM", 0xAA64: "ARM64", 0x0200: "Itanium"}
 _PE = b"PE\0\0"
 _IS_DLL = 0x2000
 _GUI, _CONSOLE = 2, 3
 _RUNTIME_DIRECTORY = 14
-"""Only .NET programs have this entry in the table of directories."""
+"""Only .NET programs have this directory."""
 
 
 def is_windows_program(path: Path) -> bool:
-    """Whether a file has the header of a DOS or Windows program."""
+    """Whether a file has a DOS or Windows header."""
     with path.open("rb") as stream:
         return stream.read(2) == b"MZ"
 
 
 def is_dll(path: Path) -> bool:
-    """Whether a Windows file is a library; False if it is damaged."""
+    """Whether it is a library; False if damaged."""
     try:
         _, _, kind = _fields(_header(path))
     except (struct.error, OSError):
@@ -113,7 +113,7 @@ def is_dll(path: Path) -> bool:
 
 
 def has_window(path: Path) -> bool:
-    """Whether a Windows program is graphical: it may be unable to print."""
+    """Whether it is graphical: it may be unable to print."""
     try:
         header = _header(path)
         return header[:4] == _PE and struct.unpack_from("<H", header, 24 + 68)[0] == _GUI
@@ -122,7 +122,7 @@ def has_window(path: Path) -> bool:
 
 
 def is_dotnet(path: Path) -> bool:
-    """Whether a Windows program needs .NET (Mono); False if it is damaged."""
+    """Whether it needs .NET (Mono); False if damaged."""
     try:
         header = _header(path)
         return header[:4] == _PE and _has_runtime(header[24:])
@@ -131,7 +131,7 @@ def is_dotnet(path: Path) -> bool:
 
 
 def width_of(path: Path) -> int:
-    """Return the bits of a Windows program. Raises InputError with the fix if it cannot run."""
+    """Return a Windows program's bits. Raises InputError with the fix."""
     try:
         return _width(path)
     except (struct.error, OSError):
@@ -183,30 +183,29 @@ _NOT_RUN = (b"\x01\x00", b"\x00\x01", b"\x04\x00", b"\x00\x04")
 """ELF types of object files and core dumps, in both byte orders."""
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
-"""Start of a Git LFS pointer."""
 MAX_LFS_POINTER_BYTES = 1024
 
 _MAX_READ_BYTES = 1 << 20
 _MAX_FIRST_LINE_BYTES = 4096
 """The kernel takes 255 bytes."""
 _VERSION = re.compile(r"python([23])")
-_OPTION = re.compile(r"-[A-RT-Za-z]+")  # -S is an option of env, not of the program
+_OPTION = re.compile(r"-[A-RT-Za-z]+")  # -S is an option of env
 _ONLY_2 = re.compile(rb"(?m)^[ \t]*(?:print[ \t]+(?:[\"']|>>|[\w.]+\()|except[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:)")
 """`print "x"`, `print str(x)`, `except Error, error:`: statements of Python 2 only."""
 
 
 class ProgramKind(IntEnum):
-    """Kinds of programs; the smallest one in an archive plays."""
+    """Kinds of programs; an archive's smallest one plays."""
 
     NATIVE = 1
     JAR = 2
     WINDOWS = 3
     PYTHON = 4
-    """Last: it is usually a tool or a source of the other program."""
+    """Last: usually a tool or a source of the other program."""
 
 
 def kind_of(path: Path) -> ProgramKind | None:
-    """Return the kind of a program; None for sources, libraries, data and missing files."""
+    """Return a program's kind; None for sources, libraries, data and missing files."""
     try:
         with path.open("rb") as stream:
             head = stream.read(128)
@@ -234,14 +233,13 @@ def is_lfs_pointer(path: Path) -> bool:
 
 
 def first_line(head: bytes) -> bytes:
-    """Return the interpreter line (`#!…`) of a file's first bytes, or b""."""
+    """Return the interpreter line (`#!…`), or b""."""
     return head.split(b"\n")[0] if head[:2] == b"#!" else b""
 
 
 def python_words(path: Path) -> tuple[str, ...]:
-    """Return `python2` or `python3` and the options of a program's first line.
-
-    A version in the first line decides, otherwise statements of Python 2 only.
+    """Return `python2` or `python3` and the first line's options. Without a version there, statements of Python 2 only
+    decide.
     """
     with path.open("rb") as stream:
         text = stream.read(_MAX_READ_BYTES)
@@ -253,7 +251,7 @@ def python_words(path: Path) -> tuple[str, ...]:
 
 
 def playable(paths: Sequence[Path]) -> list[Path]:
-    """Return the programs among files, all of the preferred kind, ordered by name."""
+    """Return the programs of the preferred kind, ordered by name."""
     kinds = {path: kind for path in sorted(paths) if (kind := kind_of(path)) is not None}
     best = min(kinds.values(), default=None)
     return [path for path, kind in kinds.items() if kind is best]

@@ -1,7 +1,7 @@
 """Selects the build of a source tree, by its `[build]` table or its files.
 
-Commands are lists of words, without a shell. Files are named with `./`, so that no name is taken for an option. The
-build must produce the played program; if the author names none, an agent.toml is added.
+Commands are lists of words, without a shell. Files are named with `./`, so that none is taken for an option. The build
+must produce the played program; if the author names none, an agent.toml is added.
 """
 
 import json
@@ -62,11 +62,10 @@ else:
     Kind = Literal[tuple(LANGUAGES)]
 
 NOT_BUILT = f"no source that is built here ({', '.join(LANGUAGES)}): send a program instead"
-"""The refusal of an unsupported language."""
 _MAX_READ_BYTES = 1 << 20
-"""Maximum bytes searched per file."""
+"""Bytes searched per file."""
 _MAX_SEARCHED_BYTES = 8 << 20
-"""Maximum bytes searched for the main file."""
+"""Bytes searched for the main file."""
 SIDE_FOLDERS = frozenset(
     {
         *("test", "tests", "testing", "unittest", "unittests", "spec", "bench", "benchmark", "benchmarks", "perf"),
@@ -74,17 +73,17 @@ SIDE_FOLDERS = frozenset(
         *("example", "examples", "sample", "samples", "demo", "demos", "doc", "docs", "training", "tuning"),
     }
 )
-"""Folders whose sources are left out if the build fails with them."""
+"""Left out if the build fails with them."""
 _MAIN = re.compile(r"\bstatic\s+(?:final\s+)?void\s+main\s*\(")
 _CRATES = ("dependencies", "build-dependencies", "dev-dependencies")
 _CALLS_CARGO = re.compile(r"(?m)^(?:\t.*|[ \t]*\w+[ \t]*[:?]{0,2}=[ \t]*)\bcargo\b")
-"""In a Makefile: a command with cargo, or `CARGO = cargo`."""
+"""A command with cargo, or `CARGO = cargo`."""
 _GO_REQUIRES = re.compile(r"(?m)^[ \t]*require\b")
 _EXECUTABLE = re.compile(r"(?i)\badd_executable\s*\(\s*([\w.$\{\}-]+)")
 _PROJECT_NAME = re.compile(r"\$\{(?:CMAKE_)?PROJECT_NAME\}")
 _PROJECT = re.compile(r"(?i)\bproject\s*\(\s*([\w.-]+)")
 _MAIN_JAVA, _MAIN_RESOURCES = "src/main/java", "src/main/resources"
-"""Maven's and Gradle's folders of the program, without tests."""
+"""Maven's and Gradle's folders of the program."""
 _PACKAGE = re.compile(r"(?m)^[ \t]*package[ \t]+([A-Za-z_][\w.]*)[ \t]*;")
 
 
@@ -105,23 +104,23 @@ class BuildTable(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class BuildRecipe:
-    """Commands that build a tree, and missing lines for its agent.toml."""
+    """Commands that build a tree, and missing agent.toml lines."""
 
     kind: Kind
     commands: tuple[tuple[str, ...], ...]
     manifest: str = ""
     fallbacks: tuple[tuple[tuple[str, ...], ...], ...] = ()
-    """Alternatives to `commands` with fewer sources."""
+    """Alternatives with fewer sources."""
 
     def __str__(self) -> str:
-        """Return one line with everything that determines the build."""
+        """Return all that determines the build, on one line."""
         fallbacks = {"fallbacks": self.fallbacks} if self.fallbacks else {}
         return json.dumps({"kind": self.kind, "commands": self.commands, "manifest": self.manifest, **fallbacks})
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """A source tree, its name, and the words of its command, if given."""
+    """A source tree, its name, and its command, if given."""
 
     tree: Path
     name: str
@@ -131,14 +130,14 @@ class Sources:
     """Keys present in its agent.toml."""
 
     def files(self, kind: Kind) -> list[str]:
-        """Return the sources of a kind as command words, ordered by name."""
+        """Return a kind's sources as command words, ordered by name."""
         endings = LANGUAGES[kind].endings
         found = (path for path in own_paths(self.tree) if path.suffix.lower() in endings)
         return sorted(f"./{path.relative_to(self.tree).as_posix()}" for path in found if path.is_file())
 
     @property
     def program(self) -> str:
-        """Path of the built program, relative to the tree."""
+        """Path of the program in the tree."""
         first = self.command[0] if self.command else ""
         return first.removeprefix("./") if first.startswith("./") else self.name
 
@@ -162,19 +161,19 @@ class Sources:
 
 
 def is_built(name: str) -> bool:
-    """Whether a file of this name can start a build."""
+    """Whether such a file can start a build."""
     return any(name in each.marks or Path(name).suffix.lower() in each.endings for each in LANGUAGES.values())
 
 
 def language_of(source: Path) -> str:
-    """Return the unsupported languages of files, or ""."""
+    """Return files' unsupported languages, or ""."""
     paths = own_paths(source) if source.is_dir() else iter([source])
     endings = {path.suffix.lower() for path in paths}
     return " and ".join(name for name, own in _LANGUAGES.not_built.items() if endings & {*own})
 
 
 def recipe_for(sources: Sources) -> BuildRecipe | None:
-    """Return how to build the tree; None if nothing needs a build. Raises InputError with the fix."""
+    """Return the build; None if none is needed. Raises InputError with the fix."""
     if sources.table is None and sources.command and not _is_missing(sources):
         return None
     kind = (sources.table.kind if sources.table else None) or _kind_of(sources)
@@ -188,7 +187,7 @@ def _is_missing(sources: Sources) -> bool:
     if first == "java":
         if any(sources.tree.rglob("*.class")):
             return False
-        # .jar files do not suffice if the tree has the source of the class that `java` runs.
+        # .jar files do not suffice if the tree has the source of the main class.
         sent = {file.removesuffix(".java").replace("/", ".") for file in sources.files("java")}
         begins = any(source.endswith(f".{word}") for source in sent for word in sources.command[1:] if word)
         return begins or not any(sources.tree.rglob("*.jar"))
@@ -205,7 +204,7 @@ def _kind_of(sources: Sources) -> Kind | None:
         if (sources.tree / mark).is_file()
     }
     if "cargo" in marked and "make" in marked and _CALLS_CARGO.search(_read(sources.tree / marked["make"])):
-        return "cargo"  # more specific, and make's image has no cargo
+        return "cargo"  # make's image has no cargo
     if marked:
         return next(iter(marked))
     by_kind = {kind: sources.files(kind) for kind in LANGUAGES}
@@ -231,10 +230,7 @@ def _is_aside(file: str) -> bool:
 
 
 def _selections(sources: Sources, files: Sequence[str], begins: str) -> Iterator[Sequence[str]]:
-    """Smaller selections: without tests and tools, then with a single main program.
-
-    Tests and tools often have their own `main`. The program is recognised by its name or place.
-    """
+    """Smaller selections: without tests and tools, which often have a `main`, then with a single main program."""
     own = [file for file in files if not _is_aside(file)] or list(files)
     if len(own) < len(files):
         yield own
@@ -244,7 +240,7 @@ def _selections(sources: Sources, files: Sequence[str], begins: str) -> Iterator
 
 
 def _likeliest(sources: Sources, files: Sequence[str]) -> str:
-    """Return the file named like the program or `main`, or the topmost one; "" if unclear."""
+    """The file named like the program or `main`, or the topmost one; "" if unclear."""
     for stem in (Path(sources.main).stem, Path(sources.program).stem, sources.name, "main"):
         if len(named := [file for file in files if stem and Path(file).stem.lower() == stem.lower()]) == 1:
             return named[0]
@@ -339,7 +335,7 @@ def _go(sources: Sources) -> BuildRecipe:
 
 
 def _cargo(sources: Sources) -> BuildRecipe:
-    """A package with crates in vendor/. The program is copied from Cargo's directory."""
+    """A package with crates in vendor/."""
     _needed(sources, "cargo")
     cargo = _cargo_file(sources.tree)
     package = cargo.get("package")
@@ -416,14 +412,14 @@ def _cargo_file(tree: Path) -> dict[str, Any]:
 def _java(sources: Sources) -> BuildRecipe:
     """All classes and submitted .jar files are on one path; of Maven's and Gradle's layout, only the program.
 
-    Annotation processors are in .jar files; without any, javac must not search for them.
+    Annotation processors are in .jar files; without any, javac must not search.
     """
     files = _needed(sources, "java")
     if (sources.tree / _MAIN_JAVA).is_dir():
         files = [file for file in files if file.startswith(f"./{_MAIN_JAVA}/")] or files
     files = [file for file in files if Path(file).name != "module-info.java"] or files
     found = (path.relative_to(sources.tree) for path in sources.tree.rglob("*.jar") if path.is_file())
-    # Maven and Gradle start themselves from .jar files in a folder named wrapper.
+    # Maven and Gradle start from .jar files in a folder named wrapper.
     jars = sorted(path.as_posix() for path in found if "wrapper" not in path.parts and ":" not in path.as_posix())
     resources = [_MAIN_RESOURCES] if (sources.tree / _MAIN_RESOURCES).is_dir() else []
     path = ":".join([".", *resources, *jars])
@@ -433,7 +429,7 @@ def _java(sources: Sources) -> BuildRecipe:
 
 
 def _maven(sources: Sources) -> BuildRecipe:
-    """A project with one module. Maven copies the libraries next to its classes."""
+    """One module. Maven copies the libraries next to its classes."""
     _needed(sources, "maven")
     files = [file for file in sources.files("java") if file.startswith(f"./{_MAIN_JAVA}/")]
     main = sources.main or ("" if sources.command else _main_class(sources, files))
@@ -457,7 +453,7 @@ def _main_class(sources: Sources, files: list[str]) -> str:
 
 
 def _python(sources: Sources) -> BuildRecipe:
-    """Only the syntax of the program's files is checked."""
+    """Only the syntax is checked."""
     files = _needed(sources, "python")
     files = [file for file in files if not _is_aside(file)] or files
     main = _main(sources, "python", files, is_needed=not sources.command)

@@ -3,8 +3,7 @@
     DIRECTORY/DIGEST/        an agent's files; the digest is `judge.agents.agents.program_digest`
     DIRECTORY/.new-*/        incomplete files
 
-An agent has no own image, only its runtime's. So equal files are equal on every machine, and submitted instructions
-never build an image.
+An agent has no own image, only its runtime's.
 """
 
 import io
@@ -27,26 +26,26 @@ _NEW = ".new-"
 
 
 class AgentStore:
-    """A directory with agents' files."""
+    """Agents' files in a directory."""
 
     def __init__(self, directory: Path) -> None:
-        """The directory is created when needed."""
+        """It is created when needed."""
         self._directory = directory
 
     def digests(self) -> frozenset[str]:
-        """Digests of the stored agents."""
+        """The stored agents."""
         if not self._directory.is_dir():
             return frozenset()
         return frozenset(path.name for path in self._directory.iterdir() if "." not in path.name)
 
     def path(self, digest: str) -> Path:
-        """Return the path of an agent's files, which may be missing. Raises ValueError for an invalid digest."""
+        """Return a path, which may be missing. Raises ValueError for an invalid digest."""
         if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
             raise ValueError(f"not a SHA-256: {digest[:80]!r}")
         return self._directory / digest
 
     def get(self, digest: str) -> Path:
-        """Return the path of an agent's files. Raises InputError if they are missing or changed."""
+        """Return an agent's path. Raises InputError if files are missing or changed."""
         path = self.path(digest)
         if not path.is_dir() or program_digest(path) != digest:
             raise InputError(
@@ -56,10 +55,7 @@ class AgentStore:
         return path
 
     def put(self, program: Path) -> Path:
-        """Copy an agent's files durably; return their path.
-
-        Damaged files are replaced. Raises HostError if writing fails.
-        """
+        """Copy an agent's files durably, replacing damaged ones; return their path. Raises HostError."""
         if program.resolve().parent == self._directory.resolve():
             return program
         digest = program_digest(program)
@@ -75,7 +71,7 @@ class AgentStore:
         return path
 
     def put_packed(self, digest: str, packed: BinaryIO) -> Path:
-        """Unpack the output of `write_agent`. Raises InputError if the files do not match `digest`."""
+        """Unpack an output of `write_agent`. Raises InputError if `digest` does not match."""
         path = self.path(digest)
         with self._writing():
             if path.is_dir():
@@ -88,7 +84,7 @@ class AgentStore:
         return path
 
     def remove(self, digest: str) -> None:
-        """Remove an agent's files. Raises HostError."""
+        """Remove an agent. Raises HostError."""
         with self._writing():
             if self.path(digest).is_dir():
                 _remove(self.path(digest))
@@ -103,7 +99,7 @@ class AgentStore:
                     _remove(half)
                 yield
         except OSError as error:
-            # `shutil` collects errors as (source, target, reason).
+            # `shutil` collects (source, target, reason).
             collected = error.args[0] if isinstance(error, shutil.Error) and error.args else []
             has_errors = isinstance(collected, list) and len(collected) > 0
             reason = str(collected[0][2]) if has_errors else error.strerror or str(error)
@@ -113,7 +109,7 @@ class AgentStore:
 
     @contextmanager
     def _new(self) -> Iterator[Path]:
-        """A path for a new tree, removed at the end if it still exists."""
+        """Removed at the end if it still exists."""
         outer = Path(tempfile.mkdtemp(prefix=_NEW, dir=self._directory))
         try:
             yield outer / "tree"
@@ -121,10 +117,7 @@ class AgentStore:
             _remove(outer)
 
     def _add(self, new: Path, path: Path) -> None:
-        """Make the files read-only (agents run as other users), sync and rename them.
-
-        Directories stay writable, so that their owner can remove them.
-        """
+        """Agents run as other users. Directories stay writable, so that their owner can remove them."""
         for name, _, files in os.walk(new, topdown=False):
             directory = Path(name)
             for file in (directory / file for file in files):
@@ -137,14 +130,14 @@ class AgentStore:
 
 
 def pack_agent(program: Path) -> bytes:
-    """Return the output of `write_agent`."""
+    """Return `write_agent`'s output."""
     buffer = io.BytesIO()
     write_agent(program, buffer)
     return buffer.getvalue()
 
 
 def write_agent(program: Path, out: IO[bytes]) -> None:
-    """Write the files of an agent as a reproducible tar file."""
+    """Write an agent's files as a reproducible tar file."""
     with write_stream(out) as tar:
         for path in sorted(program.rglob("*")):
             if path.is_file():
@@ -176,7 +169,6 @@ def _unpack(packed: BinaryIO, target: Path) -> None:
 
 
 def _remove(tree: Path) -> None:
-    """Remove a read-only tree. Raises OSError."""
     for path, _, _ in os.walk(tree):
         Path(path).chmod(0o755)
     shutil.rmtree(tree)
