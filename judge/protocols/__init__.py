@@ -12,7 +12,7 @@ from judge.protocols.entry import ProtocolEntry
 from judge.protocols.types import AgentProtocol
 
 PERSON = "person"
-"""Protocol and runtime of a seat that a person plays."""
+"""Protocol and runtime of a person's seat."""
 
 FormerBuilds = Mapping[Callable[..., AgentProtocol], Callable[..., AgentProtocol]]
 """Maps `build` to the one for older records."""
@@ -21,7 +21,7 @@ PROTOCOLS = Registry("judge.protocols", "protocol", ProtocolEntry)
 
 
 def protocol_entry(name: str) -> ProtocolEntry:
-    """Return an entry. Raises InputError for an unknown name."""
+    """Return an entry. Raises InputError."""
     return PROTOCOLS.entry(name)
 
 
@@ -31,7 +31,7 @@ def new_protocol(
     game: GameRules | None = None,
     former: FormerBuilds = MappingProxyType({}),
 ) -> AgentProtocol:
-    """Make a protocol; `game` is required if people speak it.
+    """Make a protocol; one for people requires `game`.
 
     Raises InputError for an invalid option, or a game that a person cannot play.
     """
@@ -48,9 +48,9 @@ def new_protocol(
 
 
 def not_carried(name: str, game: GameRules) -> str:
-    """Return "carries gomoku, renju, not GAME" if protocol `name` does not support `game`, else "".
+    """Return "carries gomoku, renju, not GAME" if `name` does not support `game`, else "".
 
-    It supports the games that it names and those that name it.
+    Protocols support the games that they name and those that name them.
     """
     games = protocol_entry(name).games
     if not games or game.name in games or game.protocol == name:

@@ -137,7 +137,7 @@ class Agi:
             case Ask(PlaceStone() | AnswerSwap(adds=0) | OfferFifths() | ChooseFifth() as request):
                 return self._ask(request)
             case Tell(ColoursSettled()) if self._swap != "none":
-                # The right to swap has ended; without new rules engines may answer CHANGE.
+                # The right to swap has ended; otherwise engines may answer CHANGE.
                 self._swap = "none"
                 return [self._say(self._set_rule())]
             case Tell() | Eof():

@@ -1,4 +1,4 @@
-"""The words of AGI: squares in hexadecimal, an engine's lines, SETRULE (AGI draft of 2016)."""
+"""The words of AGI (draft of 2016)."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -13,7 +13,7 @@ SIDE = 15
 """One hexadecimal digit per coordinate (AGI draft, II)."""
 
 RULES = {"renju": "FORBIDDEN", "freestyle": "UNFORBIDDEN", "standard": "UNFORBIDDEN"}
-"""AGI has no word for exactly five: a contest informs its authors."""
+"""There is no word for exactly five: a contest informs its authors."""
 
 CHANGES = {"none": "", "first": "FIRSTCHANGE", "third": "THIRDCHANGE"}
 
@@ -42,7 +42,7 @@ _ANSWER = re.compile(rb"(CHANGE|(?:[0-9A-F]{2}){1,225})(?:\s+PONDER(?:\s+(.*))?)
 
 
 def classify(line: bytes) -> tuple[AgiWord, bytes]:
-    """Return a line's kind and the stripped text after its keyword."""
+    """Return a line's kind and the stripped text after the keyword."""
     text = line.strip()
     keyword, *rest = text.split(None, 1) or (b"",)
     word = _WORDS.get(keyword.upper(), AgiWord.TEXT)
@@ -52,7 +52,7 @@ def classify(line: bytes) -> tuple[AgiWord, bytes]:
 def by_keyword(text: bytes, keys: Collection[bytes]) -> tuple[dict[str, str], str]:
     """Return the text after each of `keys`, by lower-case keyword, and the text before the first.
 
-    Only the first use of a keyword counts: a program may be called `No Name`.
+    Only a keyword's first use counts: a program may be called `No Name`.
     """
     before: list[bytes] = []
     said: dict[bytes, list[bytes]] = {}
@@ -68,7 +68,7 @@ def by_keyword(text: bytes, keys: Collection[bytes]) -> tuple[dict[str, str], st
 
 
 def read_answer(text: bytes) -> tuple[Reply, str]:
-    """Return the reply after BESTMOVE (one square, several, or CHANGE) and the text of PONDER."""
+    """Return the reply after BESTMOVE and the text of PONDER."""
     match = _ANSWER.fullmatch(text)
     if match is None:
         return Reply(ReplyKind.UNREADABLE, decode(text[:200])), ""
@@ -87,7 +87,7 @@ def write_squares(squares: Iterable[Square]) -> str:
 
 
 def read_squares(digits: bytes) -> tuple[Square, ...]:
-    """The inverse of `write_squares`; accepts squares off the board."""
+    """Invert `write_squares`; accepts squares off the board."""
     values = [int(digits[at : at + 1], 16) for at in range(len(digits))]
     return tuple((column - 1, row) for row, column in zip(values[::2], values[1::2], strict=True))
 

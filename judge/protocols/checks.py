@@ -1,10 +1,10 @@
-"""Checks of an agent that many protocols share."""
+"""Checks shared by protocols."""
 
 from typing import NamedTuple
 
 
 class Check(NamedTuple):
-    """A line of the `judge check` report. `fix` is the default advice."""
+    """A line of the `judge check` report, with default advice."""
 
     name: str
     tries: str
@@ -77,4 +77,4 @@ CHECKS = (START, TIME, MEMORY, END, *GAMES)
 """For every agent, in report order."""
 
 ASKED = (QUIET,)
-"""Additional checks if the game sends requests."""
+"""Also, if the game sends requests."""

@@ -1,4 +1,4 @@
-"""The type of the entries of `judge.protocols`: properties of a protocol, without its conversation."""
+"""The type of the entries of `judge.protocols`: a protocol without its conversation."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -24,18 +24,18 @@ class ProtocolEntry:
 
     options: type[BaseModel]
     build: Callable[..., AgentProtocol]
-    """Makes a protocol from its options and, if `is_for_people`, the game's words."""
+    """Makes a protocol from options and, if `is_for_people`, the game's words."""
     is_private: Callable[[bytes], bool] = _is_public
-    """Whether a line of an agent is for its author only."""
+    """Whether a line is for its author only."""
     objection: Callable[[Mapping[str, Any]], str | None] = _no_objection
-    """Why the protocol cannot express a game (to follow its name), or None."""
+    """Why the protocol cannot express a game (to follow its name)."""
     games: tuple[str, ...] = ()
-    """In addition to the games that name the protocol; empty: all that `objection` accepts."""
+    """In addition to games that name the protocol; empty: all that `objection` accepts."""
     is_for_people: bool = False
-    """Whether people speak it, in words of `GameRules.person`."""
+    """In words of `GameRules.person`."""
     in_contest: Mapping[str, Any] = field(default_factory=dict)
-    """Defaults of options in a contest."""
+    """Default options in a contest."""
     against_person: Mapping[str, int] = field(default_factory=dict)
     """Options of a person's opponent."""
     checks: tuple[Check, ...] = CHECKS
-    """Checks of `judge check`, in report order."""
+    """In report order."""

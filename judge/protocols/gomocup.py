@@ -115,7 +115,7 @@ class GomocupPhase(StrEnum):
 
 
 SUGGESTIONS = 2
-"""Answered SUGGEST lines per request. The brain may play without an answer."""
+"""SUGGEST lines answered per request. The brain may play without an answer."""
 
 UNWAITED = frozenset({GomocupPhase.IDLE, GomocupPhase.ENDING})
 
@@ -135,9 +135,9 @@ class Gomocup:
         self._lines = LineReader(options.line_bytes, is_private)
         self._phase = GomocupPhase.IDLE
         self._excuses = 0
-        """UNKNOWN or ERROR lines that may still answer earlier lines."""
+        """UNKNOWN or ERROR lines that may answer earlier lines."""
         self._doubt: str | None = None
-        """Refuses the last command if nothing follows within `refusal_ms`."""
+        """Refuses the last command after a silence of `refusal_ms`."""
         self._complaints = 0
         """UNKNOWN and ERROR lines before the answer to ABOUT."""
         self._answers_info = False
@@ -359,7 +359,7 @@ class Gomocup:
         return self._doubted() or self._execute_again()
 
     def _execute_again(self) -> Sequence[Effect]:
-        # Gomoku AI protocol, RESTART: after UNKNOWN the manager sends END and executes the brain again.
+        # Gomoku AI protocol, RESTART: after UNKNOWN, END and a new process.
         return [self._say("END"), Respawn(), *self._start()]
 
     def _took_back(self, _rest: bytes) -> Sequence[Effect]:
@@ -389,7 +389,7 @@ class Gomocup:
         return [Answer(Reply(ReplyKind.UNREADABLE, said, complaint=self._complaint))]
 
     def _suggested(self, rest: bytes) -> Sequence[Effect]:
-        # Gomoku AI protocol, SUGGEST: in a tournament the manager always answers with the suggested move.
+        # Gomoku AI protocol, SUGGEST: in a tournament the answer is always the suggested move.
         stone = suggested(rest)
         self._doubt = None
         if stone is None:
@@ -426,8 +426,9 @@ class Gomocup:
         return doubted or self._do_without_swap2(self._said, Way.RESTART)
 
     def _do_without_swap2(self, said: str, way: Way) -> Sequence[Effect]:
-        # Gomoku AI protocol, UNKNOWN: the manager tries a mandatory command. Each unread line of the optional command
-        # may still cause an UNKNOWN.
+        # Gomoku AI protocol, UNKNOWN: the manager tries a mandatory command. Each unread line of the optional one may
+        # still
+        # cause an UNKNOWN.
         self._excuses = max(0, self._excuses - 1) + len(self._request.stones) + 1
         asked = self._restart() if way is Way.RESTART else self._put_position()
         return [Note(f"SWAP2BOARD was answered by {said[:80]!r}: asked by BEGIN or BOARD"), *asked]
@@ -504,7 +505,7 @@ ENTRY = ProtocolEntry(
     objection,
     games=("gomoku",),
     in_contest={"game_type": TOURNAMENT},
-    # Gomoku AI protocol, INFO game_type: 0, the opponent is human.
+    # Gomoku AI protocol, INFO game_type: human opponent.
     against_person={"game_type": 0},
     checks=(
         START,

@@ -13,16 +13,15 @@ class Way(StrEnum):
     THINK = "think"
     """BEGIN, TURN or BOARD."""
     TAKEBACK = "takeback"
-    """The last stone was taken back: TAKEBACK, then compare again."""
+    """TAKEBACK, then compare again."""
     RESTART = "restart"
-    """RESTART and BOARD (Gomoku AI protocol, BOARD: an open game is ended first).
-
-    Also after a swap, because no other command changes owners.
+    """RESTART and BOARD (Gomoku AI protocol, BOARD: an open game is ended first). Also after a swap: no other command
+    changes owners.
     """
 
 
 class BrainBoard:
-    """Stones in play order, with owners from the brain's view."""
+    """Stones in play order, with owners as the brain has them."""
 
     def __init__(self) -> None:
         self._known: list[Placed] = []
@@ -47,9 +46,8 @@ class BrainBoard:
         return x, y
 
     def way_to(self, stones: Sequence[Placed], own: int, opening: int) -> Way:
-        """How the board becomes `stones` for a brain of colour `own`.
-
-        Without moves after the first `opening` stones, a new game begins.
+        """How the board becomes `stones` for a brain of colour `own`; a new game without moves after the first
+        `opening` stones.
         """
         if not self._known:
             return Way.THINK
@@ -57,16 +55,13 @@ class BrainBoard:
         before = list(stones[:-1])
         is_told_one = bool(stones) and stones[-1][2] != own
         if is_told_one and self._known == before:
-            self._known = before  # fast comparison of identical objects
+            self._known = before  # fast for identical objects
             return Way.THINK
         is_a_game = is_told_one and len(stones) > max(1, opening)
         return Way.TAKEBACK if is_a_game and self._known[: len(before)] == before else Way.RESTART
 
     def question(self, stones: Sequence[Placed], own: int, opening: int, dead: Collection[Square]) -> list[str]:
-        """Return the lines that request a move for `stones`.
-
-        If `opening` stones are no moves, both brains get BOARD.
-        """
+        """Return the lines that request a move. If `opening` stones are no moves, both brains get BOARD."""
         self._play_as(own)
         if not stones:
             return ["BEGIN"]

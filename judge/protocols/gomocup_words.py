@@ -14,11 +14,11 @@ from judge.protocols.types import ToldLimits
 INT32_MAX = 2147483647
 
 CONTINUOUS = 2
-"""INFO rule: added if play continues until the board is full."""
+"""INFO rule: play continues until the board is full."""
 
 FAR_DIGITS = 9
 FAR = 10**FAR_DIGITS
-"""The value of longer numbers: parsing thousands of digits would take time."""
+"""Value of longer numbers: parsing them would take time."""
 
 ABOUT_CHARACTERS = 512
 
@@ -73,7 +73,7 @@ _ABOUT_PAIR = re.compile(r'([A-Za-z]+)\s*=\s*"([^"]*)"')
 def classify(line: bytes) -> tuple[GomocupWord, bytes]:
     """Return a line's kind and the text after its keyword.
 
-    An invalid line that begins like coordinates is MANGLED: as an intended move it is judged at once.
+    An invalid line that begins like coordinates is MANGLED: an intended move, judged at once.
     """
     if _MOVE.fullmatch(line):
         return GomocupWord.MOVE, line
@@ -86,7 +86,7 @@ def classify(line: bytes) -> tuple[GomocupWord, bytes]:
 
 
 def squares_in(text: bytes) -> tuple[Square, ...]:
-    """Return the squares of a MOVE or SQUARES line; numbers of more than nine digits are FAR."""
+    """Return the squares of a MOVE or SQUARES line, FAR for more than nine digits."""
     numbers = [
         (-1 if sign == b"-" else 1) * (int(digits) if len(digits) <= FAR_DIGITS else FAR)
         for sign, digits in _NUMBER.findall(text)
@@ -100,20 +100,20 @@ def suggested(rest: bytes) -> Stone | None:
 
 
 def say_squares(squares: Sequence[Square], line: bytes = b"") -> str:
-    """Return `7,7 8,8`, or the beginning of a `line` with a longer number."""
+    """Return `7,7 8,8`, or the start of a `line` with longer numbers."""
     if line and any(abs(number) == FAR for square in squares for number in square):
         return decode(line[:200]).strip()
     return " ".join(f"{x},{y}" for x, y in squares)
 
 
 def parse_about(text: str) -> dict[str, str]:
-    """Parse an answer to ABOUT (`name="X", version="1.0"`); free text is under `text`."""
+    """Parse an answer to ABOUT (`name="X", version="1.0"`; free text as `text`)."""
     pairs = {key.lower(): value for key, value in _ABOUT_PAIR.findall(text)}
     return pairs or ({"text": text} if text else {})
 
 
 def is_private(line: bytes) -> bool:
-    """Whether a line is for the author only: DEBUG (Gomoku AI protocol)."""
+    """Whether a line is DEBUG, for the author only (Gomoku AI protocol)."""
     return classify(line)[0] is GomocupWord.DEBUG
 
 

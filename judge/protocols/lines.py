@@ -1,10 +1,10 @@
-r"""Splits bytes into lines that end with `\n` and have a maximum length."""
+r"""Splits bytes into lines that end with `\n`."""
 
 from collections.abc import Callable
 
 
 class LineReader:
-    """Splits a stream into lines of at most `limit` bytes; the rest of longer lines is dropped.
+    """Splits a stream into lines of at most `limit` bytes; the rest is dropped.
 
     `is_private` lines are returned separately. It also gets a line's beginning that `clear` dropped, as in records.
     """
@@ -14,18 +14,18 @@ class LineReader:
         self._is_private = is_private
         self._rest = b""
         self._forgotten = b""
-        """The dropped beginning of the current line."""
+        """The current line's dropped beginning."""
         self._private: list[bytes] = []
         self.cut_lines = 0
         """Number of truncated lines."""
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return the public lines that `data` completes, without line ends."""
+        """Return the public lines that `data` completes, without ends."""
         text = self._rest + data
         lines = text.split(b"\n")
         self._rest = lines.pop()
         if len(text) > self._limit:
-            # One more byte detects truncation.
+            # One more to detect truncation.
             self._rest = self._rest[: self._limit + 1]
             lines = [self._cut(line) for line in lines]
         public: list[bytes] = []
@@ -41,14 +41,14 @@ class LineReader:
         return private
 
     def clear(self) -> bool:
-        """Drop an unfinished line and return whether there was one."""
+        """Drop an unfinished line. Return whether there was one."""
         had_rest = bool(self._rest)
         self._forgotten = (self._forgotten + self._rest)[: self._limit]
         self._rest = b""
         return had_rest
 
     def begin(self) -> None:
-        """Reset for another process's stream."""
+        """Reset for another process."""
         self._rest = self._forgotten = b""
 
     def _cut(self, line: bytes) -> bytes:

@@ -39,7 +39,7 @@ from judge.protocols.types import (
 LINE_BYTES = 1024
 
 COMPLAINTS = 1000
-"""More lines than a person types, fewer than a program."""
+"""More than a person types, fewer than a program."""
 
 
 class PersonOptions(BaseModel):

@@ -132,7 +132,7 @@ class Qchess:
         return [_say(question), Await(Wait.TURN)]
 
     def _position(self, game: dict[str, Any]) -> list[str]:
-        """The board, then the later moves."""
+        """The board, then later moves."""
         if "board" not in game:
             return []
         blank = " " if self._options.board_at == "spaced" else ""

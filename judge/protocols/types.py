@@ -1,7 +1,7 @@
-"""The plain types between the referee and a protocol, which does no I/O and reads no clock.
+"""The types between the referee and a protocol, which does no I/O and reads no clock.
 
-The referee passes a stimulus and carries out the returned effects in order. A conversation opens with `Open`, `Ask` or
-`Close`; it ends with `Ready`, `Answer` or the agent's exit.
+The referee passes a stimulus and carries out the effects in order. A conversation opens with `Open`, `Ask` or `Close`;
+it ends with `Ready`, `Answer` or the agent's exit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,16 +12,16 @@ from typing import Any, Protocol
 from judge.games.types import Event, Reply, Request
 
 UNLIMITED_MS = 2147483647
-"""Sent without a limit (Gomoku AI protocol, INFO time_left)."""
+"""No limit (Gomoku AI protocol, INFO time_left)."""
 
 
 class Wait(StrEnum):
-    """Kinds of waits; the policy defines deadlines and charges."""
+    """The policy defines deadlines and charges."""
 
     START = "start"
     """Readiness to play: outside the turn, inside the game."""
     TURN = "turn"
-    """A turn: charged to the turn and the game."""
+    """Charged to the turn and the game."""
     ROW = "row"
     """One of many lines, each with the whole limit (a set-up row)."""
     PERSON = "person"
@@ -29,7 +29,7 @@ class Wait(StrEnum):
     SYNC = "sync"
     """Confirmation before a request: outside the turn, inside the game."""
     COURTESY = "courtesy"
-    """An optional answer: short, free; its absence is an `Alarm`, not a fault."""
+    """An optional answer: short, free; without one, an `Alarm` and no fault."""
     CLOSE = "close"
 
 
@@ -58,7 +58,7 @@ class Open:
 
 @dataclass(slots=True)
 class Clock:
-    """Remaining milliseconds of turn and game; may be negative or UNLIMITED_MS."""
+    """Remaining milliseconds; may be negative or UNLIMITED_MS."""
 
     turn_ms: int
     time_left_ms: int
@@ -81,7 +81,7 @@ class Ask:
 
 @dataclass(slots=True)
 class Bytes:
-    """Output of the agent; `clock` at the time of reading."""
+    """The agent's output; `clock` when it was read."""
 
     data: bytes
     clock: Clock
@@ -89,19 +89,19 @@ class Bytes:
 
 @dataclass(slots=True)
 class Eof:
-    """The agent's stdout ended."""
+    """Stdout ended."""
 
 
 @dataclass(slots=True)
 class Alarm:
-    """The time set by `WakeAt` or `WakeAfter`, or the end of a courtesy wait."""
+    """The time of `WakeAt` or `WakeAfter`, or the end of a courtesy wait."""
 
     clock: Clock
 
 
 @dataclass(slots=True)
 class Close:
-    """The game is over. `result` is the game's result line, if it has one."""
+    """The game is over. `result` is its result line, if any."""
 
     result: str = ""
 
@@ -120,7 +120,7 @@ class Write:
 
 @dataclass(slots=True)
 class Await:
-    """Wait for the agent. The same kind again continues with the same deadline."""
+    """Wait for the agent. The same kind again keeps the deadline."""
 
     wait: Wait
 
@@ -141,7 +141,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Note:
-    """A message of the agent, or ignored input with the reason. Public unless `private`."""
+    """An agent's message, or ignored input with the reason."""
 
     text: str
     private: bool = False
@@ -163,10 +163,7 @@ class WakeAt:
 
 @dataclass(slots=True)
 class WakeAfter:
-    """Alarm after the last input, unless the deadline is earlier. The wait is charged.
-
-    A later request replaces an earlier one.
-    """
+    """Alarm after the last input, unless the deadline is earlier; replaces earlier ones. The wait is charged."""
 
     ms: int
 
@@ -184,7 +181,7 @@ class AgentProtocol(Protocol):
 
     @property
     def speaks(self) -> frozenset[type[Request] | type[Event]]:
-        """Requests and events that it can express."""
+        """Supported requests and events."""
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """Return the effects of a stimulus, in order."""
+        """Return the effects in order."""
