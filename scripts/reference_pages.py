@@ -73,6 +73,13 @@ EXAMPLES: Mapping[str, str] = {
 }
 """Values for keys whose default shows nothing, by dotted key."""
 
+CRITERION_NOTES: Mapping[str, str] = {
+    "direct": "Applies only if all of these agents have met.",
+    "buchholz": "A bye counts as the agent's own points.",
+    "time": "Less time is better. Applies only if all of these agents have replied.",
+}
+"""What a criterion's message leaves out."""
+
 POLICIES_HEAD = """\
 # Policies
 
@@ -100,7 +107,10 @@ with their line. Paths are relative to the directory of the file. Unknown keys a
 """
 
 TIE_BREAKS = """\
-## Tie-breaks
+## Places and tie-breaks
+
+In `groups`, `leagues` and `knockout` an agent's place depends on the last group, league or stage that it reached,
+and on its results there. The points in the table are of all games.
 
 `ranking` in `[format]` lists criteria. Each criterion compares agents that are equal in all criteria before it.
 Agents that are equal in all of them share a place.
@@ -144,7 +154,10 @@ def contest_page() -> str:
     for name, form in FORMATS.items():
         parts += ["", f"### Keys of `{name}`", "", *_tables(form, "format", title=False)]
     parts += [TIE_BREAKS, "| criterion | meaning |", "|---|---|"]
-    parts += [f"| `{name}` | {_cell(criterion.meaning)} |" for name, criterion in CRITERIA.items()]
+    for name, criterion in CRITERIA.items():
+        parts.append(
+            f"| `{name}` | {' '.join((f'{_cell(criterion.meaning)}.', CRITERION_NOTES.get(name, ''))).strip()} |"
+        )
     parts += ["", "## Keys", "", *_tables(Plan, "", without=("format",))]
     parts += ["### `[[agents]]`", "", *_table(AgentPlan, "agents")]
     parts += ["### `[[witnesses]]`", "", *_table(WitnessPlan, "witnesses")]

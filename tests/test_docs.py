@@ -20,7 +20,9 @@ from scripts import reference_pages
 from tests import forked
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ["docs/authors.md", "docs/organisers.md", "docs/new-game.md"]
+ORGANISE = " ".join(f"docs/organise/{name}.md" for name in ("first-contest", "operate", "publish", "gomocupjudge"))
+PAGES = ["docs/authors.md", ORGANISE, "docs/new-game.md"]
+"""Pages whose commands run in one directory; pages of one entry run one after the other."""
 
 ELSEWHERE = {
     # Plays real attacks for minutes; tests/attacks and tests/cli/test_selftest.py do.
@@ -36,9 +38,10 @@ MAY_FAIL = {"judge doctor"}
 """Exits with 1 on a host that lacks something, and says what."""
 
 
-def commands(page: str) -> list[str]:
-    """The lines of a page's shell blocks."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
+def commands(pages: str) -> list[str]:
+    """The lines of the pages' shell blocks."""
+    text = "".join((ROOT / page).read_text() for page in pages.split())
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     return [line for block in blocks for line in block.splitlines()]
 
 

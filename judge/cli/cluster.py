@@ -15,7 +15,7 @@ from judge.contest.executor import slots_on_host
 from judge.terminal.output import note
 
 EXAMPLES = """
-docs/organisers.md sets up a contest on three machines.
+docs/organise/cluster.md sets up a contest on three machines.
 
 Exit codes: 0 it was stopped, 1 the judge or its host failed, 2 the command was wrong.
 """
