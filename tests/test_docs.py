@@ -128,6 +128,13 @@ def test_reference_pages_are_current() -> None:
         assert (ROOT / "docs" / name).read_text() == text, "run .venv/bin/python scripts/reference_pages.py"
 
 
+def test_index_lists_every_page() -> None:
+    docs = ROOT / "docs"
+    pages = {str(path.relative_to(docs)) for path in docs.rglob("*.md")} - {"index.md"}
+    listed = set(re.findall(r"\]\(([^)#]+)\)", (docs / "index.md").read_text()))
+    assert {page for page in pages if not page.startswith("decisions/")} <= listed
+
+
 def test_readme_has_at_most_6_kb() -> None:
     assert (ROOT / "README.md").stat().st_size <= 6 * 1024
 
