@@ -61,7 +61,7 @@ def _validated(kind: type[T], data: bytes | str, what: str) -> T:
     return found
 
 
-MOST_KEYS = 10_000
+MAX_KEYS = 10_000
 """Maximum number of keys beyond 64 per object in a text: each wrong key costs an error of 700 bytes."""
 
 _FEW_KEYS = 64

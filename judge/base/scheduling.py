@@ -12,7 +12,7 @@ from pathlib import Path
 SHORT_SLICE_NS = 100_000
 """The shortest slice that Linux grants."""
 
-BEHIND_GAMES = 5
+SERVICE_NICENESS = 5
 """Nice value of work with lower priority than games. If all cores are busy, it gets a third of a game's share."""
 
 _SYS_SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}.get(platform.machine())

@@ -40,7 +40,7 @@ CHUNK = 16
 """Number of short tasks sent to a process at once."""
 AHEAD = 4
 """Number of chunks queued per process, including the running one."""
-MOST_PROCESSES = 32
+MAX_PROCESSES = 32
 
 EXIT_S = 60.0
 """Timeout for a process to exit after its pipe was closed. It may still have to remove containers through a slow

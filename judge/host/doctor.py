@@ -58,10 +58,10 @@ FIXED_STALLS = (6, 3)
 """First kernel in which the creation of many containers does not stall page faults of others through shared locks."""
 FEW_SLOTS = 4
 """Number of slots above which `doctor` warns of such stalls on older kernels."""
-LEAST_FREE = GIB
-LITTLE_FREE = 10 * GIB
-LEAST_MEMORY = GIB
-LITTLE_MEMORY = 4 * GIB
+MIN_FREE_BYTES = GIB
+LOW_FREE_BYTES = 10 * GIB
+MIN_MEMORY_BYTES = GIB
+LOW_MEMORY_BYTES = 4 * GIB
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ID = "sha256:"
 """Prefix of an image id, which identifies the content of images without labels."""
 
-LARGEST_MANIFEST = 1 << 20
+MAX_MANIFEST_BYTES = 1 << 20
 """In bytes."""
 
 TIMEOUT_S = 1800.0

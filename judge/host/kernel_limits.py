@@ -8,7 +8,7 @@ from judge.sandbox.docker.hardening import INIT_FILES
 
 MAX_WATCHES = 16384
 """Highest `fs.epoll.max_user_watches` of which PID 1 of a box takes all but 256 (`ROW` in images/init/init.c)."""
-ENOUGH_WATCHES = 8192
+RECOMMENDED_WATCHES = 8192
 """Recommended limit. PID 1 takes the watches in 5 ms when a box starts. A lower limit can be too small
 for the Engine, a proxy and `judge serve` with up to 5,000 viewers.
 """
