@@ -149,7 +149,7 @@ def test_one_folder_has_one_judge_and_pause_ends_it_politely(judge: Judge, tmp_p
         out, err = process.communicate()
 
     assert 0 == process.returncode
-    assert "judge: cup is paused; judge contest resume cup/contest.toml opens it" in err
+    assert "judge: cup is paused; judge contest resume cup/contest.toml resumes it" in err
     done = len(out.splitlines())
     assert {"done": done, "pending": 8 - done} == _counts(judge)
     still = judge("contest", "run", "cup")

@@ -86,18 +86,18 @@ def link(state: Path) -> None:
 
 
 SPOILED: list[tuple[str, Callable[[Path], object], str]] = [
-    ("a changed byte", change_a_byte, "its SHA-256 is not its name"),
-    ("cut short", lambda state: os.truncate(state, 512), "its SHA-256 is not its name"),
+    ("a changed byte", change_a_byte, "SHA-256 differs from its name"),
+    ("cut short", lambda state: os.truncate(state, 512), "SHA-256 differs from its name"),
     ("missing", Path.unlink, "missing, but listed"),
     ("one more", add("readme", b"x"), "not part of any folder here"),
     ("a judge's intent", add("intent.json", b"{}"), "not part of any folder here"),
     ("a link", link, "not a regular file"),
     ("a pipe", lambda state: os.mkfifo(state.parent / "lock"), "not a regular file"),
     ("a directory", lambda state: (state.parent / "more").mkdir(), "not a regular file"),
-    ("no heads", lambda state: (state.parent / "heads.json").unlink(), "belongs to no folder"),
+    ("no heads", lambda state: (state.parent / "heads.json").unlink(), "not part of any folder here"),
     ("spoiled heads", add("heads.json", b"{"), "not written by judge"),
     ("large heads", add("heads.json", b" " * 5000), "it is too large"),
-    ("odd heads", add("heads.json", b'{"persistent": "../../x"}'), "are no digests"),
+    ("odd heads", add("heads.json", b'{"persistent": "../../x"}'), "it contains invalid digests"),
     (
         "a stranger beside it",
         lambda state: (state.parent.parent / "readme").write_text("x"),

@@ -166,7 +166,7 @@ if libc.timerfd_create(1, 0) < 0:
     raise OSError("timerfd_create: " + os.strerror(ctypes.get_errno()))
 """
 AGENTS: dict[str, tuple[dict[str, bytes | str], str, str]] = {
-    "python": ({"main.py": BRAIN.format(answer='text + "\\n"', move="7,7")}, '["python", "main.py"]', "say python3"),
+    "python": ({"main.py": BRAIN.format(answer='text + "\\n"', move="7,7")}, '["python", "main.py"]', "use python3"),
     "threads": ({"main.py": THREADS}, '["python3", "main.py"]', "more than the 64 processes and threads"),
     "noexec": ({"main.py": COPY}, '["python3", "main.py"]', "nothing in /tmp, /dev/shm and the other folders"),
     "env": ({"run.sh": b"#!/usr/bin/env python3\r\nprint(1)\r\n"}, '["./run.sh"]', "CR LF"),

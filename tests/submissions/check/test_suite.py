@@ -118,7 +118,7 @@ FLAWS = {
         flawed.answering("print('id name Stone', flush=True)"),
         {"start": FAIL},
         "its last output was ignored: 'id name Stone'",
-        "answer as the protocol gomocup says",
+        "answer as protocol gomocup requires",
     ),
     "ends after its first answer": (
         flawed.answering("print(answer, flush=True)\nraise SystemExit"),
@@ -317,7 +317,7 @@ FLAWS = {
         ),
         {"win": WARNING, "block": WARNING},
         "wins in one: it answered",
-        "not the position that it was given",
+        "may be for another position",
     ),
     "talks behind its moves": (
         flawed.answering(
@@ -555,7 +555,7 @@ def test_of_other_protocols_whole_games_are_judged(examined: Examine, tmp_path: 
     report = examined(flawed.write(tmp_path, silent), "qchess-2013", "clock.turn_ms=1000")
 
     assert not_passed(report) == {"game-first": FAIL, "game-second": FAIL}
-    assert "it said '0 0': it did not flush" in finding(report, "game-first").evidence
+    assert "it wrote '0 0': it did not flush" in finding(report, "game-first").evidence
     assert report.untried == ("start", "time", "end")
 
 

@@ -178,7 +178,7 @@ def test_single_stopped_game_is_resumed_and_the_journal_names_the_organiser(own:
     assert "no names of organisers" in journal
     assert 422 == own.ask("GET", f"/organiser/order.html?action=replay&target={one.number}", own.tokens["act"])[0]
     again = {**form, "id": "0" * 32}
-    assert b"only one that was stopped" in own.post(again)[2]
+    assert b"only a game stopped after too many voids" in own.post(again)[2]
 
 
 def test_the_journal_has_pages(own: Office, monkeypatch: pytest.MonkeyPatch) -> None:
