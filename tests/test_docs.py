@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -20,9 +21,9 @@ from scripts import reference_pages
 from tests import forked
 
 ROOT = Path(__file__).resolve().parents[1]
-ORGANISE = " ".join(f"docs/organise/{name}.md" for name in ("first-contest", "operate", "publish", "gomocupjudge"))
-PAGES = ["docs/authors.md", ORGANISE, "docs/new-game.md"]
-"""Pages whose commands run in one directory; pages of one entry run one after the other."""
+ORGANISE = [f"docs/organise/{name}.md" for name in ("first-contest", "setup", "operate", "publish")]
+SEQUENCES = [["docs/authors.md"], ORGANISE, ["docs/new-game.md"]]
+"""Pages whose commands are typed one page after the other in one directory."""
 
 ELSEWHERE = {
     # Plays real attacks for minutes; tests/attacks and tests/cli/test_selftest.py do.
@@ -38,11 +39,16 @@ MAY_FAIL = {"judge doctor"}
 """Exits with 1 on a host that lacks something, and says what."""
 
 
-def commands(pages: str) -> list[str]:
-    """The lines of the pages' shell blocks."""
-    text = "".join((ROOT / page).read_text() for page in pages.split())
-    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+def commands(page: str) -> list[str]:
+    """The lines of a page's shell blocks."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
     return [line for block in blocks for line in block.splitlines()]
+
+
+def documents() -> list[str]:
+    """Paths of all documents, relative to the repository."""
+    paths = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]
+    return sorted(str(path.relative_to(ROOT)) for path in paths)
 
 
 def typed(line: str, directory: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -65,16 +71,16 @@ def no_image_left() -> Iterator[None]:
 @pytest.mark.long
 @pytest.mark.docker
 @pytest.mark.usefixtures("no_image_left")
-@pytest.mark.parametrize("page", PAGES, ids=lambda pages: pages.split()[0])
-def test_every_command_of_a_page_works(page: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("pages", SEQUENCES, ids=lambda pages: Path(pages[0]).stem)
+def test_every_command_of_the_pages_works(pages: list[str], tmp_path: Path) -> None:
     build_house_agents()
     for name in ("images", "policies", "tests"):
         (tmp_path / name).symlink_to(ROOT / name)
     path = f"{Path(sys.executable).parent}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     engine = {key: os.environ[key] for key in ("DOCKER_HOST", "JUDGE_LOCKS", "TMPDIR") if key in os.environ}
-    lines = commands(page)
-    assert lines
-    for line in lines:
+    for page in pages:
+        assert commands(page), page
+    for line in [line for page in pages for line in commands(page)]:
         environment = {"PATH": path, "HOME": str(tmp_path), "PYTHONPATH": f"{ROOT}:{tmp_path}/site", **engine}
         done = typed(ELSEWHERE.get(line, line), tmp_path, environment)
         assert done.returncode == 0 or line in MAY_FAIL, f"{line}\n{done.stdout}\n{done.stderr}"
@@ -97,9 +103,8 @@ def test_authors_page_states_the_enforced_limits() -> None:
     policy = load_policy("gomocup-standard")
     limits, folders = policy.limits, policy.folders
 
-    submit = (ROOT / "docs/submit.md").read_text()
-    assert f"usually up to {IntakePolicy().limits.upload_bytes >> 20} MiB" in submit
-    assert f"{limits.memory_bytes >> 20} MiB, which `INFO max_memory` says" in text
+    assert f"usually up to {IntakePolicy().limits.upload_bytes >> 20} MiB" in text
+    assert f"{limits.memory_bytes >> 20} MiB, sent as `INFO max_memory`" in text
     assert f"`/tmp` has {limits.scratch_bytes >> 20} MiB" in text
     assert f"One core, {limits.processes} processes and threads" in text
     kept = {
@@ -124,25 +129,41 @@ def test_authors_page_explains_each_verdict() -> None:
     assert set(Verdict) == {word for row in rows for word in re.findall(r"`(.*?)`", row)}
 
 
+def test_first_contest_is_a_page_of_at_most_8_kb() -> None:
+    assert (ROOT / ORGANISE[0]).stat().st_size <= 8_192
+
+
+def test_index_and_site_list_each_page() -> None:
+    listed = re.findall(r"^\| \[(.*?)\]", (ROOT / "docs/index.md").read_text(), re.MULTILINE)
+    navigation = re.findall(r"^ +- (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    pages = [str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")]
+
+    assert navigation == ["index.md", *listed]
+    assert set(navigation) == {page for page in pages if not re.match(r"decisions/\d", page)}
+
+
+def test_a_language_page_has_each_build_command() -> None:
+    text = " ".join(path.read_text() for path in (ROOT / "docs/languages").glob("*.md"))
+    recipes = tomllib.loads((ROOT / "judge/agents/languages.toml").read_text())
+
+    for name, recipe in recipes["built"].items():
+        program = [recipe["commands"][0][0]] if "commands" in recipe else []
+        for word in [*program, *recipe.get("endings", []), *recipe.get("marks", [])[-1:]]:
+            assert word in text, f"{name}: {word}"
+    for name in recipes["not_built"]:
+        assert name in text
+
+
 def test_reference_pages_are_current() -> None:
     for name, text in reference_pages.pages().items():
         assert (ROOT / "docs" / name).read_text() == text, "run .venv/bin/python scripts/reference_pages.py"
-
-
-def test_index_lists_every_page() -> None:
-    docs = ROOT / "docs"
-    pages = {str(path.relative_to(docs)) for path in docs.rglob("*.md")} - {"index.md"}
-    listed = set(re.findall(r"\]\(([^)#]+)\)", (docs / "index.md").read_text()))
-    assert {page for page in pages if not page.startswith("decisions/")} <= listed
 
 
 def test_readme_has_at_most_6_kb() -> None:
     assert (ROOT / "README.md").stat().st_size <= 6 * 1024
 
 
-@pytest.mark.parametrize(
-    "page", ["README.md", "SECURITY.md", *(str(p.relative_to(ROOT)) for p in sorted((ROOT / "docs").rglob("*.md")))]
-)
+@pytest.mark.parametrize("page", documents())
 def test_every_link_to_a_file_leads_somewhere(page: str) -> None:
     text = (ROOT / page).read_text()
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):

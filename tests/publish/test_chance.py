@@ -334,6 +334,6 @@ def test_a_store_without_its_secret_is_refused(tmp_path: Path, way: str) -> None
     document, entries = cup.store.document(NAME), cup.store.entries(NAME)
     with closing(Store(f"sqlite:///{tmp_path}/other.db")) as store:
         store.create(NAME, document, entries, None if way == "lost" else "6d" * 32)
-        with pytest.raises(InputError, match="the store lacks the secret of|the secret does not match"):
+        with pytest.raises(InputError, match=r"the store lacks the secret of|the secret does not match"):
             Contest(store, cup.planned)
     cup.close()

@@ -33,7 +33,7 @@ Ask the organiser for a token, and send it as `Authorization: Bearer TOKEN`.
 
     curl -H "Authorization: Bearer $TOKEN" --data-binary @agent.zip "$URL/submissions?filename=agent.zip"
 """
-ACCEPTED = "an archive of an agent's files or sources, or one program; docs/submit.md describes the contents"
+ACCEPTED = "an archive of an agent's files or sources, or one program; docs/authors.md describes the contents"
 PATHS = ("submissions", "contest", "health")
 PAGE = 50
 MAX_ID = (1 << 63) - 1
