@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import structlog
 from hypothesis import settings
 
 from judge.sandbox.machine.core_locks import VARIABLE
@@ -58,6 +59,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 # --- a contest that is played once and exported once; tests that change an export change a copy -----------------------
+
+
+@pytest.fixture(autouse=True)
+def default_logs() -> Iterator[None]:
+    """No test sees the log configuration of a command that another test ran in this process."""
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session")

@@ -173,7 +173,7 @@ def test_different_answer_is_reported_with_the_stone(opened_cup: Cup, theirs: Pa
     found = [each for each in compared(opened_cup, theirs).differences if each.number]
 
     assert [(path.name, DifferenceKind.ANSWER)] == [(each.game, each.kind) for each in found]
-    assert re.search(r"black answered a15 in theirs, \w+ in ours with stone 3;", found[0].text)
+    assert re.search(r"black answered a15 at GomocupJudge, \w+ here with stone 3;", found[0].text)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_games_in_only_one_of_the_two_are_reported(opened_cup: Cup, theirs: Path
     found = [each for each in compared(opened_cup, theirs).differences if each.kind is DifferenceKind.OPENING]
 
     assert ["", moved.name, moved.name] == sorted(each.game for each in found)
-    assert any("ours from h8i9" in each.text for each in found)
+    assert any("judge from h8i9" in each.text for each in found)
 
 
 def test_the_command_prints_each_kind_and_takes_a_contest_that_has_not_begun(

@@ -165,7 +165,7 @@ def test_signature_of_other_data_is_invalid(signed: Signed) -> None:
 def test_a_huge_manifest_is_not_read(signed: Signed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(manifests, "MAX_MANIFEST_BYTES", 100)
 
-    with pytest.raises(InputError, match="more than 100 bytes"):
+    with pytest.raises(InputError, match="larger than the limit of 100 bytes"):
         signed.problems()
 
 

@@ -37,7 +37,9 @@ def end_sessions(url: str) -> None:
     engine = create_engine(url)
     with engine.begin() as connection:
         connection.execute(
-            text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'judge on %'")
+            text(
+                "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE application_name LIKE 'judge on %'"
+            )
         )
     engine.dispose()
 

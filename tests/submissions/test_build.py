@@ -313,9 +313,9 @@ ATTACKS = {
     "ln -s link link": "'link' is a link that leads to no file of the directory",
     "mkfifo pipe": None,
     "touch a A": "one name on a file system without case",
-    "touch $$(printf 'a\\377')": "no UTF-8",
+    "touch $$(printf 'a\\377')": "not UTF-8",
     "for i in $$(seq 5000); do : > f$$i; done": "more than 4096 files and directories",
-    "mv Makefile /tmp; rm -r /home/agent/tree; ln -s / /home/agent/tree": "the build left",
+    "mv Makefile /tmp; rm -r /home/agent/tree; ln -s / /home/agent/tree": "is a link that leads to no file",
 }
 
 

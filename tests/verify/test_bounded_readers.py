@@ -209,5 +209,5 @@ def test_contest_with_a_long_policy_or_seat_is_refused(where: str, logged_copy: 
 def test_contest_of_many_megabytes_is_not_read(logged_copy: Public, tmp_path: Path) -> None:
     with (logged_copy.directory / "contest.json").open("ab") as file:
         file.truncate(5 << 20)
-    with pytest.raises(InputError, match="it has more than 4194304 bytes"):
+    with pytest.raises(InputError, match="larger than the limit of 4194304 bytes"):
         load_export(logged_copy.directory)

@@ -126,7 +126,7 @@ def test_twice_the_same_field_no_field_and_a_large_file_are_refused(tmp_path: Pa
     path.write_text(f"{text}board 15\n")
     assert "line 14: 'board 15' is not a field; write key = value" in refused(path)
     path.write_text(text + "#" * MAX_FILE_BYTES)
-    assert f"more than {MAX_FILE_BYTES} bytes" in refused(path)
+    assert f"larger than the limit of {MAX_FILE_BYTES} bytes" in refused(path)
 
 
 def test_a_named_pipe_in_place_of_the_tournament_is_not_waited_for(tmp_path: Path) -> None:
