@@ -158,9 +158,10 @@ def say(text):
 """
 
 
+@pytest.mark.alone  # within 20 ms of its answer the agent must get a millisecond of a core
 @pytest.mark.docker
 @pytest.mark.usefixtures("nothing_left")
-def test_agent_reading_pending_input_after_its_search_is_stopped_late(judge: Judge, tmp_path: Path) -> None:
+def test_agent_reading_pending_input_after_its_answer_is_stopped_afterwards(judge: Judge, tmp_path: Path) -> None:
     brain = write_brain(tmp_path, "searches", at_once=ENDS_ITS_SEARCH)
 
     game = judge("match", brain, "house-instant", *FAST).games[0]
