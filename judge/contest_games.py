@@ -264,6 +264,12 @@ class PublishedGame(ScheduledGame):
         """Return the path in an export of an uncounted attempt's record."""
         return f"records/{self.stem}.attempt-{attempt}.json"
 
+    def record_of(self, attempt: int | None) -> str | None:
+        """Return the record's digest: of the result, or of an `attempt` that does not count; may be None."""
+        if attempt is None:
+            return None if self.result is None else self.result.record
+        return next((each.record for each in self.uncounted if each.number == attempt), None)
+
     def score_of(self, agent: str) -> float | None:
         """Return 1, 0.5 or 0 for one of the two agents; None without a result."""
         return None if self.result is None else self.result.scores[agent != self.first]

@@ -20,7 +20,6 @@ from judge.contest.evaluation import (
     FROZEN_FILE,
     POOL_FILE,
     RECORDS,
-    PlayedGame,
     Pool,
     PoolPlan,
     StopRule,
@@ -31,6 +30,7 @@ from judge.contest.evaluation import (
     evaluate as evaluated,
 )
 from judge.contest.plan import located, openings_of, policy_of
+from judge.contest_games import Outcome
 from judge.export.evaluation_file import played_game, read_pool, record_path, write_evaluation
 from judge.games.types import Verdict
 from judge.referee.play import Venue, play_until_scored
@@ -228,7 +228,7 @@ class _Player:
         except OSError as error:
             raise InputError(f"{records}: {error.strerror}: the pool's folder must be writable") from None
 
-    def game(self, spec: GameSpec) -> PlayedGame:
+    def game(self, spec: GameSpec) -> Outcome:
         path = record_path(self._records, spec)
         if not path.exists():
             file = play_until_scored(spec, self._programs, self._venue)

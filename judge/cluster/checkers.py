@@ -15,7 +15,7 @@ from judge.base.parsing import parse_json
 from judge.base.worker_processes import Worker, WorkerLostError
 from judge.cluster.messages import Answer, Played, read_answer
 from judge.cluster.unpickling import own_pickles
-from judge.contest.worker import Job, JobResult, job_result
+from judge.contest.worker import EndedAttempt, Job, outcome_and_record
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.archive import EMPTY, UnkeptError, measure_folder
@@ -33,11 +33,11 @@ class Checkers:
         """Start no process yet."""
         most = min(MAX_PROCESSES, len(os.sched_getaffinity(0)))
         self._threads = ThreadPoolExecutor(most, thread_name_prefix="checker")
-        self._idle: LifoQueue[Worker[JobResult | Answer]] = LifoQueue()
+        self._idle: LifoQueue[Worker[EndedAttempt | Answer]] = LifoQueue()
         for _ in range(most):
             self._idle.put(Worker())
 
-    def check(self, fetch: Callable[[], object], job: Job, elapsed_s: float) -> Future[JobResult | Answer]:
+    def check(self, fetch: Callable[[], object], job: Job, elapsed_s: float) -> Future[EndedAttempt | Answer]:
         """Fetch and check the answer for a job that a worker got `elapsed_s` seconds ago.
 
         The future raises the errors of `fetch`, and InputError for a refused answer.
@@ -50,7 +50,7 @@ class Checkers:
         while not self._idle.empty():
             self._idle.get().close()
 
-    def _check(self, fetch: Callable[[], object], job: Job, elapsed_s: float) -> JobResult | Answer:
+    def _check(self, fetch: Callable[[], object], job: Job, elapsed_s: float) -> EndedAttempt | Answer:
         data = fetch()
         process = self._idle.get()
         try:
@@ -63,12 +63,12 @@ class Checkers:
             self._idle.put(process)
 
 
-def _checked_answer(job: Job, data: object, elapsed_s: float) -> JobResult | Answer:
+def _checked_answer(job: Job, data: object, elapsed_s: float) -> EndedAttempt | Answer:
     answer = read_answer(data)
     return checked(job, answer, elapsed_s) if isinstance(answer, Played) else answer
 
 
-def checked(job: Job, played: Played, elapsed_s: float) -> JobResult:
+def checked(job: Job, played: Played, elapsed_s: float) -> EndedAttempt:
     """Return the result of a job that a worker got `elapsed_s` seconds ago.
 
     Raises InputError if the record is of another job, does not replay, or claims a game longer than that.
@@ -86,7 +86,7 @@ def checked(job: Job, played: Played, elapsed_s: float) -> JobResult:
     if record.seconds < 0 or longest_s > elapsed_s * DRIFT:
         raise InputError(f"the record claims a game of {longest_s:.1f} s, but the worker had it for {elapsed_s:.1f} s")
     _check_states(job, file, played)
-    return job_result(file, played.states)
+    return EndedAttempt(job.game, *outcome_and_record(file), played.states)
 
 
 def _check_states(job: Job, file: RecordFile, played: Played) -> None:

@@ -31,9 +31,8 @@ from judge.cluster.security import Address, parse_address, security_of
 from judge.cluster.tasks import SLOT, play
 from judge.cluster.transfers import Parcels, TransferEnd, Transfers
 from judge.contest.estimate import longest_game_s
-from judge.contest.executor import JobEnd
 from judge.contest.hosts import WORKER
-from judge.contest.worker import Job, JobResult
+from judge.contest.worker import EndedAttempt, Job
 from judge.contest_games import ScheduledGame
 from judge.referee.policy import Policy
 from judge.sandbox.archive import Capacity
@@ -118,7 +117,7 @@ class Cluster:
         self._parcels = parcels
         self._place = place
         self._attempts: dict[str, _Attempt] = {}
-        self._news: SimpleQueue[Callable[[], list[JobEnd]]] = SimpleQueue()
+        self._news: SimpleQueue[Callable[[], list[EndedAttempt]]] = SimpleQueue()
         """Actions for the main thread; each returns the games that it ended."""
         self._looked = -POLL_INTERVAL_S
         self._scheduler = ""
@@ -170,10 +169,10 @@ class Cluster:
             attempt.followed = FollowedGame(job, job.listener)
         self._give(attempt)
 
-    def wait(self, timeout_s: float) -> list[JobEnd]:
+    def wait(self, timeout_s: float) -> list[EndedAttempt]:
         """Wait for an event and return the games that have ended."""
         self._look()
-        found: list[JobEnd] = []
+        found: list[EndedAttempt] = []
         with suppress(Empty):
             found += self._news.get(timeout=timeout_s)()
             while True:
@@ -229,7 +228,7 @@ class Cluster:
                 self._news.put(partial(self._overdue, attempt, attempt.task))
         self._give_waiting()
 
-    def _overdue(self, attempt: _Attempt, task: Future[Any]) -> list[JobEnd]:
+    def _overdue(self, attempt: _Attempt, task: Future[Any]) -> list[EndedAttempt]:
         if not self._is_current(attempt, task) or attempt.is_checked or not attempt.is_overdue():
             return []
         worker = self._roster.workers.get(attempt.worker)
@@ -301,7 +300,7 @@ class Cluster:
     def _is_current(self, attempt: _Attempt, task: Future[Any]) -> bool:
         return self._attempts.get(attempt.job.game.id) is attempt and attempt.task is task
 
-    def _ended(self, attempt: _Attempt, task: Future[Any]) -> list[JobEnd]:
+    def _ended(self, attempt: _Attempt, task: Future[Any]) -> list[EndedAttempt]:
         if not self._is_current(attempt, task) or attempt.is_checked or task.cancelled():
             return []
         if task.status == "error":
@@ -320,8 +319,8 @@ class Cluster:
         return []
 
     def _checked(
-        self, attempt: _Attempt, task: Future[Any], check: Check[JobResult | Answer], worker: WorkerFound
-    ) -> list[JobEnd]:
+        self, attempt: _Attempt, task: Future[Any], check: Check[EndedAttempt | Answer], worker: WorkerFound
+    ) -> list[EndedAttempt]:
         if not self._is_current(attempt, task):
             return []
         attempt.is_checked = False
@@ -350,11 +349,11 @@ class Cluster:
         except Exception:  # noqa: BLE001 - a lost scheduler makes dask raise errors of many classes
             return False
 
-    def _apply(self, attempt: _Attempt, answer: JobResult | Answer, worker: WorkerFound) -> list[JobEnd]:
+    def _apply(self, attempt: _Attempt, answer: EndedAttempt | Answer, worker: WorkerFound) -> list[EndedAttempt]:
         """Raises InputError if the worker may not give this answer."""
-        if isinstance(answer, JobResult):
+        if isinstance(answer, EndedAttempt):
             self._forget_task(self._attempts.pop(attempt.job.game.id))
-            return [JobEnd(attempt.job.game, answer, None, worker.name)]
+            return [replace(answer, host=worker.name)]
         if isinstance(answer, Broken):
             return self._end(attempt, HostError(answer.why), worker.name)
         if isinstance(answer, Lacks):
@@ -372,7 +371,7 @@ class Cluster:
         self._give(attempt)
         return []
 
-    def _refuse(self, attempt: _Attempt, worker: WorkerFound | None, why: str) -> list[JobEnd]:
+    def _refuse(self, attempt: _Attempt, worker: WorkerFound | None, why: str) -> list[EndedAttempt]:
         whose = f"worker {worker.name}" if worker else "an unknown worker"
         refused = f"{attempt}: the answer of {whose} is refused: {why}"
         self._roster.note(refused)
@@ -385,9 +384,9 @@ class Cluster:
         self._give(attempt)
         return []
 
-    def _end(self, attempt: _Attempt, error: HostError, host: str) -> list[JobEnd]:
+    def _end(self, attempt: _Attempt, error: HostError, host: str) -> list[EndedAttempt]:
         self._forget_task(self._attempts.pop(attempt.job.game.id))
-        return [JobEnd(attempt.job.game, None, error, host)]
+        return [EndedAttempt(attempt.job.game, error=error, host=host)]
 
     # --- transfers ---------------------------------------------------------------------------------------------------
 
@@ -409,7 +408,7 @@ class Cluster:
             self._forget_task(attempt)
             attempt.worker, attempt.awaits = worker.address, set(agents)
 
-    def _sent(self, sent: TransferEnd) -> list[JobEnd]:
+    def _sent(self, sent: TransferEnd) -> list[EndedAttempt]:
         self._transfers.forget(sent)
         if sent.is_lie:
             self._roster.distrust(sent.worker, f"{sent.what} could not be sent: {sent.why}")
@@ -423,7 +422,7 @@ class Cluster:
                     self._give(attempt)
         return []
 
-    def _noted(self, text: str) -> list[JobEnd]:
+    def _noted(self, text: str) -> list[EndedAttempt]:
         self._roster.note(text)
         return []
 

@@ -251,9 +251,9 @@ class Machine:
         finally:
             self._idle.put(slots)
         (end,) = ended
-        if end.result is None:
+        if end.outcome is None:
             raise HostError(describe_loss(end.error or RuntimeError("no end")))
-        return Played(record=end.result.record, states=end.result.states)
+        return Played(record=end.record, states=end.states)
 
     def _clear_away(self, *, containers: bool) -> None:
         try:

@@ -9,7 +9,6 @@ plays the same games and is compared pair by pair. No folder is kept between gam
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from judge.catalog.entry import NOT_TURNED, Turn
 from judge.contest.plan import AgentPlan, OpeningsPlan
+from judge.contest_games import Outcome
 from judge.records.outcome import game_scores
 from judge.referee.policy import Policy
 from judge.referee.seeds import Key, derived
@@ -218,21 +218,12 @@ class Evaluation(_Value):
     verdict: str
 
 
-@dataclass(frozen=True, slots=True)
-class PlayedGame:
-    """The winner of a game, and the SHA-256 of its record file."""
-
-    verdict: str
-    winner: int | None
-    digest: str
-
-
 def evaluate(
     pool: Pool,
     candidate: SeatSpec,
     parent: SeatSpec | None,
     rule: StopRule,
-    play: Callable[[GameSpec], PlayedGame],
+    play: Callable[[GameSpec], Outcome],
 ) -> Iterator[tuple[PairedScores, list[str]]]:
     """Yield the scores and all records after each round of opponents, until the rule ends it.
 
@@ -246,7 +237,7 @@ def evaluate(
             for seat, pairs in zip((candidate, parent), scores, strict=True):
                 if seat is not None:
                     games = [play(spec) for spec in pool.pair(number, seat)]
-                    digests += [game.digest for game in games]
+                    digests += [game.record for game in games]
                     points = (game_scores(game.verdict, game.winner)[at] for at, game in enumerate(games))
                     pairs.append(sum(points) / 2)
             number += 1

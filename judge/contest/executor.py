@@ -17,23 +17,12 @@ from typing import Protocol
 
 from judge.base.errors import InputError
 from judge.base.worker_processes import Crew, Worker, kill, wait
-from judge.contest.worker import Job, JobResult, log_to, play_job
+from judge.contest.worker import EndedAttempt, Job, log_to, play_job
 from judge.contest_games import ScheduledGame
 from judge.referee.play import Slot
 from judge.sandbox.machine.core_locks import is_free
 from judge.sandbox.machine.cores import place_slots, whole_cores
 from judge.sandbox.machine.owner import owned_directory
-
-
-@dataclass(frozen=True, slots=True)
-class JobEnd:
-    """The result of a job, or the error if its worker was lost."""
-
-    game: ScheduledGame
-    result: JobResult | None
-    error: BaseException | None
-    host: str = ""
-    """The machine that played it, if unknown at the start."""
 
 
 class Executor(Protocol):
@@ -58,7 +47,7 @@ class Executor(Protocol):
     def start(self, job: Job) -> None:
         """Play a game. Raises IndexError if nothing is free."""
 
-    def wait(self, timeout_s: float) -> list[JobEnd]:
+    def wait(self, timeout_s: float) -> list[EndedAttempt]:
         """Return the ended jobs; wait at most `timeout_s` seconds for the first."""
 
     def kill(self) -> list[ScheduledGame]:
@@ -80,7 +69,7 @@ class _Slot:
 @dataclass(frozen=True, slots=True)
 class _Process:
     slot: _Slot
-    worker: Worker[JobResult]
+    worker: Worker[EndedAttempt]
 
 
 @dataclass(slots=True)
@@ -118,9 +107,9 @@ class LocalExecutor:
                 has_room = not cores or slot.cores.is_apart
                 places += [slot] * (1 + (self.ahead if has_room else 0))
             if cores and len(sharing) > 1:
-                workers = Crew[JobResult](len(places), log_to, self.log, fork=self.fork).workers
+                workers = Crew[EndedAttempt](len(places), log_to, self.log, fork=self.fork).workers
             else:
-                workers = [Worker[JobResult](log_to, self.log, fork=self.fork) for _ in places]
+                workers = [Worker[EndedAttempt](log_to, self.log, fork=self.fork) for _ in places]
             self._idle += map(_Process, places, workers)
 
     @property
@@ -151,7 +140,7 @@ class LocalExecutor:
         self._idle.sort(key=lambda process: -games[process.slot])
         return self._idle[-1]
 
-    def wait(self, timeout_s: float) -> list[JobEnd]:
+    def wait(self, timeout_s: float) -> list[EndedAttempt]:
         """Return the ended games; wait for the first. Dead processes are replaced."""
         processes = {process.worker: process for process in self._running}
         ends = []
@@ -162,7 +151,7 @@ class LocalExecutor:
             if error is not None:
                 process.worker.reset()
             self._idle.append(process)
-            ends.append(JobEnd(game, None if error is not None else process.worker.result(), error))
+            ends.append(process.worker.result() if error is None else EndedAttempt(game, error=error))
         return ends
 
     def kill(self) -> list[ScheduledGame]:

@@ -6,7 +6,7 @@ All state is in the store. After a kill, running games are rolled back and repla
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from threading import Event
@@ -14,9 +14,9 @@ from time import monotonic
 
 from judge.base.errors import StoreLostError
 from judge.base.logs import get_logger
-from judge.contest.executor import Executor, JobEnd
-from judge.contest.worker import Job, JobResult, describe_loss
-from judge.contest_games import AttemptState, GameState, Outcome, ScheduledGame
+from judge.contest.executor import Executor
+from judge.contest.worker import EndedAttempt, Job, describe_loss
+from judge.contest_games import AttemptState, GameState, ScheduledGame
 from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.types import FileKind
@@ -61,16 +61,6 @@ def again_at(store: Store, contest: str) -> str | None:
     if not aside:
         return None
     return (datetime.fromisoformat(aside[-1]) + timedelta(seconds=PAUSE_S)).isoformat(" ", "seconds")
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptEvent:
-    """A stored end of an attempt; `state` is the attempt's state."""
-
-    game: ScheduledGame
-    outcome: Outcome | None
-    state: AttemptState
-    why: str
 
 
 class ContestRunner:
@@ -121,14 +111,14 @@ class ContestRunner:
         self._patience_s = patience_s
         self._played: set[tuple[str, int]] = set()
         """Attempts whose ends are not yet stored."""
-        self._ended: deque[JobEnd] = deque()
+        self._ended: deque[EndedAttempt] = deque()
         self._log = get_logger(contest=contest)
         self.drain = Event()
         """Set to finish running games and start no others."""
         self.abandon = Event()
         """Set to end now."""
 
-    def run(self, tell: Callable[[AttemptEvent], None]) -> StopReason:
+    def run(self, tell: Callable[[EndedAttempt], None]) -> StopReason:
         """Play until no games are left or a stop is requested; `tell` is called with each ended attempt.
 
         Raises HostError if the disk is full or another host has taken over, StoreLostError if the store stays
@@ -161,7 +151,7 @@ class ContestRunner:
         self._store.roll_back(self._contest, "abandoned by the organiser")
         return StopReason.ABANDONED
 
-    def _step(self, tell: Callable[[AttemptEvent], None]) -> StopReason | None:
+    def _step(self, tell: Callable[[EndedAttempt], None]) -> StopReason | None:
         """Fill the slots, wait and settle ended games; return a reason when done."""
         self._settle_all(tell)
         self._fill()
@@ -173,12 +163,12 @@ class ContestRunner:
         self._settle_all(tell)
         return None
 
-    def _settle_all(self, tell: Callable[[AttemptEvent], None]) -> None:
+    def _settle_all(self, tell: Callable[[EndedAttempt], None]) -> None:
         while self._ended:
-            event = self._settle(self._ended[0])
-            end = self._ended.popleft()
-            self._played.discard((end.game.id, end.game.attempt))
-            tell(event)
+            ended = self._settle(self._ended[0])
+            self._ended.popleft()
+            self._played.discard((ended.game.id, ended.game.attempt))
+            tell(ended)
 
     def _fill(self) -> None:
         while self._executor.free and not self.drain.is_set():
@@ -202,27 +192,24 @@ class ContestRunner:
             return None if self._try_again() else StopReason.HELD
         return None if self._schedule_next() else StopReason.FINISHED
 
-    def _settle(self, end: JobEnd) -> AttemptEvent:
-        game, result = end.game, end.result
-        if end.host:
-            self._store.played_by(game.id, game.attempt, end.host)
-        if result is not None:
-            self._store_files(result)
-        if result is None or result.is_void:
-            return self._void(game, result, end.error)
-        outcome = result.outcome
+    def _settle(self, ended: EndedAttempt) -> EndedAttempt:
+        game, outcome = ended.game, ended.outcome
+        if ended.host:
+            self._store.played_by(game.id, game.attempt, ended.host)
+        if outcome is not None:
+            for data in (*ended.states.values(), ended.record):
+                self._store.keep(self._contest, FileKind.FILE, self._files.put(data), data)
+        if outcome is None or not ended.has_score:
+            return replace(ended, record=b"", states={}, state=AttemptState.VOID, why=self._void(ended))
         state = self._store.accept(game.id, game.attempt, outcome)
         self._has_played |= state is AttemptState.ACCEPTED
         self._log.info(state, game=game.id, attempt=game.attempt, verdict=outcome.verdict)
-        return AttemptEvent(game, outcome, state, outcome.reason)
+        return replace(ended, record=b"", states={}, state=state, why=outcome.reason)
 
-    def _store_files(self, result: JobResult) -> None:
-        for data in (*result.states.values(), result.record):
-            self._store.keep(self._contest, FileKind.FILE, self._files.put(data), data)
-
-    def _void(self, game: ScheduledGame, result: JobResult | None, error: BaseException | None) -> AttemptEvent:
-        outcome = result.outcome if result is not None else None
-        why = outcome.reason if outcome is not None else describe_loss(error or RuntimeError("no end"))
+    def _void(self, ended: EndedAttempt) -> str:
+        """Store a void and return its reason."""
+        game, outcome = ended.game, ended.outcome
+        why = outcome.reason if outcome is not None else describe_loss(ended.error or RuntimeError("no end"))
         record = outcome.record if outcome is not None else None
         public = outcome.public if outcome is not None else None
         state = self._store.void(game.id, game.attempt, why, record, self._attempts, public)
@@ -238,7 +225,7 @@ class ContestRunner:
                 self._log.warning("set aside", game=game.id, why=why)
             else:
                 self._stop(game, why, record)
-        return AttemptEvent(game, outcome, AttemptState.VOID, why)
+        return why
 
     def _set_aside(self) -> set[str | None]:
         return {line.game for line in self._store.journal(self._contest) if line.event == SET_ASIDE}

@@ -12,7 +12,7 @@ from judge.base.errors import HostError, InputError
 from judge.base.locks import locked
 from judge.base.logs import bound, get_logger, to_json
 from judge.broadcast.sender import Announced, Sender
-from judge.contest_games import Outcome, ScheduledGame, SeatOutcome
+from judge.contest_games import AttemptState, Outcome, ScheduledGame, SeatOutcome
 from judge.games.types import Verdict
 from judge.referee.play import Slot, Venue, play
 from judge.referee.seeds import Seed
@@ -53,19 +53,27 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class JobResult:
-    """Outcome, record as JSON, and new folder states of a played job, by digest. `outcome.record` is the digest
-    of `record`.
+class EndedAttempt:
+    """An ended attempt of a game: its outcome, or the error by which its worker was lost. The runner adds `state` and
+    `why` when it stores the attempt.
     """
 
-    outcome: Outcome
-    record: bytes
-    states: Mapping[str, bytes]
+    game: ScheduledGame
+    outcome: Outcome | None = None
+    record: bytes = b""
+    """As JSON; `outcome.record` is its digest."""
+    states: Mapping[str, bytes] = field(default_factory=dict)
+    """New folder states by digest."""
+    error: BaseException | None = None
+    host: str = ""
+    """The machine that played it, if unknown at the start."""
+    state: AttemptState = AttemptState.RUNNING
+    why: str = ""
 
     @property
-    def is_void(self) -> bool:
-        """Whether the game has no score."""
-        return self.outcome.verdict == Verdict.VOID.value
+    def has_score(self) -> bool:
+        """Whether the game was played and is not void."""
+        return self.outcome is not None and self.outcome.verdict != Verdict.VOID.value
 
 
 @dataclass(slots=True)
@@ -99,7 +107,7 @@ def log_to(path: Path | None) -> None:
         to_json(path.open("a", encoding="utf-8"))
 
 
-def play_job(job: Job, slot: Slot, lock: Path | None = None, *, holds_cores: bool = False) -> JobResult:
+def play_job(job: Job, slot: Slot, lock: Path | None = None, *, holds_cores: bool = False) -> EndedAttempt:
     """Play a game in a slot; a void is also a result.
 
     A prepared game waits for the lock of the slot's file `lock`, and for the locks of its cores unless the
@@ -115,7 +123,7 @@ def play_job(job: Job, slot: Slot, lock: Path | None = None, *, holds_cores: boo
         follow = None if sender is None else sender.follow
         venue = Venue(slot, shelf, partial(_turn, lock, cores), follow=follow)
         file = play(spec, job.programs, job.game.attempt, venue)
-    return job_result(file, shelf.left)
+    return EndedAttempt(job.game, *outcome_and_record(file), shelf.left)
 
 
 @contextmanager
@@ -138,11 +146,11 @@ def _turn(lock: Path | None, cores: CoreLocks) -> Iterator[None]:
         yield
 
 
-def job_result(file: RecordFile, states: Mapping[str, bytes]) -> JobResult:
-    """Return the result of a job with this record and these folder states."""
+def outcome_and_record(file: RecordFile) -> tuple[Outcome, bytes]:
+    """Return an attempt's outcome with the digests of its record, and the record as JSON."""
     data = file.to_json()
     public = hashlib.sha256(public_part(file).to_json()).hexdigest()
-    return JobResult(replace(outcome_of(file, hashlib.sha256(data).hexdigest()), public=public), data, states)
+    return replace(outcome_of(file, hashlib.sha256(data).hexdigest()), public=public), data
 
 
 def outcome_of(file: RecordFile, digest: str) -> Outcome:

@@ -20,7 +20,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign, parse_json
-from judge.contest.evaluation import FROZEN_FILE, RECORDS, Evaluation, PlayedGame, Pool, evaluate, evaluation_of
+from judge.contest.evaluation import FROZEN_FILE, RECORDS, Evaluation, Pool, evaluate, evaluation_of
+from judge.contest.worker import outcome_of
+from judge.contest_games import Outcome
 from judge.referee.spec import GameSpec, read_record
 from judge.referee.verify import verify
 from judge.transparency.checkpoint import is_signed
@@ -107,7 +109,7 @@ class _Reader:
         self._read = 0
         self.problems: list[str] = []
 
-    def game(self, spec: GameSpec) -> PlayedGame:
+    def game(self, spec: GameSpec) -> Outcome:
         if self._read == len(self._digests):
             raise _LackingError(f"it ends after {self._read} games, but its rule demands more")
         digest, self._read = self._digests[self._read], self._read + 1
@@ -115,7 +117,7 @@ class _Reader:
         if not path.is_file():
             raise _LackingError(f"{path}: the record is missing")
         played = played_game(path, spec)
-        if played.digest != digest:
+        if played.record != digest:
             self.problems.append(f"{path}: not the record of the evaluation")
         self.problems += (f"{path}: {problem}" for problem in verify(read_record(path)).problems)
         return played
@@ -126,12 +128,13 @@ def record_path(records: Path, spec: GameSpec) -> Path:
     return records / f"{spec.id}.json"
 
 
-def played_game(path: Path, spec: GameSpec) -> PlayedGame:
+def played_game(path: Path, spec: GameSpec) -> Outcome:
     """Return the game in a record. Raises InputError if the record is of another game."""
-    record = read_record(path).record
+    file = read_record(path)
+    record = file.record
     if record.spec != spec or record.id != spec.id:
         raise InputError(f"{path}: the record of another game; remove it to play the game again")
-    return PlayedGame(record.verdict, record.winner, hashlib.sha256(path.read_bytes()).hexdigest())
+    return outcome_of(file, hashlib.sha256(path.read_bytes()).hexdigest())
 
 
 def _canonical(document: object) -> bytes:

@@ -3,6 +3,7 @@
 Directories are complete or missing: they are renamed at the end.
 """
 
+import functools
 import hashlib
 import re
 import shutil
@@ -15,13 +16,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from judge.base.errors import HostError, InputError
 from judge.base.worker_processes import in_parallel
 from judge.contest.contest import Contest
-from judge.contest_games import GameConditions, PublishedGame
+from judge.contest_games import GameConditions
 from judge.publish.joined import JOINED
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, read_joined
 from judge.publish.manifest import write_manifest
 from judge.publish.model import PublishedContest
 from judge.publish.tables import tables
-from judge.site.game_files import GameFiles, GameFilesJob, publish_game, read_stored, write_private, write_public
+from judge.site.game_files import publish_game, read_stored, write_private, write_public
 from judge.site.game_page import GamePageContext
 from judge.site.pages import PagePlace
 from judge.site.site import Proof, site
@@ -108,10 +109,11 @@ def _write(
     conditions: dict[int, GameConditions] = {}
     about: dict[str, Mapping[str, str]] = {}
     with (target / PGN).open("wb") as pgn:
-        for number, written in _write_games(published, contest.planned.files, target, private, options):
-            pgn.write(written.pgn)
-            about |= written.about
-            conditions[number] = written.conditions
+        written = _write_games(published, contest.planned.files, target, private, options)
+        for game, (text, says, measured) in zip(published.played, written, strict=True):
+            pgn.write(text)
+            about |= says
+            conditions[game.number] = measured
     published = replace(
         published,
         games=[replace(game, conditions=conditions.get(game.number)) for game in published.games],
@@ -146,7 +148,7 @@ def _write(
 
 def _write_games(
     contest: PublishedContest, files: Path, target: Path, private: Path, options: PageOptions
-) -> Iterator[tuple[int, GameFiles]]:
+) -> Iterator[tuple[bytes, dict[str, dict[str, str]], GameConditions]]:
     for agent in contest.by_name:
         if not _PLAIN.fullmatch(agent):
             raise InputError(f"agent {agent!r}: this name is not valid for a directory")
@@ -158,11 +160,9 @@ def _write_games(
             write_public(file, target / game.attempt_path(attempt.number))
             folders = (private / game.first, private / game.second)
             write_private(file, folders, f"{game.stem}.attempt-{attempt.number}")
-    played = [game for game in contest.games if game.result is not None]
-    stems = ["", *(game.stem for game in played), ""]
-
-    def job(game: PublishedGame, record: str, before: str, after: str) -> GameFilesJob:
-        context = GamePageContext(
+    stems = ["", *(game.stem for game in contest.played), ""]
+    contexts = (
+        GamePageContext(
             contest=contest.name,
             game=game,
             agents=(contest.by_name[game.first].stem, contest.by_name[game.second].stem),
@@ -172,11 +172,6 @@ def _write_games(
             languages=options.languages,
             stage=contest.stage_of(game),
         )
-        return GameFilesJob(files, record, context, target, (private / game.first, private / game.second))
-
-    jobs = (
-        job(game, game.result.record, before, after)
-        for game, before, after in zip(played, stems, stems[2:], strict=False)
-        if game.result is not None
+        for game, before, after in zip(contest.played, stems, stems[2:], strict=False)
     )
-    yield from zip((game.number for game in played), in_parallel(publish_game, jobs), strict=True)
+    return in_parallel(functools.partial(publish_game, files, target, private), contexts)

@@ -3,8 +3,7 @@
 Games are independent, so several processes publish them in parallel.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from judge.base.parsing import parse_json
@@ -24,41 +23,29 @@ from judge.store.files import Files
 from judge.translations.language import languages
 
 
-@dataclass(frozen=True, slots=True)
-class GameFilesJob:
-    """A game to publish; the folders for private files are by seat."""
+def publish_game(
+    files: Path, target: Path, private: Path, context: GamePageContext
+) -> tuple[bytes, dict[str, dict[str, str]], GameConditions]:
+    """Write the files of a game with a result; `private` has a folder for each agent.
 
-    files: Path
-    record: str
-    context: GamePageContext
-    target: Path
-    private: tuple[Path, Path]
-
-
-@dataclass(frozen=True, slots=True)
-class GameFiles:
-    """A game's contribution to the rest of the export."""
-
-    pgn: bytes
-    about: Mapping[str, Mapping[str, str]]
-    conditions: GameConditions
-
-
-def publish_game(job: GameFilesJob) -> GameFiles:
-    """Write the files of a game. Raises InputError if its record is missing or was changed."""
-    context, game = job.context, job.context.game
-    file = read_stored(job.files, job.record)
-    public = write_public(file, job.target / game.record_path)
-    write_private(file, job.private, game.stem)
+    Return its PGN, the agents' ABOUT fields by name, and its conditions. Raises InputError if its record
+    is missing or was changed.
+    """
+    game = context.game
+    if game.result is None:
+        raise ValueError(f"game {game.number} has no result")
+    file = read_stored(files, game.result.record)
+    public = write_public(file, target / game.record_path)
+    write_private(file, (private / game.first, private / game.second), game.stem)
     replay = steps_of(public)
     spoken = languages(context.languages)
     places = [PagePlace(f"games/{game.stem}.html", language, spoken) for language in spoken]
     for place, page in zip(places, game_pages(replay, public.record, context, places), strict=True):
-        (job.target / place.file).write_bytes(page)
+        (target / place.file).write_bytes(page)
     if context.address:
-        (job.target / game.picture_path).write_bytes(game_picture(replay, public.record, context.contest))
+        (target / game.picture_path).write_bytes(game_picture(replay, public.record, context.contest))
     about = {seat.name: dict(seat.about) for seat in file.record.seats}
-    return GameFiles(_pgn(public, context), about, conditions_of(file.record))
+    return _pgn(public, context), about, conditions_of(file.record)
 
 
 def read_stored(files: Path, digest: str) -> RecordFile:

@@ -1,8 +1,7 @@
 """Queries of a contest's submissions, newest first, for all authors or one."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, select
@@ -22,20 +21,6 @@ from judge.store.tables import (
     submissions,
 )
 from judge.store.types import ANNOUNCED
-
-
-@dataclass(frozen=True, slots=True)
-class AuthorsGame:
-    """A game with a record, without its spec, and the seats of the author's agents."""
-
-    game: PublishedGame
-    seats: Sequence[int]
-
-    def record(self, attempt: int | None) -> str | None:
-        """The digest of the record of the result, or of an `attempt` that does not count; may be None."""
-        if attempt is None:
-            return None if self.game.result is None else self.game.result.record
-        return next((each.record for each in self.game.uncounted if each.number == attempt), None)
 
 
 class RegisterReader(ContestDatabase):
@@ -88,12 +73,17 @@ class RegisterReader(ContestDatabase):
         with self._reading() as connection:
             return connection.scalar(query)
 
-    def own_games(self, author: str, limit: int, number: int | None = None) -> list[AuthorsGame]:
+    def agents_of(self, author: str) -> frozenset[str]:
+        """The names of an author's agents."""
+        with self._reading() as connection:
+            return frozenset(_agents_of(connection, self._contest, author))
+
+    def own_games(self, author: str, limit: int, number: int | None = None) -> list[PublishedGame]:
         """The games of an author's agents with a result or a record, newest first, without specs; only game `number`,
         if given.
         """
         with self._reading() as connection:
-            agents = [agent for agent, whose in authors_of(connection, self._contest).items() if whose == author]
+            agents = _agents_of(connection, self._contest, author)
             recorded = select(attempts.c.game).where(attempts.c.game == games.c.id, attempts.c.record.is_not(None))
             query = select(*WITHOUT_SPEC).where(
                 games.c.contest == self._contest,
@@ -113,14 +103,13 @@ class RegisterReader(ContestDatabase):
             kept: dict[str, list[Attempt]] = {}
             for row in connection.execute(tried.order_by(attempts.c.number)):
                 kept.setdefault(row.game, []).append(value_of(Attempt, row))
-        authors_games = []
+        published = []
         for game in own:
             result = found.get(game.id)
             counted = None if result is None else result.attempt
             uncounted = [attempt for attempt in kept.get(game.id, []) if attempt.number != counted]
-            seats = tuple(seat for seat, agent in enumerate((game.first, game.second)) if agent in agents)
-            authors_games.append(AuthorsGame(PublishedGame.of(game, result, uncounted), seats))
-        return authors_games
+            published.append(PublishedGame.of(game, result, uncounted))
+        return published
 
     def _all(self) -> Select[Any]:
         return select(submissions).where(submissions.c.contest == self._contest)
@@ -146,3 +135,7 @@ def authors_of(connection: Connection, contest: str) -> Mapping[str, str]:
             numbers[number] = row.name
     query = select(submissions.c.id, submissions.c.author).where(submissions.c.contest == contest)
     return {numbers[row.id]: row.author for row in connection.execute(query) if row.id in numbers}
+
+
+def _agents_of(connection: Connection, contest: str, author: str) -> list[str]:
+    return [agent for agent, whose in authors_of(connection, contest).items() if whose == author]

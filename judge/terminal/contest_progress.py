@@ -17,7 +17,7 @@ from rich.text import Text
 
 from judge.base.text import printable
 from judge.contest.contest import Contest
-from judge.contest.runner import AttemptEvent
+from judge.contest.worker import EndedAttempt
 from judge.contest_games import AttemptState, GameState
 from judge.records.outcome import score_text
 from judge.tournament.results import FAILURES
@@ -38,7 +38,7 @@ class RunTally:
         self.counts: Mapping[GameState, int] = contest.store.counts(contest.name)
         self._to_come = contest.to_come()
 
-    def add(self, event: AttemptEvent) -> None:
+    def add(self, event: EndedAttempt) -> None:
         """Count a finished attempt."""
         before, self.counts = self.counts, self._contest.store.counts(self._contest.name)
         if _scheduled(before) != _scheduled(self.counts):
@@ -85,7 +85,7 @@ def _scheduled(counts: Mapping[GameState, int]) -> int:
 class Progress(Protocol):
     """Shows a running contest."""
 
-    def tell(self, event: AttemptEvent) -> None:
+    def tell(self, event: EndedAttempt) -> None:
         """Report a finished attempt."""
 
     def say(self, sentence: str) -> None:
@@ -101,7 +101,7 @@ class JsonLines:
     def __init__(self, contest: Contest) -> None:
         self._tally = RunTally(contest)
 
-    def tell(self, event: AttemptEvent) -> None:
+    def tell(self, event: EndedAttempt) -> None:
         """Print a line."""
         self._tally.add(event)
         print(json.dumps(_line(event, self._tally)), flush=True)
@@ -115,7 +115,7 @@ class JsonLines:
         """Do nothing."""
 
 
-def _line(event: AttemptEvent, tally: RunTally) -> dict[str, Any]:
+def _line(event: EndedAttempt, tally: RunTally) -> dict[str, Any]:
     game, outcome = event.game, event.outcome
     minutes = tally.minutes_left
     return {
@@ -146,12 +146,12 @@ class Panel:
         self._contest = contest
         self._running = running
         self._tally = RunTally(contest)
-        self._last: list[AttemptEvent] = []
+        self._last: list[EndedAttempt] = []
         self._sentence = "Ctrl-C finishes the running games and stops"
         self._live = Live(get_renderable=self._panel, console=Console(), refresh_per_second=2)
         self._live.start()
 
-    def tell(self, event: AttemptEvent) -> None:
+    def tell(self, event: EndedAttempt) -> None:
         """Add a game to the recent games."""
         self._tally.add(event)
         self._last = [*self._last[-(SHOWN - 1) :], event]
@@ -185,7 +185,7 @@ class Panel:
         return Group(*parts, Text(printable(self._sentence, 300), style="dim"))
 
 
-def _games(last: list[AttemptEvent]) -> Table:
+def _games(last: list[EndedAttempt]) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 1))
     for event in last:
         game, outcome = event.game, event.outcome

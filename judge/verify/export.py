@@ -43,7 +43,7 @@ from judge.verify.log import (
     uncounted_attempts,
     undecided,
 )
-from judge.verify.records import RecordJob, VerifiedRecord, chain_problems, replay_record
+from judge.verify.records import VerifiedRecord, chain_problems, replay_record
 from judge.verify.witnesses import Witnessed, drawn_without, read_witness_keys, witness_problems
 
 MAX_ANSWER_BYTES = 64 << 10
@@ -110,7 +110,7 @@ def verify_export(
         records = list(in_parallel(replay_record, _jobs(directory, contest)))
         problems += [problem for record in records for problem in record.problems]
         problems += _chain_problems(contest, records)
-        contest = _with_results(contest, [record for record in records if record.job.counts])
+        contest = _with_results(contest, [record for record in records if record.state == AttemptState.ACCEPTED])
         problems += [*_state_problems(contest), *_pairing_problems(contest)]
         # Problems make the state of the contest unreliable.
         is_over = not problems and contest.is_over
@@ -119,7 +119,7 @@ def verify_export(
         problems += [*_chance_problems(contest), *_table_problems(directory, contest)]
         if has_log(directory):
             log = read_log(directory, contest, manifest.key)
-            digests = {(record.job.number, record.job.attempt): record.digest for record in records}
+            digests = {(record.number, record.attempt): record.digest for record in records}
             problems += [*log.problems, *log_problems(contest, log, digests), *draw_problems(contest, log)]
             problems += witness_problems(directory, contest.snapshot, log, manifest.key, named, witnesses)
         elif contest.snapshot.freeze is not None:
@@ -138,7 +138,7 @@ def verify_export(
         problems=[*manifest.problems, *problems],
         contest=contest.name,
         replayed=len(records),
-        uncounted=sum(not record.job.counts for record in records),
+        uncounted=sum(record.state != AttemptState.ACCEPTED for record in records),
         unfinished=len(contest.unfinished),
         is_over=is_over,
         decisions=[
@@ -160,19 +160,18 @@ def verify_export(
 # --- records ---------------------------------------------------------------------------------------------------------
 
 
-def _jobs(directory: Path, contest: PublishedContest) -> Iterator[RecordJob]:
+def _jobs(directory: Path, contest: PublishedContest) -> Iterator[VerifiedRecord]:
     entries = contest.snapshot.by_name()
     openings = contest.tournament.openings(contest.pairings)
 
-    def job(game: PublishedGame, attempt: int, path: str, state: str) -> RecordJob:
-        return RecordJob(
+    def job(game: PublishedGame, attempt: int, path: str, state: str) -> VerifiedRecord:
+        return VerifiedRecord(
             number=game.number,
             directory=directory,
             name=path,
             game_id=game.id,
             spec=game.spec,
             attempt=attempt,
-            counts=state == AttemptState.ACCEPTED,
             state=state,
             names=(entries[game.first].calls_itself, entries[game.second].calls_itself),
             seed=contest.tournament.seed_of(game, attempt),
@@ -189,15 +188,15 @@ def _jobs(directory: Path, contest: PublishedContest) -> Iterator[RecordJob]:
 
 def _chain_problems(contest: PublishedContest, records: Sequence[VerifiedRecord]) -> list[str]:
     by_number = {game.number: game for game in contest.games}
-    ordered = sorted(records, key=lambda record: (record.job.number, record.job.attempt))
-    games = [by_number[record.job.number] for record in ordered]
+    ordered = sorted(records, key=lambda record: (record.number, record.attempt))
+    games = [by_number[record.number] for record in ordered]
     agents = [(game.first, game.second) for game in games]
     begins = {entry.name: entry.persistent for entry in contest.snapshot.entries if entry.persistent}
     return chain_problems(ordered, agents, begins)
 
 
 def _with_results(contest: PublishedContest, records: Sequence[VerifiedRecord]) -> PublishedContest:
-    by_number = {record.job.number: record for record in records}
+    by_number = {record.number: record for record in records}
     games = []
     for game in contest.games:
         record = by_number.get(game.number)

@@ -31,10 +31,11 @@ States = Mapping[FolderKind, str]
 
 
 @dataclass(frozen=True, slots=True)
-class RecordJob:
-    """A record to replay, and its expected game: id, spec (JSON) and attempt.
+class VerifiedRecord:
+    """A record with its expected game (id, spec as JSON, attempt) and, after the replay, what it gave.
 
-    `seed` is None before the secret is revealed. `openings` are the game's possible ones.
+    `seed` is None before the secret is revealed. `openings` are the game's possible ones. `outcome` stays None after a
+    problem. `begun` and `left` are the kept folders' states before and after the game, by seat.
     """
 
     number: int
@@ -43,24 +44,13 @@ class RecordJob:
     game_id: str
     spec: str
     attempt: int
-    counts: bool
     state: str
     names: tuple[str, str]
     """The name that each agent gives itself, by seat; it names the temporary folder."""
     seed: Seed | None
     openings: Sequence[Opening]
-
-
-@dataclass(frozen=True, slots=True)
-class VerifiedRecord:
-    """A replayed record with its job (without spec); `outcome` is None after a problem.
-
-    `begun` and `left` are the kept folders' states before and after the game, by seat.
-    """
-
-    job: RecordJob
-    outcome: Outcome | None
-    problems: Sequence[str]
+    outcome: Outcome | None = None
+    problems: Sequence[str] = ()
     begun: tuple[States, ...] = ()
     left: tuple[States, ...] = ()
     conditions: GameConditions | None = None
@@ -68,37 +58,41 @@ class VerifiedRecord:
     """SHA-256 of its file; empty if it is unreadable."""
 
 
-def replay_record(job: RecordJob) -> VerifiedRecord:
+def replay_record(expected: VerifiedRecord) -> VerifiedRecord:
     """Read and replay one record; all errors become problems of the result."""
     try:
-        data = read_bounded(job.directory / job.name, MAX_RECORD_BYTES)
+        data = read_bounded(expected.directory / expected.name, MAX_RECORD_BYTES)
     except InputError as error:
-        return VerifiedRecord(job, None, [f"{job.name}: no record: {error}"])
-    checked = _replayed(job, data)
+        return replace(expected, problems=[f"{expected.name}: no record: {error}"])
+    checked = _replayed(expected, data)
     # Drop the spec to save memory and transfers.
-    return replace(checked, job=replace(job, spec=""), digest=hashlib.sha256(data).hexdigest())
+    return replace(checked, spec="", digest=hashlib.sha256(data).hexdigest())
 
 
-def _replayed(job: RecordJob, data: bytes) -> VerifiedRecord:
+def _replayed(expected: VerifiedRecord, data: bytes) -> VerifiedRecord:
+    def refused(problem: str) -> VerifiedRecord:
+        return replace(expected, problems=[problem])
+
+    name = expected.name
     try:
-        file = parse_foreign(RecordFile, data, f"{job.name}: not a record of a game")
+        file = parse_foreign(RecordFile, data, f"{name}: not a record of a game")
     except InputError as error:
-        return VerifiedRecord(job, None, [str(error)])
+        return refused(str(error))
     record = file.record
     # A spec is untrusted, so only a scheduled one is replayed.
-    if bare(record.spec) != bare(GameSpec.model_validate_json(job.spec)):
-        return VerifiedRecord(job, None, [f"{job.name}: of another game than was scheduled here"])
-    if record.spec.opening not in job.openings:
-        return VerifiedRecord(job, None, [f"{job.name}: begins from another opening than the contest's chance gives"])
-    is_seed_due = isinstance(record.spec.seed, str) if job.seed is None else record.spec.seed == job.seed
+    if bare(record.spec) != bare(GameSpec.model_validate_json(expected.spec)):
+        return refused(f"{name}: of another game than was scheduled here")
+    if record.spec.opening not in expected.openings:
+        return refused(f"{name}: begins from another opening than the contest's chance gives")
+    is_seed_due = isinstance(record.spec.seed, str) if expected.seed is None else record.spec.seed == expected.seed
     if not is_seed_due:
-        return VerifiedRecord(job, None, [f"{job.name}: has another seed than the contest's chance gives"])
-    problems = list(_attempt_problems(record, job))
+        return refused(f"{name}: has another seed than the contest's chance gives")
+    problems = list(_attempt_problems(record, expected))
     # The policy determines the kept folders, the agent their name. `chain_problems` checks their states.
     kinds = set(record.spec.policy.folders.kept)
-    for seat, name in zip(record.spec.seats, job.names, strict=True):
-        folders = seat.folders or KeptFolders(name=name)
-        if set(folders.digests) != kinds or folders.name != name:
+    for seat, called in zip(record.spec.seats, expected.names, strict=True):
+        folders = seat.folders or KeptFolders(name=called)
+        if set(folders.digests) != kinds or folders.name != called:
             problems.append(f"{seat.name} had other folders than the policy demands")
     problems += _measurement_problems(file)
     conditions = None
@@ -107,26 +101,26 @@ def _replayed(job: RecordJob, data: bytes) -> VerifiedRecord:
     except InputError as error:
         problems.append(str(error))
     problems += verify(file).problems
-    if job.state == AttemptState.VOID:
+    if expected.state == AttemptState.VOID:
         problems += void_problems(file)
-    return VerifiedRecord(
-        job,
-        None if problems else outcome_of(file, ""),
-        [f"{job.name}: {problem}" for problem in problems],
-        tuple(seat.folders.digests if seat.folders else {} for seat in record.spec.seats),
-        tuple({kind: folder.digest for kind, folder in seat.folders.items()} for seat in record.seats),
-        conditions,
+    return replace(
+        expected,
+        outcome=None if problems else outcome_of(file, ""),
+        problems=[f"{name}: {problem}" for problem in problems],
+        begun=tuple(seat.folders.digests if seat.folders else {} for seat in record.spec.seats),
+        left=tuple({kind: folder.digest for kind, folder in seat.folders.items()} for seat in record.seats),
+        conditions=conditions,
     )
 
 
-def _attempt_problems(record: GameRecord, job: RecordJob) -> Iterator[str]:
-    if record.spec.scheduled_as != job.game_id:
-        yield f"of game {record.id}, the tables name {job.game_id}"
-    if record.attempt != job.attempt:
-        yield f"of attempt {record.attempt}, the tables name {job.attempt}"
-    if job.counts and record.verdict is Verdict.VOID:
+def _attempt_problems(record: GameRecord, expected: VerifiedRecord) -> Iterator[str]:
+    if record.spec.scheduled_as != expected.game_id:
+        yield f"of game {record.id}, the tables name {expected.game_id}"
+    if record.attempt != expected.attempt:
+        yield f"of attempt {record.attempt}, the tables name {expected.attempt}"
+    if expected.state == AttemptState.ACCEPTED and record.verdict is Verdict.VOID:
         yield "void, so it cannot count"
-    if job.state == AttemptState.VOID and record.verdict is not Verdict.VOID:
+    if expected.state == AttemptState.VOID and record.verdict is not Verdict.VOID:
         yield f"its verdict is {record.verdict}, and the tables call it void"
 
 
@@ -221,7 +215,7 @@ def chain_problems(
     for record, names in zip(replayed, agents, strict=True):
         for name, states in zip(names, record.begun, strict=False):
             problems += [
-                f"{record.job.name}: {name}'s {kind.value} folder starts from a state that no game before it left"
+                f"{record.name}: {name}'s {kind.value} folder starts from a state that no game before it left"
                 for kind, state in states.items()
                 if state not in known.get((name, kind), {EMPTY.digest})
             ]

@@ -20,10 +20,9 @@ from judge.cluster.dask_config import settle
 from judge.cluster.security import parse_address, security_of
 from judge.cluster.transfers import Parcels
 from judge.contest.contest import Contest, begin, open_store
-from judge.contest.executor import JobEnd
 from judge.contest.plan import load_plan
-from judge.contest.runner import AttemptEvent, ContestRunner
-from judge.contest.worker import Job
+from judge.contest.runner import ContestRunner
+from judge.contest.worker import EndedAttempt, Job
 from judge.contest_games import AttemptState, ScheduledGame
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec
@@ -83,7 +82,7 @@ class Noting(Cluster):
 
     ends: defaultdict[str, list[float]]
 
-    def wait(self, timeout_s: float) -> list[JobEnd]:
+    def wait(self, timeout_s: float) -> list[EndedAttempt]:
         """As ever."""
         found = super().wait(timeout_s)
         for end in found:
@@ -144,7 +143,7 @@ def _await_slots(executor: Cluster, count: int) -> None:
         executor.wait(0.1)
 
 
-def _check(event: AttemptEvent) -> None:
+def _check(event: EndedAttempt) -> None:
     if event.state is not AttemptState.ACCEPTED:
         raise HostError(f"a game of the measurement does not count: {event.why}")
 

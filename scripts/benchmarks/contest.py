@@ -14,8 +14,8 @@ from judge.agents.agents import Agent
 from judge.base.errors import HostError
 from judge.base.logs import set_level
 from judge.contest.executor import LocalExecutor
-from judge.contest.runner import AttemptEvent, ContestRunner
-from judge.contest.worker import Job
+from judge.contest.runner import ContestRunner
+from judge.contest.worker import EndedAttempt, Job
 from judge.contest_games import AttemptState, ScheduledGame
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, RecordFile
@@ -129,7 +129,7 @@ def _played(
     executor = LocalExecutor([bench.slot], ahead, holds_cores=True)
     ended: list[tuple[float, str]] = []
 
-    def tell(happened: AttemptEvent) -> None:
+    def tell(happened: EndedAttempt) -> None:
         if happened.outcome is None or happened.state is not AttemptState.ACCEPTED:
             raise HostError(f"a game of the measurement is void: {happened.why}")
         ended.append((time.monotonic(), happened.outcome.record))

@@ -17,7 +17,7 @@ from pathlib import Path
 from judge.base.errors import HostError
 from judge.contest.contest import Contest, begin, open_store
 from judge.contest.plan import PLAN_FILE, load_plan
-from judge.contest.worker import job_result
+from judge.contest.worker import outcome_and_record
 from judge.contest_games import ScheduledGame
 from judge.referee.play import Venue, play
 from judge.referee.spec import GameSpec, Placement, RecordFile
@@ -113,11 +113,11 @@ def _play_out(bench: Bench, folder: Path, size: int) -> int:
         while (game := store.issue(contest.name, "here", contest.alone)) is not None:
             spec = contest.job(game).spec()
             template = real.get(spec.opening) or real.setdefault(spec.opening, real_game(bench, contest, game, spec))
-            result = job_result(as_of(template, game, spec), {})
-            path = contest.files.path(result.outcome.record)
+            outcome, data = outcome_and_record(as_of(template, game, spec))
+            path = contest.files.path(outcome.record)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(result.record)  # not synced: what that costs is no part of this
-            store.accept(game.id, game.attempt, result.outcome)
+            path.write_bytes(data)  # not synced: what that costs is no part of this
+            store.accept(game.id, game.attempt, outcome)
             games += 1
     return games
 

@@ -9,7 +9,7 @@ from typing import Any
 from judge.broadcast.log import LOG_FILE
 from judge.contest.event_log.recorder import Recorder
 from judge.contest.plan import BroadcastPlan
-from judge.contest.worker import job_result
+from judge.contest.worker import outcome_and_record
 from judge.contest_games import ScheduledGame
 from judge.referee.replay import rejoined
 from judge.referee.spec import RecordFile
@@ -59,9 +59,9 @@ def play_next(cup: Cup) -> tuple[ScheduledGame, RecordFile]:
 
 def accept(cup: Cup, game: ScheduledGame, file: RecordFile) -> None:
     """Let a game count."""
-    result = job_result(file, {})
-    cup.contest.files.put(result.record)
-    cup.store.accept(game.id, game.attempt, result.outcome)
+    outcome, data = outcome_and_record(file)
+    cup.contest.files.put(data)
+    cup.store.accept(game.id, game.attempt, outcome)
 
 
 def shares(file: RecordFile, parts: int) -> list[bytes]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from judge.cli.contest.tables import status
-from judge.contest.runner import AttemptEvent
+from judge.contest.worker import EndedAttempt
 from judge.contest_games import AttemptState
 from judge.terminal.contest_progress import RunTally
 from judge.tournament.formats.groups import Leagues
@@ -23,7 +23,7 @@ def test_games_of_the_leagues_above_are_left_to_play() -> None:
 
         for _ in range(3):
             (game,) = play(contest, better_seed, 1)
-            tally.add(AttemptEvent(game, better_seed(game), AttemptState.ACCEPTED, ""))
+            tally.add(EndedAttempt(game, better_seed(game), state=AttemptState.ACCEPTED))
 
         assert 9 == tally.left
         assert 3.0 == tally.minutes_left
@@ -33,7 +33,7 @@ def test_games_of_a_later_draw_are_counted_once() -> None:
     with cup(Leagues(games=2, sizes=(2,), promoted=1), 5) as contest:
         tally = RunTally(contest)
         for game in play(contest, better_seed):
-            tally.add(AttemptEvent(game, better_seed(game), AttemptState.ACCEPTED, ""))
+            tally.add(EndedAttempt(game, better_seed(game), state=AttemptState.ACCEPTED))
 
         assert (12, 0) == (tally.done, tally.left)
 

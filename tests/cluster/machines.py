@@ -17,8 +17,8 @@ from judge.cluster.cluster import Cluster, open_cluster
 from judge.cluster.join_file import invite
 from judge.cluster.keys import make_keys
 from judge.cluster.security import parse_address
-from judge.contest.runner import AttemptEvent, ContestRunner, StopReason
-from judge.contest.worker import Job
+from judge.contest.runner import ContestRunner, StopReason
+from judge.contest.worker import EndedAttempt, Job
 from judge.contest_games import AttemptState, ScheduledGame
 from judge.host.house_agents import build_house_agents
 from judge.referee.policy import load_policy
@@ -180,7 +180,7 @@ class Cup:
         self.store = Store(store_url or f"sqlite:///{self.database}")
         self.files = Files(folder / "files")
         self.store.create("cup", "{}", [EntryRow("one", 1, "{}"), EntryRow("two", 2, "{}")])
-        self.told: list[AttemptEvent] = []
+        self.told: list[EndedAttempt] = []
 
     def waiting(self) -> int:
         """How many brains have come to the gate so far."""

@@ -13,10 +13,9 @@ from distributed import Client
 from judge.agents.agents import stage_agent
 from judge.agents.store import AgentStore
 from judge.cluster.cluster import Cluster
-from judge.contest.executor import JobEnd
 from judge.contest.hosts import contest_hosts
 from judge.contest.runner import StopReason
-from judge.contest.worker import Job
+from judge.contest.worker import EndedAttempt, Job
 from judge.contest_games import AttemptState, ScheduledGame
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
@@ -253,7 +252,7 @@ def test_the_game_of_a_lost_worker_is_played_by_one_that_has_just_come(
     machines.workers[WORKERS[0]].kill()
     machines.start_worker("latecomer")
 
-    ends: list[JobEnd] = []
+    ends: list[EndedAttempt] = []
     try:
         while not ends:
             ends += cluster.wait(1.0)

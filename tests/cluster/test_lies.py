@@ -12,7 +12,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.cluster.checkers import Checkers, checked
 from judge.cluster.messages import Played
-from judge.contest.worker import Job, JobResult
+from judge.contest.worker import EndedAttempt, Job
 from judge.contest_games import ScheduledGame
 from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play, spec
 
@@ -132,6 +132,7 @@ def test_the_truth_counts() -> None:
 
     result = checked(asked, played(record(asked)), ELAPSED_S)
 
+    assert result.outcome is not None
     assert ("win", 0) == (result.outcome.verdict, result.outcome.winner)
 
 
@@ -170,7 +171,8 @@ def test_checking_an_answer_delays_no_game() -> None:
         found = checkers.check(lambda: answer if has_come.wait() else None, asked, ELAPSED_S)
         assert not found.done()
         has_come.set()
-        assert isinstance(result := found.result(), JobResult)
+        assert isinstance(result := found.result(), EndedAttempt)
+        assert result.outcome is not None
         assert ("win", 0) == (result.outcome.verdict, result.outcome.winner)
 
         (process,) = (child for child in active_children() if child.pid)

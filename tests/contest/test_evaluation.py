@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from judge.contest.evaluation import PlayedGame, Pool, StopRule, evaluate, evaluation_of, seat_of_version, verdict_words
+from judge.contest.evaluation import Pool, StopRule, evaluate, evaluation_of, seat_of_version, verdict_words
+from judge.contest_games import Outcome, SeatOutcome
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, SeatSpec
 from judge.statistics.paired_scores import PairedScores
@@ -30,12 +31,15 @@ def pool(*names: str) -> Pool:
     )
 
 
-def always(winner: str) -> Callable[[GameSpec], PlayedGame]:
+UNHARMED = SeatOutcome(fault=None, replies=0, charged_ms=0.0)
+
+
+def always(winner: str) -> Callable[[GameSpec], Outcome]:
     """Games that one agent wins."""
 
-    def play(spec: GameSpec) -> PlayedGame:
+    def play(spec: GameSpec) -> Outcome:
         at = next((at for at, each in enumerate(spec.seats) if each.name.startswith(winner)), 0)
-        return PlayedGame("win", at, spec.id.ljust(64, "0"))
+        return Outcome("win", at, "", "", spec.id.ljust(64, "0"), 0.0, (UNHARMED, UNHARMED))
 
     return play
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import docker
 import pytest
 
-from judge.contest.executor import JobEnd, LocalExecutor
+from judge.contest.executor import LocalExecutor
+from judge.contest.worker import EndedAttempt
 from judge.host.build_images import build_images
 from judge.referee.play import Slot
 from judge.referee.spec import RecordFile
@@ -53,16 +54,16 @@ def begin(house: House) -> Iterator[Play]:
     assert [] == agents_alive(house.folder)
 
 
-def ended(slots: LocalExecutor) -> dict[str, JobEnd]:
+def ended(slots: LocalExecutor) -> dict[str, EndedAttempt]:
     """All games, when they have ended."""
-    found: dict[str, JobEnd] = {}
+    found: dict[str, EndedAttempt] = {}
     while slots.running:
         found |= {finished.game.id: finished for finished in slots.wait(60)}
     return found
 
 
-def verdict(finished: JobEnd) -> str | None:
-    return finished.result.outcome.verdict if finished.result else None
+def verdict(finished: EndedAttempt) -> str | None:
+    return finished.outcome.verdict if finished.outcome else None
 
 
 def left_by(pid: int) -> list[Path]:
@@ -95,9 +96,9 @@ def test_waiting_for_the_slot_is_no_time_of_the_game(house: House, begin: Play) 
     until(lambda: waits_for_a_lock(pids(slots)["two"]), "the second game does not wait")
     house.let_go("one")
     first, second = (
-        RecordFile.model_validate_json(finished.result.record).record
+        RecordFile.model_validate_json(finished.record).record
         for _, finished in sorted(ended(slots).items())
-        if finished.result
+        if finished.outcome
     )
 
     assert first.started_at <= second.started_at

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import Agent, stage_agent
-from judge.contest.executor import JobEnd, LocalExecutor
-from judge.contest.runner import PAUSE_S, AttemptEvent, ContestRunner, StopReason, again_at
-from judge.contest.worker import Job
+from judge.contest.executor import LocalExecutor
+from judge.contest.runner import PAUSE_S, ContestRunner, StopReason, again_at
+from judge.contest.worker import EndedAttempt, Job
 from judge.contest_games import AttemptState, GameState, ScheduledGame
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot
@@ -85,7 +85,7 @@ def test_every_game_has_its_result_and_its_record(cup: Cup) -> None:
     """A schedule, then what follows from its results, then the end."""
     cup.store.schedule("cup", cup.games(1, 3))
     follow = [cup.games(4, 4), []]
-    told: list[AttemptEvent] = []
+    told: list[EndedAttempt] = []
 
     assert StopReason.FINISHED is cup.runner(lambda: follow.pop(0)).run(told.append)
 
@@ -103,7 +103,7 @@ def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
     killed: list[int] = []
 
     class Killing(LocalExecutor):
-        def wait(self, timeout_s: float) -> list[JobEnd]:
+        def wait(self, timeout_s: float) -> list[EndedAttempt]:
             if not killed:
                 pid = next(iter(self._running)).worker.pid
                 if pid:
@@ -113,7 +113,7 @@ def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
 
     cup.slots.close()
     cup.slots = Killing([Slot(), Slot()])
-    told: list[AttemptEvent] = []
+    told: list[EndedAttempt] = []
 
     assert StopReason.FINISHED is cup.runner().run(told.append)
 
@@ -231,7 +231,7 @@ def test_game_set_aside_long_ago_is_retried_at_once(cup: Cup, monkeypatch: pytes
     cup.store.schedule("cup", cup.games(1, 3))
     now_s = 0.0
 
-    def tell(event: AttemptEvent) -> None:
+    def tell(event: EndedAttempt) -> None:
         nonlocal now_s
         now_s += 300.0 * (event.game.number == 3)
 

@@ -14,7 +14,7 @@ from judge.catalog.entry import Opening
 from judge.contest.contest import Contest, frozen
 from judge.contest.plan import load_plan
 from judge.contest.witnesses import Witnesses
-from judge.contest.worker import job_result
+from judge.contest.worker import outcome_and_record
 from judge.games.gomoku.requests import Square
 from judge.games.types import Verdict
 from judge.protocols import protocol_entry
@@ -364,14 +364,13 @@ def play(contest: Contest, cast: Cast, most: int = 1_000_000, void: Sequence[int
         is_void = spec.number in voids
         file = voided(file) if is_void else file
         record = file.record.model_copy(update={"attempt": issued.attempt, **where_and_when(issued.number)})
-        done = job_result(RecordFile(record=record, transcript=file.transcript), {})
-        contest.files.put(done.record)
+        outcome, data = outcome_and_record(RecordFile(record=record, transcript=file.transcript))
+        contest.files.put(data)
         if is_void:
             voids.remove(spec.number)
-            void_of = done.outcome
-            store.void(issued.id, issued.attempt, VOID_REASON, void_of.record, 3, void_of.public)
+            store.void(issued.id, issued.attempt, VOID_REASON, outcome.record, 3, outcome.public)
             continue
-        store.accept(issued.id, issued.attempt, done.outcome)
+        store.accept(issued.id, issued.attempt, outcome)
 
 
 def where_and_when(number: int) -> dict[str, Any]:

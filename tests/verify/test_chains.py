@@ -4,7 +4,7 @@ from pathlib import Path
 
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import FolderKind
-from judge.verify.records import RecordJob, VerifiedRecord, chain_problems
+from judge.verify.records import VerifiedRecord, chain_problems
 
 FROZEN, LEFT = "a" * 64, "b" * 64
 AGENTS = [("one", "two"), ("two", "one")]
@@ -12,11 +12,23 @@ AGENTS = [("one", "two"), ("two", "one")]
 
 def game(number: int, begun: str, left: str, seat: int) -> VerifiedRecord:
     """A game of the agent that keeps something, in this seat; the other keeps nothing."""
-    job = RecordJob(number, Path(), f"game {number}", "", "", 1, True, "accepted", ("one", "two"), 0, ((),))
     empty = {FolderKind.PERSISTENT: EMPTY.digest}
     states = [{FolderKind.PERSISTENT: begun}, {FolderKind.PERSISTENT: left}]
     begin, end = ((state, empty) if seat == 0 else (empty, state) for state in states)
-    return VerifiedRecord(job, None, [], begin, end)
+    return VerifiedRecord(
+        number=number,
+        directory=Path(),
+        name=f"game {number}",
+        game_id="",
+        spec="",
+        attempt=1,
+        state="accepted",
+        names=("one", "two"),
+        seed=0,
+        openings=((),),
+        begun=begin,
+        left=end,
+    )
 
 
 def test_contest_continues_from_the_locked_in_states() -> None:

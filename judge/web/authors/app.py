@@ -16,10 +16,10 @@ from starlette.concurrency import run_in_threadpool
 
 from judge.base.errors import InputError
 from judge.contest.hosts import ContestHost
+from judge.contest_games import PublishedGame
 from judge.notices.sender import new_secret
 from judge.notices.targets import parse_target
 from judge.site.pages import PagePlace, asset
-from judge.store.submission_queries import AuthorsGame
 from judge.store.submission_types import NotNowError, TooMuchError, UnknownSubmissionError
 from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.translations.language import CODES, languages
@@ -106,10 +106,15 @@ class Own:
         """Return a page for this author."""
         return _page(template, self.request, {"author": self.author, **values}, status)
 
-    def game(self, stem: str) -> AuthorsGame:
+    @property
+    def agents(self) -> frozenset[str]:
+        """The names of the author's agents."""
+        return self.state.register.agents_of(self.author)
+
+    def game(self, stem: str) -> PublishedGame:
         """Return a game of the author's agents. Raises UnknownSubmissionError."""
         games = self.state.register.own_games(self.author, 1, int(stem))
-        if not games or stem != games[0].game.stem:
+        if not games or stem != games[0].stem:
             raise UnknownSubmissionError("there is no such game")
         return games[0]
 
@@ -295,14 +300,14 @@ def practice_record(own: Signed, stem: Stem) -> Response:
 @pages.get("/games/{stem}.attempt-{attempt}.seat-{seat}.{ending}")
 def private_of_attempt(own: Signed, stem: Stem, attempt: Attempt, seat: Seat, ending: Ending) -> Response:
     """Return a seat's private data in an attempt that does not count."""
-    data = private_file(own.desk.files, own.game(stem), attempt, seat, ending)
+    data = private_file(own.desk.files, own.game(stem), own.agents, attempt, seat, ending)
     return download(data, f"game-{stem}.attempt-{attempt}.seat-{seat}.{ending}")
 
 
 @pages.get("/games/{stem}.seat-{seat}.{ending}")
 def private_of_game(own: Signed, stem: Stem, seat: Seat, ending: Ending) -> Response:
     """Return a seat's private data in a game."""
-    data = private_file(own.desk.files, own.game(stem), None, seat, ending)
+    data = private_file(own.desk.files, own.game(stem), own.agents, None, seat, ending)
     return download(data, f"game-{stem}.seat-{seat}.{ending}")
 
 
@@ -322,7 +327,7 @@ def _game_page(own: Own, stem: str, attempt: int | None = None) -> Response:
     game, contest = own.game(stem), own.desk.snapshot()
     if contest is None:
         raise UnknownSubmissionError("the contest has not begun")
-    return html(author_game_page(own.desk.files, contest, game, attempt, _place_of(own.request)))
+    return html(author_game_page(own.desk.files, contest, game, own.agents, attempt, _place_of(own.request)))
 
 
 @pages.get("/{path:path}")

@@ -10,7 +10,7 @@ from typing import Any
 from judge.contest.entries import intake_directory
 from judge.contest.hosts import WORKER, worker_joined
 from judge.contest.plan import load_plan
-from judge.contest.worker import job_result
+from judge.contest.worker import outcome_and_record
 from judge.contest_games import ScheduledGame
 from judge.notices.sender import new_secret
 from judge.referee.spec import GameSpec, RecordFile, SeatSpec
@@ -112,9 +112,9 @@ def served(folder: Path, games: int = 2) -> Iterator[Served]:
 
 def spoil(cup: Cup, game: ScheduledGame, file: RecordFile) -> None:
     """Let a game be void, which is to be played again."""
-    result = job_result(file, {})
-    cup.contest.files.put(result.record)
-    cup.store.void(game.id, game.attempt, "others used its core", result.outcome.record, 3, result.outcome.public)
+    outcome, data = outcome_and_record(file)
+    cup.contest.files.put(data)
+    cup.store.void(game.id, game.attempt, "others used its core", outcome.record, 3, outcome.public)
 
 
 def _practise(cup: Cup, directory: IntakeDirectory, author: str, agent: str) -> None:
