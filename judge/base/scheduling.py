@@ -34,7 +34,7 @@ def woken_at_once() -> Iterator[None]:
             _ask_for_slices(0)
 
 
-def go_behind_games() -> None:
+def lower_priority() -> None:
     """Give the calling thread, and threads that it starts later, a lower priority than games."""
     thread = threading.get_native_id()
     with suppress(OSError):

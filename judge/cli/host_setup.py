@@ -63,7 +63,7 @@ def build_missing_image(name: str) -> None:
     build_missing_images([name])
 
 
-def tell_person(text: str) -> None:
+def print_notice(text: str) -> None:
     """Print a notice about the process that this judge waits for."""
     note(f"judge: {printable(text, 400)}")
 
@@ -80,7 +80,7 @@ def make_venue(kind: BoxKind) -> Venue:
     """Return a venue whose slot holds its core locks until its first game is over; each further game waits again."""
     if kind == "process":
         return Venue()
-    slot, locks = _take_slot(place_on_host(), tell_person)
+    slot, locks = _take_slot(place_on_host(), print_notice)
     return Venue(slot, turn=partial(alone_on, locks))
 
 
@@ -94,7 +94,7 @@ def slot_alone(kind: BoxKind, placement: CorePlacement | None = None, tell: Tell
     if kind == "process":
         yield Slot()
         return
-    slot, locks = _take_slot(placement or place_on_host(), tell or tell_person)
+    slot, locks = _take_slot(placement or place_on_host(), tell or print_notice)
     with alone_on(locks):
         yield slot
 
@@ -119,7 +119,7 @@ def _take_slot(placement: CorePlacement, tell: Tell) -> tuple[Slot, CoreLocks]:
 
 def report_occupied(slots: Sequence[Slot]) -> None:
     """Print which processes hold the cores of these slots, and for which cores this is unknown."""
-    tell = cache(tell_person)
+    tell = cache(print_notice)
     for cores in {slot.cores for slot in slots}:
         locks = CoreLocks(cores, tell)
         if not locks.take_if_free():

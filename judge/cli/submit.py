@@ -12,7 +12,7 @@ import typer
 
 from judge.base.errors import InputError
 from judge.base.logs import set_level
-from judge.cli.host_setup import build_missing_image, clean_up, free_slot, place_on_host, slot_alone, tell_person
+from judge.cli.host_setup import build_missing_image, clean_up, free_slot, place_on_host, print_notice, slot_alone
 from judge.cli.options import CONTEST_HELP, HERE, JsonOption
 from judge.cli.submission_output import print_findings, print_state, received_line, step_line
 from judge.contest.contest import announce, open_store
@@ -116,7 +116,7 @@ def open_intake(contest: Path) -> IntakeDirectory:
 
 
 def processor(
-    directory: IntakeDirectory, tell: Tell = tell_person, placement: CorePlacement | None = None
+    directory: IntakeDirectory, tell: Tell = print_notice, placement: CorePlacement | None = None
 ) -> Processor:
     """Return a function that processes uploads on this host, after removing leftovers of killed judges.
 

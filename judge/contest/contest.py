@@ -222,7 +222,7 @@ def has_begun(store: Store, planned: Planned) -> bool:
     return planned.name in store.contest_names()
 
 
-def early_words(store: Store, planned: Planned) -> str:
+def why_not_yet(store: Store, planned: Planned) -> str:
     """Why a contest may not begin yet; empty if it may. Setting the clock back has no effect after the start."""
     starts = planned.plan.windows.starts
     begun = store.last_lines(planned.name, 1, BEGINS) if starts is not None else ()
@@ -292,7 +292,7 @@ def begin(
     unless `is_early`.
     """
     if not has_begun(store, planned):
-        if not is_early and (waits := early_words(store, planned)):
+        if not is_early and (waits := why_not_yet(store, planned)):
             raise InputError(f"{planned.name} has not begun: {waits}; --now begins it now, which cannot be undone")
         announce(store, planned)
         with owned_directory() as staging:

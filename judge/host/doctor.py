@@ -307,7 +307,7 @@ def _processors(host: Host) -> Iterator[HostFinding]:
         f"{count} core: the judge and the agents share it, so clocks are less exact",
         "use at least 2 cores, so that the judge has its own",
     )
-    groups = siblings(host.files)
+    groups = hyperthread_groups(host.files)
     fix = "echo off >/sys/devices/system/cpu/smt/control, or give a slot both of a pair"
     says = f"cores share their hardware: {' '.join(groups)}"
     yield _finding("siblings", not groups, "no cores are known to share their hardware", says, fix)
@@ -326,7 +326,7 @@ def _processors(host: Host) -> Iterator[HostFinding]:
 
 def _stalls(host: Host) -> Iterator[HostFinding]:
     """Resources that slots share despite separate cores: kernel locks, caches and the Engine."""
-    whole = group_cores(host.cores, [parse_processors(group) for group in siblings(host.files)])
+    whole = group_cores(host.cores, [parse_processors(group) for group in hyperthread_groups(host.files)])
     if len(whole) <= 1:
         return
     # As in a contest: one core for the judge, one slot on each other core.
@@ -375,7 +375,7 @@ def last_level_caches(files: Mapping[str, str]) -> set[frozenset[int]]:
     return {parse_processors(text) for text in lists if text.strip()}
 
 
-def siblings(files: Mapping[str, str]) -> list[str]:
+def hyperthread_groups(files: Mapping[str, str]) -> list[str]:
     """Return the groups of hyperthreads that share a core, in the kernel's notation: `0,4` or `0-1`."""
     lists = {text.strip() for path, text in files.items() if path.endswith("thread_siblings_list")}
     return sorted(group for group in lists if not group.isdigit() and group)

@@ -34,7 +34,7 @@ def folders_of(spec: GameSpec, shelf: Shelf | None) -> list[Folder]:
     ]
 
 
-def shelved(
+def store_states(
     folders: Sequence[Folder], left: Mapping[FolderKey, CollectedFolder], shelf: Shelf
 ) -> dict[FolderKey, FolderRecord]:
     """Store the new states and return their record entries. Raises HostError."""

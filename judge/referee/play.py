@@ -17,7 +17,7 @@ from judge.base.scheduling import woken_at_once
 from judge.games.types import SEATS, End, Game, Verdict
 from judge.protocols import protocol_entry
 from judge.referee.blame import Cause, Void, judge_failure
-from judge.referee.folder_shelf import Shelf, folders_of, shelved
+from judge.referee.folder_shelf import Shelf, folders_of, store_states
 from judge.referee.live_wire import LiveWire
 from judge.referee.make_record import NO_READINGS, Circumstances, RefereedGame, record_of
 from judge.referee.pulse import Pulse, pulse
@@ -131,7 +131,7 @@ def play(
                     with suppress(HostError):
                         readings = (wire.boxes[0].meter.readings(), wire.boxes[1].meter.readings())
             if shelf is not None and not isinstance(end, Void):
-                kept = shelved(folders, keeper.collect(), shelf)
+                kept = store_states(folders, keeper.collect(), shelf)
         except HostError as error:
             end = judge_failure(Cause.HOST, str(error))
     transcript.tell()

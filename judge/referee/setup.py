@@ -47,7 +47,7 @@ def build_referee(
         wire,
         spec.policy.clock,
         spec.policy.bytes,
-        nature(spec.seed),
+        chance_from_seed(spec.seed),
         watch,
     )
 
@@ -67,7 +67,7 @@ def in_contest(seat: SeatSpec, policy: Policy) -> SeatSpec:
     return seat.model_copy(update={"protocol_options": options | seat.protocol_options})
 
 
-def nature(seed: Seed) -> Callable[[Request], Reply]:
+def chance_from_seed(seed: Seed) -> Callable[[Request], Reply]:
     """Return a function that answers chance requests from a seed."""
     generator = numbers(seed)
 

@@ -33,7 +33,7 @@ class PracticeHost:
     need: Callable[[str], None]
 
 
-def hastened(policy: Policy, seconds: float) -> Policy:
+def with_shorter_games(policy: Policy, seconds: float) -> Policy:
     """Return the policy with a game time of at most `seconds`, if it has one. Turn limits are unchanged, so that agents
     at first play as in the contest.
     """
@@ -69,7 +69,7 @@ def _played(
     directory: IntakeDirectory, register: Register, host: PracticeHost, slot: Slot, taken: PracticeGame
 ) -> PracticeResult:
     agent = agent_of(directory, register.get(taken.submission))
-    policy = hastened(directory.policy, directory.intake.practice_s)
+    policy = with_shorter_games(directory.policy, directory.intake.practice_s)
     with owned_directory() as staging:
         opponent, seat = _paired(agent, policy, staging, taken.number)
         own, other = agent.seat(policy), opponent.seat(policy)

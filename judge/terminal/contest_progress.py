@@ -85,10 +85,10 @@ def _scheduled(counts: Mapping[GameState, int]) -> int:
 class Progress(Protocol):
     """Shows a running contest."""
 
-    def tell(self, event: EndedAttempt) -> None:
+    def report(self, event: EndedAttempt) -> None:
         """Report a finished attempt."""
 
-    def say(self, sentence: str) -> None:
+    def notify(self, sentence: str) -> None:
         """Report a notice for the organiser."""
 
     def close(self) -> None:
@@ -101,12 +101,12 @@ class JsonLines:
     def __init__(self, contest: Contest) -> None:
         self._tally = RunTally(contest)
 
-    def tell(self, event: EndedAttempt) -> None:
+    def report(self, event: EndedAttempt) -> None:
         """Print a line."""
         self._tally.add(event)
         print(json.dumps(_line(event, self._tally)), flush=True)
 
-    def say(self, sentence: str) -> None:
+    def notify(self, sentence: str) -> None:
         """Print a notice, unbuffered because a signal handler may call it."""
         with suppress(OSError):  # the next line raises the error
             os.write(sys.stdout.fileno(), f"{json.dumps({'note': sentence})}\n".encode())
@@ -151,12 +151,12 @@ class Panel:
         self._live = Live(get_renderable=self._panel, console=Console(), refresh_per_second=2)
         self._live.start()
 
-    def tell(self, event: EndedAttempt) -> None:
+    def report(self, event: EndedAttempt) -> None:
         """Add a game to the recent games."""
         self._tally.add(event)
         self._last = [*self._last[-(SHOWN - 1) :], event]
 
-    def say(self, sentence: str) -> None:
+    def notify(self, sentence: str) -> None:
         """Show a notice below the games."""
         self._sentence = sentence
 

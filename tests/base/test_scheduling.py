@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from judge.base.scheduling import SERVICE_NICENESS, SHORT_SLICE_NS, go_behind_games, woken_at_once
+from judge.base.scheduling import SERVICE_NICENESS, SHORT_SLICE_NS, lower_priority, woken_at_once
 
 KNOWS_SLICES = tuple(map(int, platform.release().split(".")[:2])) >= (6, 12) and platform.machine() == "x86_64"
 
@@ -26,7 +26,7 @@ def nice() -> int:
 
 def in_a_thread(look: list[int], act: bool) -> None:
     if act:
-        go_behind_games()
+        lower_priority()
     look.append(nice())
     started = threading.Thread(target=lambda: look.append(nice()))
     started.start()

@@ -32,7 +32,7 @@ from judge.web.intake.witness import create_app as create_witness_app
 from judge.web.kit.clients import ClientLimits
 from judge.web.kit.connections import listening, parse_listen_address, uvicorn_options
 from judge.web.kit.middleware import Asgi
-from judge.web.live.app import Site, Watched
+from judge.web.live.app import BegunContest, Site
 from judge.web.live.metrics import Metrics, served_metrics
 from judge.web.live.pages import LivePages
 from judge.web.live.serve import create_app, create_service, hub_of
@@ -248,7 +248,7 @@ def _over(planned: Planned) -> Iterator[Asgi]:
     """The public pages of a contest whose games are all over."""
     with closing(hub_of(planned)) as hub, closing(LivePages(planned, hub.painter)) as pages:
         hub.catch_up()
-        watched = Watched(hub, pages, stamp_of(planned))
+        watched = BegunContest(hub, pages, stamp_of(planned))
         yield create_service(planned, Site(planned.name, lambda: watched, has_authors=False), None)
 
 

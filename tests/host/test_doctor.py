@@ -7,7 +7,7 @@ import pytest
 
 from judge.host import doctor
 from judge.host.build_images import build_images
-from judge.host.doctor import NAMES, HostFinding, Light, run_checks, shares, siblings, worst_light
+from judge.host.doctor import NAMES, HostFinding, Light, hyperthread_groups, run_checks, shares, worst_light
 from judge.host.host import Host, read_host
 from judge.host.probes import BoxTrial
 from judge.sandbox.box import Readings
@@ -236,8 +236,8 @@ def test_processor_shares_include_other_work_and_steal_time() -> None:
 
 
 def test_siblings_are_groups_of_more_than_one() -> None:
-    assert siblings({TOPOLOGY.format(0): "0-1\n", TOPOLOGY.format(1): "0-1\n"}) == ["0-1"]
-    assert siblings({TOPOLOGY.format(0): "0\n"}) == siblings({}) == []
+    assert hyperthread_groups({TOPOLOGY.format(0): "0-1\n", TOPOLOGY.format(1): "0-1\n"}) == ["0-1"]
+    assert hyperthread_groups({TOPOLOGY.format(0): "0\n"}) == hyperthread_groups({}) == []
 
 
 def test_failed_box_creation_reports_the_reason() -> None:

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from judge.base.errors import InputError
-from judge.referee.folder_shelf import folders_of, shelved
+from judge.referee.folder_shelf import folders_of, store_states
 from judge.referee.policy import load_policy
 from judge.referee.setup import build_referee
 from judge.referee.spec import FolderRecord, GameSpec, KeptFolders, SeatSpec
@@ -116,7 +116,7 @@ def test_a_record_names_the_state_that_is_kept_and_the_one_before_where_none_cou
         (0, PERSISTENT): CollectedFolder(None, None, None, ("not kept: why",)),
     }
 
-    records = shelved(folders, left, shelf)
+    records = store_states(folders, left, shelf)
 
     assert {
         (0, TEMPORARY): FolderRecord(digest=new.digest, used_bytes=4096, used_inodes=3),

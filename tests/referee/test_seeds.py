@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from judge.games.types import NATURE, Chance, Drawn, decided
 from judge.referee.seeds import Seed, derived, numbers
-from judge.referee.setup import nature
+from judge.referee.setup import chance_from_seed
 
 KEY = hashlib.sha256(b"a key").hexdigest()
 
@@ -81,7 +81,7 @@ def test_a_shuffle_is_the_same_again_and_another_for_another_purpose() -> None:
 
 def test_nature_answers_from_a_key() -> None:
     coin = Chance(seat=NATURE, outcomes=2)
-    tossed, again = ([nature(KEY)(coin) for _ in range(20)] for _ in range(2))
+    tossed, again = ([chance_from_seed(KEY)(coin) for _ in range(20)] for _ in range(2))
 
     expected = numbers(KEY)
     assert [decided(Drawn(expected.randrange(2)))] * 20 == tossed == again

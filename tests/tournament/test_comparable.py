@@ -3,7 +3,7 @@
 import pytest
 
 from judge.referee.policy import load_policy
-from judge.submissions.practice import hastened
+from judge.submissions.practice import with_shorter_games
 from judge.tournament.comparable import policy_difference
 
 
@@ -50,7 +50,7 @@ def test_practice_keeps_the_limit_of_a_turn(turn_ms: int, match_ms: int) -> None
     """It shortens all turns together."""
     policy = load_policy("gomocup-freestyle", [f"clock.turn_ms={turn_ms}", f"clock.match_ms={match_ms}"])
 
-    clock = hastened(policy, 10).clock
+    clock = with_shorter_games(policy, 10).clock
 
     assert (turn_ms, 10_000) == (clock.turn_ms, clock.match_ms)
-    assert policy == hastened(policy, 1000)
+    assert policy == with_shorter_games(policy, 1000)

@@ -13,7 +13,7 @@ from judge.web.intake.app import AppState
 from judge.web.intake.upload import Receiver
 from judge.web.kit.middleware import Asgi
 from judge.web.kit.session import Authenticator
-from judge.web.live.app import Site, Watched
+from judge.web.live.app import BegunContest, Site
 from judge.web.live.pages import LivePages
 from judge.web.live.serve import create_service, hub_of, publish_once
 from judge.web.organisers.console import Console, opened_console
@@ -38,7 +38,7 @@ def service_of(folder: Path) -> Iterator[tuple[Asgi, Console]]:
         hub.catch_up()
         stack.callback(hub.close)
         pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=True)))
-        site = Site(planned.name, lambda: Watched(hub, pages, stamp_of(planned)))
+        site = Site(planned.name, lambda: BegunContest(hub, pages, stamp_of(planned)))
         console = stack.enter_context(opened_console(planned, state, publish_once))
         yield create_service(planned, site, state, console), console
 

@@ -12,7 +12,7 @@ from judge.base.errors import InputError
 from judge.base.text import printable
 from judge.catalog.files import contest_manager
 from judge.cli.contest.options import manager_names, opened_if_begun
-from judge.cli.host_setup import build_missing_image, clean_up, place_on_host, tell_person
+from judge.cli.host_setup import build_missing_image, clean_up, place_on_host, print_notice
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.cli.submit import UploadHost
 from judge.contest.folders.imported import needs_boxes, write_imported
@@ -89,7 +89,7 @@ def _host(contest: ImportedContest) -> Iterator[TaskHost]:
             return
         clean_up()
         build_missing_image(trees.IMAGE)
-        with UploadHost(place_on_host(), tell_person).aside() as cores:
+        with UploadHost(place_on_host(), print_notice).aside() as cores:
             yield TaskHost(policy, cores, room)
 
 

@@ -17,7 +17,7 @@ from judge.base.logs import redirected
 from judge.base.text import printable
 from judge.cli.host_setup import KEEPER, make_ready, report_occupied
 from judge.cli.options import HERE, SLOTS_HELP, ContestArgument, TlsOption, require_dask
-from judge.contest.contest import Contest, begin, early_words, has_begun, open_store
+from judge.contest.contest import Contest, begin, has_begun, open_store, why_not_yet
 from judge.contest.event_log.recorder import RecorderProcess
 from judge.contest.executor import Executor, LocalExecutor, slots_on_host
 from judge.contest.plan import load_plan
@@ -74,7 +74,7 @@ def run(
         ExitStack() as stack,
     ):
         is_new = not has_begun(store, planned)
-        is_early = is_new and _begins_early(early_words(store, planned), now)
+        is_early = is_new and _begins_early(why_not_yet(store, planned), now)
         make_ready(planned.plan.box, planned.policy, [])
         witnesses = stack.enter_context(periodic_cosigning(planned))
         found = begin(store, planned, _host(), witnesses.cosign, is_early=is_early)
@@ -103,7 +103,7 @@ def run(
         try:
             runner = found.runner(executor, check, recorder.address)
             with _interrupts(runner, progress):
-                stop = runner.run(progress.tell)
+                stop = runner.run(progress.report)
         finally:
             try:
                 executor.kill()
@@ -190,10 +190,10 @@ def _interrupts(runner: ContestRunner, progress: Progress) -> Iterator[None]:
     def interrupted(_signal: int, _frame: FrameType | None) -> None:
         if runner.drain.is_set():
             runner.abandon.set()
-            progress.say("abandoning the running games; they will be played again")
+            progress.notify("abandoning the running games; they will be played again")
         else:
             runner.drain.set()
-            progress.say("finishing the running games; Ctrl-C again abandons them")
+            progress.notify("finishing the running games; Ctrl-C again abandons them")
 
     before = signal.signal(signal.SIGINT, interrupted)
     try:

@@ -54,7 +54,7 @@ class GomokuBoard:
         self.stones.append((x, y, colour))
         return at
 
-    def bury(self, at: int) -> None:
+    def mark_dead(self, at: int) -> None:
         """Mark a stone as dead."""
         self.cells[at] = DEAD
         self.dead.add(self.square(at))

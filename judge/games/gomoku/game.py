@@ -316,7 +316,7 @@ class Gomoku:
             self._judge_stone(at)
         elif self.options.continuous:
             self._points[WHITE] += 1
-            board.bury(at)
+            board.mark_dead(at)
             self._judge_full()
         else:
             reason = sentence(f"{found.value} at {say_square(x, y)}")
@@ -331,7 +331,7 @@ class Gomoku:
                 return
             self._points[row.colour] += 1
             for index in range(row.first, row.last + 1, row.step):
-                board.bury(index)
+                board.mark_dead(index)
         self._judge_full()
 
     def _judge_full(self) -> None:

@@ -35,7 +35,7 @@ from judge.games.quantum_chess.words import (
 )
 from judge.games.types import NATURE, AgentFault, Chance, Drawn, Event, Reply, ReplyKind, Request, Verdict, decided
 from judge.records.quantum_chess.log import Logged, QchessLog
-from judge.referee.setup import nature
+from judge.referee.setup import chance_from_seed
 from judge.referee.spec import GameRecord
 
 
@@ -244,7 +244,9 @@ def qchess_log(record: GameRecord) -> QchessLog:
     game = QuantumChess.from_options(record.spec.game_options())
     names = (record.seats[0].name, record.seats[1].name)
     fault = faults[0] if faults else None
-    return keep_log(game, names, nature(record.spec.seed), replies, fault, Moments(started, tuple(moments), ended))
+    return keep_log(
+        game, names, chance_from_seed(record.spec.seed), replies, fault, Moments(started, tuple(moments), ended)
+    )
 
 
 def keep_log(

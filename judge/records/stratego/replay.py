@@ -10,7 +10,7 @@ from judge.games.stratego.game import SURRENDERED, UNINTELLIGIBLE
 from judge.games.stratego.types import Move, NoMove, SetUpRow, SetupRow, read_reply
 from judge.games.types import NATURE, AgentFault, Drawn, Reply, ReplyKind, Verdict, decided
 from judge.records.stratego.log import SHORT, HalfMoveLine, StrategoLog, one_printable_line, read_result, write_log
-from judge.referee.setup import nature
+from judge.referee.setup import chance_from_seed
 from judge.referee.spec import GameRecord
 
 _OUTCOME = re.compile(r"(.*) (OK|ILLEGAL|FLAG|VICTORY_FLAG|VICTORY_ATTRITION|(?:KILLS|DIES|BOTHDIE) \S \S)", re.DOTALL)
@@ -136,7 +136,7 @@ def log_of_record(record: GameRecord) -> bytes:
 def game_of_record(record: GameRecord) -> Stratego:
     """Replay a record's answers. A void game has no end."""
     game = Stratego.from_options(record.spec.game_options())
-    chance = nature(record.spec.seed)
+    chance = chance_from_seed(record.spec.seed)
     plies = list(reversed(record.plies))
     while game.end is None:
         request = game.pending()

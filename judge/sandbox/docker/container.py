@@ -127,7 +127,7 @@ class Container:
         else:
             self.meter = EngineMeter(engine, self.id)
             if groups is not None:
-                cgroup.tell_hidden()
+                cgroup.log_hidden_cgroups()
         self.freezer = choose_freezer(policy.freeze, self.groups, engine, self.id)
 
     def restart_counters(self) -> None:

@@ -101,7 +101,7 @@ def outermost(cgroup: Path) -> Path:
 
 
 @cache
-def tell_hidden() -> None:
+def log_hidden_cgroups() -> None:
     """Log, once per process, that the cgroups of the local Engine are hidden."""
     log.warning(
         "the Engine's cgroups are hidden: CPU use of other programs on an agent's cores is unknown, so a delayed agent "

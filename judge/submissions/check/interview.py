@@ -363,9 +363,9 @@ def quiet_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
         diagnosis = diagnose(talk)
         name = _AT_FAULT.get(talk.side.fault or Verdict.OUTPUT, "quiet")
         yield failed(name, diagnosis.evidence, diagnosis.fix)
-    elif talk.unasked:
-        said = decode(talk.unasked[:60])
-        what = f"it printed {len(talk.unasked)} more bytes after its answers, first {said!r}"
+    elif talk.output_between_turns:
+        said = decode(talk.output_between_turns[:60])
+        what = f"it printed {len(talk.output_between_turns)} more bytes after its answers, first {said!r}"
         yield warned("quiet", what)
     else:
         yield passed("quiet", f"nothing for {PAUSE_S * 1000:.0f} ms after each answer")

@@ -137,7 +137,7 @@ class RecordedTalk:
         return wakes
 
     @property
-    def unasked(self) -> bytes:
+    def output_between_turns(self) -> bytes:
         """Its output between turns."""
         said, is_waited_for = bytearray(), True
         for entry in self._entries:

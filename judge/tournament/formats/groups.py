@@ -191,7 +191,7 @@ class Groups(_Staged):
         if not stages:
             return [
                 Group(chr(ord("A") + number), tuple(members))
-                for number, members in enumerate(dealt(by_seed(entries), self.groups))
+                for number, members in enumerate(deal_into_groups(by_seed(entries), self.groups))
             ]
         if len(stages) == 1:
             best = [group.best(played, self.ranking, self.promoted, FINAL) for group in stages[0]]
@@ -247,7 +247,7 @@ class Leagues(_Staged):
         return [sorted(entry.id for entry in league) for league in drawn[: len(drawn) - len(stages)]]
 
 
-def dealt(entries: Sequence[Competitor], groups: int) -> list[list[Competitor]]:
+def deal_into_groups(entries: Sequence[Competitor], groups: int) -> list[list[Competitor]]:
     """Deal entries in alternating direction: 1, 4, 5, 8 and 2, 3, 6, 7 for two groups."""
     hands: list[list[Competitor]] = [[] for _ in range(groups)]
     for place, entry in enumerate(entries):

@@ -46,7 +46,7 @@ MAX_GAMES = 500
 MAX_NOTICES = 50
 
 
-class Desk:
+class AuthorsSite:
     """Shared state: `state` of the intake, `files` with records, `hosts` that play."""
 
     def __init__(self, state: AppState, files: Path, hosts: Callable[[], Sequence[ContestHost]]) -> None:
@@ -63,14 +63,14 @@ class Desk:
         return self._snapshot
 
 
-def desk_of(request: Request) -> Desk:
+def authors_site_of(request: Request) -> AuthorsSite:
     """Return the shared state."""
-    desk: Desk = request.app.state.desk
-    return desk
+    site: AuthorsSite = request.app.state.authors_site
+    return site
 
 
 def _author_of(request: Request, token: str) -> str:
-    return desk_of(request).state.authors.author(request, token)
+    return authors_site_of(request).state.authors.author(request, token)
 
 
 def _place_of(request: Request) -> PagePlace:
@@ -79,7 +79,7 @@ def _place_of(request: Request) -> PagePlace:
 
 
 def _page(template: str, request: Request, values: Mapping[str, Any], status: int = 200) -> Response:
-    common = {"here": "author", "contest_name": desk_of(request).state.directory.contest}
+    common = {"here": "author", "contest_name": authors_site_of(request).state.directory.contest}
     return page(__package__, template, _place_of(request), FOLDER, {**common, **values}, status)
 
 
@@ -95,12 +95,12 @@ class Own:
 
     request: Request
     author: str
-    desk: Desk
+    site: AuthorsSite
 
     @property
     def state(self) -> AppState:
         """The intake's state."""
-        return self.desk.state
+        return self.site.state
 
     def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
         """Return a page for this author."""
@@ -124,7 +124,7 @@ def own_of(request: Request) -> Own:
     token = AUTHOR.sent(request.scope)
     try:
         if token:
-            return Own(request, _author_of(request, token), desk_of(request))
+            return Own(request, _author_of(request, token), authors_site_of(request))
     except UnauthorizedError:
         pass
     raise UnauthorizedError("you are not signed in: open the link that the organiser sent you")
@@ -200,7 +200,7 @@ def index(own: Signed) -> Response:
         "games": games[:MAX_GAMES],
         "more_games": len(games) > MAX_GAMES,
         "has_begun": register.has_begun(),
-        "hosts": own.desk.hosts(),
+        "hosts": own.site.hosts(),
         "most_bytes": own.state.directory.intake.upload_bytes,
     }
     return own.page("author.html", values)
@@ -300,14 +300,14 @@ def practice_record(own: Signed, stem: Stem) -> Response:
 @pages.get("/games/{stem}.attempt-{attempt}.seat-{seat}.{ending}")
 def private_of_attempt(own: Signed, stem: Stem, attempt: Attempt, seat: Seat, ending: Ending) -> Response:
     """Return a seat's private data in an attempt that does not count."""
-    data = private_file(own.desk.files, own.game(stem), own.agents, attempt, seat, ending)
+    data = private_file(own.site.files, own.game(stem), own.agents, attempt, seat, ending)
     return download(data, f"game-{stem}.attempt-{attempt}.seat-{seat}.{ending}")
 
 
 @pages.get("/games/{stem}.seat-{seat}.{ending}")
 def private_of_game(own: Signed, stem: Stem, seat: Seat, ending: Ending) -> Response:
     """Return a seat's private data in a game."""
-    data = private_file(own.desk.files, own.game(stem), own.agents, None, seat, ending)
+    data = private_file(own.site.files, own.game(stem), own.agents, None, seat, ending)
     return download(data, f"game-{stem}.seat-{seat}.{ending}")
 
 
@@ -324,10 +324,10 @@ def private_game_page(own: Signed, stem: Stem) -> Response:
 
 
 def _game_page(own: Own, stem: str, attempt: int | None = None) -> Response:
-    game, contest = own.game(stem), own.desk.snapshot()
+    game, contest = own.game(stem), own.site.snapshot()
     if contest is None:
         raise UnknownSubmissionError("the contest has not begun")
-    return html(author_game_page(own.desk.files, contest, game, own.agents, attempt, _place_of(own.request)))
+    return html(author_game_page(own.site.files, contest, game, own.agents, attempt, _place_of(own.request)))
 
 
 @pages.get("/{path:path}")
@@ -336,9 +336,9 @@ def nothing() -> Response:
     raise UnknownSubmissionError("there is no such page")
 
 
-def add_paths(app: FastAPI, desk: Desk) -> None:
+def add_paths(app: FastAPI, site: AuthorsSite) -> None:
     """Add the pages in all languages to an application."""
-    app.state.desk = desk
+    app.state.authors_site = site
     app.include_router(common, include_in_schema=False)
     for code in CODES:
         app.include_router(pages, prefix="" if code == CODES[0] else f"/{code}", include_in_schema=False)

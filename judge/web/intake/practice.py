@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from judge.base.errors import JudgeError
 from judge.base.logs import get_logger
-from judge.base.scheduling import go_behind_games
+from judge.base.scheduling import lower_priority
 from judge.base.worker_processes import Worker, kill, wait
 from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.submissions.practice import PracticeHost, play_next
@@ -126,4 +126,4 @@ def play_job(directory: IntakeDirectory, host: PracticeHost) -> PracticeGame | N
 
 def _prepare() -> None:
     prepare()
-    go_behind_games()
+    lower_priority()

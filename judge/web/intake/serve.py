@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import uvicorn
 
-from judge.base.scheduling import go_behind_games
+from judge.base.scheduling import lower_priority
 from judge.notices.sender import NoticeSender
 from judge.store.incoming import sweep
 from judge.store.tokens import Tokens
@@ -96,5 +96,5 @@ def serve(
         bounded = ClientLimits(create_service(state), directory.intake)
         server = uvicorn.Server(uvicorn.Config(bounded, **uvicorn_options(directory.intake, proxy)))
         ready()
-        go_behind_games()  # threads started earlier keep their priority
+        lower_priority()  # threads started earlier keep their priority
         server.run(sockets=[listener])

@@ -53,7 +53,7 @@ log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class BegunContest:
     """A begun contest. `version` changes with its store; `slots` limits the running games."""
 
     hub: Hub
@@ -68,7 +68,7 @@ class Site:
     def __init__(
         self,
         name: str,
-        begin: Callable[[], Watched | None],
+        begin: Callable[[], BegunContest | None],
         log: SignedLog | None = None,
         windows: Callable[[], Windows] = Windows,
         *,

@@ -19,7 +19,7 @@ from judge.contest.plan import Planned
 from judge.store.queries import Reader
 from judge.store.submission_queries import RegisterReader
 from judge.web.live.hub import Sent
-from judge.web.organisers.views import room_of
+from judge.web.organisers.views import free_space_of
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -81,7 +81,7 @@ class StoreNumbers(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Yield the current values."""
         yield _gauge("judge_viewers", "Connections of viewers.", {(): self._viewers()})
-        room = room_of(self._planned.folder)
+        room = free_space_of(self._planned.folder)
         yield _gauge("judge_disk_free_bytes", "Free bytes on the disk of the contest's folder.", {(): room.disk})
         yield _gauge("judge_memory_available_bytes", "Available memory of the machine.", {(): room.memory})
         try:

@@ -9,7 +9,7 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI
 
-from judge.base.scheduling import go_behind_games
+from judge.base.scheduling import lower_priority
 from judge.contest.event_log.store_changes import stamp_of
 from judge.contest.plan import Planned, load_plan
 from judge.contest.window_keeper import ContestProcess, FileWindows, WindowKeeper, remembered
@@ -22,7 +22,7 @@ from judge.web.kit.clients import ClientLimits
 from judge.web.kit.connections import uvicorn_options
 from judge.web.kit.errors import new_app
 from judge.web.kit.middleware import OWN_HEADERS, PUBLIC_HEADERS, Middleware, Part
-from judge.web.live.app import ABOUT, Site, Watched, event_router, health_router, page_router
+from judge.web.live.app import ABOUT, BegunContest, Site, event_router, health_router, page_router
 from judge.web.live.hub import Hub
 from judge.web.live.metrics import Metrics, StoreNumbers, served_metrics
 from judge.web.live.pages import LivePages
@@ -76,14 +76,14 @@ def serve(
     )
     with ExitStack() as stack:
 
-        def begin() -> Watched | None:
+        def begin() -> BegunContest | None:
             if not _has_begun(planned):
                 return None
             hub = hub_of(planned)
             hub.catch_up()
             hub.told = counted.told
             pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=state is not None)))
-            return Watched(hub, pages, stamp_of(planned), slots)
+            return BegunContest(hub, pages, stamp_of(planned), slots)
 
         log = None
         if not planned.has_no_store:
@@ -111,7 +111,7 @@ def serve(
         bounded = ClientLimits(service, limits, is_organiser)
         server = uvicorn.Server(uvicorn.Config(bounded, **options))
         ready()
-        go_behind_games()  # threads started earlier keep their priority
+        lower_priority()  # threads started earlier keep their priority
         server.run(sockets=[listener])
 
 
@@ -140,7 +140,7 @@ def create_app(
     else:
         app.state.intake = state
         app.include_router(intake.router)
-        authors.add_paths(app, authors.Desk(state, planned.files, site.hosts))
+        authors.add_paths(app, authors.AuthorsSite(state, planned.files, site.hosts))
         if console is not None:
             organisers.add_paths(app, console)
     app.include_router(page_router)

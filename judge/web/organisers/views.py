@@ -38,7 +38,7 @@ def overview(console: Console) -> Mapping[str, Any]:
     """Return the first page: games, failures, free resources."""
     contest = console.contest()
     values: dict[str, Any] = {
-        "room": room_of(console.planned.folder),
+        "room": free_space_of(console.planned.folder),
         "orders": console.orders.latest(LAST),
         "submissions": {state.value: count for state, count in console.state.register.counts().items() if count},
         "begun": contest is not None,
@@ -138,7 +138,7 @@ class Room:
     memory_of: int
 
 
-def room_of(folder: Path) -> Room:
+def free_space_of(folder: Path) -> Room:
     """Return the current free space."""
     disk = shutil.disk_usage(folder)
     memory = {}
@@ -174,5 +174,5 @@ class HealthCheck:
             "age_s": age,
             "is_playing": is_playing,
             "cores": holders_here(),
-            "room": room_of(console.planned.folder),
+            "room": free_space_of(console.planned.folder),
         }

@@ -8,7 +8,7 @@ import pytest
 
 from judge.base.errors import HostError, InputError
 from judge.sandbox import BoxPolicy
-from judge.sandbox.docker.requirements import refuse_stack, require, security_options, unmet
+from judge.sandbox.docker.requirements import refuse_stack, require, security_options, unmet_requirements
 from tests.sandbox.conftest import Lodge
 
 BARE = {"SecurityOptions": ["name=seccomp,profile=default"], "Runtimes": {"runc": {"path": "runc"}}}
@@ -31,17 +31,17 @@ def test_options_are_read_from_an_engine_s_description() -> None:
 
 
 def test_a_policy_that_demands_nothing_is_content_with_seccomp() -> None:
-    assert [] == list(unmet(BoxPolicy(), BARE))
-    assert [] == list(unmet(BoxPolicy(seccomp="engine"), {}))
+    assert [] == list(unmet_requirements(BoxPolicy(), BARE))
+    assert [] == list(unmet_requirements(BoxPolicy(seccomp="engine"), {}))
 
 
 def test_sufficient_host_passes() -> None:
-    assert [] == list(unmet(STRICT, FULL))
+    assert [] == list(unmet_requirements(STRICT, FULL))
 
 
 def test_users_of_a_rootless_engine_are_shifted() -> None:
     rootless = {"SecurityOptions": ["name=seccomp", "name=rootless"]}
-    assert [] == list(unmet(BoxPolicy(user_namespace="required"), rootless))
+    assert [] == list(unmet_requirements(BoxPolicy(user_namespace="required"), rootless))
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_users_of_a_rootless_engine_are_shifted() -> None:
 def test_missing_host_features_are_reported_with_the_fix(
     policy: BoxPolicy, info: dict[str, Any], key: str, fix: str
 ) -> None:
-    (sentence,) = unmet(policy, info)
+    (sentence,) = unmet_requirements(policy, info)
     assert key in sentence
     assert fix in sentence
 

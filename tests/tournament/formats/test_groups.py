@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
-from judge.tournament.formats.groups import Groups, Leagues, cut, dealt
+from judge.tournament.formats.groups import Groups, Leagues, cut, deal_into_groups
 from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing
 from tests.contest.rounds import entries, everything_is_drawn, of_round, play_out
@@ -20,7 +20,7 @@ def members(played: list[PlayedPairing], group: str) -> set[str]:
 
 
 def test_entries_are_dealt_there_and_back() -> None:
-    seeds = [[entry.seed for entry in hand] for hand in dealt(entries(10), 3)]
+    seeds = [[entry.seed for entry in hand] for hand in deal_into_groups(entries(10), 3)]
 
     assert [[1, 6, 7], [2, 5, 8], [3, 4, 9, 10]] == seeds
 
