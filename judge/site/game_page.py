@@ -1,6 +1,7 @@
 """The page of one game, made only from its public record."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -27,6 +28,9 @@ _SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"),
 TEMPLATE = "game.html"
 
 NOTHING: Mapping[str, Any] = {}
+
+_NUMBERED = re.compile(r"([0-9]+)\. (.*)", re.DOTALL)
+"""A move in a notation that counts the stones, such as `31. s9`."""
 
 MAX_NOTES = 20
 
@@ -125,6 +129,7 @@ def game_pages(
             "board": _board(view, language),
             "moves": _moves(replay, figures, language),
             "facts": _facts(record, context.game, language),
+            "technical": _technical(record, context.game, language),
             "seats": [_seat(record, seat, language) for seat in SEATS],
         }
         yield render(template, place, {**values, **in_language, **more}, context.stream, package)
@@ -168,6 +173,7 @@ def _moves(replay: Stepped, figures: Sequence[SearchFigures], language: Language
         # The game's own notation, if it has one.
         caption = step.view.caption
         said = caption if caption and caption != replay.steps[at - 1].view.caption else step.said
+        number_of, said = numbered(said, at)
         if figure.evaluation is None:
             evaluation = ""
         elif math.isinf(figure.evaluation):
@@ -177,7 +183,8 @@ def _moves(replay: Stepped, figures: Sequence[SearchFigures], language: Language
         search = " · ".join(f"{key} {value}" for key, value in step.search.items())
         moves.append(
             {
-                "number": at,
+                "step": at,
+                "number": number_of,
                 "seat": step.seat,
                 "name": replay.names[step.seat],
                 "said": said,
@@ -191,6 +198,12 @@ def _moves(replay: Stepped, figures: Sequence[SearchFigures], language: Language
             }
         )
     return moves
+
+
+def numbered(notation: str, at: int) -> tuple[int, str]:
+    """Return the number and the move of a notation; without a number in it, `at` is the number."""
+    match = _NUMBERED.fullmatch(notation)
+    return (at, notation) if match is None else (int(match[1]), match[2])
 
 
 def room_for_messages(steps: int) -> int:
@@ -209,20 +222,26 @@ def fitted(text: str, room: int) -> str:
     return shown
 
 
-def _facts(record: GameRecord, game: PublishedGame, language: Language) -> Sequence[tuple[str, str, bool]]:
+def _facts(record: GameRecord, game: PublishedGame, language: Language) -> Sequence[tuple[str, str]]:
     _ = language.gettext
     round_and_table = _("{round}, table {table}").format(round=game.round, table=game.table) if game.round else ""
-    box = _(" and ").join(dict.fromkeys(record.placement.box))
     facts = [
-        (_("Round"), round_and_table, False),
-        (_("Policy"), record.spec.policy.name, False),
+        (_("Round"), round_and_table),
+        (_("Policy"), record.spec.policy.name),
+        (_("Moves"), str(len(record.plies))),
+        (_("Started"), f"{record.started_at[:19].replace('T', ' ')} UTC"),
+        (_("Duration"), language.measure(duration(record.seconds * 1000))),
+    ]
+    return [fact for fact in facts if fact[1]]
+
+
+def _technical(record: GameRecord, game: PublishedGame, language: Language) -> Sequence[tuple[str, str, bool]]:
+    _ = language.gettext
+    facts = [
         (_("Result line"), record.result, False),
-        (_("Moves"), str(len(record.plies)), False),
-        (_("Started"), record.started_at[:19].replace("T", " "), False),
-        (_("Duration"), language.measure(duration(record.seconds * 1000)), False),
-        (_("Random seed"), str(record.spec.seed), True),
         (_("Attempt"), str(record.attempt), False),
-        (_("Box"), box, False),
+        (_("Box"), _(" and ").join(dict.fromkeys(record.placement.box)), False),
+        (_("Random seed"), str(record.spec.seed), True),
         (_("Game ID"), game.id, True),
         (_("Transcript"), record.transcript_sha256, True),
     ]

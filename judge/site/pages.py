@@ -22,8 +22,8 @@ MAX_NAME_CHARACTERS = 48
 
 MAX_SENTENCE_CHARACTERS = 600
 
-STYLE, VIEWER, VERIFIER = "style.css", "viewer.js", "verify.mjs"
-ASSETS = (STYLE, VIEWER, VERIFIER)
+STYLE, VIEWER, VERIFIER, GAMES = "style.css", "viewer.js", "verify.mjs", "games.js"
+ASSETS = (STYLE, VIEWER, VERIFIER, GAMES)
 
 POLICY = (
     "default-src 'none'; style-src 'self' file:; script-src 'self' file:; img-src data:; "

@@ -16,6 +16,7 @@ from judge.publish.model import Participant, PublishedContest, chance_words
 from judge.site.charts import history_chart, interval_text, ratings_chart, results_chart
 from judge.site.journal_page import journal_pages
 from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
+from judge.site.picks import picks
 from judge.statistics.fairness import TIME
 from judge.statistics.match_estimate import Interval
 from judge.tournament.results import FAILURES
@@ -87,6 +88,7 @@ class _LanguagePages:
             self._page("crosstable.html", "crosstable.html", "crosstable", partial(_crosstable, contest, language)),
             self._page("rounds.html", "rounds.html", "rounds", partial(_rounds, contest)),
         ]
+        lists = [self._page(path, "games.html", "games", values) for path, values in _list_pages(contest)]
         rounds = [self._page(path, "round.html", "rounds", values) for path, values in _round_pages(contest, language)]
         agents = [
             self._page(
@@ -97,7 +99,7 @@ class _LanguagePages:
             )
             for participant in contest.participants
         ]
-        return {**dict([*tables, *rounds, *agents]), **journal_pages(contest, self._place)}
+        return {**dict([*tables, *lists, *rounds, *agents]), **journal_pages(contest, self._place)}
 
     def _page(
         self, path: str, template: str, here: str, values: Callable[[], Mapping[str, Any]]
@@ -129,6 +131,9 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
         "interval_of": partial(interval_text, language=language),
         "draw_models": _draw_models(contest),
         "facts": _facts(contest, language),
+        "technical": _technical(contest, language),
+        "has_draws": any(result.is_draw for result in contest.results),
+        "picks": picks(contest, language),
     }
 
 
@@ -171,7 +176,7 @@ def _scaled(each: Interval, scale: Callable[[float], float]) -> Interval:
     return Interval(value, low, high)
 
 
-def _facts(contest: PublishedContest, language: Language) -> Mapping[str, tuple[str, bool]]:
+def _facts(contest: PublishedContest, language: Language) -> Mapping[str, str]:
     _ = language.gettext
     snapshot, policy = contest.snapshot, contest.snapshot.policy
     form = snapshot.format.model_dump(mode="json", exclude={"ranking"})
@@ -188,6 +193,14 @@ def _facts(contest: PublishedContest, language: Language) -> Mapping[str, tuple[
         _("Time"): time,
         _("Memory"): f"{policy.enforced().memory_bytes >> 20} MiB",
         _("Openings"): "" if snapshot.openings == ((),) else str(len(snapshot.openings)),
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _technical(contest: PublishedContest, language: Language) -> Mapping[str, tuple[str, bool]]:
+    _ = language.gettext
+    snapshot = contest.snapshot
+    facts = {
         _("Chance"): language.sentence(chance_words(snapshot, contest.secret)) or "",
         _("Snapshot"): snapshot.frozen_at.replace("T", " ").removesuffix("+00:00") + " UTC",
         _("Judge"): snapshot.judge,
@@ -267,6 +280,20 @@ def _title(game: PublishedGame, stage: str, verdict: str, language: Language) ->
         verdict=language.word(verdict),
     )
     return f"{language.word(stage)}, {title}" if stage else title
+
+
+# --- all games -------------------------------------------------------------------------------------------------------
+
+
+def _list_pages(contest: PublishedContest) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:
+    parts = max(1, -(-len(contest.games) // PER_PAGE))
+    names = [f"games{f'-{part}' if part > 1 else ''}.html" for part in range(1, parts + 1)]
+    for part, name in enumerate(names):
+        values = {
+            "games": contest.games[part * PER_PAGE : (part + 1) * PER_PAGE],
+            "parts": [(number, each, each == name) for number, each in enumerate(names, 1)],
+        }
+        yield name, partial(dict, values)
 
 
 # --- rounds ----------------------------------------------------------------------------------------------------------

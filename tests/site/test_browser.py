@@ -17,7 +17,7 @@ LANGUAGES = ["", "cs/", "zh/"]
 
 def pages_of(directory: Path) -> list[Path]:
     """One page of each kind."""
-    names = ("index", "crosstable", "rounds", "journal", "fairness", "verify")
+    names = ("index", "crosstable", "games", "rounds", "journal", "fairness", "verify")
     return [directory / f"{name}.html" for name in (*names, "rounds/001", "agents/001", "games/00001")]
 
 
@@ -100,10 +100,11 @@ def test_keys_and_buttons_step_through_a_game(browser: Browser, exported: Public
 
     browser.press("Home")
     # The two stones of the opening, and nothing is marked yet.
-    assert (2, f"0 of {last}") == (browser.ask(SHOWN), browser.ask(caption))
+    assert (2, f"2 of {last + 2}") == (browser.ask(SHOWN), browser.ask(caption))
     browser.press("ArrowRight")
     browser.press("ArrowRight")
-    assert browser.ask(caption).startswith(f"2 of {last}: ")
+    assert browser.ask(caption).startswith(f"4 of {last + 2}: ")
+    assert "#2" == browser.ask("location.hash")
     # Four stones, and a mark on the last one.
     assert 5 == browser.ask(SHOWN)
     browser.press("ArrowLeft")
@@ -111,11 +112,60 @@ def test_keys_and_buttons_step_through_a_game(browser: Browser, exported: Public
     browser.ask("document.querySelector('[data-go=on]').click()")
     assert 5 == browser.ask(SHOWN)
     browser.ask("document.getElementById('3').click()")
-    assert browser.ask(caption).startswith(f"3 of {last}: ")
+    assert browser.ask(caption).startswith(f"5 of {last + 2}: ")
     browser.press("End")
     assert at_the_end == browser.ask(SHOWN)
     browser.press("ArrowRight")
-    assert browser.ask(caption).startswith(f"{last} of {last}: ")
+    assert f"#{last}" == browser.ask("location.hash")
+    assert browser.ask(caption).startswith(f"{last + 2} of {last + 2}: ")
+
+
+def test_play_steps_to_the_end_and_stops_there(browser: Browser, exported: Public) -> None:
+    browser.look(1000)
+    browser.open(exported.directory / "games/00001.html")
+    last = browser.ask("Number(document.querySelector('svg.film').dataset.last)")
+    browser.ask(f"document.getElementById('{last - 2}').click()")
+    button = "document.querySelector('[data-go=play]')"
+
+    browser.ask(f"{button}.click()")
+
+    assert "true" == browser.ask(f"{button}.getAttribute('aria-pressed')")
+    browser.wait_for(f"location.hash === '#{last}'")
+    assert "false" == browser.ask(f"{button}.getAttribute('aria-pressed')")
+
+
+def test_the_list_of_games_is_sorted_and_filtered(browser: Browser, exported: Public) -> None:
+    browser.look(1000)
+    browser.open(exported.directory / "games.html")
+    moves = """[...document.querySelectorAll("table.games tbody tr:not([hidden])")].map(
+      (row) => Number(row.cells[row.cells.length - 1].textContent))"""
+    everything = browser.ask(moves)
+
+    browser.ask("[...document.querySelectorAll('.sort')].at(-1).click()")
+    assert sorted(everything) == browser.ask(moves)
+    browser.ask("[...document.querySelectorAll('.sort')].at(-1).click()")
+    assert sorted(everything, reverse=True) == browser.ask(moves)
+    agent = browser.ask("document.querySelector('table.games tbody a.agent').textContent")
+    browser.ask(
+        f"""(() => {{ const input = document.querySelector("[name=agent]"); input.value = {agent!r}.toUpperCase();
+        input.dispatchEvent(new Event("input", {{bubbles: true}})); }})()"""
+    )
+
+    left = browser.ask(
+        "[...document.querySelectorAll('table.games tbody tr:not([hidden])')].map((row) => row.textContent)"
+    )
+    assert 0 < len(left) < len(everything)
+    assert all(agent in row for row in left)
+    assert f"{len(left)} of {len(everything)} games" == browser.ask("document.querySelector('.filter p').textContent")
+
+
+def test_the_menu_is_one_line_on_a_phone(browser: Browser, exported: Public) -> None:
+    browser.look(390)
+    browser.open(exported.directory / "index.html")
+
+    assert browser.ask("document.querySelector('.top').offsetHeight") < 100
+    browser.press("Tab")
+    assert "#main" == browser.ask("document.activeElement.getAttribute('href')")
 
 
 def test_a_plot_shows_where_the_game_is_and_leads_there(browser: Browser, exported: Public) -> None:
@@ -150,13 +200,13 @@ def test_the_position_as_a_table_is_that_of_the_board(browser: Browser, exported
     move = browser.ask("document.querySelector('.moves .now').cells[2].textContent")
 
     assert 3 == len(told)
-    assert f"{move.split('. ')[1]} black 3" in told
+    assert f"{move} black 3" in told
 
 
 def test_a_move_has_an_address(browser: Browser, exported: Public) -> None:
     browser.open(exported.directory / "games/00001.html", "#2")
 
-    assert browser.ask("document.querySelector('.caption').textContent").startswith("2 of ")
+    assert browser.ask("document.querySelector('.caption').textContent").startswith("4 of ")
     assert 1 == browser.ask("document.querySelectorAll('.moves tr.now').length")
 
 
@@ -195,7 +245,7 @@ def test_injected_code_would_not_run(browser: Browser, exported: Public, tmp_pat
     """The policy is a second wall: a script in the page itself is refused."""
     page = (exported.directory / "verify.html").read_text()
     forged = exported.directory.parent / "forged.html"
-    forged.write_text(page.replace("<main>", "<main><script>document.title = 'run'</script>"))
+    forged.write_text(page.replace("</h1>", "</h1><script>document.title = 'run'</script>"))
     browser.leave()
     browser.open(forged)
 

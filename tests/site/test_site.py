@@ -17,7 +17,7 @@ from judge.referee.policy import load_policy
 from judge.referee.spec import RecordFile, SeatSpec, public_part
 from judge.render.svg_player import spans, write_film
 from judge.site.game_page import GamePageContext, game_page
-from judge.site.pages import POLICY, STYLE, VIEWER, PagePlace, asset
+from judge.site.pages import POLICY, STYLE, PagePlace, asset
 from judge.site.site import MAX_PAGE_BYTES, Proof, site
 from judge.store.types import JournalLine
 from judge.tournament.formats.round_robin import RoundRobin
@@ -82,7 +82,7 @@ def test_every_link_leads_somewhere(exported: Public) -> None:
 def test_no_page_loads_anything_but_our_own_files(exported: Public) -> None:
     for path, page in pages_of(exported.directory):
         loaded = {load for load in page.loads if not load.startswith(("#", "data:,"))}
-        assert {Path(load).name for load in loaded} <= {"style.css", "viewer.js", "verify.mjs"}, path
+        assert {Path(load).name for load in loaded} <= {"style.css", "viewer.js", "verify.mjs", "games.js"}, path
         for load in loaded:
             assert (path.parent / load).resolve().parent == exported.directory.resolve()
         assert page.policy == POLICY
@@ -179,7 +179,7 @@ def assert_harmless(text: str) -> None:
     page = Page(text)
     assert [] == page.handlers
     assert not page.tags & {"b>", "script>"}
-    assert text.count("<script") == ('src="../viewer.js"' in text) + ('src="verify.mjs"' in text)
+    assert text.count("<script") == sum(f'src="{name}"' in text for name in ("../viewer.js", "verify.mjs", "games.js"))
     assert "<b>&" not in text
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", text)
     assert "x" * 601 not in text
@@ -339,8 +339,8 @@ def test_the_site_grows_with_the_games_and_no_page_with_all_of_them() -> None:
     assert large["index.html"] < 1.1 * small["index.html"]
 
 
-FIXED = sum(len(asset(name)) for name in (STYLE, VIEWER))
-"""Bytes that a page loads besides itself; the program that verifies is loaded by its own page alone."""
+FIXED = sum(len(asset(name)) for name in (STYLE, "games.js"))
+"""Bytes that a page loads besides itself; `site` writes no pages of games, and only one page loads the verifier."""
 
 
 @pytest.mark.parametrize(("agents", "games"), [(4, 4_000), (50, 2_500), (200, 1_000)])

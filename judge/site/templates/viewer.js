@@ -29,7 +29,13 @@
   const squares = document.querySelector(".squares");
   const cells = [...squares.querySelectorAll("tbody tr")].map((row) => [...row.querySelectorAll("td")]);
   const words = new Map([...squares.querySelectorAll("li")].map((item) => [item.dataset.name, item.textContent]));
+  const play = document.querySelector("[data-go=play]");
+  const share = document.querySelector(".share");
+  // A list may count stones, of which an opening has several, while steps begin with 0 after the opening.
+  const before = rows.length ? Number(rows[0].cells[0].textContent) - Number(rows[0].id) : 0;
+  const numberAt = (step) => rowOf.get(step)?.cells[0].textContent ?? String(step + before);
   let at = -1;
+  let timer = 0;
 
   function mark({ painted, column, row }) {
     const use = document.createElementNS(film.namespaceURI, "use");
@@ -62,7 +68,7 @@
     for (const plot of plots) plot.querySelector(".cursor").setAttribute("d", `M${at} 0v100`);
     const row = rowOf.get(at);
     const move = row ? `: ${row.cells[1].textContent} ${row.cells[2].textContent}` : "";
-    caption.textContent = caption.dataset.words.replace("{at}", at).replace("{last}", last) + move;
+    caption.textContent = caption.dataset.words.replace("{at}", numberAt(at)).replace("{last}", numberAt(last)) + move;
     slider.setAttribute("aria-valuetext", caption.textContent);
     if (message) message.textContent = row ? row.cells[row.cells.length - 1].textContent : "";
     film.dataset.now = String(at);
@@ -70,7 +76,40 @@
     tell();
   }
 
-  const go = { first: () => show(0), back: () => show(at - 1), on: () => show(at + 1), last: () => show(last) };
+  // Each step by hand has an address. Browsers limit how often it may change, so a moving slider sets it at its end.
+  function visit(step) {
+    stop();
+    show(step);
+    setAddress();
+  }
+
+  function setAddress() {
+    history.replaceState(null, "", `#${at}`);
+  }
+
+  function stop() {
+    clearInterval(timer);
+    timer = 0;
+    play.textContent = "▶";
+    play.setAttribute("aria-pressed", "false");
+  }
+
+  function start() {
+    if (timer) return stop();
+    if (at === last) show(0);
+    play.textContent = "❚❚";
+    play.setAttribute("aria-pressed", "true");
+    timer = setInterval(() => {
+      show(at + 1);
+      if (at < last) return;
+      stop();
+      setAddress();
+    }, 700);
+  }
+
+  const go = {
+    first: () => visit(0), back: () => visit(at - 1), on: () => visit(at + 1), last: () => visit(last), play: start,
+  };
   const keys = { Home: "first", ArrowLeft: "back", ArrowRight: "on", End: "last" };
   document.addEventListener("keydown", (event) => {
     const name = keys[event.key];
@@ -81,19 +120,22 @@
   for (const button of document.querySelectorAll(".controls button")) {
     button.addEventListener("click", go[button.dataset.go]);
   }
-  slider.addEventListener("input", () => show(Number(slider.value)));
+  slider.addEventListener("input", () => {
+    stop();
+    show(Number(slider.value));
+  });
+  slider.addEventListener("change", setAddress);
   // A move in the list is shown where the reader is; its link stays an address that can be copied and opened.
   for (const [number, row] of rowOf) {
     row.addEventListener("click", (event) => {
       event.preventDefault();
-      show(number);
-      history.replaceState(null, "", `#${number}`);
+      visit(number);
     });
   }
   for (const plot of plots) {
     plot.addEventListener("click", (event) => {
       const { left, width } = plot.getBoundingClientRect();
-      show(((event.clientX - left) / width) * plot.viewBox.baseVal.width);
+      visit(((event.clientX - left) / width) * plot.viewBox.baseVal.width);
     });
   }
   squares.addEventListener("toggle", tell);
@@ -102,6 +144,17 @@
     if (/^\d{1,6}$/.test(wanted)) show(Number(wanted));
   };
   window.addEventListener("hashchange", fromAddress);
+  if (navigator.clipboard) {
+    const button = share.firstElementChild;
+    const words = button.textContent;
+    share.hidden = false;
+    button.addEventListener("click", async () => {
+      setAddress();
+      await navigator.clipboard.writeText(location.href);
+      button.textContent = button.dataset.copied;
+      setTimeout(() => { button.textContent = words; }, 2000);
+    });
+  }
   document.querySelector(".controls").hidden = false;
   caption.hidden = false;
   if (message) message.hidden = false;

@@ -13,7 +13,7 @@ from judge.broadcast.state import Live, LiveGame, latest_search
 from judge.contest.hosts import ContestHost
 from judge.publish.model import PublishedContest, Stream
 from judge.records.views import Surface
-from judge.site.game_page import fitted, room_for_messages
+from judge.site.game_page import fitted, numbered, room_for_messages
 from judge.site.pages import PagePlace, picture, render
 from judge.submissions.windows import Windows
 from judge.translations.language import Language
@@ -193,16 +193,18 @@ class RunningPages:
 def _row(game: LiveGame, move: MoveMade, room: int, language: Language) -> Mapping[str, Any]:
     """Shows at most about `room` bytes of the agent's text."""
     left = move.left_ms[move.seat]
-    said = " · ".join([*(f"{key} {value}" for key, value in move.search.items()), *move.messages])
+    search = " · ".join([*(f"{key} {value}" for key, value in move.search.items()), *move.messages])
+    number, said = numbered(move.notation, move.ply)
     return {
-        "number": move.ply,
+        "ply": move.ply,
+        "number": number,
         "seat": move.seat,
         "name": game.names[move.seat],
-        "said": move.notation,
+        "said": said,
         "time": language.measure(duration(move.charged_ms)),
         "left": "" if left is None else language.measure(duration(left)),
         "memory": language.measure(mib(move.memory_bytes, "")),
-        "search": fitted(said, room),
+        "search": fitted(search, room),
     }
 
 

@@ -84,12 +84,15 @@ def test_game_page_updates_itself_and_ends_equal_to_the_export(witness: Browser,
             "[...document.querySelectorAll('[data-moves] tr')].map((row) => row.id)"
         )
         # A screen reader is told each move that came once, in order, in the game's own notation.
-        rows = witness.ask("[...document.querySelectorAll('[data-moves] tr')].map((row) => row.cells[2].textContent)")
+        rows = witness.ask(
+            "[...document.querySelectorAll('[data-moves] tr')].map("
+            "({cells}) => `${cells[0].textContent}. ${cells[2].textContent}`)"
+        )
         said = witness.ask("said")
         assert plies - before == len(said)
         assert all(one.startswith(f"{notation} ") for one, notation in zip(said, rows[before:], strict=True))
         names = {node["name"]["value"] for node in witness.accessibility() if node.get("name", {}).get("value")}
-        assert rows[-1] in names
+        assert rows[-1].partition(". ")[2] in names
         # Its plots are drawn while it is played; a plot of which nothing is known is not shown.
         plots = "[...document.querySelectorAll('.plot')].filter((plot) => !plot.closest('[hidden]'))"
         drawn = (

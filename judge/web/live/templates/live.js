@@ -109,10 +109,11 @@
     row.id = String(event.ply);
     row.className = `s${event.seat}`;
     const left = event.left_ms[event.seat];
-    row.append(...cells("", name, event.notation, time, left === null ? "" : duration(left), mib(event.memory_bytes), words));
+    const [, number, said] = /^([0-9]+)\. (.*)$/s.exec(event.notation) ?? [null, String(event.ply), event.notation];
+    row.append(...cells("", name, said, time, left === null ? "" : duration(left), mib(event.memory_bytes), words));
     const link = document.createElement("a");
     link.href = `#${event.ply}`;
-    link.textContent = String(event.ply);
+    link.textContent = number;
     row.cells[0].append(link);
     moves.append(row);
     if (!source) plotsSoon();

@@ -1,0 +1,61 @@
+"""Chooses finished games that are worth a look, with the reason."""
+
+from collections.abc import Callable, Sequence
+
+from judge.base.text import duration
+from judge.contest_games import GameResult, PublishedGame
+from judge.publish.model import PublishedContest
+from judge.tournament.results import FAILURES
+from judge.translations.language import Language
+
+MIN_GAMES = 6
+"""With fewer games no pick is shown."""
+
+MIN_UPSET_ELO = 50
+
+
+def picks(contest: PublishedContest, language: Language) -> Sequence[tuple[str, PublishedGame]]:
+    """Return up to three games with the reason for each, without games lost by a failure.
+
+    Of equal games the first is chosen, and no game is chosen twice.
+    """
+    played = [game for game in contest.played if game.result is not None and game.result.verdict not in FAILURES]
+    if len(played) < MIN_GAMES:
+        return []
+    _, limit_ms = language.gettext, contest.snapshot.policy.clock.match_ms
+    elo = {name: rating.elo for name, rating in contest.rated.items()}
+
+    def moves(result: GameResult) -> float:
+        return sum(result.replies)
+
+    def upset(result: GameResult) -> float:
+        if result.winner is None or not elo.keys() >= set(result.agents):
+            return 0.0
+        loser = result.second if result.winner == result.first else result.first
+        return max(0.0, elo[loser] - elo[result.winner])
+
+    def used(result: GameResult) -> float:
+        """Time of the player with the most, in ms."""
+        return max(result.charged_ms)
+
+    chosen: list[tuple[str, PublishedGame]] = []
+
+    def choose(value: Callable[[GameResult], float], least: float, reason: Callable[[float], str]) -> None:
+        left = [game for game in played if all(game is not other for _, other in chosen)]
+        values = [(value(game.result), game) for game in left if game.result is not None]
+        if not values:
+            return
+        best, game = max(values, key=lambda each: each[0])
+        if best >= least:
+            chosen.append((reason(best), game))
+
+    choose(upset, MIN_UPSET_ELO, lambda by: _("biggest upset, by {elo} Elo").format(elo=round(by)))
+    choose(moves, 1, lambda count: _("longest game, {count} moves").format(count=round(count)))
+    if limit_ms:
+
+        def left_text(ms: float) -> str:
+            time = language.measure(duration(max(0.0, limit_ms - ms)))
+            return _("closest on the clock, {time} left").format(time=time)
+
+        choose(used, limit_ms / 2, left_text)
+    return chosen
