@@ -2,6 +2,8 @@
 
 import ctypes
 import errno
+import functools
+import operator
 import os
 import shutil
 import stat
@@ -109,6 +111,11 @@ def is_link(path: Path) -> bool:
     return os.path.islink(path)  # noqa: PTH114 - as in is_file
 
 
+def _flags(*names: str) -> int:
+    """Windows has only some of them."""
+    return functools.reduce(operator.or_, (getattr(os, name, 0) for name in names))
+
+
 def read_bounded(path: Path, most: int, fix: str = "", *, links: bool = False) -> bytes:
     """Read a regular file of at most `most` bytes. With `links`, a link to one is accepted.
 
@@ -117,8 +124,8 @@ def read_bounded(path: Path, most: int, fix: str = "", *, links: bool = False) -
     """
     try:
         # O_NONBLOCK: opening must not block on a device or pipe.
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW)
-        with os.fdopen(os.open(path, flags), "rb") as file:
+        flags = _flags("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY") | (0 if links else _flags("O_NOFOLLOW"))
+        with os.fdopen(os.open(path, os.O_RDONLY | flags), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise InputError(f"{path}: a directory or a special file, which is not read; copy a file in its place")

@@ -1,10 +1,10 @@
 """Locks on files and directories, which the kernel releases when the process ends.
 
 A lock belongs to an open file (flock(2)) and is released when that is closed. Nothing is written to the file. A waiting
-process sleeps in the kernel, and /proc/locks shows it.
+process sleeps in the kernel, and /proc/locks shows it. Windows has no
+flock: there, records can only be read.
 """
 
-import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,11 +16,15 @@ def lock(file: int | IO[Any], *, shared: bool = False) -> None:
 
     A `shared` lock can be held by several open files at once.
     """
+    import fcntl
+
     fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
 
 
 def try_lock(file: int | IO[Any], *, shared: bool = False) -> bool:
     """Lock an open file if the lock is free. Returns whether it is locked now. Raises OSError."""
+    import fcntl
+
     try:
         fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -12,7 +12,6 @@ import ctypes
 import multiprocessing
 import os
 import pickle
-import resource
 import signal
 import time
 import traceback
@@ -21,7 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from itertools import chain, islice
-from multiprocessing import connection, resource_tracker
+from multiprocessing import connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Thread
@@ -50,7 +49,6 @@ Engine.
 _PR_SET_PDEATHSIG = 1
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _SPAWN = multiprocessing.get_context("spawn")
-_FORK = multiprocessing.get_context("fork")
 
 
 class WorkerLostError(Exception):
@@ -212,10 +210,14 @@ def _start_process(
         # This process's descriptors by device and inode, without the standard streams.
         listed = [int(path.name) for path in Path("/proc/self/fd").iterdir()]
         files = {fd: found for fd in listed if fd > 2 and (found := _identity(fd))}
-        process = _FORK.Process(target=_serve_forked, args=(files, theirs, *initializer), daemon=True)
+        process = multiprocessing.get_context("fork").Process(
+            target=_serve_forked, args=(files, theirs, *initializer), daemon=True
+        )
     else:
         process = _SPAWN.Process(target=_serve, args=(theirs, *initializer), daemon=True)
         # First, because the tracker's start unblocks SIGINT.
+        from multiprocessing import resource_tracker
+
         resource_tracker.ensure_running()
     # Block both signals until the child has set its handlers.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
@@ -275,13 +277,18 @@ def in_parallel(task: Callable[[Given], Result], given: Iterable[Given]) -> Iter
     if len(first) <= FEW:
         yield from map(task, first)
         return
-    processes = min(len(os.sched_getaffinity(0)), MAX_PROCESSES)
+    processes = min(_processors(), MAX_PROCESSES)
     chunks = _chunks(chain(first, waiting))
     with ProcessPoolExecutor(processes, mp_context=_SPAWN, initializer=_obey_parent) as pool:
         running = deque(pool.submit(_do_each, task, chunk) for chunk in islice(chunks, AHEAD * processes))
         while running:
             yield from running.popleft().result()
             running.extend(pool.submit(_do_each, task, chunk) for chunk in islice(chunks, 1))
+
+
+def _processors() -> int:
+    usable: Callable[[int], set[int]] | None = getattr(os, "sched_getaffinity", None)  # missing on Windows
+    return os.cpu_count() or 1 if usable is None else len(usable(0))
 
 
 def _chunks(given: Iterator[Given]) -> Iterator[list[Given]]:
@@ -325,6 +332,8 @@ def _serve(
     if len(pipes) == 1:
         _do_tasks(pipes[0], first)
         return
+    import resource
+
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # The soft limit is meant for a single task.
     threads = [Thread(target=_do_tasks, args=(pipe,)) for pipe in pipes]

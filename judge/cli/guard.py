@@ -62,7 +62,7 @@ def guarded(command: Callable[[], None]) -> None:
     """Run a command. Errors of input, host and output, and unexpected errors, print one sentence and no traceback."""
     # SystemExit removes the containers; the default signal handler would leave them.
     signal.signal(signal.SIGTERM, _terminate)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup ignores it
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup ignores it
         signal.signal(signal.SIGHUP, _hang_up)
     _guard_streams()
     to_console(safe_event)

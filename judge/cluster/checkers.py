@@ -15,7 +15,7 @@ from judge.base.parsing import parse_json
 from judge.base.worker_processes import Worker, WorkerLostError
 from judge.cluster.messages import Answer, Played, read_answer
 from judge.cluster.unpickling import own_pickles
-from judge.contest.worker import EndedAttempt, Job, outcome_and_record
+from judge.contest.attempts import EndedAttempt, Job, outcome_and_record
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.archive import EMPTY, UnkeptError, measure_folder

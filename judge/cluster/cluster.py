@@ -30,9 +30,9 @@ from judge.cluster.roster import Roster, WorkerFound
 from judge.cluster.security import Address, parse_address, security_of
 from judge.cluster.tasks import SLOT, play
 from judge.cluster.transfers import Parcels, TransferEnd, Transfers
+from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.estimate import longest_game_s
 from judge.contest.hosts import WORKER
-from judge.contest.worker import EndedAttempt, Job
 from judge.contest_games import ScheduledGame
 from judge.referee.policy import Policy
 from judge.sandbox.archive import Capacity

@@ -16,7 +16,7 @@ from judge.base.logs import get_logger
 from judge.broadcast.pipe import TRANSCRIPT, frames
 from judge.broadcast.sender import Announced, Sender, sent_ms
 from judge.cluster.messages import MAX_MOVES_PIECE_BYTES, PieceOfMoves
-from judge.contest.worker import Job
+from judge.contest.attempts import Job
 from judge.referee.bounds import MAX_RECORD_BYTES
 
 REST_S = 0.05

@@ -33,8 +33,8 @@ from judge.cluster.messages import (
     Unfit,
 )
 from judge.cluster.unpickling import own_pickles
+from judge.contest.attempts import Job, describe_loss
 from judge.contest.executor import LocalExecutor
-from judge.contest.worker import Job, describe_loss
 from judge.host.image_files import ID, import_image, refuse_unlike
 from judge.referee.play import Slot
 from judge.sandbox.docker.images import image_contents

@@ -15,13 +15,12 @@ from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError
 from judge.base.garbage import uncollected
 from judge.base.text import printable
-from judge.contest.executor import Executor
+from judge.contest.attempts import Executor, Job
 from judge.contest.folders.kept import share_files
 from judge.contest.folders.transfer import brought, folder_words
 from judge.contest.plan import Planned, WitnessPlan
 from judge.contest.runner import ContestRunner
 from judge.contest.take_snapshot import take_snapshot
-from judge.contest.worker import Job
 from judge.contest_games import GameResult, GameState, ScheduledGame
 from judge.referee.spec import KeptFolders, RecordFile
 from judge.sandbox.archive import EMPTY

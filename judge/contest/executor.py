@@ -13,48 +13,16 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from judge.base.errors import InputError
 from judge.base.worker_processes import Crew, Worker, kill, wait
-from judge.contest.worker import EndedAttempt, Job, log_to, play_job
+from judge.contest.attempts import EndedAttempt, Job
+from judge.contest.worker import log_to, play_job
 from judge.contest_games import ScheduledGame
 from judge.referee.play import Slot
 from judge.sandbox.machine.core_locks import is_free
 from judge.sandbox.machine.cores import place_slots, whole_cores
 from judge.sandbox.machine.owner import owned_directory
-
-
-class Executor(Protocol):
-    """Plays the games of a contest, locally or on other machines."""
-
-    @property
-    def free(self) -> int:
-        """Number of games that can be started now."""
-
-    @property
-    def host(self) -> str:
-        """The machine of the next game; empty if unknown."""
-
-    @property
-    def slot(self) -> str:
-        """The cores of the next game, such as `core 2`; empty if unknown."""
-
-    @property
-    def running(self) -> int:
-        """Number of games that are being played or prepared."""
-
-    def start(self, job: Job) -> None:
-        """Play a game. Raises IndexError if nothing is free."""
-
-    def wait(self, timeout_s: float) -> list[EndedAttempt]:
-        """Return the ended jobs; wait at most `timeout_s` seconds for the first."""
-
-    def kill(self) -> list[ScheduledGame]:
-        """End everything now and return the games that were running."""
-
-    def close(self) -> None:
-        """End the processes. No game may be running."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from time import monotonic
 
 from judge.base.errors import StoreLostError
 from judge.base.logs import get_logger
-from judge.contest.executor import Executor
-from judge.contest.worker import EndedAttempt, Job, describe_loss
+from judge.contest.attempts import EndedAttempt, Executor, Job, describe_loss
 from judge.contest_games import AttemptState, GameState, ScheduledGame
 from judge.store.contests import Store
 from judge.store.files import Files

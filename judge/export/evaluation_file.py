@@ -20,8 +20,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign, parse_json
+from judge.contest.attempts import outcome_of
 from judge.contest.evaluation import FROZEN_FILE, RECORDS, Evaluation, Pool, evaluate, evaluation_of
-from judge.contest.worker import outcome_of
 from judge.contest_games import Outcome
 from judge.referee.spec import GameSpec, read_record
 from judge.referee.verify import verify

@@ -2,7 +2,6 @@
 
 import os
 import platform
-import pwd
 import shutil
 import tempfile
 import time
@@ -89,6 +88,8 @@ def read_host(settings: Sequence[str], pause_s: float = 1.0) -> Host:
         paths += Path("/sys").glob(pattern)
     files = {str(path): text for path in paths if (text := _text(path)) is not None}
     values = {name: _text(SETTINGS / name.replace(".", "/")) for name in settings}
+    import pwd  # missing on Windows, where records can be read
+
     before = _text(Path("/proc/stat")) or ""
     time.sleep(pause_s)
     samples = (before, _text(Path("/proc/stat")) or "")

@@ -3,8 +3,6 @@
 import os
 import select
 import sys
-import termios
-import tty
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -164,6 +162,9 @@ def _seat(game: Stepped, seat: int, played: Sequence[ReplayStep], now: ReplaySte
 @contextmanager
 def key_by_key(keyboard: int) -> Iterator[None]:
     """Read single keys without echo; restores the terminal at the end."""
+    import termios
+    import tty
+
     before = termios.tcgetattr(keyboard)
     tty.setcbreak(keyboard)
     try:

@@ -16,8 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.base.text import printable
+from judge.contest.attempts import EndedAttempt
 from judge.contest.contest import Contest
-from judge.contest.worker import EndedAttempt
 from judge.contest_games import AttemptState, GameState
 from judge.records.outcome import score_text
 from judge.tournament.results import FAILURES

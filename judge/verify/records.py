@@ -10,7 +10,7 @@ from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign
 from judge.catalog.entry import Opening
-from judge.contest.worker import outcome_of
+from judge.contest.attempts import outcome_of
 from judge.contest_games import AttemptState, GameConditions, Outcome
 from judge.games.types import Verdict
 from judge.publish.conditions import conditions_of

@@ -19,10 +19,10 @@ from judge.cluster.cluster import Cluster
 from judge.cluster.dask_config import settle
 from judge.cluster.security import parse_address, security_of
 from judge.cluster.transfers import Parcels
+from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.contest import Contest, begin, open_store
 from judge.contest.plan import load_plan
 from judge.contest.runner import ContestRunner
-from judge.contest.worker import EndedAttempt, Job
 from judge.contest_games import AttemptState, ScheduledGame
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec

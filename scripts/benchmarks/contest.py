@@ -13,9 +13,9 @@ from pathlib import Path
 from judge.agents.agents import Agent
 from judge.base.errors import HostError
 from judge.base.logs import set_level
+from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.executor import LocalExecutor
 from judge.contest.runner import ContestRunner
-from judge.contest.worker import EndedAttempt, Job
 from judge.contest_games import AttemptState, ScheduledGame
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, RecordFile

@@ -15,9 +15,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from judge.base.errors import HostError
+from judge.contest.attempts import outcome_and_record
 from judge.contest.contest import Contest, begin, open_store
 from judge.contest.plan import PLAN_FILE, load_plan
-from judge.contest.worker import outcome_and_record
 from judge.contest_games import ScheduledGame
 from judge.referee.play import Venue, play
 from judge.referee.spec import GameSpec, Placement, RecordFile

@@ -7,9 +7,9 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from judge.broadcast.log import LOG_FILE
+from judge.contest.attempts import outcome_and_record
 from judge.contest.event_log.recorder import Recorder
 from judge.contest.plan import BroadcastPlan
-from judge.contest.worker import outcome_and_record
 from judge.contest_games import ScheduledGame
 from judge.referee.replay import rejoined
 from judge.referee.spec import RecordFile

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from judge.cli.contest.tables import status
-from judge.contest.worker import EndedAttempt
+from judge.contest.attempts import EndedAttempt
 from judge.contest_games import AttemptState
 from judge.terminal.contest_progress import RunTally
 from judge.tournament.formats.groups import Leagues

@@ -17,8 +17,8 @@ from judge.cluster.cluster import Cluster, open_cluster
 from judge.cluster.join_file import invite
 from judge.cluster.keys import make_keys
 from judge.cluster.security import parse_address
+from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.runner import ContestRunner, StopReason
-from judge.contest.worker import EndedAttempt, Job
 from judge.contest_games import AttemptState, ScheduledGame
 from judge.host.house_agents import build_house_agents
 from judge.referee.policy import load_policy

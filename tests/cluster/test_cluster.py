@@ -13,9 +13,9 @@ from distributed import Client
 from judge.agents.agents import stage_agent
 from judge.agents.store import AgentStore
 from judge.cluster.cluster import Cluster
+from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.hosts import contest_hosts
 from judge.contest.runner import StopReason
-from judge.contest.worker import EndedAttempt, Job
 from judge.contest_games import AttemptState, ScheduledGame
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify

@@ -12,7 +12,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.cluster.checkers import Checkers, checked
 from judge.cluster.messages import Played
-from judge.contest.worker import EndedAttempt, Job
+from judge.contest.attempts import EndedAttempt, Job
 from judge.contest_games import ScheduledGame
 from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play, spec
 

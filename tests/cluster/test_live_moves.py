@@ -25,7 +25,7 @@ from judge.cluster.join_file import invite, read_join_file
 from judge.cluster.keys import make_keys
 from judge.cluster.live_moves import MAX_PLAYS, FollowedGame, LiveMoves, relay_moves
 from judge.cluster.security import parse_address, security_of
-from judge.contest.worker import Job
+from judge.contest.attempts import Job
 from judge.contest_games import ScheduledGame
 from judge.host.build_images import build_images
 from judge.referee.replay import rejoined

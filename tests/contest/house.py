@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from judge.agents.agents import stage_agent
+from judge.contest.attempts import Job
 from judge.contest.executor import LocalExecutor
-from judge.contest.worker import Job
 from judge.contest_games import ScheduledGame
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy

@@ -11,8 +11,8 @@ from pathlib import Path
 import docker
 import pytest
 
+from judge.contest.attempts import EndedAttempt
 from judge.contest.executor import LocalExecutor
-from judge.contest.worker import EndedAttempt
 from judge.host.build_images import build_images
 from judge.referee.play import Slot
 from judge.referee.spec import RecordFile

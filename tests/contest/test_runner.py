@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import Agent, stage_agent
+from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.executor import LocalExecutor
 from judge.contest.runner import PAUSE_S, ContestRunner, StopReason, again_at
-from judge.contest.worker import EndedAttempt, Job
 from judge.contest_games import AttemptState, GameState, ScheduledGame
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot

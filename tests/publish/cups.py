@@ -11,10 +11,10 @@ from typing import Any, Self
 from judge.agents.agents import program_digest
 from judge.base.errors import InputError
 from judge.catalog.entry import Opening
+from judge.contest.attempts import outcome_and_record
 from judge.contest.contest import Contest, frozen
 from judge.contest.plan import load_plan
 from judge.contest.witnesses import Witnesses
-from judge.contest.worker import outcome_and_record
 from judge.games.gomoku.requests import Square
 from judge.games.types import Verdict
 from judge.protocols import protocol_entry

@@ -17,7 +17,7 @@ from unittest.mock import patch
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from judge.contest.worker import outcome_of
+from judge.contest.attempts import outcome_of
 from judge.contest_games import GameState, PublishedGame, schedule_digest
 from judge.export.export import PageOptions, publish
 from judge.publish.conditions import conditions_of

@@ -17,9 +17,10 @@ from judge.base.logs import redirected
 from judge.base.text import printable
 from judge.cli.host_setup import KEEPER, make_ready, report_occupied
 from judge.cli.options import HERE, SLOTS_HELP, ContestArgument, TlsOption, require_dask
+from judge.contest.attempts import Executor
 from judge.contest.contest import Contest, begin, has_begun, open_store, why_not_yet
 from judge.contest.event_log.recorder import RecorderProcess
-from judge.contest.executor import Executor, LocalExecutor, slots_on_host
+from judge.contest.executor import LocalExecutor, slots_on_host
 from judge.contest.plan import load_plan
 from judge.contest.run_lock import alone
 from judge.contest.runner import ContestRunner, StopReason

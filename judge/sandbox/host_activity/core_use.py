@@ -13,9 +13,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from judge.sandbox.machine.procfs import PROC, children_of, process_ids, program_name, stat_fields, status_field
-
-TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+from judge.sandbox.machine.procfs import (
+    PROC,
+    TICK_NS,
+    children_of,
+    process_ids,
+    program_name,
+    stat_fields,
+    status_field,
+)
 
 UNTAKEN_FIELDS = (3, 4, 5, 6)
 """Idle, iowait, irq and softirq in /proc/stat: not counted as busy. An agent can cause interrupts (timers)."""

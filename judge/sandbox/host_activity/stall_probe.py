@@ -146,7 +146,6 @@ def spent_ns(statistics: Sequence[str]) -> int:
     return (reads + writes) * TRANSFER_NS + (sectors_read + sectors_written) * SECTOR_NS
 
 
-TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 STEAL = 8
 """Index of steal time in a line of /proc/stat; the name is field 0."""
 
@@ -155,7 +154,7 @@ def stolen_ns(stat: str, cores: Container[int]) -> int:
     """Return the steal time of some cores, from the text of /proc/stat."""
     lines = (line.split() for line in stat.splitlines() if line.startswith("cpu"))
     ours = (fields for fields in lines if fields[0][3:].isdigit() and int(fields[0][3:]) in cores)
-    return sum(int(fields[STEAL]) for fields in ours) * TICK_NS
+    return sum(int(fields[STEAL]) for fields in ours) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 def waited_ns(schedstat: int) -> int:

@@ -61,7 +61,7 @@ def available() -> frozenset[int]:
     return frozenset(os.sched_getaffinity(0))
 
 
-_GIVEN = available()
+_GIVEN = available() if hasattr(os, "sched_getaffinity") else frozenset()
 
 
 @contextmanager

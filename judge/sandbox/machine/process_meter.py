@@ -1,14 +1,11 @@
 """Counters of an agent without a container: its process and descendants in /proc."""
 
-import os
 import resource
 from collections.abc import Iterator
 from contextlib import suppress
 
 from judge.sandbox.box import Meter, Readings
-from judge.sandbox.machine.procfs import BUSY_STATES, children_of, memory_bytes, stat_fields
-
-TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+from judge.sandbox.machine.procfs import BUSY_STATES, TICK_NS, children_of, memory_bytes, stat_fields
 
 
 class IdleMeter(Meter):

@@ -6,6 +6,9 @@ from pathlib import Path
 
 PROC = Path("/proc")
 
+TICK_NS = 1_000_000_000 // (os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100)
+"""A clock tick, the unit of times in /proc. Windows, where records can be read, has none."""
+
 BUSY_STATES = "RD"
 """Thread states: running or ready (R), waiting for a disk or a page (D)."""
 

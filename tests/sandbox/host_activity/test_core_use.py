@@ -11,7 +11,6 @@ import pytest
 
 from judge.sandbox.host_activity.core_use import (
     INTERRUPT_FIELDS,
-    TICK_NS,
     CoreUse,
     OwnTime,
     counts_interrupts,
@@ -19,7 +18,7 @@ from judge.sandbox.host_activity.core_use import (
     parse_ns,
 )
 from judge.sandbox.machine.cores import available
-from judge.sandbox.machine.procfs import process_ids, program_name
+from judge.sandbox.machine.procfs import TICK_NS, process_ids, program_name
 from tests.sandbox.guest import work_for
 
 STAT = """\

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from judge.contest.attempts import outcome_and_record
 from judge.contest.entries import intake_directory
 from judge.contest.hosts import WORKER, worker_joined
 from judge.contest.plan import load_plan
-from judge.contest.worker import outcome_and_record
 from judge.contest_games import ScheduledGame
 from judge.notices.sender import new_secret
 from judge.referee.spec import GameSpec, RecordFile, SeatSpec

@@ -1,0 +1,123 @@
+"""Attempts of games: what a worker gets and gives back, and the outcome in a record."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from judge.base.errors import HostError, InputError
+from judge.contest_games import AttemptState, Outcome, ScheduledGame, SeatOutcome
+from judge.games.types import Verdict
+from judge.referee.seeds import Seed
+from judge.referee.spec import GameSpec, KeptFolders, RecordFile, public_part
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The current attempt of a game, with the agents' staged files by digest.
+
+    `seed`: None if the spec has it. `folders` are the initial folders of each seat, `states` their archives by
+    digest.
+    """
+
+    game: ScheduledGame
+    programs: Mapping[str, Path]
+    seed: Seed | None = None
+    folders: tuple[KeptFolders | None, KeptFolders | None] = (None, None)
+    states: Mapping[str, bytes] = field(default_factory=dict)
+    contest: str = ""
+    listener: Path | None = None
+    """Socket for the transcript during the game."""
+
+    def spec(self) -> GameSpec:
+        """The scheduled spec with game id, seed and folders."""
+        spec = GameSpec.model_validate_json(self.game.spec)
+        seats = tuple(
+            seat if folders is None else seat.model_copy(update={"folders": folders})
+            for seat, folders in zip(spec.seats, self.folders, strict=True)
+        )
+        seed = spec.seed if self.seed is None else self.seed
+        return spec.model_copy(update={"seats": seats, "seed": seed, "scheduled_as": self.game.id})
+
+
+@dataclass(frozen=True, slots=True)
+class EndedAttempt:
+    """An ended attempt of a game: its outcome, or the error by which its worker was lost. The runner adds `state` and
+    `why` when it stores the attempt.
+    """
+
+    game: ScheduledGame
+    outcome: Outcome | None = None
+    record: bytes = b""
+    """As JSON; `outcome.record` is its digest."""
+    states: Mapping[str, bytes] = field(default_factory=dict)
+    """New folder states by digest."""
+    error: BaseException | None = None
+    host: str = ""
+    """The machine that played it, if unknown at the start."""
+    state: AttemptState = AttemptState.RUNNING
+    why: str = ""
+
+    @property
+    def has_score(self) -> bool:
+        """Whether the game was played and is not void."""
+        return self.outcome is not None and self.outcome.verdict != Verdict.VOID.value
+
+
+class Executor(Protocol):
+    """Plays the games of a contest, locally or on other machines."""
+
+    @property
+    def free(self) -> int:
+        """Number of games that can be started now."""
+
+    @property
+    def host(self) -> str:
+        """The machine of the next game; empty if unknown."""
+
+    @property
+    def slot(self) -> str:
+        """The cores of the next game, such as `core 2`; empty if unknown."""
+
+    @property
+    def running(self) -> int:
+        """Number of games that are being played or prepared."""
+
+    def start(self, job: Job) -> None:
+        """Play a game. Raises IndexError if nothing is free."""
+
+    def wait(self, timeout_s: float) -> list[EndedAttempt]:
+        """Return the ended jobs; wait at most `timeout_s` seconds for the first."""
+
+    def kill(self) -> list[ScheduledGame]:
+        """End everything now and return the games that were running."""
+
+    def close(self) -> None:
+        """End the processes. No game may be running."""
+
+
+def outcome_and_record(file: RecordFile) -> tuple[Outcome, bytes]:
+    """Return an attempt's outcome with the digests of its record, and the record as JSON."""
+    data = file.to_json()
+    public = hashlib.sha256(public_part(file).to_json()).hexdigest()
+    return replace(outcome_of(file, hashlib.sha256(data).hexdigest()), public=public), data
+
+
+def outcome_of(file: RecordFile, digest: str) -> Outcome:
+    """Return an attempt's outcome from its record and the record's digest."""
+    record = file.record
+    replies = [ply.seat for ply in record.plies]
+    first, second = (
+        SeatOutcome(seat.fault, replies.count(number), seat.charged_ms) for number, seat in enumerate(record.seats)
+    )
+    return Outcome(
+        record.verdict.value, record.winner, record.result, record.reason, digest, record.seconds, (first, second)
+    )
+
+
+def describe_loss(error: BaseException) -> str:
+    """Why a job has no result: the worker's message if there is one."""
+    if isinstance(error, HostError | InputError):
+        return str(error)
+    return f"the worker of this game was lost ({type(error).__name__}: {error})"
