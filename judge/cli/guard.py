@@ -79,6 +79,10 @@ def guarded(command: Callable[[], None]) -> None:
         _fail(str(error), 2)
     except HostError as error:
         _fail(str(error), 1)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            _fail(f"{printable(str(error.filename), MAX_WHY)}: the name is too long; use a shorter path", 2)
+        _fail(unexpected(error), 1)
     except Exception as error:  # noqa: BLE001 - the last resort
         _fail(unexpected(error), 1)
 

@@ -1,5 +1,6 @@
 """Reads contest.toml and reports each mistake with its line."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -291,7 +292,7 @@ class Planned:
     def has_no_store(self) -> bool:
         """Whether its store is a missing file, which queries must not create."""
         start, name = "sqlite:///", self.store_url.removeprefix("sqlite:///")
-        return self.store_url.startswith(start) and not Path(name).exists()
+        return self.store_url.startswith(start) and not os.path.exists(name)  # noqa: PTH110 - Path raises for long names
 
     def not_begun(self) -> InputError:
         """The error for queries before the contest has begun."""

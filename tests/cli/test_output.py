@@ -266,3 +266,15 @@ def test_nohup_keeps_a_command_alive(tmp_path: Path) -> None:
     ended = subprocess.run(words, cwd=tmp_path, capture_output=True, timeout=PATIENCE_S, check=False)
 
     assert 0 == ended.returncode
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("verify",), ("show",), ("contest", "plan"), ("contest", "verify"), ("stats",), ("convert", "--to", "psq")],
+)
+def test_path_with_a_name_that_is_too_long_gets_a_sentence(judge: Judge, arguments: tuple[str, ...]) -> None:
+    done = judge(*arguments, "x" * 300)
+
+    assert done.code in (1, 2)
+    assert "too long" in done.out + done.err
+    assert "unexpected error" not in done.err
