@@ -1,0 +1,201 @@
+r"""Ratings of a Gomocup league since 2017: those of Coulom's BayesElo with `offset 1600`, `mm` and `exactdist`.
+
+With g = 10 ** (r / 400), the draw margin e = 0.01 Elo and t = 10 ** (e / 400):
+
+    P(i beats j) = g_i / (g_i + t g_j)       Rao and Kupper 1967, without a first-move advantage
+
+A draw is one win and one loss of each, twice the weight of a decided game. Each player has two virtual draws,
+distributed over its opponents like its games. `judge.statistics.ratings` finds the maximum of this likelihood. The
+cup stops earlier, which moves ratings by up to 1 Elo, so ratings here repeat its iterations:
+
+    g_i <- sum_j a_ij / sum_j (a_ij / (g_i + t g_j) + a_ji t / (t g_i + g_j))       Hunter 2004, MM algorithms
+
+with a_ij = wins of i over j plus their draws. Players are updated from the last to the first.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from judge.statistics.scales import ELO
+
+_Vector = npt.NDArray[np.float64]
+
+OFFSET = 1600
+"""Mean of all players in Elo."""
+
+_DRAW_ELO = 0.01
+_MARGIN = 10 ** (_DRAW_ELO / 400)
+_PRIOR_DRAWS = 2
+"""Virtual draws per player."""
+
+_CLOSE = 1e-5
+"""Maximum relative change |g' - g| / (g' + g) in the last round."""
+_MAX_ROUNDS = 10_000
+
+_REACH_ELO = 1500
+_POINTS = 1001
+"""Points of a rating's distribution, from -`_REACH_ELO` to `_REACH_ELO` around the mean."""
+
+_TAIL = 0.025
+
+
+class PairResult(NamedTuple):
+    """Results of all games of two players; wins and losses are those of `first`."""
+
+    first: str
+    second: str
+    wins: int
+    draws: int
+    losses: int
+
+
+@dataclass(frozen=True, slots=True)
+class BayesRating:
+    """A player's rating. The 95 % interval is from `elo - minus` to `elo + plus`, with all opponents fixed.
+
+    `plus` is negative for ratings beyond 1500 Elo above the mean, where the distribution is cut off, as in BayesElo.
+    """
+
+    player: str
+    elo: float
+    plus: float
+    minus: float
+    games: int
+    wins: int
+    draws: int
+    opponents: float
+    """Mean rating of the opponents, weighted by games."""
+
+    @property
+    def score_percent(self) -> int:
+        """Wins plus half the draws in percent, rounded."""
+        return half_up((200 * self.wins + 100 * self.draws) / (2 * self.games))
+
+    @property
+    def draw_percent(self) -> int:
+        """Share of draws in percent, rounded."""
+        return half_up(100 * self.draws / self.games)
+
+
+class _Opponents(NamedTuple):
+    """A player's opponents by number; `won` and `lost` are a_ij and a_ji of the module's docstring."""
+
+    numbers: npt.NDArray[np.intp]
+    games: _Vector
+    won: _Vector
+    lost: _Vector
+
+
+class _Table:
+    """Players, numbered by their first appearance, and their results."""
+
+    def __init__(self, results: Iterable[PairResult]) -> None:
+        self.number: dict[str, int] = {}
+        met: list[dict[int, tuple[int, int, int]]] = []
+        for result in results:
+            if not any(result[2:]):
+                continue
+            for player in result[:2]:
+                if self.number.setdefault(player, len(met)) == len(met):
+                    met.append({})
+            first, second = self.number[result.first], self.number[result.second]
+            _add(met[first], second, (result.wins, result.draws, result.losses))
+            _add(met[second], first, (result.losses, result.draws, result.wins))
+        counts = [np.array(list(each.values()), dtype=np.float64) for each in met]
+        self.counts: list[_Vector] = [each.sum(axis=0) for each in counts]
+        """Wins, draws and losses of each player."""
+        games = np.array([each.sum() for each in self.counts])
+        self.opponents: list[_Opponents] = []
+        for number, its_own in enumerate(counts):
+            numbers = np.array(list(met[number]), dtype=np.intp)
+            wins, draws, losses = its_own.T
+            together = its_own.sum(axis=1)
+            drawn = draws + _PRIOR_DRAWS / 2 * together * (1 / games[number] + 1 / games[numbers])
+            self.opponents.append(_Opponents(numbers, together, wins + drawn, losses + drawn))
+
+    def ratings(self) -> _Vector:
+        """Return ratings in Elo with mean 0."""
+        wins = [float(each.won.sum()) for each in self.opponents]
+        strengths = np.ones(len(self.opponents))
+        for _ in range(_MAX_ROUNDS):
+            change = 0.0
+            for player in range(len(strengths) - 1, -1, -1):
+                numbers, _, won, lost = self.opponents[player]
+                mine, its = float(strengths[player]), strengths[numbers]
+                rates = won / (mine + _MARGIN * its) + _MARGIN * lost / (_MARGIN * mine + its)
+                better = wins[player] / float(rates.sum())
+                change = max(change, abs(better - mine) / (better + mine))
+                strengths[player] = better
+            if change < _CLOSE:
+                break
+        ratings: _Vector = 400 * np.log10(strengths)
+        ratings -= ratings.mean()
+        return ratings
+
+    def interval(self, player: int, ratings: _Vector) -> tuple[float, float]:
+        """Return the 2.5 % and 97.5 % quantiles of a player's rating.
+
+        The mean of all ratings remains 0: the others share what this player gains.
+        """
+        numbers, _, won, lost = self.opponents[player]
+        step = 2 * _REACH_ELO / _POINTS
+        points = -_REACH_ELO + step * (np.arange(_POINTS) + 0.5)
+        shifts = (points - ratings[player]) / (len(ratings) - 1)
+        lead = points[:, None] - ratings[numbers][None, :] + shifts[:, None]
+        height = -(
+            won * np.logaddexp(0, (_DRAW_ELO - lead) / ELO) + lost * np.logaddexp(0, (_DRAW_ELO + lead) / ELO)
+        ).sum(axis=1)
+        density = np.exp(height - height.max())
+        density /= density.sum()
+        low, high = (step * _quantile(each) for each in (density, density[::-1]))
+        return float(points[0]) + low, float(points[-1]) - high
+
+
+def _add(met: dict[int, tuple[int, int, int]], opponent: int, counts: tuple[int, int, int]) -> None:
+    wins, draws, losses = met.get(opponent, (0, 0, 0))
+    met[opponent] = (wins + counts[0], draws + counts[1], losses + counts[2])
+
+
+def _quantile(density: _Vector) -> float:
+    """Return where the area from the left reaches `_TAIL`, in points."""
+    before = np.concatenate([[0.0], density[:-1]])
+    areas = np.cumsum((before + density) / 2)
+    at = int(np.searchsorted(areas, _TAIL))
+    left = areas[at - 1] if at else 0.0
+    return float(at - 1 + (_TAIL - left) / (areas[at] - left))
+
+
+def strengths_of(results: Iterable[PairResult]) -> Mapping[str, float]:
+    """Return the rating in Elo of each player with games. The order of `results` can change it by some hundredths."""
+    table = _Table(results)
+    if not table.number:
+        return {}
+    return dict(zip(table.number, (OFFSET + float(each) for each in table.ratings()), strict=True))
+
+
+def bayes_ratings(results: Iterable[PairResult]) -> list[BayesRating]:
+    """Return the ratings of all players with games, best first."""
+    table = _Table(results)
+    if not table.number:
+        return []
+    ratings = table.ratings()
+    rated = []
+    for player, number in table.number.items():
+        low, high = table.interval(number, ratings)
+        opponents = table.opponents[number]
+        wins, draws, losses = (int(count) for count in table.counts[number])
+        elo = float(ratings[number])
+        games = wins + draws + losses
+        mean = float((opponents.games * ratings[opponents.numbers]).sum()) / games
+        rated.append(BayesRating(player, OFFSET + elo, high - elo, elo - low, games, wins, draws, OFFSET + mean))
+    return sorted(rated, key=lambda rating: -rating.elo)
+
+
+def half_up(value: float) -> int:
+    """Round to the nearest integer, halves away from zero, as C does."""
+    return math.floor(value + 0.5) if value >= 0 else -math.floor(0.5 - value)
