@@ -10,7 +10,8 @@ from rich.text import Text
 
 from judge.base.errors import InputError
 from judge.base.text import printable
-from judge.cli.options import JsonOption
+from judge.cli.options import ForceOption, JsonOption
+from judge.cli.rating_list import print_rating_list
 from judge.publish.load import load_any
 from judge.statistics.candidates import Candidate, compare_candidates
 from judge.statistics.cycles import RatingsCheck, check_ratings
@@ -30,13 +31,16 @@ judge stats cup
 judge stats cup-2025 public-2026 --anchor house-renju=1600
 
 judge stats cup --against parent
+
+judge stats --records gomocup-results --list standard --csv standard.csv
 """
 
 
 def stats(
     contests: Annotated[
-        list[Path], typer.Argument(metavar="CONTEST", help="A contest.toml, its folder, or an export. Repeatable.")
-    ],
+        list[Path] | None,
+        typer.Argument(metavar="CONTEST", help="A contest.toml, its folder, or an export. Repeatable."),
+    ] = None,
     anchor: Annotated[
         list[str] | None, typer.Option(metavar="NAME=ELO", help="Fix the rating of an agent. Repeatable.")
     ] = None,
@@ -44,13 +48,35 @@ def stats(
         str | None, typer.Option(metavar="NAME", help="Compare this agent with all its opponents.")
     ] = None,
     draws: Annotated[Literal["rao-kupper", "davidson"], typer.Option(help="Draw model of the ratings.")] = "rao-kupper",
+    records: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Rate the results in DIR/records with the tables in DIR/names instead."),
+    ] = None,
+    list_name: Annotated[
+        str | None, typer.Option("--list", metavar="NAME", help="The list of DIR/names/rules.csv to print.")
+    ] = None,
+    csv_file: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Also write the list to FILE as CSV.")
+    ] = None,
+    force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Print the strength of agents over contests: ratings on one scale, histories, rings, candidates.
 
     Agents with the same files count as one agent in all contests, which joins their ratings. The tables of an export
-    are not verified: run judge contest verify first.
+    are not verified: run judge contest verify first. With --records the rating list is that of Gomocup.
     """
+    if records is not None:
+        if contests or anchor or against is not None:
+            raise InputError("--records rates a directory of results: leave out CONTEST, --anchor and --against")
+        if list_name is None:
+            raise InputError(f"--list: missing; name a list of {records / 'names/rules.csv'}")
+        print_rating_list(records, list_name, csv_file, force=force, as_json=as_json)
+        return
+    if list_name is not None or csv_file is not None or force:
+        raise InputError("--list, --csv and --force are for --records DIR: add it")
+    if not contests:
+        raise InputError("CONTEST: missing; name contests or exports, or a directory of results with --records")
     loaded = [load_any(path) for path in contests]
     games = {contest.snapshot.policy.game.name for contest in loaded}
     if len(games) > 1:

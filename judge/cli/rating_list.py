@@ -1,0 +1,67 @@
+"""`judge stats --records`: rating lists from the records of many years."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from judge.base.errors import HostError, InputError
+from judge.base.text import printable
+from judge.publish.league_records import LeagueRecords
+from judge.publish.tables import write_csv
+from judge.statistics.rating_lists import ListRow, rating_list
+from judge.terminal.output import note, print_json
+from judge.terminal.tables import make_table
+
+_COLUMNS = (
+    "version", "shown", "rank", "elo", "plus", "minus", "games", "score", "opponents", "draws", "active",
+)  # fmt: skip
+
+
+def print_rating_list(directory: Path, name: str, csv_file: Path | None, *, force: bool, as_json: bool) -> None:
+    """Print the list `name`, and write it to `csv_file`. Warnings about the records go to stderr."""
+    if csv_file is not None and csv_file.exists() and not force:
+        raise InputError(f"{csv_file}: exists; --force overwrites it")
+    read = LeagueRecords(directory)
+    rows = rating_list(read.records, read.names, read.rule(name))
+    if not rows:
+        raise InputError(f"{directory}: the list {name} has no games; add records of its leagues")
+    for warning in read.warnings:
+        note(f"judge: WARNING: {printable(warning, 500)}")
+    documents = [_document(row) for row in rows]
+    if csv_file is not None:
+        try:
+            with csv_file.open("wb" if force else "xb") as file:
+                file.write(write_csv(_COLUMNS, ({**row, "active": int(row["active"])} for row in documents)))
+        except OSError as error:
+            raise HostError(f"{csv_file}: not written: {error.strerror}") from None
+    if as_json:
+        print_json({"list": name, "warnings": read.warnings, "rows": documents})
+    else:
+        _show(rows)
+
+
+def _document(row: ListRow) -> dict[str, Any]:
+    values = (
+        row.version, row.shown, row.rank, row.elo, row.plus, row.minus, row.games, row.score, row.opponents, row.draws,
+        row.is_active,
+    )  # fmt: skip
+    return dict(zip(_COLUMNS, values, strict=True))
+
+
+def _show(rows: Sequence[ListRow]) -> None:
+    """Versions without a rank are dimmed; they follow a better version of their family or are not active."""
+    columns = ("rank", "version", "Elo", "+", "-", "games", "score", "opponents", "draws")
+    table = make_table(columns, numbers=(0, *range(2, len(columns))))
+    for row in rows:
+        table.add_row(
+            "" if row.rank is None else str(row.rank),
+            Text(printable(row.shown, 32), style="dim" if row.rank is None else ""),
+            *map(str, (row.elo, row.plus, row.minus, row.games)),
+            f"{row.score} %",
+            str(row.opponents),
+            f"{row.draws} %",
+        )
+    Console(highlight=False).print(table)

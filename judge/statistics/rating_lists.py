@@ -1,0 +1,199 @@
+"""Rating lists over years, from records of leagues and tables of names: Gomocup's lists since 2000.
+
+A name in a record becomes a version of a family, `RAPFI 2025`. Results of all leagues of a list are summed per pair
+of versions and rated by `judge.statistics.bayeselo`. Each family is ranked once, with its best active version. The
+scale of a list is set by an anchor, and by the reference list, whose leagues are all leagues.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from judge.statistics.bayeselo import PairResult, bayes_ratings, half_up
+
+ACTIVE_YEARS = 5
+"""A version is active if it played in one of the last years of the list."""
+
+_FULL_NAME = re.compile(r"([A-Z_\\.-]+)([0-9]+)")
+_BEGIN_OF_NAME = re.compile(r"([A-Z_\\-]+)([0-9]+)")
+
+
+class RecordLine(NamedTuple):
+    """A pair in a record. Games that neither won are draws, if the pair met."""
+
+    number: int
+    """Of its line, from 1."""
+    first: str
+    second: str
+    wins: int
+    losses: int
+
+    @property
+    def decided(self) -> int:
+        """Number of decided games."""
+        return self.wins + self.losses
+
+
+@dataclass(frozen=True, slots=True)
+class LeagueRecord:
+    """Results of a league in a year."""
+
+    year: int
+    suffix: str
+    lines: Sequence[RecordLine]
+
+    @property
+    def league(self) -> str:
+        """Its name, such as `2026_c`."""
+        return f"{self.year}_{self.suffix}"
+
+
+@dataclass(frozen=True, slots=True)
+class ListRule:
+    """A list: the suffixes of its leagues, the games that a rank needs, and a shift in Elo."""
+
+    name: str
+    suffixes: frozenset[str]
+    min_games: int
+    extra_bias: int
+
+
+@dataclass(frozen=True, slots=True)
+class NameTables:
+    """Tables that lists need."""
+
+    nicknames: Mapping[str, str]
+    """Version by name, or by name and year without a blank."""
+    shown: Mapping[str, str]
+    """Displayed name by version."""
+    blacklist: frozenset[tuple[str, str]]
+    """Name and league of disqualified programs."""
+    anchors: Sequence[tuple[str, int]]
+    """Version and its given rating; the first one of a list sets the list's scale."""
+    rules: Sequence[ListRule]
+    """All lists; the last one is the reference."""
+
+    def version(self, name: str, year: int) -> str:
+        """Return the version that a name means in a year."""
+        for key in (f"{name}{year}", name):
+            if key in self.nicknames:
+                return self.nicknames[key]
+        found = _FULL_NAME.fullmatch(name) or _BEGIN_OF_NAME.match(name)
+        if found is None:
+            return name
+        digits = found[2]
+        is_year = len(digits) == 2 and digits[0] in "012"
+        return f"{found[1]} {'20' if is_year else ''}{digits}"
+
+    def kept(self, record: LeagueRecord) -> list[RecordLine]:
+        """Return the lines without disqualified programs."""
+        out = {name for name, league in self.blacklist if league == record.league}
+        return [line for line in record.lines if out.isdisjoint((line.first, line.second))]
+
+
+@dataclass(frozen=True, slots=True)
+class ListRow:
+    """A version in a list. `rank` is None unless it is the best of its family, active, and has enough games."""
+
+    version: str
+    shown: str
+    rank: int | None
+    elo: int
+    plus: int
+    minus: int
+    games: int
+    score: int
+    """Percent, as `draws`."""
+    opponents: int
+    """Mean rating of the opponents, weighted by games."""
+    draws: int
+    is_active: bool
+
+
+def family(version: str) -> str:
+    """Return the family of a version."""
+    return version.split(" ", 1)[0]
+
+
+def rating_list(records: Sequence[LeagueRecord], names: NameTables, rule: ListRule) -> list[ListRow]:
+    """Return the list, best version first. `records` are those of all leagues, in order of year and league."""
+    rows = _anchored_list(records, names, rule)
+    reference = names.rules[-1]
+    if rule == reference:
+        return rows
+    there = {row.shown: row.elo for row in _anchored_list(records, names, reference)}
+    differences = [there[row.shown] - row.elo for row in rows if row.shown in there]
+    # A list without a common version keeps the scale of its anchor.
+    bias = round(sum(differences) / len(differences)) if differences else 0
+    return _shifted(rows, bias + rule.extra_bias)
+
+
+def _anchored_list(records: Iterable[LeagueRecord], names: NameTables, rule: ListRule) -> list[ListRow]:
+    chosen = [record for record in records if record.suffix in rule.suffixes]
+    results: list[PairResult] = []
+    last_year: dict[str, int] = {}
+    for record in chosen:
+        lines = names.kept(record)
+        versions = {name: names.version(name, record.year) for line in lines for name in (line.first, line.second)}
+        last_year |= dict.fromkeys(versions.values(), record.year)
+        results += _results(lines, versions)
+    since = max((record.year for record in chosen), default=0) - ACTIVE_YEARS
+    active_versions = {version for version, year in last_year.items() if year > since}
+    active_families = {family(version) for version in active_versions}
+    rows: list[ListRow] = []
+    ranked: set[str] = set()
+    for rating in bayes_ratings(_summed(results)):
+        version, its_family = rating.player, family(rating.player)
+        is_active = version in active_versions or its_family not in active_families
+        has_rank = is_active and rating.games >= rule.min_games and its_family not in ranked
+        if has_rank:
+            ranked.add(its_family)
+        rows.append(
+            ListRow(
+                version=version,
+                shown=names.shown.get(version, version),
+                rank=len(ranked) if has_rank else None,
+                elo=half_up(rating.elo),
+                plus=half_up(rating.plus),
+                minus=half_up(rating.minus),
+                games=rating.games,
+                score=rating.score_percent,
+                opponents=half_up(rating.opponents),
+                draws=rating.draw_percent,
+                is_active=is_active,
+            )
+        )
+    by_version = {row.version: row for row in rows}
+    for version, elo in names.anchors:
+        if version in by_version:
+            return _shifted(rows, elo - by_version[version].elo)
+    return rows
+
+
+def _results(lines: Sequence[RecordLine], players: Mapping[str, str]) -> list[PairResult]:
+    """A pairing has as many games as the line with most decided games."""
+    games = max((line.decided for line in lines), default=0)
+    return [
+        PairResult(players[line.first], players[line.second], line.wins, games - line.decided, line.losses)
+        for line in lines
+        if line.decided
+    ]
+
+
+def _summed(results: Iterable[PairResult]) -> list[PairResult]:
+    """Sum results of the same versions and drop those within a family. The order of files has no effect."""
+    sums: dict[tuple[str, str], tuple[int, int, int]] = {}
+    for result in results:
+        if family(result.first) == family(result.second):
+            continue
+        first, second, wins, draws, losses = result
+        if first > second:
+            first, second, wins, losses = second, first, losses, wins
+        before = sums.get((first, second), (0, 0, 0))
+        sums[first, second] = (before[0] + wins, before[1] + draws, before[2] + losses)
+    return [PairResult(*pair, *sums[pair]) for pair in sorted(sums)]
+
+
+def _shifted(rows: Iterable[ListRow], bias: int) -> list[ListRow]:
+    return [replace(row, elo=row.elo + bias, opponents=row.opponents + bias) for row in rows]
