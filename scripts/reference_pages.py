@@ -76,6 +76,7 @@ EXAMPLES: Mapping[str, str] = {
 CRITERION_NOTES: Mapping[str, str] = {
     "direct": "Applies only if all of these agents have met.",
     "buchholz": "A bye counts as the agent's own points.",
+    "rating": "See [ratings](organise/publish.md#ratings-as-gomocup-computes-them). Less than 0.01 apart is equal.",
     "time": "Less time is better. Applies only if all of these agents have replied.",
 }
 """What a criterion's message leaves out."""

@@ -16,14 +16,18 @@ with a_ij = wins of i over j plus their draws. Players are updated from the last
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from judge.statistics.scales import ELO
 
+_Key = TypeVar("_Key")
+_Counts = tuple[int, int, int]
+"""Wins, draws and losses."""
 _Vector = npt.NDArray[np.float64]
+_Places = npt.NDArray[np.intp]
 
 OFFSET = 1600
 """Mean of all players in Elo."""
@@ -82,13 +86,38 @@ class BayesRating:
         return half_up(100 * self.draws / self.games)
 
 
+def summed(results: Iterable[PairResult]) -> list[PairResult]:
+    """Return one result per pair, sorted by players. The order of `results` and of their players has no effect."""
+    sums: dict[tuple[str, str], _Counts] = {}
+    for first, second, wins, draws, losses in results:
+        pair, counts = (first, second), (wins, draws, losses)
+        if first > second:
+            pair, counts = (second, first), (losses, draws, wins)
+        _add(sums, pair, counts)
+    return [PairResult(*pair, *sums[pair]) for pair in sorted(sums)]
+
+
 class _Opponents(NamedTuple):
     """A player's opponents by number; `won` and `lost` are a_ij and a_ji of the module's docstring."""
 
-    numbers: npt.NDArray[np.intp]
+    numbers: _Places
     games: _Vector
     won: _Vector
     lost: _Vector
+
+
+class _Batch(NamedTuple):
+    """Players that are updated together, and the opponents of each, one player after another."""
+
+    players: _Places
+    wins: _Vector
+    lengths: _Places
+    """Number of opponents of each player."""
+    starts: _Places
+    opponents: _Places
+    won: _Vector
+    lost: _Vector
+    """Times the draw margin."""
 
 
 class _Table:
@@ -96,7 +125,7 @@ class _Table:
 
     def __init__(self, results: Iterable[PairResult]) -> None:
         self.number: dict[str, int] = {}
-        met: list[dict[int, tuple[int, int, int]]] = []
+        met: list[dict[int, _Counts]] = []
         for result in results:
             if not any(result[2:]):
                 continue
@@ -120,22 +149,46 @@ class _Table:
 
     def ratings(self) -> _Vector:
         """Return ratings in Elo with mean 0."""
-        wins = [float(each.won.sum()) for each in self.opponents]
+        batches = self._batches()
         strengths = np.ones(len(self.opponents))
         for _ in range(_MAX_ROUNDS):
             change = 0.0
-            for player in range(len(strengths) - 1, -1, -1):
-                numbers, _, won, lost = self.opponents[player]
-                mine, its = float(strengths[player]), strengths[numbers]
-                rates = won / (mine + _MARGIN * its) + _MARGIN * lost / (_MARGIN * mine + its)
-                better = wins[player] / float(rates.sum())
-                change = max(change, abs(better - mine) / (better + mine))
-                strengths[player] = better
+            for batch in batches:
+                before = strengths[batch.players]
+                mine, its = np.repeat(before, batch.lengths), strengths[batch.opponents]
+                rates = batch.won / (mine + _MARGIN * its) + batch.lost / (_MARGIN * mine + its)
+                after = batch.wins / np.add.reduceat(rates, batch.starts)
+                change = max(change, float((abs(after - before) / (after + before)).max()))
+                strengths[batch.players] = after
             if change < _CLOSE:
                 break
         ratings: _Vector = 400 * np.log10(strengths)
         ratings -= ratings.mean()
         return ratings
+
+    def _batches(self) -> list[_Batch]:
+        """Players in order of update. Those of a batch have not met, so they can be updated together."""
+        batch_of = [0] * len(self.opponents)
+        for player in range(len(self.opponents) - 1, -1, -1):
+            later = (int(each) for each in self.opponents[player].numbers if each > player)
+            batch_of[player] = max((batch_of[each] + 1 for each in later), default=0)
+        batches = []
+        for number in range(max(batch_of) + 1):
+            players = [player for player, batch in enumerate(batch_of) if batch == number]
+            of_players = [self.opponents[player] for player in players]
+            lengths = np.array([len(each.numbers) for each in of_players])
+            batches.append(
+                _Batch(
+                    players=np.array(players),
+                    wins=np.array([float(each.won.sum()) for each in of_players]),
+                    lengths=lengths,
+                    starts=np.cumsum(lengths) - lengths,
+                    opponents=np.concatenate([each.numbers for each in of_players]),
+                    won=np.concatenate([each.won for each in of_players]),
+                    lost=_MARGIN * np.concatenate([each.lost for each in of_players]),
+                )
+            )
+        return batches
 
     def interval(self, player: int, ratings: _Vector) -> tuple[float, float]:
         """Return the 2.5 % and 97.5 % quantiles of a player's rating.
@@ -156,9 +209,9 @@ class _Table:
         return float(points[0]) + low, float(points[-1]) - high
 
 
-def _add(met: dict[int, tuple[int, int, int]], opponent: int, counts: tuple[int, int, int]) -> None:
-    wins, draws, losses = met.get(opponent, (0, 0, 0))
-    met[opponent] = (wins + counts[0], draws + counts[1], losses + counts[2])
+def _add(sums: dict[_Key, _Counts], key: _Key, counts: _Counts) -> None:
+    wins, draws, losses = sums.get(key, (0, 0, 0))
+    sums[key] = (wins + counts[0], draws + counts[1], losses + counts[2])
 
 
 def _quantile(density: _Vector) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from judge.statistics.bayeselo import PairResult, bayes_ratings, half_up
+from judge.statistics.bayeselo import PairResult, bayes_ratings, half_up, summed
 
 ACTIVE_YEARS = 5
 """A version is active if it played in one of the last years of the list."""
@@ -143,7 +143,7 @@ def _anchored_list(records: Iterable[LeagueRecord], names: NameTables, rule: Lis
     active_families = {family(version) for version in active_versions}
     rows: list[ListRow] = []
     ranked: set[str] = set()
-    for rating in bayes_ratings(_summed(results)):
+    for rating in bayes_ratings(summed(each for each in results if family(each.first) != family(each.second))):
         version, its_family = rating.player, family(rating.player)
         is_active = version in active_versions or its_family not in active_families
         has_rank = is_active and rating.games >= rule.min_games and its_family not in ranked
@@ -179,20 +179,6 @@ def _results(lines: Sequence[RecordLine], players: Mapping[str, str]) -> list[Pa
         for line in lines
         if line.decided
     ]
-
-
-def _summed(results: Iterable[PairResult]) -> list[PairResult]:
-    """Sum results of the same versions and drop those within a family. The order of files has no effect."""
-    sums: dict[tuple[str, str], tuple[int, int, int]] = {}
-    for result in results:
-        if family(result.first) == family(result.second):
-            continue
-        first, second, wins, draws, losses = result
-        if first > second:
-            first, second, wins, losses = second, first, losses, wins
-        before = sums.get((first, second), (0, 0, 0))
-        sums[first, second] = (before[0] + wins, before[1] + draws, before[2] + losses)
-    return [PairResult(*pair, *sums[pair]) for pair in sorted(sums)]
 
 
 def _shifted(rows: Iterable[ListRow], bias: int) -> list[ListRow]:

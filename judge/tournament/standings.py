@@ -3,9 +3,10 @@
 Agents that are equal in all criteria share a place.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator
@@ -69,6 +70,27 @@ class Records(dict[str, Record]):
             else -_POOLS_APART * len(self)
             for agent in self
         }
+
+    @cached_property
+    def ratings(self) -> Mapping[str, float]:
+        """Ratings of BayesElo from all games; those without games are 0, or below all others."""
+        results = []
+        for agent, record in self.items():
+            for each, opponent in record.opponents():
+                if agent < opponent:
+                    mine, its = each.side_of(agent), each.side_of(opponent)
+                    results.append((agent, opponent, mine.wins, mine.draws, its.wins))
+        found = _ratings_of(tuple(results))
+        least = min(0.0, *(math.floor(rating) - 1.0 for rating in found.values())) if found else 0.0
+        return {agent: found.get(agent, least) for agent in self}
+
+
+@lru_cache(maxsize=8)
+def _ratings_of(results: tuple[tuple[str, str, int, int, int], ...]) -> Mapping[str, float]:
+    """The order of a table and its values need the same ratings."""
+    from judge.statistics.bayeselo import PairResult, strengths_of, summed
+
+    return strengths_of(summed(PairResult(*result) for result in results))
 
 
 class Criterion(NamedTuple):
@@ -152,6 +174,21 @@ def _elo(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
     return {agent: records.elo[agent] for agent in equal}
 
 
+def _rating(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
+    """Ratings less than `_RATING_TIE` apart become the best of them: their order would be that of rounding errors."""
+    values: dict[str, float] = {}
+    best = before = math.inf
+    for agent in sorted(equal, key=lambda agent: -records.ratings[agent]):
+        rating = records.ratings[agent]
+        if before - rating >= _RATING_TIE:
+            best = rating
+        values[agent], before = best, rating
+    return values
+
+
+_RATING_TIE = 0.01
+"""Elo."""
+
 _ELO_DECIMALS = 6
 """The precision of the fit."""
 
@@ -170,6 +207,7 @@ CRITERIA: Mapping[str, Criterion] = {
     "koya": Criterion(_koya, "Koya", "points against opponents with at least half of the points"),
     "time": Criterion(_time, "Time", "milliseconds per answer, as a negative number"),
     "elo": Criterion(_elo, "Elo", "Gomocup's rating"),
+    "rating": Criterion(_rating, "Rating", "the rating that Gomocup's BayesElo computes from all games"),
 }
 """By name in contest files. Points and wins are shown as criteria only if there are stages."""
 

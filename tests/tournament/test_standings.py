@@ -1,5 +1,6 @@
 """Standings worked by hand, criterion by criterion."""
 
+import math
 from collections.abc import Sequence
 
 import pytest
@@ -11,6 +12,8 @@ from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
 from judge.referee.policy import load_policy
 from judge.tournament.crosstable import Cell, crosstable
+from judge.tournament.formats.round_robin import RoundRobin
+from judge.tournament.pairings import Competitor
 from judge.tournament.points import Duel, Scoring, points_table, score
 from judge.tournament.results import PlayedPairing, SideScore
 from judge.tournament.standings import (
@@ -25,6 +28,8 @@ from judge.tournament.standings import (
     tiers_of,
 )
 from tests.contest.rounds import games
+from tests.statistics.cup_records import GAMES, data, results_of
+from tests.statistics.cup_records import rows as csv_rows
 
 TABLE = points_table(load_policy("gomocup-freestyle"))
 
@@ -177,6 +182,86 @@ def test_gomocup_since_2017_ranks_by_elo() -> None:
 
 def test_unrated_agent_is_listed_last() -> None:
     assert [["a"], ["b"], ["z"]] == order("abz", played("a>b"), "elo")
+
+
+def rating_values(names: str, all_played: Sequence[PlayedPairing]) -> dict[str, float]:
+    return {agent: value for agent, (value,) in compared(names, records_of(names, all_played), ("rating",)).items()}
+
+
+def test_rating_criterion_by_hand() -> None:
+    """Wins 3 : 1 and two virtual draws are 5 : 3, so a is 400 log10(5 / 3) better; both have a mean of 1600."""
+    values = rating_values("ab", played("a>b a>b a>b b>a", due=4))
+
+    assert values["a"] - values["b"] == pytest.approx(400 * math.log10(5 / 3), abs=0.01)
+    assert values["a"] + values["b"] == pytest.approx(3200)
+
+
+def test_rating_criterion_ignores_games_that_both_lost() -> None:
+    both = GameResult("a", "c", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL))
+    lost = PlayedPairing(Pairing("a", "c", 9, 1), (both,), (0, 0))
+    cup = played("a>b\nb>c")
+
+    assert rating_values("abc", cup) == rating_values("abc", [*cup, lost])
+
+
+def test_rating_orders_agents_that_met_other_opponents() -> None:
+    """a has most points, all from d; b beat a, and c is as good as b."""
+    cup = played("a>d*4\nb>a\nb>c c>b", due=4)
+
+    assert [["b", "c"], ["a"], ["d"]] == order("abcd", cup, "rating")
+
+
+def test_ratings_less_than_a_hundredth_apart_share_a_place_and_the_next_criterion_decides() -> None:
+    """In a cycle all are equal, up to rounding errors of the iteration."""
+    cup = played("a>b a>b\nb>c b>c\nc>d c>d\nd>e d>e\ne>a e>a", due=2)
+
+    assert [["a", "b", "c", "d", "e"]] == order("abcde", cup, "rating")
+    assert 1 == len(set(rating_values("abcde", cup).values()))
+    assert [["e"], ["a"]] == order("ae", [*cup, *played("a=e\n")], "rating", "direct")[:2]
+
+
+def test_agents_without_games_are_last() -> None:
+    """Also if ratings are negative: each of a chain is 570 Elo better than the next one."""
+    assert [["a"], ["b"], ["z"]] == order("abz", played("a>b"), "rating")
+    assert [["y", "z"]] == order("yz", [], "rating")
+    assert {"z": 0.0} == {agent: value for agent, value in rating_values("abz", played("a>b")).items() if agent == "z"}
+    chain = "\n".join(f"{one}>{other}*99" for one, other in zip("abcdefgh", "bcdefghi", strict=True))
+    values = rating_values("abcdefghiz", played(chain, due=99))
+    assert values["z"] < values["i"] < 0
+
+
+def test_places_of_real_leagues_follow_from_the_rating() -> None:
+    """All games of each league, also those of disqualified programs."""
+    for path in sorted((data() / "expected/places").glob("*.csv")):
+        expected = csv_rows(path)
+        if expected[0]["status"] not in {"ranked", "disqualified"}:
+            continue
+        entries = [Competitor(row["program"], rank, row["place"] != "") for rank, row in enumerate(expected, 1)]
+        form = RoundRobin(games=GAMES, ranking=("rating",))
+        tiers = form.order(entries, league_games(path.stem))
+
+        places = {agent: sum(map(len, tiers[:at])) + 1 for at, tier in enumerate(tiers) for agent in tier}
+        ranked = [row for row in expected if row["place"]]
+        right: dict[str, int] = {}
+        for before, row in zip([None, *ranked], ranked, strict=False):
+            is_shared = before is not None and before["elo"] == row["elo"] and "1" == before["tied"] == row["tied"]
+            right[row["program"]] = right[before["program"]] if before and is_shared else int(row["place"])
+        right |= {row["program"]: len(ranked) + 1 for row in expected if not row["place"]}
+        assert right == places, path.stem
+        values = form.compared(entries, league_games(path.stem))
+        assert all(abs(values[row["program"]][0] - int(row["elo"])) < 0.6 for row in ranked), path.stem
+
+
+def league_games(league: str) -> list[PlayedPairing]:
+    """Games of a record; each pairing is a round."""
+    found = []
+    for number, result in enumerate(results_of((data() / "records" / f"{league}.txt").read_text()), 1):
+        first, second = result.first, result.second
+        won, lost = (GameResult(first, second, winner, Verdict.WIN, round=number) for winner in (first, second))
+        drawn = GameResult(first, second, None, Verdict.DRAW, round=number)
+        results = (*[won] * result.wins, *[drawn] * result.draws, *[lost] * result.losses)
+        found.append(PlayedPairing(Pairing(first, second, number, 1), results, (0, 0)))
+    return found
 
 
 def test_progress_line_counts_events() -> None:

@@ -93,6 +93,7 @@ def test_both_verifiers_note_the_same_disqualification(tmp_path: Path, capsys: p
     [
         ('name = "swiss"\nrounds = 3\ngames = 2', ""),
         ('name = "knockout"\ngames = 2', ""),
+        ('name = "double-round-robin"\ngames = 2\nranking = ["points", "rating", "time"]', ""),
         ('name = "gauntlet"\ngames = 2\nranking = ["points", "koya", "elo", "time"]', ""),
         (
             'name = "round-robin"\ngames = 2\nranking = ["points", "ratio", "koya", "buchholz", "time"]',
@@ -108,6 +109,27 @@ def test_contests_of_every_kind_are_accepted(form: str, more: str, tmp_path: Pat
     cup.close()
 
     assert [] == problems(tmp_path / "public")
+
+
+def test_ratings_as_criterion_are_computed_by_both_verifiers(tmp_path: Path) -> None:
+    """The places also, without the disqualified agent."""
+    public = Public(tmp_path, make_key(tmp_path / "my.key"))
+    cast = {**STRONG_TO_WEAK, "always": crasher("always", 0)}
+    form = 'name = "round-robin"\ncycles = 2\ngames = 2\nranking = ["rating"]'
+    with Cup(tmp_path / "cup", cast, form, "[failures]\nafter = 2\nlimit = 0.4") as cup:
+        cup.play()
+        publish(cup.contest, public.directory, public.private, public.key)
+
+    code, lines = verify(public.directory, public.public_key)
+    assert (0, []) == (code, [line for line in lines if "places" in line])
+    rows = json.loads((public.directory / "data/standings.json").read_bytes())
+    assert "always" == rows[-1]["agent"]
+    assert 1600 == pytest.approx(sum(row["compared:rating"] for row in rows if row["games"]) / 5, abs=0.1)
+
+    change(public.directory / "data/standings.json", lambda rows: rows[0].update({"compared:rating": 2222.5}))
+    sign_again(public)
+    assert any("compared:rating" in problem for problem in verify_export(public.directory, public.public_key).problems)
+    assert any("compared:rating" in problem for problem in problems(public.directory, public.public_key))
 
 
 # --- somebody else changes it ----------------------------------------------------------------------------------------

@@ -523,6 +523,66 @@
     return new Map(lines.map((line) => [line.agent, line]));
   }
 
+  const DRAW_MARGIN = 10 ** (0.01 / 400), RATING_TIE = 0.01, CLOSE = 1e-5, MOST_ROUNDS = 10_000;
+  const knownRatings = new WeakMap();
+
+  /** Who met whom in games that one won or both drew, by number; the first of a pair has the smaller name. */
+  function ratedPairs(all) {
+    const numbers = new Map(), players = [];
+    const playerOf = (agent) => {
+      if (!numbers.has(agent)) numbers.set(agent, players.push({ agent, games: 0, met: [] }) - 1);
+      return players[numbers.get(agent)];
+    };
+    for (const first of [...all.keys()].sort()) {
+      const met = new Map(all.get(first).met.map((each) => [each.opponent, each]));
+      for (const second of [...met.keys()].filter((name) => name !== null && first < name).sort()) {
+        const { wins, draws } = met.get(second);
+        const losses = all.get(second).met.find((each) => each.opponent === first).wins;
+        const games = wins + draws + losses;
+        if (games === 0) continue;
+        const [one, other] = [playerOf(first), playerOf(second)];
+        one.met.push({ at: numbers.get(second), games, won: wins + draws, lost: losses + draws });
+        other.met.push({ at: numbers.get(first), games, won: losses + draws, lost: wins + draws });
+        one.games += games;
+        other.games += games;
+      }
+    }
+    return players;
+  }
+
+  /** The ratings of BayesElo with a mean of 1600, by agent. A draw is a win and a loss; each has two virtual draws. */
+  function ratingsOf(all) {
+    if (knownRatings.has(all)) return knownRatings.get(all);
+    const players = ratedPairs(all);
+    for (const player of players) {
+      for (const each of player.met) {
+        const virtual = each.games * (1 / player.games + 1 / players[each.at].games);
+        each.won += virtual;
+        each.lost += virtual;
+      }
+      player.won = total(player.met, ({ won }) => won);
+    }
+    const strengths = players.map(() => 1);
+    for (let round = 0, change = Infinity; round < MOST_ROUNDS && !(change < CLOSE); round++) {
+      change = 0;
+      for (let at = players.length - 1; at >= 0; at--) {
+        const mine = strengths[at];
+        const rate = ({ at: other, won, lost }) =>
+          won / (mine + DRAW_MARGIN * strengths[other]) + (DRAW_MARGIN * lost) / (DRAW_MARGIN * mine + strengths[other]);
+        const better = players[at].won / total(players[at].met, rate);
+        change = Math.max(change, Math.abs(better - mine) / (better + mine));
+        strengths[at] = better;
+      }
+    }
+    const elo = strengths.map((strength) => 400 * Math.log10(strength));
+    const mean = total(elo, (each) => each) / elo.length;
+    const ratings = new Map(players.map(({ agent }, at) => [agent, 1600 + elo[at] - mean]));
+    const least = Math.min(0, ...[...ratings.values()].map((rating) => Math.floor(rating) - 1));
+    for (const agent of all.keys()) if (!ratings.has(agent)) ratings.set(agent, least);
+    knownRatings.set(all, ratings);
+    return ratings;
+  }
+
   /** The criteria that can be computed here: from all lines, and those that are still equal, to what a line has. */
   const CRITERIA = {
     points: () => (line) => line.points,
@@ -547,6 +607,17 @@
     time: (all, equal) => {
       const haveReplied = equal.every((line) => line.replies > 0);
       return (line) => (haveReplied ? -line.charged_ms / line.replies : 0);
+    },
+    rating: (all, equal) => {
+      const ratings = ratingsOf(all), values = new Map();
+      let [best, before] = [Infinity, Infinity];
+      for (const { agent } of [...equal].sort((one, other) => ratings.get(other.agent) - ratings.get(one.agent))) {
+        const rating = ratings.get(agent);
+        if (before - rating >= RATING_TIE) best = rating;
+        values.set(agent, best);
+        before = rating;
+      }
+      return (line) => values.get(line.agent);
     },
   };
 
