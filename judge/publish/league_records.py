@@ -1,7 +1,7 @@
-"""Reads a directory with `records/` and `names/`: results of leagues over years, and the tables for rating lists.
+"""Reads a directory with `records/` and `names/`: results of leagues over years, and tables for rating lists.
 
 A record `records/2026_c.txt` has a line `A - B: 7 : 1` for each pair, with the wins of both. `0 : 0` is a pair that
-did not meet. The order of names is the order of places.
+did not meet.
 """
 
 import codecs
@@ -58,7 +58,7 @@ class LeagueRecords:
         self.records = self._read_records()
 
     def rule(self, name: str) -> ListRule:
-        """Return the rule of a list. Raises InputError if there is none."""
+        """Return the rule of a list. Raises InputError for an unknown list."""
         for rule in self.names.rules:
             if rule.name == name:
                 return rule
@@ -141,7 +141,7 @@ class LeagueRecords:
         return NameTables(nicknames, shown, frozenset(self._blacklist_places), anchors, list(rules.values()))
 
     def _rows(self, table: str) -> Iterator[tuple[str, Mapping[str, str]]]:
-        """Yield the place and the cells of each row."""
+        """Place and cells of each row."""
         path, columns = self._directory / "names" / f"{table}.csv", _COLUMNS[table]
         text = decode_text(path, read_bounded(path, MAX_TABLE_BYTES, _LAYOUT, links=True), "tables of names are CSV")
         reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
@@ -248,7 +248,7 @@ def _record_line(place: str, number: int, text: str) -> RecordLine:
 
 
 def _missing_pairs(path: Path, record: LeagueRecord) -> Iterator[str]:
-    """A record lists all pairs row by row, so the names in the first column are in order."""
+    """The names in the first column are in order."""
     lines = record.lines
     names = list(dict.fromkeys([*(line.first for line in lines), *(line.second for line in lines)]))
     count = len(names) * (len(names) - 1) // 2 - len(lines)
@@ -284,7 +284,7 @@ def _ordinal(number: int) -> str:
 
 
 def _extra_games(path: Path, lines: Sequence[RecordLine]) -> Iterator[str]:
-    """Most pairs of a league have no draw, so the most frequent number of games is that of a pairing."""
+    """Most pairs have no draw, so the most frequent number of decided games is that of a pairing."""
     counts = Counter(line.decided for line in lines if line.decided)
     if not counts:
         return

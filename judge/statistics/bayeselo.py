@@ -1,12 +1,12 @@
-r"""Ratings of a Gomocup league since 2017: those of Coulom's BayesElo with `offset 1600`, `mm` and `exactdist`.
+"""Gomocup's ratings since 2017: those of Coulom's BayesElo with `offset 1600`, `mm` and `exactdist`.
 
 With g = 10 ** (r / 400), the draw margin e = 0.01 Elo and t = 10 ** (e / 400):
 
     P(i beats j) = g_i / (g_i + t g_j)       Rao and Kupper 1967, without a first-move advantage
 
-A draw is one win and one loss of each, twice the weight of a decided game. Each player has two virtual draws,
-distributed over its opponents like its games. `judge.statistics.ratings` finds the maximum of this likelihood. The
-cup stops earlier, which moves ratings by up to 1 Elo, so ratings here repeat its iterations:
+A draw is one win and one loss of each. Each player has two virtual draws, distributed over its opponents like its
+games. BayesElo stops up to 1 Elo before the maximum, which `judge.statistics.ratings` finds, so this module repeats
+its iterations:
 
     g_i <- sum_j a_ij / sum_j (a_ij / (g_i + t g_j) + a_ji t / (t g_i + g_j))       Hunter 2004, MM algorithms
 
@@ -87,7 +87,7 @@ class BayesRating:
 
 
 def summed(results: Iterable[PairResult]) -> list[PairResult]:
-    """Return one result per pair, sorted by players. The order of `results` and of their players has no effect."""
+    """Return one result per pair, sorted by players."""
     sums: dict[tuple[str, str], _Counts] = {}
     for first, second, wins, draws, losses in results:
         pair, counts = (first, second), (wins, draws, losses)
@@ -98,7 +98,7 @@ def summed(results: Iterable[PairResult]) -> list[PairResult]:
 
 
 class _Opponents(NamedTuple):
-    """A player's opponents by number; `won` and `lost` are a_ij and a_ji of the module's docstring."""
+    """A player's opponents by number; `won` and `lost` are a_ij and a_ji."""
 
     numbers: _Places
     games: _Vector
@@ -107,7 +107,7 @@ class _Opponents(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """Players that are updated together, and the opponents of each, one player after another."""
+    """Players that are updated together, and their opponents, player by player."""
 
     players: _Places
     wins: _Vector
@@ -167,7 +167,7 @@ class _Table:
         return ratings
 
     def _batches(self) -> list[_Batch]:
-        """Players in order of update. Those of a batch have not met, so they can be updated together."""
+        """Players in order of update; those of a batch have not met."""
         batch_of = [0] * len(self.opponents)
         for player in range(len(self.opponents) - 1, -1, -1):
             later = (int(each) for each in self.opponents[player].numbers if each > player)
@@ -191,10 +191,7 @@ class _Table:
         return batches
 
     def interval(self, player: int, ratings: _Vector) -> tuple[float, float]:
-        """Return the 2.5 % and 97.5 % quantiles of a player's rating.
-
-        The mean of all ratings remains 0: the others share what this player gains.
-        """
+        """Return the 2.5 % and 97.5 % quantiles of a player's rating; the mean of all ratings remains 0."""
         numbers, _, won, lost = self.opponents[player]
         step = 2 * _REACH_ELO / _POINTS
         points = -_REACH_ELO + step * (np.arange(_POINTS) + 0.5)
@@ -224,7 +221,7 @@ def _quantile(density: _Vector) -> float:
 
 
 def strengths_of(results: Iterable[PairResult]) -> Mapping[str, float]:
-    """Return the rating in Elo of each player with games. The order of `results` can change it by some hundredths."""
+    """Return the rating in Elo of each player with games. The order of `results` changes it slightly."""
     table = _Table(results)
     if not table.number:
         return {}

@@ -1,8 +1,7 @@
-"""Rating lists over years, from records of leagues and tables of names: Gomocup's lists since 2000.
+"""Rating lists over years from records of leagues and tables of names: Gomocup's lists since 2000.
 
-A name in a record becomes a version of a family, `RAPFI 2025`. Results of all leagues of a list are summed per pair
-of versions and rated by `judge.statistics.bayeselo`. Each family is ranked once, with its best active version. The
-scale of a list is set by an anchor, and by the reference list, whose leagues are all leagues.
+A name in a record becomes a version, `RAPFI 2025`. `judge.statistics.bayeselo` rates the summed results of versions.
+An anchor and the reference list set the scale.
 """
 
 import re
@@ -20,7 +19,7 @@ _BEGIN_OF_NAME = re.compile(r"([A-Z_\\-]+)([0-9]+)")
 
 
 class RecordLine(NamedTuple):
-    """A pair in a record. Games that neither won are draws, if the pair met."""
+    """A pair in a record; games that neither won are draws, if the pair met."""
 
     number: int
     """Of its line, from 1."""
@@ -51,7 +50,7 @@ class LeagueRecord:
 
 @dataclass(frozen=True, slots=True)
 class ListRule:
-    """A list: the suffixes of its leagues, the games that a rank needs, and a shift in Elo."""
+    """A list: its leagues, the games that a rank needs, and a shift in Elo."""
 
     name: str
     suffixes: frozenset[str]
@@ -61,7 +60,7 @@ class ListRule:
 
 @dataclass(frozen=True, slots=True)
 class NameTables:
-    """Tables that lists need."""
+    """Tables of names."""
 
     nicknames: Mapping[str, str]
     """Version by name, or by name and year without a blank."""
@@ -70,7 +69,7 @@ class NameTables:
     blacklist: frozenset[tuple[str, str]]
     """Name and league of disqualified programs."""
     anchors: Sequence[tuple[str, int]]
-    """Version and its given rating; the first one of a list sets the list's scale."""
+    """Versions with given ratings; the first one in a list sets its scale."""
     rules: Sequence[ListRule]
     """All lists; the last one is the reference."""
 
@@ -117,7 +116,7 @@ def family(version: str) -> str:
 
 
 def rating_list(records: Sequence[LeagueRecord], names: NameTables, rule: ListRule) -> list[ListRow]:
-    """Return the list, best version first. `records` are those of all leagues, in order of year and league."""
+    """Return the list, best version first. `records` are all records, in order of year."""
     rows = _anchored_list(records, names, rule)
     reference = names.rules[-1]
     if rule == reference:
@@ -172,7 +171,7 @@ def _anchored_list(records: Iterable[LeagueRecord], names: NameTables, rule: Lis
 
 
 def _results(lines: Sequence[RecordLine], players: Mapping[str, str]) -> list[PairResult]:
-    """A pairing has as many games as the line with most decided games."""
+    """The line with most decided games shows the number of games of a pairing."""
     games = max((line.decided for line in lines), default=0)
     return [
         PairResult(players[line.first], players[line.second], line.wins, games - line.decided, line.losses)
