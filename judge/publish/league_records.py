@@ -223,7 +223,7 @@ def _begin_of(path: Path) -> bytes:
             data = file.read(MAX_RECORD_BYTES)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
-    line = data.count(b"\n") + 1
+    line = min(data.count(b"\n"), MAX_RECORD_LINES) + 1
     raise InputError(f"{path}, line {line}: a record has at most {MAX_RECORD_LINES} lines and {MAX_RECORD_BYTES} bytes")
 
 

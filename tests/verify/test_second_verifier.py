@@ -123,13 +123,18 @@ def test_ratings_as_criterion_are_computed_by_both_verifiers(tmp_path: Path) -> 
     code, lines = verify(public.directory, public.public_key)
     assert (0, []) == (code, [line for line in lines if "places" in line])
     rows = json.loads((public.directory / "data/standings.json").read_bytes())
-    assert "always" == rows[-1]["agent"]
+    assert ([1, 2, 3, 4, 5, 6], "always") == ([row["place"] for row in rows], rows[-1]["agent"])
     assert 1600 == pytest.approx(sum(row["compared:rating"] for row in rows if row["games"]) / 5, abs=0.1)
 
-    change(public.directory / "data/standings.json", lambda rows: rows[0].update({"compared:rating": 2222.5}))
-    sign_again(public)
-    assert any("compared:rating" in problem for problem in verify_export(public.directory, public.public_key).problems)
-    assert any("compared:rating" in problem for problem in problems(public.directory, public.public_key))
+    standings = public.directory / "data/standings.json"
+    before = standings.read_bytes()
+    for key, value in {"compared:rating": 2222.5, "place": 2}.items():
+        rows[0] |= {key: value}
+        standings.write_text(json.dumps(rows))
+        sign_again(public)
+        assert any(key in problem for problem in verify_export(public.directory, public.public_key).problems)
+        assert any(key in problem for problem in problems(public.directory, public.public_key))
+        rows = json.loads(before)
 
 
 # --- somebody else changes it ----------------------------------------------------------------------------------------

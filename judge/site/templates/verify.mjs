@@ -577,7 +577,8 @@
     const elo = strengths.map((strength) => 400 * Math.log10(strength));
     const mean = total(elo, (each) => each) / elo.length;
     const ratings = new Map(players.map(({ agent }, at) => [agent, 1600 + elo[at] - mean]));
-    const least = Math.min(0, ...[...ratings.values()].map((rating) => Math.floor(rating) - 1));
+    let least = 0;
+    for (const rating of ratings.values()) least = Math.min(least, Math.floor(rating) - 1);
     for (const agent of all.keys()) if (!ratings.has(agent)) ratings.set(agent, least);
     knownRatings.set(all, ratings);
     return ratings;
