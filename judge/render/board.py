@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
@@ -61,6 +62,11 @@ class BarePainter:
         self._pixels = pixels
         self.cell = self._painter().cell
 
+    @staticmethod
+    def of(view: BoardView, pixels: int = BOARD_PIXELS) -> "BarePainter":
+        """Return the painter of the board, which games of the same board share."""
+        return _shared_painter(view.surface, view.columns, view.rows, view.blocked, pixels)
+
     def board(self) -> Scene:
         """Return paper, coordinates and the empty board."""
         painter = self._painter()
@@ -81,6 +87,13 @@ class BarePainter:
 
     def _painter(self) -> "_Painter":
         return _Painter(self._view, self._pixels, 0, 0)
+
+
+@lru_cache(maxsize=32)
+def _shared_painter(
+    surface: Surface, columns: tuple[str, ...], rows: tuple[str, ...], blocked: frozenset[Square], pixels: int
+) -> BarePainter:
+    return BarePainter(BoardView(surface, columns, rows, {}, ("", ""), blocked=blocked), pixels)
 
 
 class _Painter:

@@ -9,11 +9,12 @@ by `;`; without LAST it is one step.
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 from judge.records.views import BoardView, Mark, Square, Surface, Token
 from judge.render.board import BOARD_PIXELS, LABELS, BarePainter
-from judge.render.shapes import Item, Text, moved
+from judge.render.shapes import Text, moved
 from judge.render.svg import FONT, content, middle_of_text, text_style, write_at_origin, write_items
 
 Thing = TypeVar("Thing", bound=Hashable)
@@ -31,18 +32,21 @@ class Span(Generic[Thing]):
 
 def spans(steps: Sequence[Mapping[Square, Thing]]) -> list[Span[Thing]]:
     """Return the stays of things on squares, in order of appearance."""
-    since: dict[Square, tuple[Thing, int]] = {}
+    since: dict[Square, int] = {}
     found: list[Span[Thing]] = []
+    before: Mapping[Square, Thing] = {}
     for number, there in enumerate(steps):
-        for square, (thing, first) in list(since.items()):
-            if there.get(square) != thing:
-                found.append(Span(square, thing, first, number - 1))
-                del since[square]
-        for square, thing in there.items():
+        for square, thing in before.items():
+            now = there.get(square)
+            # Steps share most things, and `is` is faster than comparing fields.
+            if now is not thing and now != thing:
+                found.append(Span(square, thing, since.pop(square), number - 1))
+        for square in there:
             if square not in since:
-                since[square] = (thing, number)
+                since[square] = number
+        before = there
     last = len(steps) - 1
-    found += [Span(square, thing, first, last) for square, (thing, first) in since.items()]
+    found += [Span(square, before[square], first, last) for square, first in since.items()]
     return sorted(found, key=lambda span: (span.first, span.square))
 
 
@@ -59,17 +63,17 @@ class Film:
 
 def write_film(views: Sequence[BoardView], title: str = "", pixels: int = BOARD_PIXELS) -> Film:
     """Return the film of a game with the positions `views` (at least one)."""
-    painter = BarePainter(views[-1], pixels)
-    scene = painter.board()
+    painter = BarePainter.of(views[-1], pixels)
+    board = EmptyBoard.of(painter)
     last = len(views) - 1
     camera = _Camera(painter, views[-1].surface, last)
     pieces = "\n".join(camera.pieces(spans([view.tokens for view in views])))
     marks = camera.marks(spans([view.marks for view in views]))
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="film" role="img" font-family="{FONT}" '
-        f'viewBox="0 0 {scene.width} {scene.height}" data-last="{last}" data-cell="{painter.cell}" '
+        f'viewBox="0 0 {board.width} {board.height}" data-last="{last}" data-cell="{painter.cell}" '
         f'data-margin="{LABELS}">\n'
-        f"<title>{content(title)}</title>\n<defs>\n{camera.definitions()}\n</defs>\n{write_items(scene.items)}\n"
+        f"<title>{content(title)}</title>\n<defs>\n{camera.definitions()}\n</defs>\n{board.elements}\n"
         f"{pieces}\n{marks}\n</svg>\n"
     )
     return Film(svg, camera.painted)
@@ -86,8 +90,13 @@ class EmptyBoard:
     @classmethod
     def of(cls, painter: BarePainter) -> "EmptyBoard":
         """Paint the board."""
-        scene = painter.board()
-        return cls(scene.width, scene.height, write_items(scene.items))
+        return _empty_board(painter)
+
+
+@lru_cache(maxsize=32)
+def _empty_board(painter: BarePainter) -> EmptyBoard:
+    scene = painter.board()
+    return EmptyBoard(scene.width, scene.height, write_items(scene.items))
 
 
 def write_still(painter: BarePainter, empty: EmptyBoard, view: BoardView, title: str, prefix: str) -> str:
@@ -116,19 +125,18 @@ class _Camera:
         self._has_fields = surface is Surface.CHEQUERED
         self._last = last
         self._names: dict[str, str] = {}
-        self._looks: dict[tuple[Token | Mark, int], tuple[str, Text | None]] = {}
+        self._looks: dict[tuple[Token | Mark, int], tuple[str, _Look]] = {}
 
     def pieces(self, there: Sequence[Span[Token]]) -> Iterator[str]:
         groups: dict[tuple[str, str], list[str]] = {}
+        cell = self._painter.cell
         for span in there:
-            name, text = self._look(span.thing, span.square)
+            name, look = self._look(span.thing, span.square)
             self.painted.setdefault(name, span.thing)
-            right, down = _origin(text)
-            x, y = (at * self._painter.cell + more for at, more in zip(span.square, (right, down), strict=True))
+            x, y = span.square[0] * cell + look.right, span.square[1] * cell + look.down
             place = f'transform="translate({x} {y})" {self._stay(span)}'
-            use = f'<use href="#{name}"/>'
-            group = groups.setdefault((name, "" if text is None else text_style(text)), [])
-            group.append(f"<g {place}>{use}{'' if text is None else write_at_origin(text)}</g>")
+            group = groups.setdefault((name, look.style), [])
+            group.append(f'<g {place}><use href="#{name}"/>{look.text}</g>')
         for (_, style), group in groups.items():
             yield f"<g{style}>{''.join(group)}</g>"
 
@@ -153,22 +161,36 @@ class _Camera:
     def definitions(self) -> str:
         return "\n".join(f'<g id="{name}">{elements}</g>' for elements, name in self._names.items())
 
-    def _look(self, thing: Token | Mark, square: Square) -> tuple[str, Text | None]:
+    def _look(self, thing: Token | Mark, square: Square) -> tuple[str, "_Look"]:
         field = sum(square) % 2 if self._has_fields else 0
         known = self._looks.get((thing, field))
         if known is None:
-            items = [moved(item, -field * self._painter.cell, 0) for item in self._paint(thing, (field, 0))]
-            texts = [item for item in items if isinstance(item, Text)]
-            text = texts[0] if len(texts) == 1 else None
-            right, down = _origin(text)
-            shapes = [moved(item, -right, -down) for item in items if item is not text]
-            name = self._names.setdefault(write_items(shapes), f"{self._prefix}p{len(self._names)}")
-            known = self._looks[thing, field] = name, text
+            look = _look_of(self._painter, thing, field)
+            name = self._names.setdefault(look.shapes, f"{self._prefix}p{len(self._names)}")
+            known = self._looks[thing, field] = name, look
         return known
 
-    def _paint(self, thing: Token | Mark, square: Square) -> Sequence[Item]:
-        return self._painter.mark(square, thing) if isinstance(thing, Mark) else self._painter.token(square, thing)
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A painted piece or mark: elements without their text, the text, its style, and the place of both in a square."""
+
+    shapes: str
+    text: str
+    style: str
+    right: int
+    down: int
 
 
-def _origin(text: Text | None) -> tuple[int, int]:
-    return (LABELS, LABELS) if text is None else middle_of_text(text)
+@lru_cache(maxsize=4096)
+def _look_of(painter: BarePainter, thing: Token | Mark, field: int) -> _Look:
+    square = (field, 0)
+    painted = painter.mark(square, thing) if isinstance(thing, Mark) else painter.token(square, thing)
+    items = [moved(item, -field * painter.cell, 0) for item in painted]
+    texts = [item for item in items if isinstance(item, Text)]
+    text = texts[0] if len(texts) == 1 else None
+    right, down = (LABELS, LABELS) if text is None else middle_of_text(text)
+    shapes = write_items(moved(item, -right, -down) for item in items if item is not text)
+    if text is None:
+        return _Look(shapes, "", "", right, down)
+    return _Look(shapes, write_at_origin(text), text_style(text), right, down)

@@ -10,7 +10,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -116,7 +116,8 @@ def verify_export(
         is_over = not problems and contest.is_over
         if is_over:
             problems += _failure_problems(contest)
-        problems += [*_chance_problems(contest), *_table_problems(directory, contest)]
+        computed = tables(contest)
+        problems += [*_chance_problems(contest), *_table_problems(directory, contest, computed)]
         if has_log(directory):
             log = read_log(directory, contest, manifest.key)
             digests = {(record.number, record.attempt): record.digest for record in records}
@@ -128,7 +129,7 @@ def verify_export(
             problems.append("the export has no log, so no witness has signed it")
         if old is not None:
             problems += ["the export has no log"] if log is None else since_problems(log, old, manifest.key)
-        problems += _stray_problems(directory, contest, log)
+        problems += _stray_problems(directory, contest, computed, log)
         if given is not None:
             problems += ["the export has no log"] if log is None else receipt_problems(log, given, manifest.key)
     except (InputError, ValueError, LookupError) as error:
@@ -277,11 +278,10 @@ def _failure_problems(contest: PublishedContest) -> Iterator[str]:
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def _table_problems(directory: Path, contest: PublishedContest) -> Iterator[str]:
+def _table_problems(directory: Path, contest: PublishedContest, computed: Mapping[str, bytes]) -> Iterator[str]:
     for name in HISTORIES if contest.joined is None else ():
         if os.path.lexists(directory / "data" / name):
             yield f"data/{name}: there is no {JOINED} that it follows from"
-    computed = tables(contest)
     for name, expected in computed.items():
         if name == README or (name in CERTIFICATE and not _has_certificate(directory)):
             continue
@@ -376,8 +376,10 @@ _TOP = re.compile(
 _WITNESSED = re.compile(r"log/witness/[0-9a-f]{8}")
 
 
-def _stray_problems(directory: Path, contest: PublishedContest, log: ReadLog | None) -> Iterator[str]:
-    known = {f"data/{name}" for name in (*tables(contest), *CERTIFICATE, *HISTORIES)}
+def _stray_problems(
+    directory: Path, contest: PublishedContest, computed: Collection[str], log: ReadLog | None
+) -> Iterator[str]:
+    known = {f"data/{name}" for name in (*computed, *CERTIFICATE, *HISTORIES)}
     known |= {game.record_path for game in contest.games if game.state == GameState.DONE}
     known |= {game.attempt_path(attempt.number) for game in contest.games for attempt in game.uncounted}
     if log is not None:

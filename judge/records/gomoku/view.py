@@ -17,22 +17,28 @@ from judge.records.views import BoardView, Mark, Surface, Token
 def stones_view(game: Gomoku) -> BoardView:
     """Return a view with numbered stones; winning row and offered fifth stones are marked."""
     bare = bare_stones_view(game.width, game.height, game.stones, game.dead)
-    return replace(
-        bare, seats=(game.black, 1 - game.black), marks={**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)}
-    )
+    marks = {**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)}
+    return replace(bare, seats=(game.black, 1 - game.black), marks=marks)
 
 
 def bare_stones_view(width: int, height: int, stones: Sequence[Placed], dead: Collection[Square] = ()) -> BoardView:
     """Return a view of stones in play order, without rules."""
-    tokens = {(x, y): _stone(colour, number, (x, y) in dead) for number, (x, y, colour) in enumerate(stones, 1)}
+    tokens = {(x, y): _stone(colour, number, False) for number, (x, y, colour) in enumerate(stones, 1)}
+    for square in dead:
+        stone = tokens[square]
+        tokens[square] = _stone(stone.side, stone.number, True)
     return BoardView(
         Surface.LINES,
-        tuple(square_name(x, 0)[:-1] for x in range(width)),
-        tuple(str(y + 1) for y in range(height)),
+        *_labels(width, height),
         tokens,
         (COLOURS[0], COLOURS[1]),
         caption=f"{len(stones)}. {square_name(*stones[-1][:2])}" if stones else "",
     )
+
+
+@lru_cache(maxsize=64)
+def _labels(width: int, height: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(square_name(x, 0)[:-1] for x in range(width)), tuple(str(y + 1) for y in range(height))
 
 
 @lru_cache(maxsize=8192)
