@@ -32,6 +32,12 @@ def importing() -> Iterator[None]:
     atexit.register(gc.freeze)
 
 
+def collect_rarely() -> None:
+    """Collect after many more allocations than usual: a process of short tasks frees most objects without it."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
 class _Exemption:
     """Shared by the blocks of all threads: lasts from the first block's start to the last one's end."""
 

@@ -51,6 +51,8 @@ def plain_text(text: str, limit: int = 600) -> str:
 
     Tabs and line ends become spaces; U+FFFD replaces unprintable characters.
     """
+    if len(text) <= limit and text.isprintable():
+        return text
     return printable(text[: limit + 1].translate(_SPACES), limit, mark="\N{REPLACEMENT CHARACTER}", cut="…")
 
 

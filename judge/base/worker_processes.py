@@ -26,7 +26,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from judge.base.garbage import exempt, importing
+from judge.base.garbage import collect_rarely, exempt, importing
 
 Result = TypeVar("Result")
 Given = TypeVar("Given")
@@ -279,7 +279,7 @@ def in_parallel(task: Callable[[Given], Result], given: Iterable[Given]) -> Iter
         return
     processes = min(_processors(), MAX_PROCESSES)
     chunks = _chunks(chain(first, waiting))
-    with ProcessPoolExecutor(processes, mp_context=_SPAWN, initializer=_obey_parent) as pool:
+    with ProcessPoolExecutor(processes, mp_context=_SPAWN, initializer=_begin_short_tasks) as pool:
         running = deque(pool.submit(_do_each, task, chunk) for chunk in islice(chunks, AHEAD * processes))
         while running:
             yield from running.popleft().result()
@@ -396,6 +396,11 @@ def die_with_parent(parent: int) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if parent != os.getppid():
         os._exit(1)
+
+
+def _begin_short_tasks() -> None:
+    _obey_parent()
+    collect_rarely()
 
 
 def _obey_parent() -> None:

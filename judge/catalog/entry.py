@@ -126,6 +126,10 @@ class GameEntry(GameRules):
         """Return the game for an export's PGN; None: only names and result."""
         return None
 
+    def pgn_of_steps(self, file: RecordFile, replay: Stepped) -> "FiveRecord | None":  # noqa: ARG002 optional
+        """Like `pgn`, for a record that was already replayed without a problem; need not have times."""
+        return self.pgn(file)
+
     def read_log(self, data: bytes, source: str) -> Stepped:  # noqa: ARG002 optional
         """Read a file in one of `formats`. Raises InputError with `source` and the line."""
         raise InputError(f"{source}: games of {self.name} are shown from records only")

@@ -245,6 +245,12 @@ class GomokuEntry(GameEntry):
 
         return five_of(file)
 
+    def pgn_of_steps(self, file: RecordFile, replay: Stepped) -> "FiveRecord | None":
+        """The stones."""
+        from judge.records.gomoku.replay import five_of_steps
+
+        return five_of_steps(file.record, replay)
+
     def read_log(self, data: bytes, source: str) -> Stepped:
         """The first game of a file."""
         from judge.records.gomoku.view import first_game

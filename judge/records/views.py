@@ -6,6 +6,8 @@ Renderers (terminal, SVG, GIF) read only a `BoardView`. It includes hidden piece
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import compress
+from operator import is_not
 
 from judge.games.types import SEATS
 
@@ -80,7 +82,8 @@ class BoardView:
 
 def _changed(before: Mapping[Square, Token], after: Mapping[Square, Token]) -> list[Square]:
     # Views share most tokens, and `is` is faster than comparing fields.
-    changed = [at for at, token in after.items() if (old := before.get(at)) is not token and old != token]
+    is_other = map(is_not, map(before.get, after), after.values())
+    changed = [at for at in compress(after, is_other) if before.get(at) != after[at]]
     if len(after) - len(before) != sum(at not in before for at in changed):
         changed += [at for at in before if at not in after]
     return changed

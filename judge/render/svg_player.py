@@ -10,6 +10,8 @@ by `;`; without LAST it is one step.
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import compress
+from operator import is_not
 from typing import Generic, TypeVar
 
 from judge.records.views import BoardView, Mark, Square, Surface, Token
@@ -36,14 +38,12 @@ def spans(steps: Sequence[Mapping[Square, Thing]]) -> list[Span[Thing]]:
     found: list[Span[Thing]] = []
     before: Mapping[Square, Thing] = {}
     for number, there in enumerate(steps):
-        for square, thing in before.items():
-            now = there.get(square)
-            # Steps share most things, and `is` is faster than comparing fields.
-            if now is not thing and now != thing:
+        # Steps share most things, and `is` is faster than comparing fields.
+        for square in compress(before, map(is_not, map(there.get, before), before.values())):
+            thing = before[square]
+            if there.get(square) != thing:
                 found.append(Span(square, thing, since.pop(square), number - 1))
-        for square in there:
-            if square not in since:
-                since[square] = number
+        since.update(dict.fromkeys(there.keys() - since.keys(), number))
         before = there
     last = len(steps) - 1
     found += [Span(square, before[square], first, last) for square, first in since.items()]

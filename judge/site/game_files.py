@@ -15,6 +15,7 @@ from judge.publish.conditions import conditions_of
 from judge.publish.redaction import private_part
 from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
+from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile, public_part
 from judge.referee.transcript import EntryKind
 from judge.site.game_page import GamePageContext, game_pages, game_picture
@@ -45,7 +46,7 @@ def publish_game(
     if context.address:
         (target / game.picture_path).write_bytes(game_picture(replay, public.record, context.contest))
     about = {seat.name: dict(seat.about) for seat in file.record.seats}
-    return _pgn(public, context), about, conditions_of(file.record)
+    return _pgn(public, replay, context), about, conditions_of(file.record)
 
 
 def read_stored(files: Path, digest: str) -> RecordFile:
@@ -77,9 +78,10 @@ def write_private(file: RecordFile, folders: tuple[Path, Path], stem: str) -> No
             (folder / f"{name}.stderr").write_bytes(stderr)
 
 
-def _pgn(file: RecordFile, context: GamePageContext) -> bytes:
+def _pgn(file: RecordFile, replay: Stepped, context: GamePageContext) -> bytes:
     record, game = file.record, context.game
-    five = game_entry(record.spec.policy.game.name).pgn(file)
+    entry = game_entry(record.spec.policy.game.name)
+    five = entry.pgn(file) if replay.problem else entry.pgn_of_steps(file, replay)
     if five is None:
         # If both are at fault, neither agent wins; PGN has no result for that.
         outcome: Outcome = "draw" if record.verdict is Verdict.DRAW else ""

@@ -4,8 +4,12 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from typing import Any
+
+from markupsafe import Markup
+from markupsafe import escape as escape_markup
 
 from judge.base.text import count_text, duration, mib, number, plain_text
 from judge.contest_games import PublishedGame
@@ -33,6 +37,9 @@ _NUMBERED = re.compile(r"([0-9]+)\. (.*)", re.DOTALL)
 """A move in a notation that counts the stones, such as `31. s9`."""
 
 MAX_NOTES = 20
+
+MAX_NAME_CHARACTERS, MAX_MOVE_CHARACTERS = 20, 60
+"""In the list of moves."""
 
 MAX_MESSAGES_CHARACTERS = 160
 """Bytes of an agent's messages for one answer."""
@@ -99,6 +106,8 @@ def game_pages(
     figures = [search_figures(step.search, step.messages, step.ms) for step in replay.steps]
     film = write_film([step.view for step in replay.steps], " - ".join(names))
     view = replay.steps[-1].view
+    columns = _columns(replay, figures)
+    rows = _MoveRows(replay, figures, columns)
     values = {
         "here": "",
         "contest_name": context.contest,
@@ -118,7 +127,7 @@ def game_pages(
         "film": picture(film.svg),
         "columns_of_board": view.columns,
         "last": len(replay.steps) - 1,
-        "columns": _columns(replay, figures),
+        "columns": columns,
         "plots": plots_of(replay.steps, figures),
     }
     for place in places:
@@ -127,7 +136,7 @@ def game_pages(
             "address": context.address,
             "painted": {name: _token_words(token, view, language) for name, token in film.painted.items()},
             "board": _board(view, language),
-            "moves": _moves(replay, figures, language),
+            "moves": rows.written(language),
             "facts": _facts(record, context.game, language),
             "technical": _technical(record, context.game, language),
             "seats": [_seat(record, seat, language) for seat in SEATS],
@@ -143,12 +152,26 @@ def _token_words(token: Token, view: BoardView, language: Language) -> str:
     return f"{side} {between.join(names)}".rstrip()
 
 
-def _board(view: BoardView, language: Language) -> Sequence[tuple[str, Sequence[str]]]:
-    words = {
-        square: f"{_token_words(token, view, language)} {token.number or ''}".rstrip()
-        for square, token in view.tokens.items()
-    }
-    return [(row, [words.get((x, y), "") for x in range(len(view.columns))]) for y, row in enumerate(view.rows)]
+@lru_cache(maxsize=8192)
+def _html(text: str) -> str:
+    return str(escape_markup(plain_text(text)))
+
+
+def _board(view: BoardView, language: Language) -> Markup:
+    """The rows of the table, written here because templates need ten times as long for many cells."""
+    known: dict[object, str] = {}
+    cells = {}
+    for square, token in view.tokens.items():
+        kind = token.side, token.faces, token.shows
+        words = known.get(kind)
+        if words is None:
+            words = known[kind] = _token_words(token, view, language)
+        cells[square] = _html(f"{words} {token.number or ''}".rstrip())
+    rows = []
+    for y, name in enumerate(view.rows):
+        row = "".join(f"<td>{cells.get((x, y), '')}" for x in range(len(view.columns)))
+        rows.append(f'<tr><th scope="row">{_html(name)}</th>{row}</tr>\n')
+    return picture("".join(rows))
 
 
 def _columns(replay: Stepped, figures: Sequence[SearchFigures]) -> Mapping[str, bool]:
@@ -163,41 +186,66 @@ def _columns(replay: Stepped, figures: Sequence[SearchFigures]) -> Mapping[str, 
     }
 
 
-def _moves(replay: Stepped, figures: Sequence[SearchFigures], language: Language) -> Sequence[Mapping[str, Any]]:
-    moves = []
-    room = room_for_messages(len(replay.steps))
-    for at, (step, figure) in enumerate(zip(replay.steps, figures, strict=True)):
-        if step.seat is None:
-            continue
-        left = step.left_ms[step.seat]
-        # The game's own notation, if it has one.
-        caption = step.view.caption
-        said = caption if caption and caption != replay.steps[at - 1].view.caption else step.said
-        number_of, said = numbered(said, at)
-        if figure.evaluation is None:
-            evaluation = ""
-        elif math.isinf(figure.evaluation):
-            evaluation = "∞" if figure.evaluation > 0 else "\N{MINUS SIGN}∞"
-        else:
-            evaluation = number(figure.evaluation, 2)
-        search = " · ".join(f"{key} {value}" for key, value in step.search.items())
-        moves.append(
-            {
-                "step": at,
-                "number": number_of,
-                "seat": step.seat,
-                "name": replay.names[step.seat],
-                "said": said,
-                "time": "" if step.ms is None else language.measure(duration(step.ms)),
-                "left": "" if left is None else language.measure(duration(left)),
-                "memory": language.measure(mib(step.memory_bytes, "")),
-                "evaluation": language.measure(evaluation),
-                "depth": "" if figure.depth is None else number(figure.depth, 0),
-                "nodes": "" if figure.nodes is None else language.measure(count_text(figure.nodes)),
-                "messages": fitted(" · ".join(words for words in (search, *step.messages[:3]) if words), room),
-            }
-        )
-    return moves
+class _MoveRows:
+    """The rows of the moves in all languages, written here because templates need ten times as long for many cells."""
+
+    def __init__(self, replay: Stepped, figures: Sequence[SearchFigures], columns: Mapping[str, bool]) -> None:
+        self._parts: list[str] = []
+        """HTML, a measure to translate, HTML, a measure, ..., HTML."""
+        self._html: list[str] = []
+        room = room_for_messages(len(replay.steps))
+        names = [_html(plain_text(name, MAX_NAME_CHARACTERS)) for name in replay.names]
+        for at, (step, figure) in enumerate(zip(replay.steps, figures, strict=True)):
+            if step.seat is None:
+                continue
+            # The game's own notation, if it has one.
+            caption = step.view.caption
+            said = caption if caption and caption != replay.steps[at - 1].view.caption else step.said
+            number_of, said = numbered(said, at)
+            # The tags that HTML leaves out are left out: a game has up to hundreds of rows.
+            self._html.append(
+                f'<tr id="{at}" class=s{step.seat}><td><a href="#{at}">{number_of}</a>'
+                f"<td>{names[step.seat]}<td>{_html(plain_text(said, MAX_MOVE_CHARACTERS))}<td>"
+            )
+            self._measure("" if step.ms is None else duration(step.ms))
+            if columns["left"]:
+                left = step.left_ms[step.seat]
+                self._html.append("<td>")
+                self._measure("" if left is None else duration(left))
+            if columns["memory"]:
+                self._html.append("<td>")
+                self._measure(mib(step.memory_bytes, ""))
+            if columns["evaluation"]:
+                self._html.append("<td>")
+                self._measure(_evaluation(figure))
+            if columns["depth"]:
+                self._html.append(f"<td>{'' if figure.depth is None else number(figure.depth, 0)}")
+            if columns["nodes"]:
+                self._html.append("<td>")
+                self._measure("" if figure.nodes is None else count_text(figure.nodes))
+            if columns["messages"]:
+                search = " · ".join(f"{key} {value}" for key, value in step.search.items())
+                message = fitted(" · ".join(words for words in (search, *step.messages[:3]) if words), room)
+                self._html.append(f"<td>{_html(message)}")
+            self._html.append("\n")
+        self._parts.append("".join(self._html))
+
+    def _measure(self, text: str) -> None:
+        self._parts += ["".join(self._html), text]
+        self._html = []
+
+    def written(self, language: Language) -> Markup:
+        parts = self._parts.copy()
+        parts[1::2] = [_html(language.measure(text)) for text in parts[1::2]]
+        return picture("".join(parts))
+
+
+def _evaluation(figure: SearchFigures) -> str:
+    if figure.evaluation is None:
+        return ""
+    if math.isinf(figure.evaluation):
+        return "∞" if figure.evaluation > 0 else "\N{MINUS SIGN}∞"
+    return number(figure.evaluation, 2)
 
 
 def numbered(notation: str, at: int) -> tuple[int, str]:

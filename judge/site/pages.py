@@ -111,6 +111,14 @@ def _environment(language: Language, package: str) -> Environment:
     install: Callable[..., None] = environment.install_gettext_callables  # type: ignore[attr-defined]
     install(language.gettext, language.ngettext, newstyle=True, pgettext=language.pgettext)
 
+    @cache
+    def message(text: str) -> Markup:
+        return Markup(language.gettext(text))  # noqa: S704 texts of templates and catalogues
+
+    def translate(text: str, **values: object) -> Markup:
+        """The extension's `_`, which looks up each message again."""
+        return message(text) % values
+
     def points_in(value: float) -> str:
         return language.measure(points_text(value))
 
@@ -141,7 +149,13 @@ def _environment(language: Language, package: str) -> Environment:
         "fairness": partial(language.pgettext, "fairness"),
         "sentence": sentence_in,
     }
-    environment.globals |= {"policy": POLICY, "stream": None, "has_authors": False, "language": language}
+    environment.globals |= {
+        "policy": POLICY,
+        "stream": None,
+        "has_authors": False,
+        "language": language,
+        "_": translate,
+    }
     return environment
 
 
@@ -151,9 +165,9 @@ def short_name(text: str) -> str:
 
 
 def _print(value: object) -> object:
-    if isinstance(value, float):
-        return f"{value:.2f}".rstrip("0").rstrip(".")
-    return plain_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    if isinstance(value, str):
+        return value if isinstance(value, Markup) else plain_text(value)
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
 
 
 def render(

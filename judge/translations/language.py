@@ -4,9 +4,9 @@
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from gettext import GNUTranslations, NullTranslations
 from importlib.resources import files
 from io import BytesIO
@@ -59,8 +59,13 @@ class Language:
 
     def measure(self, text: str) -> str:
         """Format a number, time or size, such as `3.4 s`."""
-        if self._is_english:
-            return text
+        return text if self._is_english else self._measured(text)
+
+    @cached_property
+    def _measured(self) -> Callable[[str], str]:
+        return lru_cache(maxsize=4096)(self._translate_units)
+
+    def _translate_units(self, text: str) -> str:
         units = _UNITS.sub(lambda found: self.pgettext("unit", found[1]), text)
         return _POINT.sub(self.point, units)
 

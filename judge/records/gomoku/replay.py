@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 from judge.base.errors import InputError
 from judge.games.gomoku import Gomoku
+from judge.games.gomoku.options import GomokuOptions
 from judge.games.types import Verdict
 from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
+from judge.records.steps import Stepped
 from judge.referee.make_record import winner_of
 from judge.referee.replay import ReplayWire, replaying
 from judge.referee.setup import build_replay
@@ -70,6 +72,28 @@ def five_of(file: RecordFile) -> FiveRecord:
         names=(black.name, white.name),
         outcome=outcome,
         verdict=verdict.value,
+        event=record.spec.policy.name,
+        round=str(record.spec.number + 1),
+        date=_day(record.started_at),
+    )
+
+
+def five_of_steps(record: GameRecord, replay: Stepped) -> FiveRecord:
+    """Convert a record from its steps, without times."""
+    view = replay.steps[-1].view
+    black, white = (replay.names[seat] for seat in view.seats)
+    outcome: Outcome = ""
+    if record.verdict is not Verdict.VOID:
+        outcome = "draw" if record.winner is None else WINNERS[record.winner ^ view.seats[0]]
+    return FiveRecord(
+        width=len(view.columns),
+        height=len(view.rows),
+        moves=tuple((x, y, 0) for x, y in view.tokens),
+        opening=len(replay.steps[0].view.tokens),
+        rule=GomokuOptions.of(record.spec.game_options()).rule.value,
+        names=(black, white),
+        outcome=outcome,
+        verdict=record.verdict.value,
         event=record.spec.policy.name,
         round=str(record.spec.number + 1),
         date=_day(record.started_at),

@@ -1,13 +1,12 @@
 """Board views of five-in-a-row games, and a file's steps."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from judge.base.errors import InputError
 from judge.games.gomoku import Gomoku
 from judge.games.gomoku.requests import COLOURS, Placed, Square, square_name
-from judge.games.types import RuleResult, Verdict
+from judge.games.types import SEATS, RuleResult, Verdict
 from judge.records.gomoku.formats import GOMOKU_FORMATS
 from judge.records.gomoku.record import FiveRecord
 from judge.records.steps import ReplayStep, Stepped
@@ -16,13 +15,23 @@ from judge.records.views import BoardView, Mark, Surface, Token
 
 def stones_view(game: Gomoku) -> BoardView:
     """Return a view with numbered stones; winning row and offered fifth stones are marked."""
-    bare = bare_stones_view(game.width, game.height, game.stones, game.dead)
     marks = {**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)}
-    return replace(bare, seats=(game.black, 1 - game.black), marks=marks)
+    return _view(game.width, game.height, game.stones, game.dead, (game.black, 1 - game.black), marks)
 
 
-def bare_stones_view(width: int, height: int, stones: Sequence[Placed], dead: Collection[Square] = ()) -> BoardView:
+def bare_stones_view(width: int, height: int, stones: Sequence[Placed]) -> BoardView:
     """Return a view of stones in play order, without rules."""
+    return _view(width, height, stones, (), SEATS, {})
+
+
+def _view(
+    width: int,
+    height: int,
+    stones: Sequence[Placed],
+    dead: Collection[Square],
+    seats: tuple[int, int],
+    marks: Mapping[Square, Mark],
+) -> BoardView:
     tokens = {(x, y): _stone(colour, number, False) for number, (x, y, colour) in enumerate(stones, 1)}
     for square in dead:
         stone = tokens[square]
@@ -32,6 +41,8 @@ def bare_stones_view(width: int, height: int, stones: Sequence[Placed], dead: Co
         *_labels(width, height),
         tokens,
         (COLOURS[0], COLOURS[1]),
+        seats,
+        marks=marks,
         caption=f"{len(stones)}. {square_name(*stones[-1][:2])}" if stones else "",
     )
 

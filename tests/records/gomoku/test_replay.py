@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from judge.base.errors import InputError
 from judge.catalog.files import write_exports
+from judge.catalog.steps import steps_of
 from judge.games.types import Verdict
+from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.psq import read_psq
 from judge.records.gomoku.record import FiveRecord
-from judge.records.gomoku.replay import five_of, replay_gomoku
+from judge.records.gomoku.replay import five_of, five_of_steps, replay_gomoku
 from judge.referee.spec import GameSpec, RecordFile, SeatSpec
 from judge.referee.transcript import (
     Entry,
@@ -34,7 +36,10 @@ from tests.referee.test_agi import spec as agi_spec
 
 
 def five_of_played(played: ScriptedGame, game_spec: GameSpec | None = None) -> FiveRecord:
-    return five_of(record_file(played, game_spec))
+    file = record_file(played, game_spec)
+    found = five_of(file)
+    assert write_pgn(found) == write_pgn(five_of_steps(file.record, steps_of(file)))
+    return found
 
 
 def test_game_is_broadcast_with_opening_and_times() -> None:
