@@ -57,7 +57,7 @@ MAY_IMPORT = {
         "store", "tournament", "publish",
     },
     "verify": {
-        "base", "games", "sandbox", "referee", "catalog", "contest_games", "statistics", "store", "transparency",
+        "base", "games", "sandbox", "referee", "contest_games", "statistics", "store", "transparency",
         "tournament", "contest", "publish",
     },
     "export": {

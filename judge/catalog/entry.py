@@ -5,13 +5,13 @@ called.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from judge.base.errors import InputError
 from judge.games import GameRules
-from judge.games.types import Decision, Game, Reply, Request
+from judge.games.types import Decision, Game, Opening, Reply, Request
 from judge.records.formats import FileFormats
 from judge.records.managers import ContestManager
 from judge.records.steps import Stepped
@@ -21,13 +21,17 @@ from judge.referee.spec import RecordFile
 if TYPE_CHECKING:
     from judge.records.gomoku.record import FiveRecord
 
-Opening = tuple[tuple[int, int], ...]
-"""An opening as the option `opening` of the rules; empty: none."""
-
 Turn = Callable[[int, int], tuple[int, int]]
 """Maps a square by a symmetry of the board."""
 
 NOT_TURNED: Sequence[Turn] = (lambda x, y: (x, y),)
+
+
+def one_per_line(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield the number (from 1) and text of each line, without blank lines and `# comments`."""
+    for number, line in enumerate(lines, 1):
+        if text := line.partition("#")[0].strip():
+            yield number, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,9 @@ class Openings:
     """Parses an opening, which may be empty. InputError names the token and the fix."""
     example: str
     turns: Sequence[Turn] = NOT_TURNED
-    """The symmetries for repeated openings, the identity first."""
+    """The symmetries for repeated openings of squares, the identity first."""
+    split: Callable[[Iterable[str]], Iterator[tuple[int, str]]] = one_per_line
+    """Yields the first line's number and the text of each opening in a file's lines. Raises InputError."""
 
 
 class ResultWord(NamedTuple):

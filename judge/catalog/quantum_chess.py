@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judge.base.text import quote
-from judge.catalog.entry import GameEntry, Partner, ResultWord, ResultWords
+from judge.catalog.entry import GameEntry, Openings, Partner, ResultWord, ResultWords
 from judge.games.person import PersonWords, UnclearError
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.words import Destination, Moved, OnSquare, Selected, Selection, TurnLost, announcement
@@ -128,6 +128,18 @@ class QuantumChessEntry(GameEntry):
     def result_words(self, options: Mapping[str, Any]) -> ResultWords:  # noqa: ARG002 all options have the same
         """The second word of the result line; `white` alone is a win for white."""
         return ResultWords(_WORDS, _read_result)
+
+    def openings(self, options: Mapping[str, Any]) -> Openings:
+        """Positions on one line."""
+        from judge.games.quantum_chess.position_text import EXAMPLE
+
+        def parse(text: str) -> str:
+            position = " ".join(text.split())
+            if position:
+                self.new({**options, "position": position})
+            return position
+
+        return Openings(parse, EXAMPLE)
 
     def person(self) -> PersonWords:
         """All requests and events."""

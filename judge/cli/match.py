@@ -11,15 +11,16 @@ import typer
 
 from judge.agents.agents import ME, Agent
 from judge.agents.kept_folders import FolderStore
+from judge.base.durable_files import is_file
 from judge.base.errors import HostError, InputError
 from judge.catalog import game_entry
-from judge.catalog.entry import NOT_TURNED, Opening, Turn
+from judge.catalog.entry import NOT_TURNED, Turn
 from judge.catalog.files import write_exports
 from judge.cli.host_setup import box_kind, make_ready, make_venue
 from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, complete_agent
 from judge.contest.folders.match_folders import KeptThroughRun
-from judge.contest.opening_files import read_openings
-from judge.games.types import Verdict
+from judge.contest.opening_files import MAX_OPENINGS, read_openings
+from judge.games.types import Opening, Verdict
 from judge.referee.play import Venue, play_until_scored
 from judge.referee.policy import Policy, load_policy
 from judge.referee.setup import check_playable
@@ -87,7 +88,7 @@ def match(
     type squares, or choose them with arrow keys and Enter; `?` prints help.
     """
     chosen = load_policy(policy, set_ or [])
-    openings, turns = _openings(opening, chosen, transform)
+    openings, turns = _openings(opening, chosen, transform, MAX_OPENINGS if shuffle else (games + 1) // 2)
     kind = box_kind(box)
     played = []
     has_person = ME in (first, second)
@@ -165,7 +166,7 @@ def _presenter(seats: tuple[SeatSpec, SeatSpec], games: int, *, as_json: bool, q
     return Shown(names, LiveView(names, games)) if sys.stdout.isatty() else LinePresenter(names)
 
 
-def _openings(text: str, policy: Policy, transform: bool) -> tuple[Sequence[Opening], Sequence[Turn]]:
+def _openings(text: str, policy: Policy, transform: bool, most: int) -> tuple[Sequence[Opening], Sequence[Turn]]:
     if not text:
         return [()], NOT_TURNED
     game = policy.game
@@ -173,8 +174,8 @@ def _openings(text: str, policy: Policy, transform: bool) -> tuple[Sequence[Open
     if written is None:
         raise InputError(f"--opening: {game.name} does not support openings")
     turns = written.turns if transform else NOT_TURNED
-    if Path(text).is_file():
-        return read_openings(Path(text), written), turns
+    if is_file(Path(text)):
+        return read_openings(Path(text), written, most), turns
     try:
         return [written.parse(text)], turns
     except InputError as error:

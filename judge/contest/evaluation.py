@@ -22,7 +22,7 @@ from judge.contest_games import Outcome
 from judge.records.outcome import game_scores
 from judge.referee.policy import Policy
 from judge.referee.seeds import Key, derived
-from judge.referee.spec import GameSpec, SeatSpec
+from judge.referee.spec import GameSpec, OpeningField, SeatSpec
 from judge.sandbox.box import BoxKind
 from judge.statistics.paired_scores import PairedScores
 from judge.statistics.sprt import Sprt, SprtDecision
@@ -62,7 +62,7 @@ class Pool(_Value):
     format: Literal["judge-pool-1"] = "judge-pool-1"
     policy: Policy
     box: BoxKind
-    openings: tuple[tuple[tuple[int, int], ...], ...] = Field(min_length=1)
+    openings: tuple[OpeningField, ...] = Field(min_length=1)
     shuffle: bool
     transform: bool
     seed: Key

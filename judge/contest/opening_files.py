@@ -1,33 +1,96 @@
-"""Reads opening files, one opening per line."""
+"""Reads opening files: text or gzip, one opening per line or as the game splits it."""
 
+import gzip
+import io
+import zlib
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from hashlib import blake2b
 from pathlib import Path
+from typing import IO
 
 from judge.base.errors import InputError
-from judge.catalog.entry import Opening, Openings
-from judge.records.text_files import decode_file
+from judge.catalog.entry import Openings
+from judge.games.types import Opening
+from judge.records.text_files import GUESS, decode_file, encoding_of
+
+MAX_LINE_CHARACTERS = 1 << 16
+MAX_OPENINGS = 1_000_000
+
+_HEAD_BYTES = 4096
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
-def read_openings(path: Path, openings: Openings) -> list[Opening]:
-    """Read the openings in file order, without blank lines and `# comments`.
+def read_openings(path: Path, openings: Openings, most: int = MAX_OPENINGS) -> list[Opening]:
+    """Read the first `most` openings in file order; the rest of the file is not read.
 
     Raises InputError with file, line, token and fix, also for a repeated opening, which would count twice.
     """
     openings.parse("")  # reports a wrong board size before line 1
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    lines: dict[Opening, int] = {}
-    for number, line in enumerate(decode_file(data, str(path)).split("\n"), 1):
-        text = line.partition("#")[0].strip()
-        if text:
+    found: list[Opening] = []
+    lines: dict[bytes, int] = {}
+    with closing(_split(path, openings)) as split:
+        for number, text in split:
+            if len(found) == most:
+                if most == MAX_OPENINGS:
+                    raise InputError(f"{path} contains more than {MAX_OPENINGS} openings; split the file")
+                break
             try:
                 opening = openings.parse(text)
             except InputError as error:
                 raise InputError(f"{path}, line {number}: {error}") from error
-            first = lines.setdefault(opening, number)
+            first = lines.setdefault(blake2b(repr(opening).encode(), digest_size=16).digest(), number)
             if first != number:
                 raise InputError(f"{path}, line {number}: the same opening as in line {first}; remove one of the two")
-    if not lines:
+            found.append(opening)
+    if not found:
         raise InputError(f"{path} contains no openings; write one per line, such as {openings.example}")
-    return list(lines)
+    return found
+
+
+def _split(path: Path, openings: Openings) -> Generator[tuple[int, str]]:
+    """The openings of the file, with their lines."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+            file.seek(0)
+            if head.startswith(_ZSTD):
+                raise InputError(f"{path} is compressed with zstd; decompress it or compress it with gzip")
+            stream = io.BufferedReader(gzip.GzipFile(fileobj=file)) if head.startswith(_GZIP) else file
+            with stream:
+                yield from openings.split(_lines(stream, str(path)))
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise InputError(f"{path} is a damaged gzip file: {error}; compress it again") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _lines(stream: IO[bytes], source: str) -> Iterator[str]:
+    """Decode line by line, except rare encodings, which need the whole file."""
+    head = stream.read(_HEAD_BYTES)
+    if encoding_of(head).codec not in ("utf-8", GUESS):
+        yield from decode_file(head + stream.read(), source).split("\n")
+        return
+    stream.seek(0)
+    with io.TextIOWrapper(stream, "utf-8-sig", "surrogateescape") as text:
+        number = 0
+        while line := text.readline(MAX_LINE_CHARACTERS + 1):
+            number += 1
+            if len(line) > MAX_LINE_CHARACTERS:
+                raise InputError(f"{source}, line {number}: longer than {MAX_LINE_CHARACTERS} characters; shorten it")
+            yield _without_surrogates(line, source, number)
+
+
+def _without_surrogates(line: str, source: str, number: int) -> str:
+    """A line that is not UTF-8 is read as the usual single-byte encoding."""
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        data = line.encode("utf-8", "surrogateescape")
+        try:
+            return data.decode(GUESS)
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{source}, line {number}: byte 0x{data[error.start]:02x} is invalid in {GUESS}; save the file as UTF-8"
+            ) from None
+    return line

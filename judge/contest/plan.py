@@ -16,8 +16,8 @@ from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
 from judge.base.toml_files import parse, read_text, validated
 from judge.catalog import game_entry
-from judge.catalog.entry import Opening
 from judge.contest.opening_files import read_openings
+from judge.games.types import Opening
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy, load_policy
 from judge.sandbox.box import BoxKind

@@ -34,6 +34,19 @@ class Verdict(StrEnum):
     VOID = "void"
 
 
+Opening = tuple[tuple[int, int], ...] | str
+"""Moves as squares, or a position in the game's notation; empty: the initial position."""
+
+MAX_POSITION_CHARACTERS = 4096
+
+
+def opening_options(opening: Opening) -> dict[str, Any]:
+    """Return an opening as an option of the rules: `position` for a text, else `opening`; empty without one."""
+    if isinstance(opening, str):
+        return {"position": opening}
+    return {"opening": [list(square) for square in opening]} if opening else {}
+
+
 @dataclass(slots=True)
 class Request:
     """`seat` must decide. Subclasses have the position."""

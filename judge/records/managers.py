@@ -6,6 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
+from judge.games.types import Opening
 from judge.records.steps import Stepped
 from judge.referee.policy import Policy
 from judge.referee.spec import RecordFile
@@ -51,7 +52,7 @@ class ContestGame:
     number: int
     first: str
     second: str
-    opening: tuple[tuple[int, int], ...] = ()
+    opening: Opening = ()
     file: RecordFile | None = None
     """Without authors' private data."""
     steps: Stepped | None = None
@@ -64,7 +65,7 @@ class FinishedContest:
     name: str
     agents: Sequence[str]
     policy: Policy
-    openings: Sequence[tuple[tuple[int, int], ...]] = ((),)
+    openings: Sequence[Opening] = ((),)
     games: Iterable[ContestGame] = ()
     """Can be read only once."""
     ratings: Mapping[str, float] = field(default_factory=dict)

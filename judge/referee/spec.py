@@ -7,13 +7,13 @@ seed and folders are known. Attempts of a void game share its id.
 import hashlib
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from judge.base.durable_files import read_bounded, write_durably
 from judge.base.parsing import parse_json
-from judge.games.types import Verdict
+from judge.games.types import MAX_POSITION_CHARACTERS, Verdict, opening_options
 from judge.referee.blame import Evidence
 from judge.referee.bounds import MAX_RECORD_BYTES
 from judge.referee.policy import Policy
@@ -66,13 +66,19 @@ class SeatSpec(_Value):
     """None: no files are kept."""
 
 
+OpeningField = (
+    tuple[tuple[int, int], ...] | Annotated[str, StringConstraints(min_length=1, max_length=MAX_POSITION_CHARACTERS)]
+)
+"""`judge.games.types.Opening` in a document."""
+
+
 class GameSpec(_Value):
     """Everything that determines a game except agents' actions."""
 
     seats: tuple[SeatSpec, SeatSpec]
     policy: Policy
-    opening: tuple[tuple[int, int], ...] = ()
-    """Stones set before the first move, in play order; seat 0 has the first colour."""
+    opening: OpeningField = ()
+    """Stones set before the first move, in play order (seat 0 has the first colour), or a position as text."""
     seed: Seed = 0
     """Seed of all random events. In a schedule, the contest's commitment may replace it
     (`judge.tournament.schedule`).
@@ -99,10 +105,12 @@ class GameSpec(_Value):
 
     def game_options(self) -> dict[str, Any]:
         """Options to create the game with."""
-        options = dict(self.policy.game.options)
-        if self.opening:
-            options["opening"] = [list(stone) for stone in self.opening]
-        return options
+        return {**self.policy.game.options, **opening_options(self.opening)}
+
+    @property
+    def opening_moves(self) -> int:
+        """Number of moves before the first ply, as far as the opening states them."""
+        return 0 if isinstance(self.opening, str) else len(self.opening)
 
 
 def _id_of(document: dict[str, Any]) -> str:

@@ -49,7 +49,7 @@ class Follower:
         self._memory = MemoryMonitor(spec.id, spec.box, judge_pid, agents)
         self._moves: list[MoveShown] = []
         self._before: BoardView | None = None
-        self._count = len(spec.opening)
+        self._count = spec.opening_moves
         self._origin_ns: int | None = None
         """Start of the transcript on the host's monotonic clock."""
         self._thread = threading.Thread(target=self._referee, daemon=True)

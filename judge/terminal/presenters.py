@@ -54,7 +54,7 @@ class LinePresenter(Presenter):
     def begin(self, spec: GameSpec, attempt: int) -> None:
         """Print the heading of a game; not repeated for further attempts."""
         self._names = (spec.seats[0].name, spec.seats[1].name)
-        self._count = len(spec.opening)
+        self._count = spec.opening_moves
         if attempt == 1:
             first, second = map(escape, self._names)
             self._print(f"[bold]game {spec.number + 1}[/]: {first} - {second}, {escape(spec.policy.name)}, {spec.id}")

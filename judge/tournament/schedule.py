@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from judge.base.errors import InputError
-from judge.catalog.entry import NOT_TURNED, Opening
+from judge.catalog.entry import NOT_TURNED
 from judge.contest_games import GameResult, Pairing, ScheduledGame
+from judge.games.types import Opening
 from judge.referee.seeds import Key, Seed
 from judge.referee.spec import GameSpec
 from judge.tournament.crosstable import Cell, crosstable

@@ -9,10 +9,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from judge.base.errors import InputError
 from judge.base.parsing import parse_json
-from judge.catalog.entry import Opening
 from judge.referee.policy import Policy
 from judge.referee.seeds import Key, Seed, numbers
-from judge.referee.spec import WRITTEN_BY_FIRST_VERSION, BoxKind, SeatSpec
+from judge.referee.spec import WRITTEN_BY_FIRST_VERSION, BoxKind, OpeningField, SeatSpec
 from judge.tournament.formats import AnyFormat
 from judge.tournament.points import Duel
 from judge.tournament.seeds import Freeze
@@ -108,7 +107,7 @@ class Snapshot(_Value):
     witnesses: tuple[SnapshotWitness, ...] = ()
     """Witnesses, with unique names."""
     seeding: Literal["listed", "drawn"] = "listed"
-    openings: tuple[Opening, ...] = Field(min_length=1)
+    openings: tuple[OpeningField, ...] = Field(min_length=1)
     shuffle: bool
     transform: bool
     box: BoxKind = "docker"

@@ -9,10 +9,9 @@ from pathlib import Path
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign
-from judge.catalog.entry import Opening
 from judge.contest.attempts import outcome_of
 from judge.contest_games import AttemptState, GameConditions, Outcome
-from judge.games.types import Verdict
+from judge.games.types import Opening, Verdict
 from judge.publish.conditions import conditions_of
 from judge.referee.bounds import MAX_RECORD_BYTES
 from judge.referee.make_record import verdict_of

@@ -146,7 +146,7 @@ def test_a_wrong_opening_is_named_with_its_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("table", ['file = "openings.txt"', "transform = true"])
 def test_a_game_without_stones_has_no_openings(tmp_path: Path, table: str) -> None:
-    text = 'name = "cup"\npolicy = "qchess-seed"\n' + ROUND_ROBIN + f"[openings]\n{table}\n"
+    text = 'name = "cup"\npolicy = "stratego-seed"\n' + ROUND_ROBIN + f"[openings]\n{table}\n"
 
-    with pytest.raises(InputError, match="quantum-chess does not support opening positions"):
+    with pytest.raises(InputError, match="stratego does not support opening positions"):
         plan(tmp_path, text).openings()

@@ -1,5 +1,6 @@
 """Opening files as people write them, with their mistakes, and what the judge answers."""
 
+import gzip
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -200,6 +201,57 @@ def test_a_wrong_board_is_not_blamed_on_the_file(tmp_path: Path) -> None:
         read_openings(file_of(tmp_path, "h8"), stones(4, 15))
 
 
+POSITIONS = "# endings\n4k3/8/8/8/8/8/4P3/4K3 w\n\n4k3/8/8/8/8/8/4P3/4K3 b  # black moves\n"
+
+
+def quantum_chess() -> Openings:
+    openings = game_entry("quantum-chess").openings({})
+    assert openings is not None
+    return openings
+
+
+def test_a_file_of_positions_is_read_from_text_and_gzip(tmp_path: Path) -> None:
+    plain = file_of(tmp_path, POSITIONS)
+    packed = tmp_path / "openings.gz"
+    packed.write_bytes(gzip.compress(POSITIONS.encode()))
+    board = "4k3/8/8/8/8/8/4P3/4K3"
+    assert [f"{board} w", f"{board} b"] == read_openings(plain, quantum_chess())
+    assert [f"{board} w", f"{board} b"] == read_openings(packed, quantum_chess())
+
+
+def test_positions_are_not_turned() -> None:
+    assert "8/8 w" == schedule(["8/8 w"], 1, None, [lambda x, y: (y, x)])
+
+
+def test_wanted_openings_are_read_without_the_rest_of_the_file(tmp_path: Path) -> None:
+    path = file_of(tmp_path, "h8\ni9\n" + "no opening\n" * 100_000)
+    assert [((7, 7),), ((8, 8),)] == read_openings(path, stones(15, 15), 2)
+
+
+def test_hundred_thousand_positions_are_read(tmp_path: Path) -> None:
+    numbers = "\n".join(map(str, range(100_000)))
+    path = tmp_path / "openings.txt.gz"
+    path.write_bytes(gzip.compress(numbers.encode()))
+    assert 100_000 == len(read_openings(path, Openings(str, "1")))
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"\x28\xb5\x2f\xfd....", " is compressed with zstd; decompress it or compress it with gzip"),
+        (gzip.compress(b"h8\n" * 99)[:-9], " is a damaged gzip file: "),
+        (b"h8\ni9\x81\n", ", line 2: byte 0x81 is invalid in cp1252; save the file as UTF-8"),
+        (b"h8\n#" + b"x" * 70_000, ", line 2: longer than 65536 characters; shorten it"),
+    ],
+)
+def test_a_file_that_cannot_be_decoded_is_refused(tmp_path: Path, data: bytes, said: str) -> None:
+    path = tmp_path / "openings.txt"
+    path.write_bytes(data)
+    with pytest.raises(InputError) as refused:
+        read_openings(path, stones(15, 15))
+    assert str(refused.value).startswith(f"{path}{said}")
+
+
 @settings(deadline=None)
 @given(st.data(), st.integers(5, 60), st.integers(5, 60))
 def test_written_data_round_trips(data: st.DataObject, width: int, height: int) -> None:
@@ -217,4 +269,4 @@ def test_the_openings_of_a_real_cup_are_read() -> None:
         pytest.skip("set JUDGE_DATA to the directory that holds gomoku/openings_20.txt")
     openings = read_openings(path, stones(20, 20))
     assert [len(opening) for opening in openings] == [3, 7, 3, 3, 3, 41]
-    assert write_pos(openings[0]) == "d3e2h2"
+    assert ((3, 2), (4, 1), (7, 1)) == openings[0]

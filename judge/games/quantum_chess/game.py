@@ -30,6 +30,7 @@ from judge.games.quantum_chess.board import (
     piece_from,
     quantum_pieces,
 )
+from judge.games.quantum_chess.position_text import read_position
 from judge.games.quantum_chess.words import (
     MOVED,
     SELECTED,
@@ -78,12 +79,20 @@ class QuantumChessOptions(BaseModel):
     illegal: Literal["loses-game", "loses-turn"] = "loses-game"
     """Penalty of an unreadable or illegal answer (the manager's --retry-illegal: the turn)."""
     position: tuple[PlacedPiece, ...] = ()
-    """Pieces to start from, in protocol order; empty: the usual start. Any pieces are allowed. Without a king neither
-    side can win; one piece each is a draw.
+    """Pieces to start from, in protocol order, or a text for `read_position`; empty: the usual start. Any pieces are
+    allowed. Without a king neither side can win; one piece each is a draw.
     """
     turn: Literal["white", "black"] = "white"
     played: tuple[str, ...] = ()
     """Announcements since `position`, as in a log: `3 6 1 pawn`, `3 6 -> 3 5`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _position_as_text(cls, values: Any) -> Any:
+        if isinstance(values, dict) and isinstance(values.get("position"), str):
+            pieces, turn = read_position(values["position"])
+            return {**values, "position": pieces, "turn": turn}
+        return values
 
     @model_validator(mode="after")
     def _is_possible(self) -> Self:

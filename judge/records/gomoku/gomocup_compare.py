@@ -65,7 +65,7 @@ class _Game:
 def compare_played(directory: Path, contest: FinishedContest) -> ContestComparison:
     """Compare a directory's games with `contest`. Raises InputError."""
     rules = Gomoku.from_options(dict(contest.policy.game.options)).options
-    known = {tuple(opening) for opening in contest.openings}
+    known = {opening for opening in contest.openings if not isinstance(opening, str)}
     ours = [game for each in contest.games if (game := _our_game(each)) is not None]
     known |= {game.opening for game in ours}
     read = read_played(directory)

@@ -7,7 +7,18 @@ from typing import Any
 
 from judge.catalog.entry import Question
 from judge.games import new_game
-from judge.games.types import AgentFault, Decision, End, Event, Game, Reply, Request, RuleResult, Verdict
+from judge.games.types import (
+    AgentFault,
+    Decision,
+    End,
+    Event,
+    Game,
+    Reply,
+    Request,
+    RuleResult,
+    Verdict,
+    opening_options,
+)
 
 AGENT = 0
 
@@ -112,8 +123,7 @@ class Interview:
             self._end = _OVER
             return
         self._question = self._left.pop(0)
-        opening = [list(square) for square in self._question.opening]
-        self._game: Game = new_game(self._name, self._options | ({"opening": opening} if opening else {}))
+        self._game: Game = new_game(self._name, self._options | opening_options(self._question.opening))
         seat = self._question.seat
         self._seat = self._game.pending().seat if seat is None else seat
         self._turns = self._question.turns
