@@ -7,7 +7,7 @@ called.
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from judge.base.errors import InputError
 from judge.games import GameRules
@@ -17,9 +17,6 @@ from judge.records.managers import ContestManager
 from judge.records.steps import Stepped
 from judge.records.views import BoardView
 from judge.referee.spec import RecordFile
-
-if TYPE_CHECKING:
-    from judge.records.gomoku.record import FiveRecord
 
 Turn = Callable[[int, int], tuple[int, int]]
 """Maps a square by a symmetry of the board."""
@@ -128,8 +125,8 @@ class GameEntry(GameRules):
         """Return the contest managers for import, export and comparison, by name."""
         return {}
 
-    def pgn(self, file: RecordFile) -> "FiveRecord | None":  # noqa: ARG002 optional
-        """Return the game for an export's PGN; None: only names and result."""
+    def pgn(self, file: RecordFile, event: str, round_name: str) -> bytes | None:  # noqa: ARG002 optional
+        """Return the game for an export's PGN, with its tags Event and Round; None: only names and result."""
         return None
 
     def pgn_of_steps(self, file: RecordFile, replay: Stepped) -> "FiveRecord | None":  # noqa: ARG002 optional

@@ -5,6 +5,7 @@ A person types a square as on the board (`h8`) or as in protocols (`7,7`).
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from judge.base.text import quote
@@ -239,11 +240,12 @@ class GomokuEntry(GameEntry):
             )
         }
 
-    def pgn(self, file: RecordFile) -> "FiveRecord":
+    def pgn(self, file: RecordFile, event: str, round_name: str) -> bytes:
         """The stones."""
+        from judge.records.gomoku.pgn import write_pgn
         from judge.records.gomoku.replay import five_of
 
-        return five_of(file)
+        return write_pgn(replace(five_of(file), event=event, round=round_name))
 
     def pgn_of_steps(self, file: RecordFile, replay: Stepped) -> "FiveRecord | None":
         """The stones."""

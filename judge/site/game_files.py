@@ -3,7 +3,6 @@
 Games are independent, so several processes publish them in parallel.
 """
 
-from dataclasses import replace
 from pathlib import Path
 
 from judge.base.parsing import parse_json
@@ -80,18 +79,21 @@ def write_private(file: RecordFile, folders: tuple[Path, Path], stem: str) -> No
 
 def _pgn(file: RecordFile, replay: Stepped, context: GamePageContext) -> bytes:
     record, game = file.record, context.game
-    entry = game_entry(record.spec.policy.game.name)
-    five = entry.pgn(file) if replay.problem else entry.pgn_of_steps(file, replay)
-    if five is None:
-        # If both are at fault, neither agent wins; PGN has no result for that.
-        outcome: Outcome = "draw" if record.verdict is Verdict.DRAW else ""
-        five = FiveRecord(
-            width=0,
-            height=0,
-            moves=(),
-            names=(record.seats[0].name, record.seats[1].name),
-            outcome=outcome if record.winner is None else WINNERS[record.winner],
-            verdict=record.verdict.value,
-            date=record.started_at[:10],
-        )
-    return write_pgn(replace(five, event=context.contest, round=f"{game.round}.{game.table}.{game.number}"))
+    event, round_name = context.contest, f"{game.round}.{game.table}.{game.number}"
+    pgn = game_entry(record.spec.policy.game.name).pgn(file, event, round_name)
+    if pgn is not None:
+        return pgn
+    # If both are at fault, neither agent wins; PGN has no result for that.
+    outcome: Outcome = "draw" if record.verdict is Verdict.DRAW else ""
+    five = FiveRecord(
+        width=0,
+        height=0,
+        moves=(),
+        names=(record.seats[0].name, record.seats[1].name),
+        outcome=outcome if record.winner is None else WINNERS[record.winner],
+        verdict=record.verdict.value,
+        event=event,
+        round=round_name,
+        date=record.started_at[:10],
+    )
+    return write_pgn(five)

@@ -1,0 +1,1 @@
+"""Chess and Chess960 for judge. python-chess implements the rules."""

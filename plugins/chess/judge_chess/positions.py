@@ -1,0 +1,161 @@
+"""Positions and openings as text.
+
+startpos moves e2e4 e7e5            as in UCI
+FEN moves e2e4
+FEN                                 six fields, or the four of EPD; operations such as `id "x";` are ignored
+1. e4 e5 2. Nf3                     moves in standard algebraic notation
+518                                 the number of a Chess960 position (Scharnagl), in Chess960 only
+"""
+
+import io
+import logging
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import chess
+import chess.pgn
+
+from judge.base.errors import InputError
+from judge.base.text import quote
+from judge.games.types import MAX_POSITION_CHARACTERS
+
+# Errors of PGN are reported by `game.errors`.
+logging.getLogger("chess.pgn").setLevel(logging.CRITICAL)
+
+START = chess.STARTING_FEN
+STARTS = 960
+EXAMPLE = "startpos moves e2e4 e7e5, 1. e4 e5, or a FEN"
+MAX_GAME_LINES = 5000
+"""Lines of one PGN game."""
+
+_CASTLING = re.compile(r"-|[KQkqA-Ha-h]{1,4}", re.ASCII)
+_NUMBER = re.compile(r"[0-9]{1,3}\.+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A first position and the moves of an opening, in UCI notation."""
+
+    fen: str = START
+    moves: tuple[str, ...] = ()
+    chess960: bool = False
+
+    def board(self) -> chess.Board:
+        """Return the position after the moves. Raises InputError naming an illegal move."""
+        board = chess.Board(self.fen, chess960=self.chess960)
+        for number, text in enumerate(self.moves, 1):
+            try:
+                board.push_uci(text)
+            except ValueError:
+                raise InputError(f"position: move {number}, {quote(text, 10)}, is illegal in {board.fen()}") from None
+        return board
+
+    def __str__(self) -> str:
+        first = "startpos" if self.fen == START else self.fen
+        return f"{first} moves {' '.join(self.moves)}" if self.moves else first
+
+
+def read_start(text: str, *, chess960: bool = False) -> Start:
+    """Parse a position; empty: the usual one. Raises InputError with the fix."""
+    words = text.split()
+    if not words:
+        return Start(chess960=chess960)
+    if chess960 and len(words) == 1 and words[0].isascii() and words[0].isdecimal() and int(words[0][:4]) < STARTS:
+        return Start(chess.Board.from_chess960_pos(int(words[0])).fen(), chess960=True)
+    if words[0] == "startpos" or "/" in words[0]:
+        first, _, moves = " ".join(words).partition(" moves ")
+        fen = START if first == "startpos" else _read_fen(first, chess960=chess960)
+        start = Start(fen, tuple(moves.split()), chess960)
+        start.board()
+        return start
+    return _read_san(words, chess960=chess960)
+
+
+def _read_fen(text: str, *, chess960: bool) -> str:
+    fields = text.split(" ", 6)
+    if len(fields) < 4 or not _CASTLING.fullmatch(fields[2]):
+        raise InputError(f"position: {quote(text, 80)} is no FEN; write board, colour, castling and en passant square")
+    # EPD has operations instead of the two counters.
+    has_counters = len(fields) >= 6 and all(field.isascii() and field.isdecimal() for field in fields[4:6])
+    counters = fields[4:6] if has_counters else ["0", "1"]
+    if len(fields) > 4 and not has_counters and not fields[4][0].isalpha():
+        raise InputError(f"position: {quote(' '.join(fields[4:]), 40)} are no counters of a FEN; write such as 0 1")
+    fen = " ".join([*fields[:4], *counters])
+    try:
+        board = chess.Board(fen, chess960=chess960)
+    except ValueError as error:
+        raise InputError(f"position: {quote(fen, 100)} is no FEN: {error}") from None
+    status = board.status()
+    if status is not chess.STATUS_VALID:
+        raise InputError(f"position: {fen} is illegal: {_status_words(status)}")
+    return board.fen(en_passant="fen")
+
+
+def _status_words(status: chess.Status) -> str:
+    return ", ".join(str(each.name).lower().replace("_", " ") for each in chess.Status if each and each in status)
+
+
+def _read_san(words: list[str], *, chess960: bool) -> Start:
+    if chess960:
+        raise InputError(f"position: {quote(' '.join(words), 40)} needs a first position; write a FEN and moves")
+    board = chess.Board()
+    moves = []
+    for word in words:
+        san = _NUMBER.sub("", word)
+        if san in ("", "*"):
+            continue
+        try:
+            moves.append(board.push_san(san).uci())
+        except ValueError:
+            raise InputError(
+                f"position: {quote(word, 20)} is neither a FEN nor a legal move in {board.fen()}; write {EXAMPLE}"
+            ) from None
+    return Start(START, tuple(moves))
+
+
+def read_opening(text: str, *, chess960: bool) -> str:
+    """Return an opening in the notation of records. Raises InputError."""
+    if not text.strip():
+        return ""
+    found = str(read_start(text, chess960=chess960))
+    if len(found) > MAX_POSITION_CHARACTERS:
+        raise InputError(f"position: {len(found)} characters; the maximum is {MAX_POSITION_CHARACTERS}")
+    return found
+
+
+def split_openings(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield the openings of an EPD or text file (one per line), or of the games of a PGN file."""
+    game: list[str] = []
+    begins = 1
+    is_pgn = has_moves = False
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not is_pgn and not text.startswith("["):
+            if text and not text.startswith("#"):
+                yield number, text.partition(" #")[0].strip()
+            continue
+        is_pgn = True
+        is_tag = text.startswith("[") and not text.startswith("[%")
+        if is_tag and has_moves:
+            yield begins, _opening_of(game, begins)
+            game, has_moves = [], False
+        if not game:
+            begins = number
+        if len(game) == MAX_GAME_LINES:
+            raise InputError(f"line {begins}: a PGN game of more than {MAX_GAME_LINES} lines; shorten it")
+        game.append(line)
+        has_moves = has_moves or (bool(text) and not is_tag)
+    if game and any(line.strip() for line in game):
+        yield begins, _opening_of(game, begins)
+
+
+def _opening_of(lines: list[str], begins: int) -> str:
+    game = chess.pgn.read_game(io.StringIO("\n".join(line.rstrip("\n") for line in lines)))
+    if game is None:
+        raise InputError(f"line {begins}: no PGN game")
+    if game.errors:
+        raise InputError(f"line {begins}: {quote(str(game.errors[0]), 100)}")
+    board = game.end().board()
+    moves = tuple(board.uci(move) for move in board.move_stack)
+    return str(Start(board.root().fen(), moves))
