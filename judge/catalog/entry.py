@@ -41,7 +41,7 @@ class Openings:
     turns: Sequence[Turn] = NOT_TURNED
     """The symmetries for repeated openings of squares, the identity first."""
     split: Callable[[Iterable[str]], Iterator[tuple[int, str]]] = one_per_line
-    """Yields the first line's number and the text of each opening in a file's lines. Raises InputError."""
+    """Yields the first line's number and the text of each opening in a file's lines, for `parse`."""
 
 
 class ResultWord(NamedTuple):

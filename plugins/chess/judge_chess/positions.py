@@ -63,6 +63,8 @@ def read_start(text: str, *, chess960: bool = False) -> Start:
         return Start(chess960=chess960)
     if chess960 and len(words) == 1 and words[0].isascii() and words[0].isdecimal() and int(words[0][:4]) < STARTS:
         return Start(chess.Board.from_chess960_pos(int(words[0])).fen(), chess960=True)
+    if text.lstrip().startswith("["):
+        return _read_pgn(text, chess960=chess960)
     if words[0] == "startpos" or "/" in words[0]:
         first, _, moves = " ".join(words).partition(" moves ")
         fen = START if first == "startpos" else _read_fen(first, chess960=chess960)
@@ -125,7 +127,7 @@ def read_opening(text: str, *, chess960: bool) -> str:
 
 
 def split_openings(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Yield the openings of an EPD or text file (one per line), or of the games of a PGN file."""
+    """Yield the openings of an EPD or text file (one per line), or the games of a PGN file."""
     game: list[str] = []
     begins = 1
     is_pgn = has_moves = False
@@ -137,25 +139,21 @@ def split_openings(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
             continue
         is_pgn = True
         is_tag = text.startswith("[") and not text.startswith("[%")
-        if is_tag and has_moves:
-            yield begins, _opening_of(game, begins)
+        if game and ((is_tag and has_moves) or len(game) == MAX_GAME_LINES):
+            yield begins, "\n".join(game)
             game, has_moves = [], False
-        if not game:
-            begins = number
-        if len(game) == MAX_GAME_LINES:
-            raise InputError(f"line {begins}: a PGN game of more than {MAX_GAME_LINES} lines; shorten it")
-        game.append(line)
-        has_moves = has_moves or (bool(text) and not is_tag)
-    if game and any(line.strip() for line in game):
-        yield begins, _opening_of(game, begins)
+        if text:
+            begins = begins if game else number
+            game.append(text)
+            has_moves = has_moves or not is_tag
+    if game:
+        yield begins, "\n".join(game)
 
 
-def _opening_of(lines: list[str], begins: int) -> str:
-    game = chess.pgn.read_game(io.StringIO("\n".join(line.rstrip("\n") for line in lines)))
-    if game is None:
-        raise InputError(f"line {begins}: no PGN game")
-    if game.errors:
-        raise InputError(f"line {begins}: {quote(str(game.errors[0]), 100)}")
+def _read_pgn(text: str, *, chess960: bool) -> Start:
+    game = chess.pgn.read_game(io.StringIO(text))
+    if game is None or game.errors:
+        why = quote(str(game.errors[0]), 150) if game is not None else "no game"
+        raise InputError(f"PGN: {why}; remove the game or correct the move")
     board = game.end().board()
-    moves = tuple(board.uci(move) for move in board.move_stack)
-    return str(Start(board.root().fen(), moves))
+    return Start(board.root().fen(), tuple(board.uci(move) for move in board.move_stack), chess960)

@@ -54,6 +54,8 @@ MATE_CP = 100_000
 MAX_OPTIONS = 500
 MAX_ABOUT_CHARACTERS = 200
 MAX_FIGURE_CHARACTERS = 400
+TURNS_IN_TIME = 5
+"""The time sent is at most this number of turn limits, because UCI cannot express both limits."""
 MAX_NOTES = 100
 """Notes per process; later ones are dropped."""
 
@@ -163,14 +165,11 @@ class Uci:
         def shown(ms: int) -> int:
             return max(1, ms - self._options.overhead_ms)
 
-        words = ["go"]
-        has_game_time = clock.time_left_ms < UNLIMITED_MS
-        if has_game_time:
-            left = shown(clock.time_left_ms)
-            words.append(f"wtime {left} btime {left} winc 0 binc 0")
-        if not has_game_time or clock.turn_ms < clock.time_left_ms:
-            words.append(f"movetime {shown(clock.turn_ms)}")
-        return " ".join(words)
+        if clock.time_left_ms >= UNLIMITED_MS:
+            return f"go movetime {shown(clock.turn_ms)}"
+        # Many engines spend the whole movetime even if the game's time ends soon.
+        left = shown(min(clock.time_left_ms, TURNS_IN_TIME * clock.turn_ms))
+        return f"go wtime {left} btime {left} winc 0 binc 0"
 
     def _settings(self) -> tuple[list[str], str]:
         """The lines, or why the engine cannot play."""

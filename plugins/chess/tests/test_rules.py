@@ -1,0 +1,157 @@
+"""The rules: ends, draws, options and hostile answers. Sources: FIDE Laws of Chess, 5 and 9."""
+
+from typing import Any
+
+import chess
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from judge_chess.rules import MAX_SENT_MOVES, Chess, ChooseMove, Move
+
+from judge.base.errors import InputError
+from judge.games.types import AgentFault, Chance, Drawn, Reply, ReplyKind, RuleResult, Verdict, decided
+
+
+def game_of(position: str = "", **options: Any) -> Chess:
+    return Chess.from_options({"position": position, **options})
+
+
+def play(game: Chess, moves: str, scores: list[int] | None = None) -> Chess:
+    for number, move in enumerate(moves.split()):
+        game.apply(decided(Move(move, scores[number] if scores else None), move))
+    return game
+
+
+def asked(game: Chess) -> ChooseMove:
+    request = game.pending()
+    assert isinstance(request, ChooseMove)
+    return request
+
+
+@pytest.mark.parametrize(
+    ("position", "moves", "verdict", "winner", "reason"),
+    [
+        ("", "f2f3 e7e5 g2g4 d8h4", Verdict.WIN, 1, "checkmate"),
+        ("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", "d1d8", Verdict.WIN, 0, "checkmate"),
+        ("k7/8/1K6/8/8/8/8/2Q5 w - - 0 1", "c1c7", Verdict.DRAW, None, "stalemate"),
+        ("4k3/8/8/8/8/8/4q3/4K3 w - - 0 1", "e1e2", Verdict.DRAW, None, "insufficient material"),
+        ("4k3/8/8/8/8/8/8/R3K3 w - - 99 80", "a1a2", Verdict.DRAW, None, "50 moves without capture or pawn move"),
+        ("", "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8", Verdict.DRAW, None, "threefold repetition"),
+    ],
+)
+def test_ends_of_games(position: str, moves: str, verdict: Verdict, winner: int | None, reason: str) -> None:
+    assert RuleResult(verdict, winner, reason) == play(game_of(position), moves).end
+
+
+def test_seventy_five_moves_and_five_repetitions_end_the_game_without_options() -> None:
+    off = {"threefold": False, "fifty_moves": False}
+    there_and_back = "g1f3 g8f6 f3g1 f6g8 "
+    fivefold = play(game_of(**off), there_and_back * 4)
+    late = play(game_of("4k3/8/8/8/8/8/8/R3K3 w - - 149 80", **off), "a1a2")
+
+    assert play(game_of(**off), there_and_back * 3).end is None
+    assert RuleResult(Verdict.DRAW, None, "fivefold repetition") == fivefold.end
+    assert RuleResult(Verdict.DRAW, None, "75 moves without capture or pawn move") == late.end
+    assert play(game_of("4k3/8/8/8/8/8/8/R3K3 w - - 99 80", **off), "a1a2").end is None
+
+
+def test_repetition_counts_the_moves_of_the_opening() -> None:
+    game = game_of("startpos moves g1f3 g8f6 f3g1 f6g8 g1f3 g8f6")
+
+    assert play(game, "f3g1 f6g8").end.reason == "threefold repetition"  # type: ignore[union-attr]
+
+
+def test_game_is_drawn_at_its_maximum_length() -> None:
+    game = play(game_of("startpos moves e2e4", max_moves=1), "e7e5 d2d4")
+
+    assert game.longest == 3
+    assert RuleResult(Verdict.DRAW, None, "1 moves of each side") == game.end
+
+
+@pytest.mark.parametrize(
+    ("reply", "verdict", "reason"),
+    [
+        (decided(Move("e2e5")), Verdict.ILLEGAL, f"'e2e5' is illegal in {chess.STARTING_FEN}"),
+        (decided(Move("(none)")), Verdict.ILLEGAL, "answered (none) instead of one of 20 legal moves"),
+        (decided(Move("0000")), Verdict.ILLEGAL, "answered 0000 instead of one of 20 legal moves"),
+        (
+            Reply(ReplyKind.UNREADABLE, "bestmove e4"),
+            Verdict.UNREADABLE,
+            "'bestmove e4' is not a move; write it as in bestmove e2e4 or bestmove e7e8q",
+        ),
+        (Reply(ReplyKind.RESIGNED), Verdict.RESIGNED, "resigned"),
+        (Reply(ReplyKind.REFUSED, "no"), Verdict.REFUSED, "refused to play: 'no'"),
+    ],
+)
+def test_bad_answers_lose(reply: Reply, verdict: Verdict, reason: str) -> None:
+    game = game_of()
+    game.apply(reply)
+
+    assert AgentFault(verdict, 0, reason) == game.end
+    assert game.result(("a", "b")) == "0-1"
+
+
+@settings(deadline=None)
+@given(st.text(max_size=12))
+def test_any_text_is_a_move_or_a_fault(text: str) -> None:
+    game = game_of()
+    game.apply(decided(Move(text)))
+
+    assert (game.end is None) == (text in {move.uci() for move in chess.Board().legal_moves})
+
+
+def test_chess960_draws_its_start_and_castles_as_king_takes_rook() -> None:
+    game = game_of(variant="chess960")
+    assert Chance(-1, 960) == game.pending()
+    game.apply(decided(Drawn(518)))
+
+    assert asked(game).fen == chess.STARTING_FEN
+    play(game, "g1f3 g8f6 g2g3 g7g6 f1g2 f8g7 e1g1")
+    assert asked(game).moves[-1] == "e1h1"
+
+
+def test_long_games_are_sent_from_a_later_position() -> None:
+    game = game_of(threefold=False, fifty_moves=False)
+    for _ in range(3):
+        play(game, "g1f3 g8f6 f3g1 f6g8")
+    play(game, "e2e4 e7e5")
+    while game.end is None and len(game.board.move_stack) < 2 * MAX_SENT_MOVES:
+        moves = sorted(move.uci() for move in game.board.legal_moves)
+        play(game, moves[len(game.board.move_stack) * 7 % len(moves)])
+    request = asked(game)
+
+    assert request.played == 2 * MAX_SENT_MOVES
+    assert len(request.moves) <= MAX_SENT_MOVES
+    assert game.board.fen() == request.board().fen()
+
+
+def test_both_engines_scores_end_a_won_and_a_drawn_game() -> None:
+    win = {"win_by_score": {"moves": 2, "score_cp": 900}}
+    draw = {"draw_by_score": {"after": 1, "moves": 2, "score_cp": 10}}
+    moves = "e2e4 e7e5 d2d4 d7d5"
+
+    assert play(game_of(**win), moves, [950, -950, 950, -850]).end is None
+    won = play(game_of(**win), moves, [950, -950, 950, -950]).end
+    assert RuleResult(Verdict.WIN, 0, "adjudicated: 2 moves with scores of at least 9.00") == won
+    lost = play(game_of(**win), moves, [-950, 950, -950, 950]).end
+    assert lost.winner == 1  # type: ignore[union-attr]
+    drawn = play(game_of(**draw), moves, [5, -5, 0, 10]).end
+    assert RuleResult(Verdict.DRAW, None, "adjudicated: 2 moves with scores of at most 0.10") == drawn
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"variant": "chess961"}, "chess options: variant: "),
+        ({"hash": 1}, "chess options: unknown key 'hash'"),
+        ({"position": "8/8/8/8/8/8/8/8 w - - 0 1"}, "position: 8/8/8/8/8/8/8/8 w - - 0 1 is illegal: no white king"),
+        (
+            {"position": "4k3/8/8/8/8/8/8/4K3 w - - 0 1"},
+            "position: the game is over: insufficient material; choose an earlier position",
+        ),
+    ],
+)
+def test_wrong_options_are_named(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        Chess.from_options(options)
+    assert str(refused.value).startswith(said)

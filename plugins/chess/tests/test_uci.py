@@ -1,0 +1,318 @@
+"""The UCI conversation, line by line, and whole games of scripted engines with hostile behaviour."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import chess
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from judge_chess.rules import ChooseMove
+from judge_chess.uci import Uci, UciOptions
+
+from judge.base.errors import InputError
+from judge.games.types import Verdict
+from judge.protocols import new_protocol
+from judge.protocols.types import UNLIMITED_MS, Ask, Bytes, Clock, Close, Open, Search, ToldLimits
+from judge.referee.policy import Policy
+from judge.referee.spec import GameSpec
+from judge.testing import Act, Agent, Conversation, Say, ScriptedGame, World, scripted_seats
+
+BLITZ = Clock(60_000, 60_000)
+MEMORY = 256 << 20
+
+
+def conversation(options: dict[str, Any] | None = None, variant: str = "chess") -> Conversation:
+    talk = Conversation(Uci(UciOptions(**(options or {}))), "\n")
+    talk.feed(Open(0, {"variant": variant}, ("one", "two"), ToldLimits(60_000, 60_000, MEMORY)))
+    return talk
+
+
+def opened(**options: Any) -> Conversation:
+    talk = conversation(options)
+    talk.goes("""
+        > uci
+        < uciok
+        > ucinewgame
+        > isready
+        < readyok
+        = ready
+    """)
+    return talk
+
+
+def test_greeting_sets_the_options_that_the_engine_has() -> None:
+    talk = conversation({"hash_mb": 32, "options": {"move overhead": 50, "Clear Hash": ""}})
+    talk.goes("""
+        > uci
+        < A Chess Engine 1.0 by its author
+        < id name Engine 1.0
+        < id author A. Person
+        < option name Hash type spin default 16 min 1 max 1024
+        < option name Move Overhead type spin default 10 min 0 max 5000
+        < option name Clear Hash type button
+        < option name UCI_Variant type combo default chess var chess var atomic
+        < uciok
+        > setoption name Hash value 32
+        > setoption name Move Overhead value 50
+        > setoption name Clear Hash
+        > ucinewgame
+        > isready
+        < readyok
+        = ready name="Engine 1.0", author="A. Person"
+    """)
+
+
+def test_request_has_the_whole_position_and_the_time() -> None:
+    talk = opened()
+    talk.feed(Ask(ChooseMove(0), BLITZ))
+    talk.goes("""
+        > position startpos
+        > go wtime 59970 btime 59970 winc 0 binc 0
+        < info depth 12 seldepth 20 score cp 31 nodes 9000 nps 90000 time 100 pv e2e4 e7e5
+        = search depth=12, seldepth=20, nodes=9000, nps=90000, time=100, score=+0.31, pv=e2e4 e7e5
+        < bestmove e2e4 ponder e7e5
+        = search ponder=e7e5
+        = e2e4
+    """)
+    talk.feed(Ask(ChooseMove(0, moves=("e2e4", "e7e5"), played=2), BLITZ))
+    talk.goes("""
+        > position startpos moves e2e4 e7e5
+        > go wtime 59970 btime 59970 winc 0 binc 0
+        < bestmove g1f3
+        = g1f3
+    """)
+
+
+def test_another_game_begins_with_ucinewgame() -> None:
+    talk = opened()
+    talk.feed(Ask(ChooseMove(0, moves=("e2e4", "e7e5"), played=2), BLITZ))
+    talk.goes("""
+        > position startpos moves e2e4 e7e5
+        > go wtime 59970 btime 59970 winc 0 binc 0
+        < bestmove g1f3
+        = g1f3
+    """)
+    fen = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"
+    talk.feed(Ask(ChooseMove(0, fen, start=fen), Clock(1000, UNLIMITED_MS)))
+    talk.goes(f"""
+        > ucinewgame
+        > isready
+        = await sync
+        < readyok
+        > position fen {fen}
+        > go movetime 970
+        < bestmove d1d8
+        = d1d8
+    """)
+
+
+@pytest.mark.parametrize(
+    ("clock", "go"),
+    [
+        (Clock(60_000, 500), "go wtime 470 btime 470 winc 0 binc 0"),
+        (Clock(60_000, -20), "go wtime 1 btime 1 winc 0 binc 0"),
+        (Clock(1000, 60_000), "go wtime 4970 btime 4970 winc 0 binc 0"),
+        (Clock(0, UNLIMITED_MS), "go movetime 1"),
+    ],
+)
+def test_times_that_are_sent(clock: Clock, go: str) -> None:
+    talk = opened()
+    talk.feed(Ask(ChooseMove(0), clock))
+    talk.goes(f"> position startpos\n> {go}")
+
+
+def test_score_of_a_mate_and_of_the_first_line_only() -> None:
+    talk = opened()
+    talk.feed(Ask(ChooseMove(0), BLITZ))
+    talk.goes("""
+        > position startpos
+        > go wtime 59970 btime 59970 winc 0 binc 0
+        < info depth 3 multipv 1 score mate -2 upperbound pv e2e4
+        = search depth=3, score=-M2, pv=e2e4
+        < info depth 9 multipv 2 score cp 900 pv d2d4
+        < info currmove e2e4 currmovenumber 1
+        < info string NNUE evaluation
+        = note NNUE evaluation
+        < info score cp -40
+        = search score=-0.40
+    """)
+
+
+def test_stop_is_sent_before_the_deadline_and_at_the_end() -> None:
+    talk = opened(stop_before_ms=100)
+    talk.feed(Ask(ChooseMove(0), BLITZ))
+    talk.goes("""
+        > position startpos
+        > go wtime 59970 btime 59970 winc 0 binc 0
+        = await turn
+        = wake 100
+    """)
+    talk.alarm()
+    talk.goes("> stop")
+    talk.feed(Close("1-0"))
+    talk.goes("> stop\n> quit\n< bestmove e2e4")
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("bestmove (none)", "= (none)"),
+        ("bestmove 0000", "= 0000"),
+        ("bestmove E7E8Q", "= e7e8q"),
+        ("bestmove e4", "= unreadable bestmove e4"),
+        ("bestmove", "= unreadable bestmove"),
+        ("bestmove e2e4x", "= unreadable bestmove e2e4x"),
+    ],
+)
+def test_answers(line: str, answer: str) -> None:
+    talk = opened()
+    talk.feed(Ask(ChooseMove(0), BLITZ))
+    talk.goes(f"> position startpos\n> go wtime 59970 btime 59970 winc 0 binc 0\n< {line}\n{answer}")
+
+
+@pytest.mark.parametrize(
+    ("options", "variant", "lines", "said"),
+    [
+        (
+            {"options": {"Contempt": 5}},
+            "chess",
+            "< option name Hash type spin default 1 min 1 max 64",
+            "the engine has no option Contempt; its options: Hash",
+        ),
+        ({}, "chess960", "", "the engine has no option UCI_Chess960; its options: none"),
+        (
+            {"hash_mb": 128},
+            "chess",
+            "< option name Hash type spin default 1 min 1 max 64",
+            "Hash = 128 is above the engine's maximum of 64",
+        ),
+        (
+            {"hash_mb": 512},
+            "chess",
+            "< option name Hash type spin default 1 min 1 max 4096",
+            "Hash = 512 MiB is above the memory limit of 256 MiB",
+        ),
+    ],
+)
+def test_engine_that_cannot_play_refuses_with_the_reason(
+    options: dict[str, Any], variant: str, lines: str, said: str
+) -> None:
+    conversation(options, variant).goes(f"> uci\n{lines}\n< uciok\n= refused {said}")
+
+
+def test_wrong_protocol_option_is_named() -> None:
+    with pytest.raises(InputError) as refused:
+        new_protocol("uci", {"hash": 16})
+    assert str(refused.value).startswith("protocol uci: unknown key 'hash'")
+
+
+@settings(deadline=None)
+@given(st.lists(st.binary(max_size=300), max_size=20))
+def test_any_bytes_are_read(pieces: list[bytes]) -> None:
+    for asks in (False, True):
+        protocol = Uci(UciOptions())
+        protocol.feed(Open(0, {}, ("one", "two"), ToldLimits(1, 1, 0)))
+        protocol.feed(Bytes(b"uciok\nreadyok\n", BLITZ))
+        if asks:
+            protocol.feed(Ask(ChooseMove(0), BLITZ))
+        for piece in pieces:
+            protocol.feed(Bytes(piece, BLITZ))
+
+
+def test_flood_of_search_data_is_one_effect_per_read() -> None:
+    protocol = Uci(UciOptions())
+    protocol.feed(Open(0, {}, ("one", "two"), ToldLimits(1, 1, 0)))
+    protocol.feed(Bytes(b"uciok\nreadyok\n", BLITZ))
+    protocol.feed(Ask(ChooseMove(0), BLITZ))
+    effects = protocol.feed(Bytes(b"info depth 1 score cp 5 pv e2e4\ninfo string x\n" * 1000, BLITZ))
+
+    assert sum(isinstance(effect, Search) for effect in effects) == 1
+    assert len(effects) == 101
+
+
+# --- whole games -----------------------------------------------------------------------------------------------------
+
+
+def engine(*, ok: bytes = b"uciok\n", answer: bytes | None = None) -> Agent:
+    """An engine that plays the first legal move, or always writes `answer`."""
+    board = chess.Board()
+
+    def hear(line: str) -> Sequence[Act]:
+        nonlocal board
+        words = line.split()
+        match words[:1]:
+            case ["uci"]:
+                return [Say(b"id name scripted\n" + ok)] if ok else []
+            case ["isready"]:
+                return [Say(b"readyok\n")]
+            case ["position"]:
+                first, _, moves = line.partition(" moves ")
+                board = chess.Board() if words[1] == "startpos" else chess.Board(first.removeprefix("position fen "))
+                for move in moves.split():
+                    board.push_uci(move)
+                return []
+            case ["go"]:
+                move = min(board.legal_moves, key=lambda each: each.uci()).uci()
+                said = f"info depth 1 score cp 10\nbestmove {move}\n".encode() if answer is None else answer
+                return [Say(said)]
+        return []
+
+    return hear
+
+
+def spec(**changes: Any) -> GameSpec:
+    policy = Policy.model_validate(
+        {
+            "name": "test",
+            "game": {"name": "chess", "options": {"max_moves": 40}},
+            "clock": {"turn_ms": 5000, "match_ms": 5000, "tolerance_ms": 0, "start_ms": 3000},
+            "bytes": {"turn_bytes": 65536, "game_bytes": 1 << 20},
+        }
+    )
+    return GameSpec(seats=scripted_seats("uci"), policy=policy, **changes)
+
+
+def test_game_of_two_scripted_engines_is_replayed() -> None:
+    game = ScriptedGame(World(engine(), engine()), spec())
+
+    assert Verdict.DRAW is game.verdict
+    assert game.end.reason == "threefold repetition"
+    assert game.referee.plies[0].search == {"depth": "1", "score": "+0.10"}
+
+
+def test_game_begins_from_a_position_with_black_to_move() -> None:
+    fen = "3r2k1/5ppp/8/8/8/8/5PPP/6K1 b - - 0 1"
+    game = ScriptedGame(World(engine(), engine(answer=b"bestmove d8d1\n")), spec(opening=fen))
+
+    assert (game.verdict, game.winner, game.end.reason) == (Verdict.WIN, 1, "checkmate")
+    assert [ply.seat for ply in game.referee.plies] == [1]
+
+
+@pytest.mark.parametrize(
+    ("bad", "verdict", "reason"),
+    [
+        ({"ok": b""}, Verdict.START_TIME, "was not ready in time: 3000 ms of 3000 ms allowed, tolerance included"),
+        (
+            {"answer": b"info depth 1 nodes 1\n" * 4000},
+            Verdict.OUTPUT,
+            "printed what counts as 512384 bytes, more than the bound of a turn",
+        ),
+        (
+            {"answer": b"bestmove (none)\n"},
+            Verdict.ILLEGAL,
+            "answered (none) instead of one of 20 legal moves",
+        ),
+        ({"answer": b"bestmove e2e5\n"}, Verdict.ILLEGAL, f"'e2e5' is illegal in {chess.STARTING_FEN}"),
+        (
+            {"answer": b"bestmove Nf3\n"},
+            Verdict.UNREADABLE,
+            "'bestmove Nf3' is not a move; write it as in bestmove e2e4 or bestmove e7e8q",
+        ),
+    ],
+)
+def test_hostile_engine_loses_with_the_reason(bad: dict[str, Any], verdict: Verdict, reason: str) -> None:
+    game = ScriptedGame(World(engine(**bad), engine()), spec())
+
+    assert (verdict, 1) == (game.verdict, game.winner)
+    assert reason == game.end.reason
