@@ -116,6 +116,16 @@ def _read_san(words: list[str], *, chess960: bool) -> Start:
     return Start(START, tuple(moves))
 
 
+def uci_moves(board: chess.Board) -> tuple[str, ...]:
+    """Return the moves played, each as in its position: `Board.uci` writes castling by the current position."""
+    replayed = board.root()
+    moves = []
+    for move in board.move_stack:
+        moves.append(replayed.uci(move))
+        replayed.push(move)
+    return tuple(moves)
+
+
 def read_opening(text: str, *, chess960: bool) -> str:
     """Return an opening in the notation of records. Raises InputError."""
     if not text.strip():
@@ -156,4 +166,4 @@ def _read_pgn(text: str, *, chess960: bool) -> Start:
         why = quote(str(game.errors[0]), 150) if game is not None else "no game"
         raise InputError(f"PGN: {why}; remove the game or correct the move")
     board = game.end().board()
-    return Start(board.root().fen(), tuple(board.uci(move) for move in board.move_stack), chess960)
+    return Start(board.root().fen(), uci_moves(board), chess960)

@@ -27,7 +27,7 @@ from judge.games.types import (
     RuleResult,
     Verdict,
 )
-from judge_chess.positions import START, STARTS, Start, read_start
+from judge_chess.positions import START, STARTS, Start, read_start, uci_moves
 
 COLOURS = ("white", "black")
 MAX_SENT_MOVES = 150
@@ -149,6 +149,7 @@ class Chess:
         self.board = start.board()
         self.opening_moves = len(self.board.move_stack)
         self.start = self.board.root().fen()
+        self._moves = list(uci_moves(self.board))
 
     # --- interface for the referee -----------------------------------------------------------------------------------
 
@@ -183,7 +184,7 @@ class Chess:
             for _ in range(len(stack) - since):
                 earlier.pop()
             fen = earlier.fen()
-        moves = tuple(board.uci(move) for move in stack[since:])
+        moves = tuple(self._moves[since:])
         return ChooseMove(
             int(not board.turn), fen, moves, board.turn, self.start, len(stack), is_chess960=self.is_chess960
         )
@@ -239,6 +240,7 @@ class Chess:
             return ()
         uci, san = board.uci(move), board.san(move)
         board.push(move)
+        self._moves.append(uci)
         self._scores.append(decision.score_cp)
         self._end = self._natural_end() or self._adjudicated()
         return (Moved(None, seat, uci, san),)

@@ -110,6 +110,13 @@ def test_chess960_draws_its_start_and_castles_as_king_takes_rook() -> None:
     assert asked(game).moves[-1] == "e1h1"
 
 
+def test_rook_move_over_the_kings_later_squares_is_not_sent_as_castling() -> None:
+    moves = "e1h1 d8c8 g2f1 c8d8 f1e1"
+    game = play(game_of("3k4/8/8/8/8/8/6K1/4R3 w - - 0 1"), moves)
+
+    assert tuple(moves.split()) == asked(game).moves
+
+
 def test_long_games_are_sent_from_a_later_position() -> None:
     game = game_of(threefold=False, fifty_moves=False)
     for _ in range(3):
