@@ -125,7 +125,7 @@ class GameEntry(GameRules):
         """Return the contest managers for import, export and comparison, by name."""
         return {}
 
-    def pgn(self, file: RecordFile, event: str, round_name: str) -> bytes | None:  # noqa: ARG002 optional
+    def write_pgn(self, file: RecordFile, event: str, round_name: str) -> bytes | None:  # noqa: ARG002 optional
         """Return the game for an export's PGN, with its tags Event and Round; None: only names and result."""
         return None
 

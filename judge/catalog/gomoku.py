@@ -240,7 +240,7 @@ class GomokuEntry(GameEntry):
             )
         }
 
-    def pgn(self, file: RecordFile, event: str, round_name: str) -> bytes:
+    def write_pgn(self, file: RecordFile, event: str, round_name: str) -> bytes:
         """The stones."""
         from judge.records.gomoku.pgn import write_pgn
         from judge.records.gomoku.replay import five_of

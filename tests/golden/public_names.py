@@ -29,6 +29,7 @@ MODULES = (
     "judge.protocols.types",
     "judge.records.formats",
     "judge.records.managers",
+    "judge.records.replays",
     "judge.records.steps",
     "judge.records.views",
     "judge.testing",

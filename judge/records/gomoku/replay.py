@@ -3,23 +3,19 @@ stones that are never placed.
 """
 
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
 from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
-from judge.base.errors import InputError
 from judge.games.gomoku import Gomoku
 from judge.games.gomoku.options import GomokuOptions
 from judge.games.types import Verdict
 from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
+from judge.records.replays import replay_record
 from judge.records.steps import Stepped
 from judge.referee.make_record import winner_of
-from judge.referee.replay import ReplayWire, replaying
-from judge.referee.setup import build_replay
 from judge.referee.side import Ply
 from judge.referee.spec import GameRecord, RecordFile
-from judge.referee.transcript import unseal
 
 
 class LaidPly(NamedTuple):
@@ -34,23 +30,10 @@ def replay_gomoku(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
 
     Raises InputError for another game, or a contradiction to the rules.
     """
-    with replaying():
-        return _replay(file)
-
-
-def _replay(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
     laid_before: list[int] = []
-    referee = build_replay(
-        file.record, ReplayWire(unseal(file.transcript)), lambda _ply: laid_before.append(len(game.stones))
-    )
-    if not isinstance(referee.game, Gomoku):
-        raise InputError(f"a record of {file.record.spec.policy.game.name}, not of five in a row")
-    game = referee.game
-    # It may end anywhere.
-    with suppress(InputError) if file.record.verdict is Verdict.VOID else nullcontext():
-        referee.play()
+    game, plies = replay_record(file, Gomoku, "five in a row", lambda game: laid_before.append(len(game.stones)))
     spans = pairwise([*laid_before, len(game.stones)])
-    return game, [LaidPly(ply, range(*span)) for ply, span in zip(referee.plies, spans, strict=True)]
+    return game, [LaidPly(each.ply, range(*span)) for each, span in zip(plies, spans, strict=True)]
 
 
 def five_of(file: RecordFile) -> FiveRecord:

@@ -5,7 +5,6 @@ Comments have the remaining time `[%clk]`, the time spent `[%emt]` and the score
 
 import io
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 
 import chess
@@ -15,13 +14,10 @@ import chess.pgn
 from judge.base.errors import InputError
 from judge.base.text import one_line, quote
 from judge.games.types import Verdict
+from judge.records.replays import replay_record
 from judge.records.steps import ReplayStep, Stepped
-from judge.records.text_files import decode_file, head_of
 from judge.records.views import BoardView
-from judge.referee.replay import ReplayWire, replaying
-from judge.referee.setup import build_replay
 from judge.referee.spec import RecordFile
-from judge.referee.transcript import unseal
 from judge_chess.rules import Chess
 
 MAX_GAMES = 100_000
@@ -61,23 +57,12 @@ class PgnGame:
 def pgn_of_record(file: RecordFile, event: str = "", round_name: str = "") -> PgnGame:
     """Replay a record. Raises InputError for another game or a contradiction to the rules."""
     record = file.record
-    left_ms: list[int | None] = []
-    with replaying():
-        referee = build_replay(record, ReplayWire(unseal(file.transcript)), lambda ply: left_ms.append(_left(ply.seat)))
-
-        def _left(seat: int) -> int | None:
-            left = referee.sides[seat].clock.left_ns()
-            return None if left is None else max(0, left // 1_000_000)
-
-        if not isinstance(referee.game, Chess):
-            raise InputError(f"a record of {record.spec.policy.game.name}, not of chess")
-        with suppress(InputError) if record.verdict is Verdict.VOID else nullcontext():
-            referee.play()
-    game = referee.game
+    game, plies = replay_record(file, Chess, "chess")
     opening, played = game.board.move_stack[: game.opening_moves], game.board.move_stack[game.opening_moves :]
     # The last ply of a game that ends by a fault has no move.
     moves = [PgnMove(move) for move in opening]
-    for ply, left, move in zip(referee.plies, left_ms, played, strict=False):
+    for (ply, left_ms), move in zip(plies, played, strict=False):
+        left = None if left_ms is None else max(0, left_ms)
         moves.append(PgnMove(move, ply.charged_ns / 1e6, left, *_figures(ply.search, is_white=ply.seat == 0)))
     is_counted = record.verdict is not Verdict.VOID
     tags = {
@@ -140,16 +125,24 @@ def looks_like_pgn(data: bytes) -> bool:
 
     GomocupJudge writes `1. d4 d5` in games of five in a row.
     """
-    head = head_of(data)
+    head = _decode(data)
     if not head.lstrip().startswith("["):
         return False
     game = chess.pgn.read_game(io.StringIO(head))
     return game is not None and not game.errors and "Board" not in game.headers and game.end().ply() - game.ply() > 2
 
 
+def _decode(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        # The encoding of the PGN standard; a head of a file may also end within a character.
+        return data.decode("latin-1")
+
+
 def read_pgn(data: bytes, source: str) -> Sequence[PgnGame]:
     """Read the games of a file. Raises InputError naming the game and the illegal move."""
-    stream = io.StringIO(decode_file(data, source))
+    stream = io.StringIO(_decode(data))
     games: list[PgnGame] = []
     while (game := chess.pgn.read_game(stream)) is not None:
         if game.errors:

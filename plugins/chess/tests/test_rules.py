@@ -1,5 +1,6 @@
 """The rules: ends, draws, options and hostile answers. Sources: FIDE Laws of Chess, 5 and 9."""
 
+import random
 from typing import Any
 
 import chess
@@ -115,6 +116,19 @@ def test_rook_move_over_the_kings_later_squares_is_not_sent_as_castling() -> Non
     game = play(game_of("3k4/8/8/8/8/8/6K1/4R3 w - - 0 1"), moves)
 
     assert tuple(moves.split()) == asked(game).moves
+
+
+@pytest.mark.parametrize("variant", ["chess", "chess960"])
+def test_requests_of_random_games_lead_to_the_same_position(variant: str) -> None:
+    chance = random.Random(7)
+    for _ in range(15):
+        game = game_of(variant=variant, threefold=False, fifty_moves=False)
+        if variant == "chess960":
+            game.apply(decided(Drawn(chance.randrange(960))))
+        while game.end is None and len(game.board.move_stack) < 2 * MAX_SENT_MOVES:
+            request = asked(game)
+            assert game.board.fen() == request.board().fen()
+            game.apply(decided(Move(game.board.uci(chance.choice(list(game.board.legal_moves))))))
 
 
 def test_long_games_are_sent_from_a_later_position() -> None:
