@@ -125,13 +125,18 @@ class GameEntry(GameRules):
         """Return the contest managers for import, export and comparison, by name."""
         return {}
 
-    def write_pgn(self, file: RecordFile, event: str, round_name: str) -> bytes | None:  # noqa: ARG002 optional
-        """Return the game for an export's PGN, with its tags Event and Round; None: only names and result."""
-        return None
+    def write_pgn(
+        self,
+        file: RecordFile,  # noqa: ARG002 optional
+        event: str,  # noqa: ARG002
+        round_name: str,  # noqa: ARG002
+        replay: Stepped | None = None,  # noqa: ARG002
+    ) -> bytes | None:
+        """Return the game for an export's PGN, with its tags Event and Round; None: only names and result.
 
-    def pgn_of_steps(self, file: RecordFile, replay: Stepped) -> "FiveRecord | None":  # noqa: ARG002 optional
-        """Like `pgn`, for a record that was already replayed without a problem; need not have times."""
-        return self.pgn(file)
+        `replay` are its steps, if they are known; they save a second replay.
+        """
+        return None
 
     def read_log(self, data: bytes, source: str) -> Stepped:  # noqa: ARG002 optional
         """Read a file in one of `formats`. Raises InputError with `source` and the line."""

@@ -240,18 +240,13 @@ class GomokuEntry(GameEntry):
             )
         }
 
-    def write_pgn(self, file: RecordFile, event: str, round_name: str) -> bytes:
+    def write_pgn(self, file: RecordFile, event: str, round_name: str, replay: Stepped | None = None) -> bytes:
         """The stones."""
         from judge.records.gomoku.pgn import write_pgn
-        from judge.records.gomoku.replay import five_of
+        from judge.records.gomoku.replay import five_of, five_of_steps
 
-        return write_pgn(replace(five_of(file), event=event, round=round_name))
-
-    def pgn_of_steps(self, file: RecordFile, replay: Stepped) -> "FiveRecord | None":
-        """The stones."""
-        from judge.records.gomoku.replay import five_of_steps
-
-        return five_of_steps(file.record, replay)
+        five = five_of(file) if replay is None or replay.problem else five_of_steps(file.record, replay)
+        return write_pgn(replace(five, event=event, round=round_name))
 
     def read_log(self, data: bytes, source: str) -> Stepped:
         """The first game of a file."""

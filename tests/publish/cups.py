@@ -10,13 +10,12 @@ from typing import Any, Self
 
 from judge.agents.agents import program_digest
 from judge.base.errors import InputError
-from judge.catalog.entry import Opening
 from judge.contest.attempts import outcome_and_record
 from judge.contest.contest import Contest, frozen
 from judge.contest.plan import load_plan
 from judge.contest.witnesses import Witnesses
 from judge.games.gomoku.requests import Square
-from judge.games.types import Verdict
+from judge.games.types import Opening, Verdict
 from judge.protocols import protocol_entry
 from judge.referee.make_record import plies_of
 from judge.referee.referee import Referee

@@ -49,7 +49,13 @@ class ChessEntry(GameEntry):
         pgn = FileFormat(".pgn", write_pgn, read_pgn, looks_like_pgn, holds_many=True, is_export=True)
         return FileFormats(pgn_of_record, {"pgn": pgn})
 
-    def write_pgn(self, file: RecordFile, event: str, round_name: str) -> bytes:
+    def write_pgn(
+        self,
+        file: RecordFile,
+        event: str,
+        round_name: str,
+        replay: Stepped | None = None,  # noqa: ARG002 the clock times are not in it
+    ) -> bytes:
         """The game with clock times and scores."""
         return write_pgn(pgn_of_record(file, event, round_name))
 
