@@ -1,6 +1,6 @@
 """`judge stats --records`: rating lists from the records of many years."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +10,36 @@ from rich.text import Text
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.publish.league_records import LeagueRecords
+from judge.publish.load import load_any
 from judge.publish.tables import write_csv
 from judge.statistics.rating_lists import ListRow, rating_list
 from judge.terminal.output import note, print_json
 from judge.terminal.tables import make_table
 
 _COLUMNS = (
-    "version", "shown", "rank", "elo", "plus", "minus", "games", "score", "opponents", "draws", "active",
+    "version", "shown", "rank", "elo", "plus", "minus", "games", "score", "opponents", "draws", "active", "first_year",
+    "last_year",
 )  # fmt: skip
 
 
-def print_rating_list(directory: Path, name: str, csv_file: Path | None, *, force: bool, as_json: bool) -> None:
-    """Print the list `name`, and write it to `csv_file`. Warnings about the records go to stderr."""
+def print_rating_list(
+    directory: Path, name: str, added: Iterable[str], csv_file: Path | None, *, force: bool, as_json: bool
+) -> None:
+    """Print the list `name`, and write it to `csv_file`. `added` are contests, LEAGUE=CONTEST.
+
+    Warnings about the records go to stderr.
+    """
     if csv_file is not None and csv_file.exists() and not force:
         raise InputError(f"{csv_file}: exists; --force overwrites it")
     read = LeagueRecords(directory)
-    rows = rating_list(read.records, read.names, read.rule(name))
+    rule = read.rule(name)
+    for word in added:
+        league, equals, contest = word.partition("=")
+        if not equals:
+            raise InputError(f"--add {printable(word, 60)}: write YEAR_LEAGUE=CONTEST, such as 2027_c=cup")
+        loaded = load_any(Path(contest))
+        read.add(league, contest, loaded.counted)
+    rows = rating_list(read.records, read.names, rule)
     if not rows:
         raise InputError(f"{directory}: the list {name} has no games; add records of its leagues")
     for warning in read.warnings:
@@ -46,7 +60,7 @@ def print_rating_list(directory: Path, name: str, csv_file: Path | None, *, forc
 def _document(row: ListRow) -> dict[str, Any]:
     values = (
         row.version, row.shown, row.rank, row.elo, row.plus, row.minus, row.games, row.score, row.opponents, row.draws,
-        row.is_active,
+        row.is_active, row.first_year, row.last_year,
     )  # fmt: skip
     return dict(zip(_COLUMNS, values, strict=True))
 

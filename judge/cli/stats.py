@@ -55,6 +55,10 @@ def stats(
     list_name: Annotated[
         str | None, typer.Option("--list", metavar="NAME", help="The list of DIR/names/rules.csv to print.")
     ] = None,
+    add: Annotated[
+        list[str] | None,
+        typer.Option(metavar="YEAR_LEAGUE=CONTEST", help="Add a contest or an export to the records. Repeatable."),
+    ] = None,
     csv_file: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Also write the list to FILE as CSV.")
     ] = None,
@@ -71,10 +75,10 @@ def stats(
             raise InputError("--records rates a directory of results: leave out CONTEST, --anchor and --against")
         if list_name is None:
             raise InputError(f"--list: missing; name a list of {records / 'names/rules.csv'}")
-        print_rating_list(records, list_name, csv_file, force=force, as_json=as_json)
+        print_rating_list(records, list_name, add or [], csv_file, force=force, as_json=as_json)
         return
-    if list_name is not None or csv_file is not None or force:
-        raise InputError("--list, --csv and --force are for --records DIR: add it")
+    if list_name is not None or csv_file is not None or add or force:
+        raise InputError("--list, --add, --csv and --force are for --records DIR: add it")
     if not contests:
         raise InputError("CONTEST: missing; name contests or exports, or a directory of results with --records")
     loaded = [load_any(path) for path in contests]

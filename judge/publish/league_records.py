@@ -17,7 +17,8 @@ from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.text import is_printable, printable, quote
 from judge.base.toml_files import decode_text
-from judge.statistics.rating_lists import LeagueRecord, ListRule, NameTables, RecordLine, family
+from judge.contest_games import GameResult
+from judge.statistics.rating_lists import LeagueRecord, ListRule, NameTables, RecordLine, family, record_lines
 
 MAX_RECORDS = 2000
 MAX_RECORD_BYTES = 4 << 20
@@ -54,6 +55,7 @@ class LeagueRecords:
         self._directory = directory
         self._blacklist_places: dict[tuple[str, str], str] = {}
         self.names = self._read_names()
+        self._suffixes = {suffix for rule in self.names.rules for suffix in rule.suffixes}
         self._families = {family(version) for version in (*self.names.nicknames.values(), *self.names.shown)}
         self.records = self._read_records()
 
@@ -65,12 +67,31 @@ class LeagueRecords:
         known = ", ".join(printable(rule.name, _MAX_NAME) for rule in self.names.rules)
         raise InputError(f"--list {printable(name, _MAX_NAME)}: no such list in names/rules.csv; choose among {known}")
 
+    def add(self, league: str, name: str, results: Sequence[GameResult]) -> None:
+        """Add the contest `name` as the record `league`. Raises InputError if it cannot be a record."""
+        place = f"--add {printable(league, _MAX_NAME)}={printable(name, _MAX_NAME)}"
+        found = _RECORD_NAME.fullmatch(f"{league}.txt")
+        if found is None or found[2] not in self._suffixes:
+            known = ", ".join(sorted(self._suffixes))
+            raise InputError(f"{place}: write YEAR_LEAGUE=CONTEST, such as 2027_c=cup; the leagues are {known}")
+        if any(record.league == league for record in self.records):
+            raise InputError(f"{place}: there is already a record of this year and league; choose another one")
+        lines = record_lines(results)
+        if not lines:
+            raise InputError(f"{place}: this contest has no results")
+        agents = {agent for game in results for agent in game.agents}
+        if len({agent.upper() for agent in agents}) < len(agents):
+            raise InputError(f"{place}: two agents have names that differ only in upper and lower case")
+        record = LeagueRecord(int(found[1]), found[2], lines)
+        self.records = sorted([*self.records, record], key=lambda each: (each.year, each.suffix))
+        for unknown in self._unknown_names(record):
+            self.warnings.append(f"{place}: unknown name {unknown}; {_ADD_NAME}")
+
     # --- records -----------------------------------------------------------------------------------------------------
 
     def _read_records(self) -> list[LeagueRecord]:
         folder = self._directory / "records"
         records, lines = [], 0
-        suffixes = {suffix for rule in self.names.rules for suffix in rule.suffixes}
         for path in _listed(folder):
             found = _RECORD_NAME.fullmatch(path.name)
             if found is None:
@@ -79,7 +100,7 @@ class LeagueRecords:
             record = LeagueRecord(int(found[1]), found[2], _record_lines(path))
             if not record.lines:
                 raise InputError(f"{path}: it has no results; {_FORM}, or remove the file")
-            if record.suffix not in suffixes:
+            if record.suffix not in self._suffixes:
                 self.warnings.append(f"{path}: no list of names/rules.csv has the league {record.suffix!r}")
             lines += len(record.lines)
             if lines > MAX_LINES:
@@ -94,18 +115,18 @@ class LeagueRecords:
     def _faults(self, path: Path, record: LeagueRecord) -> Iterator[str]:
         """Inconsistencies that allow a rating."""
         yield from _missing_pairs(path, record)
-        kept = self.names.kept(record)
-        yield from _extra_games(path, kept)
+        yield from _extra_games(path, self.names.kept(record))
+        for name, number in self._unknown_names(record).items():
+            yield f"{path}, line {number}: unknown name {name}; correct it, or {_ADD_NAME}"
+
+    def _unknown_names(self, record: LeagueRecord) -> Mapping[str, int]:
+        """Names of families that no table has, with their first lines."""
         unknown: dict[str, int] = {}
-        for line in kept:
+        for line in self.names.kept(record):
             for name in (line.first, line.second):
                 if family(self.names.version(name, record.year)) not in self._families:
                     unknown.setdefault(name, line.number)
-        for name, number in unknown.items():
-            yield (
-                f"{path}, line {number}: unknown name {name}; correct it, or add it to names/nickname.csv or "
-                "names/displayname.csv"
-            )
+        return unknown
 
     def _check_blacklist(self, records: Sequence[LeagueRecord]) -> None:
         names = {
@@ -164,6 +185,7 @@ class LeagueRecords:
             raise InputError(f"{path}, line {reader.line_num + 1}: {error}") from None
 
 
+_ADD_NAME = "add it to names/nickname.csv or names/displayname.csv"
 _LAYOUT = "give a directory with records/ and names/"
 
 

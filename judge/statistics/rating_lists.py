@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from judge.contest_games import GameResult
 from judge.statistics.bayeselo import PairResult, bayes_ratings, half_up, summed
 
 ACTIVE_YEARS = 5
@@ -27,6 +28,8 @@ class RecordLine(NamedTuple):
     second: str
     wins: int
     losses: int
+    draws: int | None = None
+    """Known for contests only."""
 
     @property
     def decided(self) -> int:
@@ -108,6 +111,8 @@ class ListRow:
     """Mean rating of the opponents, weighted by games."""
     draws: int
     is_active: bool
+    first_year: int
+    last_year: int
 
 
 def family(version: str) -> str:
@@ -128,13 +133,34 @@ def rating_list(records: Sequence[LeagueRecord], names: NameTables, rule: ListRu
     return _shifted(rows, bias + rule.extra_bias)
 
 
+def record_lines(results: Iterable[GameResult]) -> list[RecordLine]:
+    """Return the pairs of a contest; names are upper-case. A game that both lost is ignored."""
+    pairs = summed(
+        PairResult(
+            game.first.upper(),
+            game.second.upper(),
+            int(game.winner == game.first),
+            int(game.is_draw),
+            int(game.winner == game.second),
+        )
+        for game in results
+    )
+    return [
+        RecordLine(number, pair.first, pair.second, pair.wins, pair.losses, pair.draws)
+        for number, pair in enumerate(pairs, 1)
+        if any(pair[2:])
+    ]
+
+
 def _anchored_list(records: Iterable[LeagueRecord], names: NameTables, rule: ListRule) -> list[ListRow]:
     chosen = [record for record in records if record.suffix in rule.suffixes]
     results: list[PairResult] = []
+    first_year: dict[str, int] = {}
     last_year: dict[str, int] = {}
     for record in chosen:
         lines = names.kept(record)
         versions = {name: names.version(name, record.year) for line in lines for name in (line.first, line.second)}
+        first_year = dict.fromkeys(versions.values(), record.year) | first_year
         last_year |= dict.fromkeys(versions.values(), record.year)
         results += _results(lines, versions)
     since = max((record.year for record in chosen), default=0) - ACTIVE_YEARS
@@ -161,6 +187,8 @@ def _anchored_list(records: Iterable[LeagueRecord], names: NameTables, rule: Lis
                 opponents=half_up(rating.opponents),
                 draws=rating.draw_percent,
                 is_active=is_active,
+                first_year=first_year[version],
+                last_year=last_year[version],
             )
         )
     by_version = {row.version: row for row in rows}
@@ -174,9 +202,15 @@ def _results(lines: Sequence[RecordLine], players: Mapping[str, str]) -> list[Pa
     """The line with most decided games shows the number of games of a pairing."""
     games = max((line.decided for line in lines), default=0)
     return [
-        PairResult(players[line.first], players[line.second], line.wins, games - line.decided, line.losses)
+        PairResult(
+            players[line.first],
+            players[line.second],
+            line.wins,
+            games - line.decided if line.draws is None else line.draws,
+            line.losses,
+        )
         for line in lines
-        if line.decided
+        if line.decided or line.draws
     ]
 
 

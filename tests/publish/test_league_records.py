@@ -2,15 +2,22 @@
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from judge.base.errors import InputError
 from judge.cli import app
 from judge.publish.league_records import MAX_RECORD_LINES, LeagueRecords
+from judge.publish.load import load_store
+from judge.statistics.rating_lists import rating_list
+from tests.publish.cups import Cup
+from tests.publish.public import Public
 from tests.statistics.cup_records import CARO_2026, data
 from tests.statistics.cup_records import rows as csv_rows
 
@@ -79,6 +86,8 @@ def test_list_of_a_league_is_anchored_and_has_all_columns(records: Path) -> None
         "opponents": 1740,
         "draws": 12,
         "active": True,
+        "first_year": 2026,
+        "last_year": 2026,
     } == found["rows"][2]
 
 
@@ -106,12 +115,47 @@ def test_published_lists_are_equal_in_every_cell(name: str) -> None:
     published = csv_rows(data() / "tables" / f"{name}.csv")
     assert len(published) == len(found["rows"])
     for expected, row in zip(published, found["rows"], strict=True):
-        texts = {key: "" if value is None else str(value) for key, value in row.items() if key != "active"}
+        texts = {
+            key: "" if value is None else str(value) for key, value in row.items() if key in expected or key in columns
+        }
         assert {key: expected[columns.get(key, key)] for key in texts} == texts
     (one, other) = (warning for warning in found["warnings"] if "wrong opponents" in warning)
     assert "records/2024_2.txt, after line 1: 38 pairs are missing" in one
     assert "records/2026_f.txt, after line 891: 33 pairs are missing" in other
     assert 4 == len(found["warnings"])
+
+
+def test_contest_and_its_export_join_the_records(records: Path, cup: Cup, exported: Public) -> None:
+    """Its agents are new versions; the best of them is as good as in the contest."""
+    (records / "names/nickname.csv").write_text("name,family,version\nANNA,JAX,2027\n")
+    before = document(records, "--list", "all")["rows"]
+    found = document(records, "--list", "all", "--add", f"2027_f={cup.folder}")
+
+    assert found == {
+        **document(records, "--list", "all", "--add", f"2027_f={exported.directory}"),
+        "warnings": found["warnings"],
+    }
+    versions = {row["version"] for row in found["rows"]} - {row["version"] for row in before}
+    assert {"JAX 2027", "BERT", "-CARL", "DORA"} <= versions
+    anna = next(row for row in found["rows"] if row["version"] == "JAX 2027")
+    assert (2027, 2027, True) == (anna["first_year"], anna["last_year"], anna["active"])
+    line = next(line for line in load_store(cup.contest).table.lines if line.agent == "anna")
+    assert (line.done.games, round(100 * line.done.score / line.done.games)) == (anna["games"], anna["score"])
+    assert "unknown name BERT; add it to names/nickname.csv or names/displayname.csv" in "".join(found["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("word", "problem"),
+    [
+        ("2027_c", "--add 2027_c: write YEAR_LEAGUE=CONTEST, such as 2027_c=cup"),
+        ("2027_x={cup}", "the leagues are c, f"),
+        ("c={cup}", "write YEAR_LEAGUE=CONTEST"),
+        ("2026_c={cup}", "there is already a record of this year and league; choose another one"),
+    ],
+)
+def test_contest_that_cannot_be_a_record_is_refused(word: str, problem: str, records: Path, cup: Cup) -> None:
+    with pytest.raises(InputError, match=problem):
+        stats(records, "--list", "all", "--add", word.format(cup=cup.folder))
 
 
 # --- refused ---------------------------------------------------------------------------------------------------------
@@ -206,7 +250,7 @@ def test_wrong_words_are_refused(words: tuple[str, ...], problem: str, records: 
 
 
 def test_options_of_lists_need_records() -> None:
-    with pytest.raises(InputError, match="--list, --csv and --force are for --records DIR: add it"):
+    with pytest.raises(InputError, match="--list, --add, --csv and --force are for --records DIR: add it"):
         CliRunner().invoke(app, ["stats", "cup", "--list", "caro"], catch_exceptions=False)
 
 
@@ -216,6 +260,23 @@ def test_list_without_games_is_refused(records: Path) -> None:
 
     with pytest.raises(InputError, match="the list caro has no games; add records of its leagues"):
         stats(records, "--list", "caro")
+
+
+@given(drawn=st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+def test_any_bytes_are_read_or_refused(records: Path, drawn: st.DataObject) -> None:
+    """Bytes are put into a record and into a table at any place."""
+    at = drawn.draw(st.integers(0, len(CARO_2026)))
+    added = drawn.draw(st.binary(max_size=8) | st.sampled_from([b"\n", b"\r", b"\t", b" - ", b": 1 : 2\n", b'"', b","]))
+    write(records, CARO_2026[:at].encode() + added + CARO_2026[at:].encode())
+    table = TABLES["rules"].encode()
+    at = drawn.draw(st.integers(0, len(table)))
+    (records / "names/rules.csv").write_bytes(table[:at] + drawn.draw(st.binary(max_size=3)) + table[at:])
+
+    with suppress(InputError):
+        read = LeagueRecords(records)
+        for rule in read.names.rules:
+            rating_list(read.records, read.names, rule)
 
 
 # --- warnings --------------------------------------------------------------------------------------------------------

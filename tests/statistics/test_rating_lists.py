@@ -5,7 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from judge.statistics.rating_lists import LeagueRecord, ListRow, ListRule, NameTables, RecordLine, rating_list
+from judge.contest_games import GameResult
+from judge.games.types import Verdict
+from judge.statistics.rating_lists import (
+    LeagueRecord,
+    ListRow,
+    ListRule,
+    NameTables,
+    RecordLine,
+    rating_list,
+    record_lines,
+)
 
 NAMES = NameTables(
     nicknames={"OLD.GUARD": "GUARD 1999", "OLD.GUARD2024": "GUARD 2024", "LONE": "LONE"},
@@ -125,3 +135,28 @@ def test_order_of_lines_and_files_has_no_effect() -> None:
     backwards = [replace(each, lines=each.lines[::-1]) for each in records]
 
     assert rows(records) == rows(backwards)
+
+
+def test_games_of_a_contest_become_lines_with_known_draws() -> None:
+    both_lost = GameResult("ada26", "Cleo7", None, Verdict.ILLEGAL)
+    games = [
+        GameResult("ada26", "Cleo7", "ada26", Verdict.WIN),
+        GameResult("Cleo7", "ada26", "ada26", Verdict.CRASH),
+        GameResult("Cleo7", "ada26", None, Verdict.DRAW),
+        both_lost,
+        GameResult("Cleo7", "bert", None, Verdict.DRAW),
+    ]
+
+    lines = record_lines(games)
+    assert [RecordLine(1, "ADA26", "CLEO7", 2, 0, 1), RecordLine(2, "BERT", "CLEO7", 0, 0, 1)] == lines
+    assert [] == record_lines([both_lost])
+    found = rows([LeagueRecord(2027, "a", lines)])
+    assert {"ADA 2026": (3, 33), "BERT": (1, 100), "CLEO 7": (4, 50)} == {
+        version: (row.games, row.draws) for version, row in found.items()
+    }
+
+
+def test_years_of_a_version_are_those_of_its_records() -> None:
+    records = [record(year, "a", "ADA26 8 CLEO7 2") for year in (2026, 2027)]
+
+    assert (2026, 2027) == (rows(records)["ADA 2026"].first_year, rows(records)["CLEO 7"].last_year)
