@@ -50,7 +50,7 @@ class LeagueRecords:
     """Records in order of year and league, their tables of names, and warnings with file and line."""
 
     def __init__(self, directory: Path) -> None:
-        """Read everything. Raises InputError for a file that cannot be used."""
+        """Read everything. Raises InputError for invalid files."""
         self.warnings: list[str] = []
         self._directory = directory
         self._blacklist_places: dict[tuple[str, str], str] = {}
@@ -113,7 +113,6 @@ class LeagueRecords:
         return records
 
     def _faults(self, path: Path, record: LeagueRecord) -> Iterator[str]:
-        """Inconsistencies that allow a rating."""
         yield from _missing_pairs(path, record)
         yield from _extra_games(path, self.names.kept(record))
         for name, number in self._unknown_names(record).items():
@@ -162,7 +161,7 @@ class LeagueRecords:
         return NameTables(nicknames, shown, frozenset(self._blacklist_places), anchors, list(rules.values()))
 
     def _rows(self, table: str) -> Iterator[tuple[str, Mapping[str, str]]]:
-        """Place and cells of each row."""
+        """Rows with their places."""
         path, columns = self._directory / "names" / f"{table}.csv", _COLUMNS[table]
         text = decode_text(path, read_bounded(path, MAX_TABLE_BYTES, _LAYOUT, links=True), "tables of names are CSV")
         reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
@@ -190,7 +189,6 @@ _LAYOUT = "give a directory with records/ and names/"
 
 
 def _listed(folder: Path) -> list[Path]:
-    """Files of a folder by name; hidden ones are ignored."""
     try:
         found = list(islice(folder.iterdir(), MAX_RECORDS + 1))
     except OSError as error:
@@ -306,7 +304,7 @@ def _ordinal(number: int) -> str:
 
 
 def _extra_games(path: Path, lines: Sequence[RecordLine]) -> Iterator[str]:
-    """Most pairs have no draw, so the most frequent number of decided games is that of a pairing."""
+    """Most pairs have no draw, so the most frequent sum is the games of a pairing."""
     counts = Counter(line.decided for line in lines if line.decided)
     if not counts:
         return
