@@ -95,6 +95,7 @@ AgentName = Annotated[
 ]
 
 
+@router.get("/health/ready", responses=error_responses(429, 503), tags=["public"])
 @router.get("/health", responses=error_responses(429, 503), tags=["public"])
 def health(state: State) -> Health:
     """Check that the service and its store answer, and that submissions are processed."""

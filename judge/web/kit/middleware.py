@@ -1,15 +1,17 @@
 """Limits rate and time of requests, and adds security headers, per part of a service.
 
-Requests to a part with time limits are logged without query and headers, which may contain a token.
+Requests to a part with time limits are logged without query and headers, which may contain a token. Each answer has an
+`X-Request-Id`, which all events of its request in the log have too.
 """
 
 import asyncio
+import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from judge.base.logs import get_logger
+from judge.base.logs import bound, get_logger
 from judge.site.pages import AUTHOR_POLICY, LIVE_POLICY
 from judge.submissions.intake import IntakePolicy
 from judge.web.kit.answers import problem
@@ -136,34 +138,37 @@ class Middleware:
         part = self._parts.get(words[0]) or self._parts.get("/".join(words[:2])) or self._rest
         began = time.monotonic()
         answered: list[int] = []
+        request_id = secrets.token_hex(8)
+        own = (b"x-request-id", request_id.encode())
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 answered.append(message["status"])
                 self._observe(part.name, time.monotonic() - began, message["status"])
-                message = {**message, "headers": [*message.get("headers", []), *self._headers[part.name]]}
+                message = {**message, "headers": [*message.get("headers", []), *self._headers[part.name], own]}
             await send(message)
 
-        try:
-            wait_s = self._addresses[part.name].spend(address_key((scope.get("client") or ("",))[0]))
-            if wait_s:
-                refusal = problem(429, "too many requests from your address", {"retry-after": str(wait_s)})
-                await refusal(scope, receive, send_with_headers)
-            elif part.limits is None:
-                await self._app(scope, receive, send_with_headers)
-            else:
-                await self._answer(part.limits, scope, receive, send_with_headers, answered)
-        finally:
-            if part.limits is not None:
-                log.info(
-                    "request",
-                    method=scope["method"][:16],
-                    route=getattr(scope.get("route"), "path", None),
-                    status=answered[0] if answered else None,
-                    ms=round((time.monotonic() - began) * 1000, 1),
-                    address=(scope.get("client") or ("",))[0],
-                    author=scope.get("state", {}).get("author"),
-                )
+        with bound(request=request_id):
+            try:
+                wait_s = self._addresses[part.name].spend(address_key((scope.get("client") or ("",))[0]))
+                if wait_s:
+                    refusal = problem(429, "too many requests from your address", {"retry-after": str(wait_s)})
+                    await refusal(scope, receive, send_with_headers)
+                elif part.limits is None:
+                    await self._app(scope, receive, send_with_headers)
+                else:
+                    await self._answer(part.limits, scope, receive, send_with_headers, answered)
+            finally:
+                if part.limits is not None:
+                    log.info(
+                        "request",
+                        method=scope["method"][:16],
+                        route=getattr(scope.get("route"), "path", None),
+                        status=answered[0] if answered else None,
+                        ms=round((time.monotonic() - began) * 1000, 1),
+                        address=(scope.get("client") or ("",))[0],
+                        author=scope.get("state", {}).get("author"),
+                    )
 
     async def _answer(
         self, limits: IntakePolicy, scope: Scope, receive: Receive, send: Send, answered: list[int]

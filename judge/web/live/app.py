@@ -161,6 +161,8 @@ event_router = APIRouter()
 page_router = APIRouter(route_class=route_with_errors(_failed, InputError, HostError))
 """Last: it matches any address."""
 
+alive_router = APIRouter()
+
 health_router = APIRouter()
 """For a service without an intake, whose health check is more thorough."""
 
@@ -174,6 +176,13 @@ async def site_of(request: Request) -> Site:
 Shown = Annotated[Site, Depends(site_of)]
 
 
+@alive_router.get("/health/live", tags=["public"])
+async def alive() -> dict[str, bool]:
+    """Check that the process answers, without its store."""
+    return {"ok": True}
+
+
+@health_router.get("/health/ready", tags=["public"])
 @health_router.get("/health", tags=["public"])
 def health(site: Shown) -> dict[str, bool]:
     """Check that the service and its store answer."""

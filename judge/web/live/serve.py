@@ -22,7 +22,7 @@ from judge.web.kit.clients import ClientLimits
 from judge.web.kit.connections import uvicorn_options
 from judge.web.kit.errors import new_app
 from judge.web.kit.middleware import OWN_HEADERS, PUBLIC_HEADERS, Middleware, Part
-from judge.web.live.app import ABOUT, BegunContest, Site, event_router, health_router, page_router
+from judge.web.live.app import ABOUT, BegunContest, Site, alive_router, event_router, health_router, page_router
 from judge.web.live.hub import Hub
 from judge.web.live.metrics import Metrics, StoreNumbers, served_metrics
 from judge.web.live.pages import LivePages
@@ -135,6 +135,7 @@ def create_app(
     app = new_app("judge live", about, lifespan=site.running)
     app.state.site = site
     app.include_router(event_router)
+    app.include_router(alive_router)
     if state is None:
         app.include_router(health_router)
     else:

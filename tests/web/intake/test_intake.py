@@ -26,6 +26,7 @@ from judge.transparency.receipt import MAX_RECEIPT_BYTES, read_receipt
 from judge.web.kit.connections import listening, parse_listen_address
 from tests.patience import PATIENCE_S
 from tests.web.intake.conftest import Service, ended, send
+from tests.web.live.watching import until
 
 
 def error_of(answer: httpx.Response) -> tuple[int, str]:
@@ -379,6 +380,13 @@ def test_no_token_is_in_the_log(service: Service, ada: httpx.Client, eve: httpx.
     requests = [line for line in service.logged() if line["event"] == "request"]
     assert {"ada", "eve", None} <= {line["author"] for line in requests}
     assert "/submissions/{id}" in {line["route"] for line in requests}
+    answer = eve.get("/submissions")
+
+    def is_logged() -> bool:
+        of_it = [line for line in service.logged() if line.get("request") == answer.headers["x-request-id"]]
+        return ["eve"] == [line["author"] for line in of_it if line["event"] == "request"]
+
+    until(is_logged, "the request is not in the log")
 
 
 def test_non_http_data_ends_no_service(service: Service) -> None:

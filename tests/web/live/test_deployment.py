@@ -1,5 +1,6 @@
 """The page on running the service behind a server: its unit, its nginx, and the numbers for Prometheus."""
 
+import json
 import re
 import shutil
 import socket
@@ -24,6 +25,7 @@ from tests.web.live.serving import serving_all
 from tests.web.live.watching import free_port, until, watched
 
 ROOT = Path(__file__).resolve().parents[3]
+SYSTEMD = ROOT / "scripts/systemd"
 PAGE = (ROOT / "docs/serve-behind-a-proxy.md").read_text()
 
 PATIENCE = """
@@ -40,21 +42,34 @@ def block(language: str) -> str:
     return str(found)
 
 
-def test_the_unit_is_one_that_systemd_takes(tmp_path: Path) -> None:
+UNITS = {"judge-serve@.service": 40, "judge-worker.service": 80}
+"""Units, and the most exposure that `systemd-analyze security` may report, in tenths. The worker is root."""
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_systemd_accepts_the_unit_and_its_hardening(name: str, tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd is not here")
     program = tmp_path / "judge"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
-    unit = tmp_path / "judge-serve@.service"
-    unit.write_text(block("ini").replace("/srv/judge/.venv/bin/judge", str(program)))
+    unit = tmp_path / name
+    unit.write_text((SYSTEMD / name).read_text().replace("/srv/judge/.venv/bin/judge", str(program)))
 
-    done = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", str(unit)], capture_output=True, text=True, timeout=60, check=False
-    )
+    verified = analyzed("verify", "--man=no", str(unit))
+    secured = analyzed("security", "--offline=yes", f"--threshold={UNITS[name]}", str(unit))
 
-    of_it = [line for line in done.stderr.splitlines() if "judge-serve" in line]
-    assert (0, []) == (done.returncode, of_it), done.stderr
+    of_it = [line for line in verified.stderr.splitlines() if name.partition(".")[0] in line]
+    assert (0, []) == (verified.returncode, of_it), verified.stderr
+    assert 0 == secured.returncode, secured.stdout[-200:]
+
+
+def analyzed(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["systemd-analyze", *arguments], capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_the_page_shows_the_unit_of_the_repository() -> None:
+    assert (SYSTEMD / "judge-serve@.service").read_text() == block("ini")
 
 
 # --- nginx -----------------------------------------------------------------------------------------------------------
@@ -320,3 +335,12 @@ def test_prometheus_metrics_have_a_separate_address(tmp_path: Path) -> None:
     names = {name.partition("{")[0].removesuffix("_total") for name in found}
     shown = {re.sub(r"_(bucket|count|sum|created)$", "", name) for name in names}
     assert {name.removesuffix("_total") for name in re.findall(r"`(judge_\w+)", PAGE)} == shown
+    dashboard = json.loads((SYSTEMD / "grafana.json").read_text())
+    asked = {
+        name
+        for panel in dashboard["panels"]
+        for target in panel["targets"]
+        for name in re.findall(r"judge_\w+", target["expr"])
+    }
+    assert asked <= {name.partition("{")[0] for name in found}
+    assert shown == {re.sub("_(total|bucket)$", "", name) for name in asked}

@@ -190,7 +190,7 @@ def test_unsupported_requests_are_refused(contest: Watched, query: str) -> None:
 def test_the_description_names_the_feed(contest: Watched) -> None:
     paths = contest.get("openapi.json").json()["paths"]
 
-    assert {"/feed", "/events", "/health"} == set(paths)
+    assert {"/feed", "/events", "/health", "/health/live", "/health/ready"} == set(paths)
     assert {"ok": True} == contest.get("health").json()
     assert "application/x-ndjson" in paths["/feed"]["get"]["responses"]["200"]["content"]
 

@@ -1,5 +1,6 @@
 """One service: the public pages and the intake of a contest on one port, before it begins and after."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
@@ -109,7 +110,10 @@ def test_it_is_shown_as_soon_as_it_has_begun_and_still_receives(ada: httpx.Clien
     assert ada.get("/contest").json()["has_begun"] is True
     with service.client() as stranger:
         assert 401 == stranger.get("/submissions").status_code
-        assert {"ok": True} == stranger.get("/health").json()
+        assert {"ok": True} == stranger.get("/health").json() == stranger.get("/health/ready").json()
+        assert {"ok": True} == stranger.get("/health/live").json()
+        ids = [stranger.get("/health/live").headers["x-request-id"] for _ in range(2)]
+        assert 2 == len({each for each in ids if re.fullmatch("[0-9a-f]{16}", each)})
 
 
 def test_submission_waiting_for_a_slot_reports_it(folder: Path, service: Service, tmp_path: Path) -> None:
@@ -150,7 +154,9 @@ def test_a_request_for_the_head_is_answered_as_one_for_the_page(ada: httpx.Clien
 
     assert 405 != whole.status_code == head.status_code
     assert b"" == head.content
-    changing = {"date", "content-length", "judge-now-ms"} if path in ("/live.html", "/feed") else {"date"}
+    changing = {"date", "x-request-id"} | (
+        {"content-length", "judge-now-ms"} if path in ("/live.html", "/feed") else set()
+    )
     assert {k: v for k, v in whole.headers.items() if k not in changing} == {
         k: v for k, v in head.headers.items() if k not in changing
     }
