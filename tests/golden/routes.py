@@ -123,7 +123,7 @@ PARTS = {
 _UNSTABLE = ("connection", "content-length", "content-type", "date", "location", "server", "transfer-encoding")
 """Headers that are shown in another place, and those that the server adds."""
 
-_VALUES = {"judge-log": "{log}", "judge-now-ms": "{ms}"}
+_VALUES = {"judge-log": "{log}", "judge-now-ms": "{ms}", "x-request-id": "{id}"}
 
 
 class Answer(NamedTuple):
