@@ -1,9 +1,9 @@
 """Estimates the games and the duration of a contest, and lists missing requirements."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
 from pathlib import Path
@@ -13,6 +13,7 @@ from judge.base.errors import HostError, InputError
 from judge.contest.entries import entrants
 from judge.contest.folders.transfer import brought, folder_words
 from judge.contest.plan import Planned
+from judge.contest.skip_ratings import with_ratings
 from judge.contest.take_snapshot import distinct
 from judge.contest_games import Pairing
 from judge.referee.policy import Policy
@@ -20,9 +21,24 @@ from judge.referee.setup import check_playable
 from judge.referee.spec import GameSpec
 from judge.sandbox.docker import requirements
 from judge.sandbox.docker.images import keeper_image, runtime_image
+from judge.tournament.formats import AnyFormat
+from judge.tournament.formats.base import SkippingFormat
 from judge.tournament.pairings import Competitor
 from judge.tournament.points import points_table
 from judge.tournament.results import PlayedPairing
+from judge.tournament.skipped_pairs import Skip, SourcedRating
+
+
+@dataclass(frozen=True, slots=True)
+class PairLeftOut:
+    """Two agents that do not meet because of their ratings, the higher one first."""
+
+    first: str
+    second: str
+    first_rating: float
+    second_rating: float
+    group: str = ""
+    """Its group or league, if there are several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +60,11 @@ class ContestEstimate:
     """Source of the persistent folders; empty if the policy has none."""
     unchecked: Sequence[str] = ()
     """Agents without a passed check: listed in contest.toml, or approved without one."""
+    ratings: Mapping[str, SourcedRating] = field(default_factory=dict)
+    """Ratings that decide which pairs are left out, by agent; empty: all pairs meet."""
+    left_out: Sequence[PairLeftOut] = ()
+    games_saved: int = 0
+    """Number of games of the pairs that are left out."""
 
     def hours(self, slots: int) -> float | None:
         """Maximum duration with this number of slots."""
@@ -72,12 +93,16 @@ def estimate_contest(planned: Planned) -> ContestEstimate:
         missing += _why_not(lambda: folders.append(_folders_notice(planned, agents)))
         for needed in _needed(planned, found):
             missing += _why_not(needed)
-    draws = [
-        [len([pair for pair in pairings if pair.second is not None]) for pairings in rounds]
-        for rounds in _draws(planned, count)
-    ]
+        awaited = [(each.name, "") for each in planned.plan.agents if each.name and each.name not in names]
+        rated: list[AnyFormat] = []
+        missing += _why_not(lambda: rated.append(with_ratings(planned, [*agents, *awaited])))
+    form = rated[0] if rated else planned.plan.format
+    names_of_all = _names([*names, *(name for name, _ in awaited)], count)
+    drawn = _draws(planned, form, names_of_all)
+    left_out = _left_out(planned, form, names_of_all) if rated else []
+    draws = [[len([pair for pair in pairings if pair.second is not None]) for pairings in rounds] for rounds in drawn]
     pairs = [number for rounds in draws for number in rounds]
-    games = planned.plan.format.games
+    games = form.games
     if planned.policy.folders.kept and planned.policy.folders.round == "each":
         # Folders pass from game to game, so the games of a pairing, and the rounds, are played in sequence.
         waves = [(count, games) for count in pairs]
@@ -87,13 +112,38 @@ def estimate_contest(planned: Planned) -> ContestEstimate:
         agents=names,
         rounds=len(pairs),
         games=sum(pairs) * games,
-        is_exact=planned.plan.format.counts_games,
+        is_exact=form.counts_games,
         longest_s=longest_game_s(planned.policy),
         waves=waves,
         missing=missing,
         folders="".join(folders),
         unchecked=[each.name for each in entered if not each.is_checked],
+        ratings=skip.agents if rated and (skip := _skip_of(form)) else {},
+        left_out=left_out,
+        games_saved=len(left_out) * games,
     )
+
+
+def _names(names: Sequence[str], count: int) -> Sequence[str]:
+    """Names of all agents; numbers for those that are missing or have another's name."""
+    known = dict.fromkeys(names)
+    return [*known, *(f"agent {number}" for number in range(len(known) + 1, count + 1))]
+
+
+def _skip_of(chosen: AnyFormat) -> Skip | None:
+    return chosen.skip if isinstance(chosen, SkippingFormat) else None
+
+
+def _left_out(planned: Planned, rated: AnyFormat, names: Sequence[str]) -> list[PairLeftOut]:
+    skip = _skip_of(rated)
+    if skip is None:
+        return []
+    found = []
+    for pairing in _pairings(_draws(planned, rated.model_copy(update={"skip": None}), names)):
+        if pairing.second is not None and skip.leaves_out(pairing.first, pairing.second, pairing.group):
+            high, low = sorted((pairing.first, pairing.second), key=skip.rating_of, reverse=True)
+            found.append(PairLeftOut(high, low, skip.rating_of(high), skip.rating_of(low), pairing.group))
+    return found
 
 
 def _folders_notice(planned: Planned, agents: Sequence[tuple[str, str]]) -> str:
@@ -146,17 +196,20 @@ _ANY_SEED = 0
 """Any value works: the number of games does not depend on chance."""
 
 
-def _draws(planned: Planned, count: int) -> Sequence[Sequence[Sequence[Pairing]]]:
+def _draws(planned: Planned, chosen: AnyFormat, names: Sequence[str]) -> Sequence[Sequence[Sequence[Pairing]]]:
     """The pairings of each draw if the better seed always wins."""
-    entries = [Competitor(f"{number:04}", number) for number in range(1, count + 1)]
-    chosen = planned.plan.format
-    if planned.lacks_agents(count) is not None:
+    entries = [Competitor(name, number) for number, name in enumerate(names, 1)]
+    seeds = {entry.id: entry.seed for entry in entries}
+    if planned.lacks_agents(len(names)) is not None:
         return []
     draws, played = [], list[PlayedPairing]()
     while rounds := chosen.next_rounds(entries, played, _ANY_SEED):
         draws.append(rounds)
-        for pairings in rounds:
-            for pairing in pairings:
-                first_wins = pairing.second is None or pairing.first < pairing.second
-                played.append(PlayedPairing(pairing, (), (1, 0) if first_wins else (0, 1)))
+        for pairing in _pairings([rounds]):
+            first_wins = pairing.second is None or seeds[pairing.first] < seeds[pairing.second]
+            played.append(PlayedPairing(pairing, (), (1, 0) if first_wins else (0, 1)))
     return draws
+
+
+def _pairings(draws: Sequence[Sequence[Sequence[Pairing]]]) -> Iterator[Pairing]:
+    return (pairing for rounds in draws for pairings in rounds for pairing in pairings)

@@ -11,6 +11,7 @@ from judge.agents.store import AgentStore
 from judge.base.errors import InputError
 from judge.contest.entries import entrants
 from judge.contest.plan import Planned
+from judge.contest.skip_ratings import with_ratings
 from judge.referee.seeds import Key
 from judge.referee.setup import check_playable, in_contest
 from judge.referee.spec import GameSpec
@@ -45,7 +46,9 @@ def take_snapshot(
     if (why := planned.lacks_agents(len(entered))) is not None:
         raise InputError(why)
     names = distinct([each.name for each in entered], planned.path)
-    source, states = begins([(name, each.agent.digest) for name, each in zip(names, entered, strict=True)])
+    agents = [(name, each.agent.digest) for name, each in zip(names, entered, strict=True)]
+    format_ = with_ratings(planned, agents)
+    source, states = begins(agents)
     entries = tuple(
         SnapshotEntry(
             name=each.name,
@@ -60,9 +63,9 @@ def take_snapshot(
     )
     for entry in entries:
         check_playable(GameSpec(seats=(entry.seat, entry.seat), policy=planned.policy, box=plan.box))
-    agents = AgentStore(planned.agents)
+    kept = AgentStore(planned.agents)
     for each in entered:
-        agents.put(each.agent.program)
+        kept.put(each.agent.program)
     terms = Snapshot(
         judge=judge.__version__,
         name=plan.name,
@@ -70,7 +73,7 @@ def take_snapshot(
         frozen_at=datetime.now(UTC).isoformat(timespec="seconds"),
         plan_sha256=hashlib.sha256(planned.text.encode()).hexdigest(),
         policy=planned.policy,
-        format=plan.format,
+        format=format_,
         duel=plan.duel,
         failures=plan.failures,
         seed=None if secret is not None else plan.seed,

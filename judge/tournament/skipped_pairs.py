@@ -2,6 +2,9 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from judge.base.errors import InputError
 
@@ -17,12 +20,55 @@ class PreviousTable:
     ratings: RatingTable
 
 
-@dataclass(frozen=True, slots=True)
-class SourcedRating:
-    """A rating that decides which pairs are left out; 0: the agent meets all others."""
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    rating: float
-    reason: str
+
+MAX_RATING = 100_000
+"""Largest rating, in Elo."""
+
+
+class SourcedRating(_Value):
+    """A rating that decides which pairs are left out."""
+
+    rating: float = Field(ge=0, le=MAX_RATING, allow_inf_nan=False)
+    """Elo; 0: the agent meets all others."""
+    reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+    """Why the agent has this rating."""
+
+
+class Skip(_Value):
+    """Pairs that do not meet because their ratings differ too much."""
+
+    rating_difference: float = Field(default=400, gt=0, le=MAX_RATING, allow_inf_nan=False)
+    """Two agents with this difference or more do not meet, if both have a rating above 0."""
+    ratings: str = Field(default="", max_length=1000)
+    """A CSV file with the columns agent and rating, or an earlier contest or its export, relative to this file."""
+    above: str = Field(default="", max_length=1000)
+    """The earlier contest of the league above, whose relegated agents play here; empty: none."""
+    groups: tuple[str, ...] = ()
+    """Groups or leagues that leave out pairs, such as "2"; empty: all."""
+    agents: Mapping[str, SourcedRating] = {}
+    """Ratings set by hand, by agent. In a contest that has begun: the ratings in use."""
+
+    @model_validator(mode="after")
+    def _has_ratings(self) -> Self:
+        if not self.ratings and not self.agents:
+            raise ValueError("no ratings: name a file or an earlier contest in ratings, or set agents")
+        if self.above and not self.ratings:
+            raise ValueError("above needs ratings: the earlier contest of the league itself")
+        return self
+
+    def rating_of(self, agent: str) -> float:
+        """Return the agent's rating, 0 if it has none."""
+        rated = self.agents.get(agent)
+        return 0 if rated is None else rated.rating
+
+    def leaves_out(self, first: str, second: str, group: str = "") -> bool:
+        """Return whether two agents do not meet in a group."""
+        if self.groups and group not in self.groups:
+            return False
+        return is_left_out(self.rating_of(first), self.rating_of(second), self.rating_difference)
 
 
 def is_left_out(first: float, second: float, difference: float) -> bool:
@@ -60,9 +106,9 @@ def league_ratings(
     def rated(agent: str) -> SourcedRating:
         if agent in scale:
             if agent in updated:
-                return SourcedRating(0, f"updated since {own.source}")
-            return SourcedRating(max(0, scale[agent]), reasons[agent])
-        return SourcedRating(0, f"new: not ranked in {' or '.join(table.source for table in tables)}")
+                return SourcedRating(rating=0, reason=f"updated since {own.source}")
+            return SourcedRating(rating=max(0, scale[agent]), reason=reasons[agent])
+        return SourcedRating(rating=0, reason=f"new: not ranked in {' or '.join(table.source for table in tables)}")
 
     return {agent: rated(agent) for agent in agents}
 

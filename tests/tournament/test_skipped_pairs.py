@@ -123,11 +123,11 @@ UPPER = PreviousTable("I", {"S": 1900, "A": 1400, "B": 1330.6, "T": 1300})
 def test_relegated_agents_are_shifted_as_the_last_promoted_one() -> None:
     found = league_ratings(["A", "B", "C", "T", "N"], [LOWER, UPPER])
     assert found == {
-        "A": SourcedRating(1720, "Elo 1400 in I, shifted by +320 as B"),
-        "B": SourcedRating(1651, "Elo 1331 in I, shifted by +320 as B"),
-        "C": SourcedRating(1500, "Elo 1500 in II"),
-        "T": SourcedRating(1620, "Elo 1300 in I, shifted by +320 as B"),
-        "N": SourcedRating(0, "new: not ranked in II or I"),
+        "A": SourcedRating(rating=1720, reason="Elo 1400 in I, shifted by +320 as B"),
+        "B": SourcedRating(rating=1651, reason="Elo 1331 in I, shifted by +320 as B"),
+        "C": SourcedRating(rating=1500, reason="Elo 1500 in II"),
+        "T": SourcedRating(rating=1620, reason="Elo 1300 in I, shifted by +320 as B"),
+        "N": SourcedRating(rating=0, reason="new: not ranked in II or I"),
     }
 
 

@@ -26,7 +26,9 @@ def plan(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     if as_json:
         print(
             json.dumps(
-                dataclasses.asdict(found) | {"slots": slots, "hours": found.hours(slots), "seed": planned.plan.seed}
+                dataclasses.asdict(found)
+                | {"slots": slots, "hours": found.hours(slots), "seed": planned.plan.seed}
+                | {"ratings": {agent: rated.model_dump() for agent, rated in found.ratings.items()}}
             )
         )
     else:
@@ -41,6 +43,7 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     print(f"  agents   {printable(', '.join(found.agents), 2000)}")
     about = "" if found.is_exact else "about "
     print(f"  games    {about}{found.games} in {found.rounds} rounds, {chosen.games} a pairing")
+    _show_left_out(found)
     clock = policy.clock
     turn = f"{clock.turn_ms} ms a turn" if clock.turn_ms else "as fast as possible"
     game = f"{clock.match_ms} ms a game" if clock.match_ms else "no limit of a game"
@@ -70,3 +73,19 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
         print(f"           judge check AGENT --policy {planned.plan.policy} checks all requirements of the contest")
     if not found.missing:
         print(f"nothing is missing; {planned.waits_for() or f'judge contest run {planned.path}'}")
+
+
+def _show_left_out(found: ContestEstimate) -> None:
+    """One line per agent: its rating with the reason, and the agents below it that it does not meet."""
+    if not found.ratings:
+        return
+    count = len(found.left_out)
+    print(f"  skipped  {count} pair{'s' * (count != 1)} by their ratings: {found.games_saved} games fewer")
+    below: dict[str, list[str]] = {}
+    for pair in found.left_out:
+        group = f" ({pair.group})" if pair.group else ""
+        below.setdefault(pair.first, []).append(f"{pair.second}{group}")
+    for agent, rated in sorted(found.ratings.items(), key=lambda item: (-item[1].rating, item[0])):
+        rating = f"{rated.rating:g}" if rated.rating else "no rating, meets all"
+        without = f"; does not meet {', '.join(below[agent])}" if agent in below else ""
+        print(f"           {printable(f'{agent}: {rating} ({rated.reason}){without}', 4000)}")

@@ -13,6 +13,7 @@ from judge.contest_games import Pairing
 from judge.referee.seeds import Seed
 from judge.tournament.pairings import Competitor, next_number, set_tables
 from judge.tournament.results import PlayedPairing, without
+from judge.tournament.skipped_pairs import Skip
 from judge.tournament.standings import BY_POINTS, Ranking, Tiers, Values, compared, records_of, tiers_of
 
 
@@ -26,9 +27,6 @@ class TournamentFormat(BaseModel, ABC):
 
     agents: ClassVar[tuple[int, int | None]] = (2, None)
     """Minimum and maximum."""
-
-    counts_games: ClassVar[bool] = True
-    """Whether the number of games does not depend on results (except disqualifications)."""
 
     places_by: ClassVar[str] = ""
     """A sentence on what decides places; empty: the points of all games."""
@@ -53,6 +51,11 @@ class TournamentFormat(BaseModel, ABC):
             return all_rounds(self, entries, seed)
         pairings = self.next_round(entries, played, seed)
         return [pairings] if pairings else []
+
+    @property
+    def counts_games(self) -> bool:
+        """Whether the number of games does not depend on results (except disqualifications)."""
+        return True
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
         """Return the number of later pairings without byes; a minimum unless `counts_games`."""
@@ -104,6 +107,23 @@ def ranked_by(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ra
 
 Pair = tuple[Competitor, Competitor]
 """The first has seat 0 in the first game."""
+
+
+class SkippingFormat(TournamentFormat):
+    """A format of round robins that may leave out pairs."""
+
+    skip: Skip | None = None
+    """Pairs that are left out because of their ratings."""
+
+    def without_skipped(self, rounds: Sequence[Sequence[Pair]], group: str = "") -> list[list[Pair]]:
+        """Return the rounds of a group without the pairs that are left out."""
+        skip = self.skip
+        if skip is None:
+            return [list(pairs) for pairs in rounds]
+        return [
+            [(first, second) for first, second in pairs if not skip.leaves_out(first.id, second.id, group)]
+            for pairs in rounds
+        ]
 
 
 def next_playable(rounds: Sequence[Sequence[Pair]], played: Sequence[PlayedPairing]) -> list[Pairing]:

@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 from judge.base.text import sentence
 from judge.contest_games import Pairing
 from judge.referee.seeds import Seed
-from judge.tournament.formats.base import Pair, TournamentFormat, ranked, ranked_by
+from judge.tournament.formats.base import Pair, SkippingFormat, ranked, ranked_by
 from judge.tournament.formats.round_robin import berger
 from judge.tournament.pairings import Competitor, by_seed, next_number, set_tables
 from judge.tournament.results import PlayedPairing
@@ -71,7 +71,7 @@ class Group:
         return [*promoted, *others][:count]
 
 
-class _Staged(TournamentFormat):
+class _Staged(SkippingFormat):
     cycles: int = Field(default=1, ge=1)
     """Number of times that members of a group meet."""
     promoted: int = Field(default=2, ge=1)
@@ -94,6 +94,21 @@ class _Staged(TournamentFormat):
                 rounds.append(set_tables(pairs, next_number(earlier), earlier))
                 earlier += rounds[-1]
         return rounds
+
+    @property
+    @abstractmethod
+    def first_stage(self) -> frozenset[str]:
+        """Names of groups whose members are known in advance."""
+
+    @property
+    def counts_games(self) -> bool:
+        """Pairs that are left out of later stages depend on results."""
+        return self.skip is None or (bool(self.skip.groups) and self.first_stage.issuperset(self.skip.groups))
+
+    def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
+        if self.counts_games:
+            return super().to_come(entries, played)
+        return 0 if played else sum(map(len, self.next_rounds(entries, played, 0)))
 
     def stages(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[list[Group]]:
         """Up to the first stage with undrawn pairings."""
@@ -160,7 +175,7 @@ class _Staged(TournamentFormat):
         by_group = [
             [
                 [(first.id, second.id, group.name) for first, second in pairs]
-                for pairs in group.remaining_pairs(self.cycles, played)
+                for pairs in self.without_skipped(group.remaining_pairs(self.cycles, played), group.name)
             ]
             for group in stage
         ]
@@ -180,6 +195,11 @@ class Groups(_Staged):
     name: Literal["groups"] = "groups"
     groups: int = Field(default=2, ge=2)
 
+    @property
+    def first_stage(self) -> frozenset[str]:
+        """All except the final."""
+        return frozenset(_letter(number) for number in range(self.groups))
+
     def stage_name(self, group: str) -> str:
         """Groups have letters."""
         return sentence("Final") if group == FINAL else sentence(f"Group {group}")
@@ -190,13 +210,17 @@ class Groups(_Staged):
         """The groups, then the final."""
         if not stages:
             return [
-                Group(chr(ord("A") + number), tuple(members))
+                Group(_letter(number), tuple(members))
                 for number, members in enumerate(deal_into_groups(by_seed(entries), self.groups))
             ]
         if len(stages) == 1:
             best = [group.best(played, self.ranking, self.promoted, FINAL) for group in stages[0]]
             return [Group(FINAL, tuple(entry for members in best for entry in members))]
         return None
+
+
+def _letter(number: int) -> str:
+    return chr(ord("A") + number)
 
 
 class Leagues(_Staged):
@@ -218,6 +242,11 @@ class Leagues(_Staged):
         if not self.sizes or min(self.sizes) < 1:
             raise ValueError("sizes: give at least one league, each with at least one agent")
         return self
+
+    @property
+    def first_stage(self) -> frozenset[str]:
+        """The last league, unless there are too few agents for it."""
+        return frozenset({str(len(self.sizes) + 1)})
 
     def stage_after(
         self, stages: Sequence[list[Group]], entries: Sequence[Competitor], played: Sequence[PlayedPairing]

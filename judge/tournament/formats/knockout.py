@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -31,8 +31,6 @@ class Tie:
 class Knockout(TournamentFormat):
     """Equal pairings are replayed at most `replays` times; then the better seed advances."""
 
-    counts_games: ClassVar[bool] = False
-
     places_by = sentence(
         "Places depend on the stage that an agent reached. "
         "The points in this table include all games, so an agent with more points may have an equal or lower "
@@ -41,6 +39,11 @@ class Knockout(TournamentFormat):
 
     name: Literal["knockout"] = "knockout"
     replays: int = Field(default=1, ge=0)
+
+    @property
+    def counts_games(self) -> bool:
+        """Replays depend on results."""
+        return False
 
     def next_round(
         self,

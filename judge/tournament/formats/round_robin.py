@@ -7,12 +7,12 @@ from pydantic import Field
 
 from judge.contest_games import Pairing
 from judge.referee.seeds import Seed
-from judge.tournament.formats.base import Pair, TournamentFormat, next_playable
+from judge.tournament.formats.base import Pair, SkippingFormat, next_playable
 from judge.tournament.pairings import Competitor, by_seed
 from judge.tournament.results import PlayedPairing
 
 
-class RoundRobin(TournamentFormat):
+class RoundRobin(SkippingFormat):
     """All agents meet. Withdrawals do not change other pairings."""
 
     in_advance: ClassVar[bool] = True
@@ -28,10 +28,10 @@ class RoundRobin(TournamentFormat):
         seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
         """Return a round of the Berger table."""
-        return next_playable(berger(by_seed(entries), self.cycles), played)
+        return next_playable(self.without_skipped(berger(by_seed(entries), self.cycles)), played)
 
 
-class DoubleRoundRobin(TournamentFormat):
+class DoubleRoundRobin(SkippingFormat):
     """A round robin of two cycles."""
 
     in_advance: ClassVar[bool] = True
@@ -40,7 +40,7 @@ class DoubleRoundRobin(TournamentFormat):
 
     def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         """Return a round of the Berger table."""
-        return RoundRobin(games=self.games, cycles=2).next_round(entries, played, seed)
+        return RoundRobin(games=self.games, cycles=2, skip=self.skip).next_round(entries, played, seed)
 
 
 def berger(agents: Sequence[Competitor], cycles: int = 1) -> list[list[Pair]]:

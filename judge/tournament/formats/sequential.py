@@ -18,7 +18,6 @@ class Sequential(TournamentFormat):
     """After each round the test decides whether to continue. Pairs of games share an opening."""
 
     agents: ClassVar[tuple[int, int | None]] = (2, 2)
-    counts_games: ClassVar[bool] = False
 
     name: Literal["sprt"] = "sprt"
     games: int = Field(default=20, ge=2, multiple_of=2)
@@ -26,6 +25,11 @@ class Sequential(TournamentFormat):
     rounds: int = Field(default=100, ge=1)
     """Maximum number of rounds, then undecided."""
     test: Sprt = Sprt()
+
+    @property
+    def counts_games(self) -> bool:
+        """The test may end after any round."""
+        return False
 
     def next_round(
         self,
