@@ -22,11 +22,11 @@ from judge.referee.spec import GameSpec
 from judge.sandbox.docker import requirements
 from judge.sandbox.docker.images import keeper_image, runtime_image
 from judge.tournament.formats import AnyFormat
-from judge.tournament.formats.base import SkippingFormat
+from judge.tournament.formats.base import skip_of
 from judge.tournament.pairings import Competitor
 from judge.tournament.points import points_table
 from judge.tournament.results import PlayedPairing
-from judge.tournament.skipped_pairs import Skip, SourcedRating
+from judge.tournament.skipped_pairs import SourcedRating
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def estimate_contest(planned: Planned) -> ContestEstimate:
         missing=missing,
         folders="".join(folders),
         unchecked=[each.name for each in entered if not each.is_checked],
-        ratings=skip.agents if rated and (skip := _skip_of(form)) else {},
+        ratings=skip.agents if rated and (skip := skip_of(form)) else {},
         left_out=left_out,
         games_saved=len(left_out) * games,
     )
@@ -130,12 +130,8 @@ def _names(names: Sequence[str], count: int) -> Sequence[str]:
     return [*known, *(f"agent {number}" for number in range(len(known) + 1, count + 1))]
 
 
-def _skip_of(chosen: AnyFormat) -> Skip | None:
-    return chosen.skip if isinstance(chosen, SkippingFormat) else None
-
-
 def _left_out(planned: Planned, rated: AnyFormat, names: Sequence[str]) -> list[PairLeftOut]:
-    skip = _skip_of(rated)
+    skip = skip_of(rated)
     if skip is None:
         return []
     found = []

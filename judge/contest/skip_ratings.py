@@ -22,7 +22,7 @@ from judge.records.text_files import decode_file
 from judge.statistics.rating_model import GOMOCUP_MODEL
 from judge.statistics.ratings import rate
 from judge.tournament.formats import AnyFormat
-from judge.tournament.formats.base import SkippingFormat
+from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.groups import Leagues
 from judge.tournament.pairings import Competitor
 from judge.tournament.schedule import Tournament
@@ -43,9 +43,9 @@ def with_ratings(planned: Planned, agents: Agents) -> AnyFormat:
     Raises InputError with file and line for unusable ratings, and if no pair remains.
     """
     chosen = planned.plan.format
-    if not isinstance(chosen, SkippingFormat) or chosen.skip is None:
+    skip, names = skip_of(chosen), [name for name, _ in agents]
+    if skip is None:
         return chosen
-    skip, names = chosen.skip, [name for name, _ in agents]
     for name in skip.agents:
         if name not in names:
             raise InputError(

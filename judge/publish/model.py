@@ -17,6 +17,7 @@ from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import Rating, RatingList, rate
 from judge.statistics.sprt import SprtState
 from judge.store.types import JournalLine
+from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.points import Points, points_table
 from judge.tournament.results import without
@@ -143,6 +144,25 @@ class PublishedContest:
         for game in self.games:
             meetings.setdefault(frozenset({game.first, game.second}), []).append(game)
         return meetings
+
+    @cached_property
+    def left_out(self) -> Mapping[str, Sequence[str]]:
+        """Opponents that each agent does not meet because of their ratings, in the order of the entries."""
+        form = self.snapshot.format
+        skip = skip_of(form)
+        if skip is None:
+            return {}
+        groups: dict[str, set[str]] = {}
+        for pairing in self.pairings:
+            groups.setdefault(pairing.group, set()).update(pairing.agents)
+        if form.in_advance:
+            groups[""] = set(self.by_name)
+        found: dict[str, list[str]] = {agent: [] for agent in self.by_name}
+        for group, members in groups.items():
+            ordered = [agent for agent in self.by_name if agent in members]
+            for agent in ordered:
+                found[agent] += [other for other in ordered if other != agent and skip.leaves_out(agent, other, group)]
+        return found
 
     # --- results -----------------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
 from judge.site.picks import picks
 from judge.statistics.fairness import TIME
 from judge.statistics.match_estimate import Interval
+from judge.tournament.formats.base import skip_of
 from judge.tournament.results import FAILURES
 from judge.tournament.standings import CRITERIA, TableLine
 from judge.translations.language import ENGLISH, Language
@@ -179,7 +180,9 @@ def _scaled(each: Interval, scale: Callable[[float], float]) -> Interval:
 def _facts(contest: PublishedContest, language: Language) -> Mapping[str, str]:
     _ = language.gettext
     snapshot, policy = contest.snapshot, contest.snapshot.policy
-    form = snapshot.format.model_dump(mode="json", exclude={"ranking"})
+    form = snapshot.format.model_dump(mode="json", exclude={"ranking", "skip"})
+    skip = skip_of(snapshot.format)
+    left_out = "" if skip is None else _("ratings differ by {difference} or more")
     turn = language.measure(duration(policy.clock.turn_ms))
     if policy.clock.match_ms:
         game = language.measure(duration(policy.clock.match_ms))
@@ -190,6 +193,7 @@ def _facts(contest: PublishedContest, language: Language) -> Mapping[str, str]:
         _("Game"): _with_options(policy.game.name, policy.game.options),
         _("Policy"): policy.name,
         _("Format"): _with_options(form.pop("name"), form),
+        _("Pairs left out"): left_out.format(difference=f"{skip.rating_difference:g}") if skip else "",
         _("Time"): time,
         _("Memory"): f"{policy.enforced().memory_bytes >> 20} MiB",
         _("Openings"): "" if snapshot.openings == ((),) else str(len(snapshot.openings)),
@@ -245,14 +249,19 @@ class _CrossCell:
 def _crosstable(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
     lines = contest.table.lines
     if len(lines) > MAX_CROSSTABLE_AGENTS:
-        return {"rows": None, "has_sums": False, "has_uncounted": False}
+        return {"rows": None, "has_sums": False, "has_left_out": False, "has_uncounted": False}
     most = MOST_IN_CELL if len(contest.games) <= MOST_IN_CELLS else 0
     counted = frozenset(game.id for game in contest.counted)
     rows = [
         (line, [_cell(contest, line.agent, other.agent, most, counted, language) for other in lines]) for line in lines
     ]
     has_sums = any(cell is not None and not cell.games for _, row in rows for cell in row)
-    return {"rows": rows, "has_sums": has_sums, "has_uncounted": len(counted) < len(contest.results)}
+    return {
+        "rows": rows,
+        "has_sums": has_sums,
+        "has_left_out": any(contest.left_out.values()),
+        "has_uncounted": len(counted) < len(contest.results),
+    }
 
 
 def _cell(
@@ -378,6 +387,8 @@ def _agent(
             (_("Runtime"), seat.runtime, False),
             (_("Seed"), str(agent.entry.rank or ""), False),
             (_("Files"), seat.digest, True),
+            (_("Rating for the pairings"), _rating_for_pairings(contest, agent.name), False),
+            (_("Does not meet"), plain_text(", ".join(contest.left_out.get(agent.name, ())), 4000), False),
             (_("Description"), agent.entry.description, False),
         ],
         "about": list(about.items())[:MAX_ABOUT_FACTS],
@@ -390,6 +401,14 @@ def _agent(
         ],
         "left_out": max(0, total - sum(min(shown, len(games)) for _, games in opponents)) if total > PER_PAGE else 0,
     }
+
+
+def _rating_for_pairings(contest: PublishedContest, agent: str) -> str:
+    skip = skip_of(contest.snapshot.format)
+    if skip is None or agent not in skip.agents:
+        return ""
+    rated = skip.agents[agent]
+    return f"{rated.rating:g} ({rated.reason})"
 
 
 def _history(contest: PublishedContest, agent: Participant, language: Language) -> Mapping[str, Any] | None:

@@ -13,10 +13,12 @@ from judge.base.resources import POLICIES
 from judge.cli import app
 from judge.contest.folders.imported import needs_boxes, write_imported
 from judge.contest.plan import load_plan
+from judge.contest.skip_ratings import with_ratings
 from judge.records.gomoku.gomocup_tournament import read_tournament
 from judge.records.managers import ImportedAgent, ImportedContest
 from judge.sandbox.box import BoxPolicy
 from judge.submissions.trees import TaskHost
+from judge.tournament.formats.base import skip_of
 from tests.records.gomoku.tournaments import write_tournament
 
 BRAIN = "#!/usr/bin/python3\nprint('OK')\n"
@@ -58,6 +60,20 @@ def test_the_folder_is_a_contest_that_can_be_planned(tmp_path: Path) -> None:
     assert BRAIN == (tmp_path / "cup/programs/pbrain-five/pbrain-five.py").read_text()
     assert "# line 13: remote: not imported" in planned.text
     assert ["pbrain-five", "pbrain-six"] == [agent.name for agent in planned.plan.agents]
+
+
+def test_ratings_become_a_file_of_the_contest(tmp_path: Path) -> None:
+    contest = replace(
+        tournament(tmp_path, **{"pbrain-five.py": BRAIN, "pbrain-six.py": BRAIN}),
+        skip_difference=400,
+        ratings={"pbrain-five": 1900, "pbrain-six": 0},
+    )
+    write_imported(contest, tmp_path / "cup", host(tmp_path), Heard())
+
+    rated = with_ratings(load_plan(tmp_path / "cup"), [("pbrain-five", ""), ("pbrain-six", "")])
+    skip = skip_of(rated)
+    assert skip is not None
+    assert (400, 1900, 0) == (skip.rating_difference, skip.rating_of("pbrain-five"), skip.rating_of("pbrain-six"))
 
 
 def test_programs_that_cannot_play_are_all_named_and_nothing_is_written(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from judge.submissions.intake import IntakeLimits
 from judge.submissions.path_checks import RefusedError
 from judge.submissions.trees import TaskHost, is_archive, root_of, unpack_upload
 
-OPENINGS, POLICY, PROGRAMS = "openings.txt", "policy.toml", "programs"
+OPENINGS, POLICY, PROGRAMS, RATINGS = "openings.txt", "policy.toml", "programs", "ratings.csv"
 
 Tell = Callable[[ImportedAgent, str, bool], None]
 """Called for each agent with its contents or an error, and whether it can play."""
@@ -52,6 +52,9 @@ def write_imported(contest: ImportedContest, folder: Path, host: TaskHost, tell:
             )
         if contest.openings:
             write_durably(partial / OPENINGS, "".join(f"{line}\n" for line in contest.openings).encode())
+        if contest.skip_difference:
+            rows = "".join(f"{agent},{rating}\n" for agent, rating in contest.ratings.items())
+            write_durably(partial / RATINGS, f"agent,rating\n{rows}".encode())
         policy, colon, variant = contest.policy.partition(":")
         if policy.endswith(".toml"):  # otherwise the name of a built-in policy
             shutil.copyfile(policy, partial / POLICY)
@@ -97,6 +100,8 @@ def plan_text(contest: ImportedContest) -> str:
         f"name = {toml_quoted(contest.format)}",
         f"games = {contest.games}   # of a pairing: each opening twice, with colours changed",
     ]
+    if contest.skip_difference:
+        lines.append(f"skip = {{ rating_difference = {contest.skip_difference}, ratings = {toml_quoted(RATINGS)} }}")
     if contest.openings:
         lines += ["", "[openings]", f"file = {toml_quoted(OPENINGS)}"]
     lines += ["", "[failures]", f"limit = {contest.failure_limit}", f"after = {contest.failures_after}"]

@@ -12,7 +12,6 @@ unexpectedly.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -112,6 +111,10 @@ def read_tournament(path: Path) -> ImportedContest:
     agents = _agents(file)
     games = 2 * max(1, len(openings))
     everybody = _is_round_robin(file)
+    difference, ratings = _ratings(file, agents)
+    if difference and not everybody:
+        file.remark("rating_diff", "not imported: in a gauntlet all pairs meet")
+        difference, ratings = 0, {}
     name = file.fields["name"].value
     if not re.fullmatch(_NAME, name):
         why = f"{quote(name, 40)}: a contest's name has only A-Z, a-z, 0-9, dash, underscore and dot"
@@ -124,9 +127,12 @@ def read_tournament(path: Path) -> ImportedContest:
         games=games,
         openings=openings,
         failure_limit=FAILURES,
-        failures_after=games * (len(agents) - 1 if everybody else 1),
+        # An agent may have a single opponent if pairs are left out.
+        failures_after=games * (len(agents) - 1 if everybody and not difference else 1),
         agents=agents,
         remarks=tuple(file.remarks),
+        skip_difference=difference,
+        ratings=ratings,
     )
 
 
@@ -260,7 +266,6 @@ def _agents(file: _Tournament) -> tuple[ImportedAgent, ...]:
         if name != re.sub(r"\.[^.]*$", "", word):
             file.remark("engines", f"{quote(word, 40)} is called {name} here")
         agents[name] = ImportedAgent(name=name, path=path, named_in=f"{line}: engines")
-    _pairs_left_out(file, words)
     return tuple(agents.values())
 
 
@@ -270,21 +275,16 @@ def agent_name(file_name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "_", stem).lstrip(".")[:64] or "agent"
 
 
-def _pairs_left_out(file: _Tournament, words: Sequence[str]) -> None:
-    """With `rating_diff` GomocupJudge skips unequal pairs; here all pairs play."""
+def _ratings(file: _Tournament, agents: Sequence[ImportedAgent]) -> tuple[int, Mapping[str, int]]:
+    """The difference from which on pairs are left out, and the ratings by agent; 0 if all pairs meet."""
     if file.fields.get("rating_diff", _Field(0, "0")).value in ("", "0"):
-        return
-    most = file.number("rating_diff", 0, 10_000, "Elo")
-    ratings = file.fields.get("engine_ratings", _Field(0, "")).words
-    if len(ratings) != len(words) or not all(re.fullmatch(r"-?[0-9]{1,5}", rating) for rating in ratings):
+        return 0, {}
+    difference = file.number("rating_diff", 0, 10_000, "Elo")
+    words = file.fields.get("engine_ratings", _Field(0, "")).words
+    if len(words) != len(agents) or not all(re.fullmatch(r"-?[0-9]{1,5}", word) for word in words):
         key = "engine_ratings" if "engine_ratings" in file.fields else "rating_diff"
         raise file.refused(
-            key, f"{len(ratings)} ratings for {len(words)} engines; write engine_ratings with one number each"
+            key, f"{len(words)} ratings for {len(agents)} engines; write engine_ratings with one number each"
         )
-    known = [int(rating) for rating in ratings]
-    pairs = sum(a > 0 and b > 0 and abs(a - b) >= most for a, b in combinations(known, 2))
-    file.remark(
-        "rating_diff",
-        f"no equivalent here: GomocupJudge leaves out {pairs} pairings with {most} Elo or more between the ratings; "
-        "judge plays them. To avoid them use the format swiss, groups or leagues",
-    )
+    # GomocupJudge treats negative ratings as unknown.
+    return difference, {agent.name: max(0, int(word)) for agent, word in zip(agents, words, strict=True)}

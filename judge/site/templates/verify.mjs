@@ -651,6 +651,35 @@
     report.checked.push("standings, crosstable and pairs, computed again from the results");
   }
 
+  /** Pairs that the format leaves out do not meet, and all others of the same group do. */
+  function checkLeftOut({ contest, tables, report }) {
+    const { name, skip, cycles = name === "double-round-robin" ? 2 : 1 } = contest.format;
+    if (!skip) return;
+    const out = new Set(tables.disqualified.map((row) => row.agent));
+    const ratingOf = (agent) => (Object.hasOwn(skip.agents, agent) ? skip.agents[agent].rating : 0);
+    const isLeftOut = (group, first, second) => {
+      if (skip.groups.length > 0 && !skip.groups.includes(group)) return false;
+      const [high, low] = [ratingOf(first), ratingOf(second)].sort((one, other) => other - one);
+      return low > 0 && high - low >= skip.rating_difference;
+    };
+    const isRoundRobin = BY_RESULTS.has(name);
+    const pairings = tables.pairings.filter(({ second }) => second !== null);
+    for (const [group, rows] of grouped(pairings, (row) => row.group)) {
+      const everybody = contest.entries.map((entry) => entry.name);
+      const members = isRoundRobin ? everybody : [...new Set(rows.flatMap(({ first, second }) => [first, second]))];
+      const met = grouped(rows, ({ first, second }) => JSON.stringify([first, second].sort()));
+      for (const [at, one] of members.entries()) {
+        for (const other of members.slice(at + 1)) {
+          const found = met.get(JSON.stringify([one, other].sort()))?.length ?? 0;
+          const expected = isLeftOut(group, one, other) ? 0 : cycles;
+          const mayLack = !isRoundRobin && (out.has(one) || out.has(other)) && found < expected;
+          if (!mayLack) report.compare(`pairings of ${one} and ${other} in group "${group}"`, found, expected);
+        }
+      }
+    }
+    report.checked.push("the pairs that are left out, from the ratings of the contest's document");
+  }
+
   function checkStandings(all, lines, out, { contest, tables, report }) {
     const { name, ranking } = contest.format;
     report.compare("standings.json", tables.standings, lines.map((line) => summed([line])), SLACK);
@@ -1154,6 +1183,7 @@
       it.tables.crosstable = await readCrosstable(it);
       await checkRecords(it);
       checkTables(it);
+      checkLeftOut(it);
       await checkChance(it);
       const named = decoded(keys ?? new Uint8Array()).split("\n").map((line) => line.trim());
       await checkLog(it, since, named.filter((line) => line));

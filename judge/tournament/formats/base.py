@@ -126,6 +126,11 @@ class SkippingFormat(TournamentFormat):
         ]
 
 
+def skip_of(form: TournamentFormat) -> Skip | None:
+    """Return which pairs a format leaves out; None: no pair."""
+    return form.skip if isinstance(form, SkippingFormat) else None
+
+
 def next_playable(rounds: Sequence[Sequence[Pair]], played: Sequence[PlayedPairing]) -> list[Pairing]:
     """Return the next round without withdrawn agents; empty rounds are skipped."""
     earlier = [each.pairing for each in played]

@@ -61,15 +61,33 @@ def test_first_against_all_is_a_gauntlet_and_zero_means_the_gomocupjudge_default
 
 
 def test_untranslatable_fields_are_named(tmp_path: Path) -> None:
-    path = write_tournament(
-        tmp_path, rating_diff="400", engine_ratings="1900 1400 1700", remote="our-host", rule="8", extra="1"
-    )
+    path = write_tournament(tmp_path, remote="our-host", rule="8", extra="1")
     remarks = read_tournament(path).remarks
 
-    assert ["extra", "remote", "rule", "rating_diff"] == sorted(
-        (remark.split(": ")[1] for remark in remarks), key=["extra", "remote", "rule", "rating_diff"].index
+    assert {"extra", "remote", "rule"} == {remark.split(": ")[1] for remark in remarks}
+
+
+def test_ratings_leave_out_pairs(tmp_path: Path) -> None:
+    """A negative rating is unknown to GomocupJudge."""
+    path = write_tournament(tmp_path, rating_diff="400", engine_ratings="1900 -1 1700")
+    contest = read_tournament(path)
+
+    assert (400, {"FIVE": 1900, "pbrain-six": 0, "SEVEN.B": 1700}) == (contest.skip_difference, contest.ratings)
+    assert ((), 6) == (contest.remarks, contest.failures_after)
+
+
+@pytest.mark.parametrize("difference", ["", "0"])
+def test_without_a_difference_all_pairs_meet(difference: str, tmp_path: Path) -> None:
+    contest = read_tournament(write_tournament(tmp_path, rating_diff=difference, engine_ratings="1900 1400 1700"))
+    assert (0, {}) == (contest.skip_difference, contest.ratings)
+
+
+def test_gauntlet_has_no_ratings(tmp_path: Path) -> None:
+    contest = read_tournament(
+        write_tournament(tmp_path, tournament="", rating_diff="400", engine_ratings="1900 1400 1700")
     )
-    assert any("leaves out 1 pairings" in remark for remark in remarks)
+    assert 0 == contest.skip_difference
+    assert any("in a gauntlet all pairs meet" in remark for remark in contest.remarks)
 
 
 @pytest.mark.parametrize(

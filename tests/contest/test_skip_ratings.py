@@ -1,0 +1,303 @@
+"""Ratings that leave out pairs: from CSV files and earlier contests, into a contest that both verifiers accept."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.base.errors import InputError
+from judge.contest.plan import load_plan
+from judge.contest.skip_ratings import read_ratings_csv, with_ratings
+from judge.contest_games import Pairing
+from judge.export.export import PageOptions, publish
+from judge.store.contests import Store
+from judge.tournament.formats import AnyFormat
+from judge.tournament.formats.base import skip_of
+from judge.tournament.formats.groups import Groups, Leagues
+from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
+from judge.tournament.skipped_pairs import Skip, SourcedRating
+from judge.transparency.keys import make_key
+from judge.verify.export import verify_export
+from tests.contest.cups import better_seed, cup, enter, play, snapshot
+from tests.publish.cups import STRONG_TO_WEAK, Cup
+from tests.publish.public import Public
+from tests.verify.log_forgeries import in_document
+from tests.verify.test_second_verifier import problems as problems_by_node
+
+NAMES = ("A", "B", "C")
+
+
+def ratings_of(chosen: AnyFormat) -> Mapping[str, float]:
+    skip = skip_of(chosen)
+    assert skip is not None
+    return {agent: rated.rating for agent, rated in skip.agents.items()}
+
+
+def by_hand(**ratings: float) -> Skip:
+    return Skip(agents={agent[1:]: SourcedRating(rating=elo, reason="by hand") for agent, elo in ratings.items()})
+
+
+# --- CSV -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "agent,rating\nA,1900\nB,0\n",
+        "\ufeffagent,rating\r\n\r\nB,0\r\nA,1900.0\r\n",
+        'note,rating,agent\n"x, y",1900,"A"\n,0,B',
+    ],
+)
+def test_csv_is_read_by_its_columns(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_bytes(text.encode())
+    found = read_ratings_csv(path, NAMES)
+    assert {"A": 1900, "B": 0, "C": 0} == {agent: rated.rating for agent, rated in found.items()}
+    assert "not in ratings.csv" == found["C"].reason
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "line 1: no column 'agent'"),
+        (b"agent,elo\nA,1", "line 1: no column 'rating'"),
+        (b"agent,agent,rating\nA,A,1", "line 1: no column 'agent'"),
+        (b"agent\trating\nA\t1", "line 1: no column 'agent'"),
+        (b"agent,rating\nA,1\n\nX,1", "line 4: agent 'X' does not take part"),
+        ("agent,rating\nÄ,1".encode("latin-1"), "line 2: agent .* does not take part"),
+        (b"agent,rating\nA,1\nA,1", "line 3: agent A is already in line 2"),
+        (b"agent,rating\nA,-1", "line 2: rating '-1': write a number from 0"),
+        (b"agent,rating\nA,nan", "line 2: rating 'nan'"),
+        (b"agent,rating\nA,1e3", "line 2: rating '1e3'"),
+        (b"agent,rating\nA,", "line 2: rating ''"),
+        ("agent,rating\nA,\u0661".encode(), "line 2: rating"),
+        (b"agent,rating\nA,100001", "line 2: rating '100001'"),
+        (b"agent,rating\nA", "line 2: 1 values; the first line has 2 columns"),
+        (b'agent,rating\n"A,1', "line 2: not CSV"),
+        (b"agent,rating\n" + b"A,1\n" * 300_000, "larger than the limit"),
+    ],
+)
+def test_unusable_csv_is_refused_with_its_line(data: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=message) as error:
+        read_ratings_csv(path, NAMES)
+    assert str(path) in str(error.value)
+
+
+# --- contest files ---------------------------------------------------------------------------------------------------
+
+
+def rated(folder: Path, skip: str, agents: Mapping[str, str] | None = None, form: str = "round-robin") -> AnyFormat:
+    """The format of a contest file in `folder`, with ratings."""
+    folder.mkdir(exist_ok=True)
+    path = folder / "contest.toml"
+    path.write_text(
+        f'name = "this-year"\npolicy = "gomocup-standard"\n[format]\nname = "{form}"\n[format.skip]\n{skip}\n'
+    )
+    named = dict.fromkeys(NAMES, "") if agents is None else agents
+    return with_ratings(load_plan(path), list(named.items()))
+
+
+def test_ratings_by_hand_replace_those_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "list.csv").write_text("agent,rating\nA,1900\nB,1600\n")
+    found = rated(tmp_path, 'ratings = "list.csv"\nagents = { B = { rating = 1500, reason = "slower machine" } }')
+    skip = skip_of(found)
+    assert skip is not None
+    assert {
+        "A": SourcedRating(rating=1900, reason="list.csv, line 2"),
+        "B": SourcedRating(rating=1500, reason="slower machine"),
+        "C": SourcedRating(rating=0, reason="not in list.csv"),
+    } == skip.agents
+
+
+@pytest.mark.parametrize(
+    ("skip", "message"),
+    [
+        ("rating_difference = 400", r"contest\.toml, line 5: format\.skip: no ratings"),
+        ('rating_difference = 0\nratings = "a.csv"', "greater than 0"),
+        ('above = "x"\nagents = {}', "no ratings"),
+        ("agents = { A = { rating = 1, reason = '' } }", "reason"),
+        ("agents = { A = { rating = -1, reason = 'x' } }", "rating"),
+        ("agents = { X = { rating = 1, reason = 'x' } }", r"format\.skip\.agents: 'X' does not take part"),
+        ('ratings = "none.csv"', "none.csv is missing; name a CSV file"),
+        ('ratings = "."\nabove = "x"', "this contest; name an earlier one"),
+        ('ratings = "list.csv"\nabove = "x"', "above needs an earlier contest in ratings"),
+        (
+            "\n".join(
+                f"agents.{name} = {{ rating = {elo}, reason = 'x' }}"
+                for name, elo in zip(NAMES, (1, 900, 1800), strict=True)
+            ),
+            "leaves out all pairs",
+        ),
+    ],
+)
+def test_unusable_option_is_refused(skip: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "list.csv").write_text("agent,rating\n")
+    with pytest.raises(InputError, match=message):
+        rated(tmp_path, skip)
+
+
+def test_other_formats_have_no_option(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="skip"):
+        rated(tmp_path, 'ratings = "list.csv"', form="gauntlet")
+
+
+# --- earlier contests ------------------------------------------------------------------------------------------------
+
+
+def earlier(folder: Path, chosen: AnyFormat, count: int = 4, games: int = 1000) -> Path:
+    """A contest with a store, whose agents are named by their seeds."""
+    folder.mkdir()
+    (folder / "contest.toml").write_text('name = "cup"\npolicy = "gomocup-standard"\n[format]\nname = "round-robin"\n')
+    with closing(Store(load_plan(folder).store_url)) as store:
+        play(enter(store, snapshot(chosen, count, name="cup"), folder), better_seed, games)
+    return folder
+
+
+def test_earlier_contest_rates_unchanged_agents(tmp_path: Path) -> None:
+    """Agent 2 has other files now, and 9 is new."""
+    earlier(tmp_path / "last", RoundRobin(games=2))
+    agents = {"1": "1" * 64, "2": "f" * 64, "3": "3" * 64, "9": "9" * 64}
+    skip = skip_of(rated(tmp_path / "this", 'ratings = "../last"\nrating_difference = 5000', agents))
+    assert skip is not None
+    assert skip.agents["1"].rating > 1600 > skip.agents["3"].rating > 0
+    assert skip.agents["1"].reason.startswith("Elo ")
+    assert skip.agents["1"].reason.endswith(" in cup")
+    assert [(0, "updated since cup"), (0, "new: not ranked in cup")] == [
+        (skip.agents[agent].rating, skip.agents[agent].reason) for agent in ("2", "9")
+    ]
+
+
+def test_leagues_of_an_earlier_contest_are_joined_by_the_last_promoted(tmp_path: Path) -> None:
+    earlier(tmp_path / "last", Leagues(games=2, sizes=(3,), promoted=1), 6)
+    agents = {str(seed): str(seed) * 64 for seed in range(1, 7)}
+    skip = skip_of(rated(tmp_path / "this", 'ratings = "../last"\nrating_difference = 5000', agents))
+    assert skip is not None
+    assert skip.agents["3"].reason.endswith(" as 4")
+    assert "in League 2 of cup" in skip.agents["5"].reason
+    ratings = [skip.agents[agent].rating for agent in agents]
+    assert sorted(ratings, reverse=True) == ratings
+
+
+def test_contest_of_the_league_above_shifts_relegated_agents(tmp_path: Path) -> None:
+    earlier(tmp_path / "lower", RoundRobin(games=2))
+    earlier(tmp_path / "upper", RoundRobin(games=2), 6)
+    agents = {str(seed): str(seed) * 64 for seed in range(1, 7)}
+    lines = 'ratings = "../lower"\nabove = "../upper"\nrating_difference = 5000'
+    skip = skip_of(rated(tmp_path / "this", lines, agents))
+    assert skip is not None
+    assert all("as 4" in skip.agents[agent].reason for agent in agents)
+
+
+def test_unfinished_earlier_contest_is_refused(tmp_path: Path) -> None:
+    earlier(tmp_path / "last", RoundRobin(games=2), games=3)
+    with pytest.raises(InputError, match="last: 9 games are not finished"):
+        rated(tmp_path / "this", 'ratings = "../last"', {"1": "", "2": ""})
+
+
+def test_earlier_contest_that_has_not_begun_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "last").mkdir()
+    (tmp_path / "last/contest.toml").write_text(
+        'name = "cup"\npolicy = "gomocup-standard"\n[format]\nname = "round-robin"\n'
+    )
+    with pytest.raises(InputError, match="has not begun"):
+        rated(tmp_path / "this", 'ratings = "../last"', {"1": "", "2": ""})
+
+
+# --- formats ---------------------------------------------------------------------------------------------------------
+
+
+def met(pairings: list[Pairing]) -> Iterator[str]:
+    for pairing in pairings:
+        assert pairing.second is not None
+        yield pairing.group + "-".join(sorted((pairing.first, pairing.second)))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"),
+    [
+        (RoundRobin(skip=by_hand(_1=2000, _4=1600, _3=1601)), ["1-2", "1-3", "2-3", "2-4", "3-4"]),
+        (DoubleRoundRobin(skip=by_hand(_1=2000, _2=1000, _3=1000)), ["1-4", "2-3", "2-4", "3-4"] * 2),
+        (Groups(skip=by_hand(_1=2000, _4=1000, _2=1700), promoted=1), ["B2-3", "final1-2"]),
+        (
+            Leagues(sizes=(2,), promoted=1, skip=by_hand(_1=2000, _3=1000)),
+            ["11-2", "12-3", "23-4"],
+        ),
+        (
+            Leagues(sizes=(2,), promoted=1, skip=by_hand(_1=2000, _3=1000).model_copy(update={"groups": ("2",)})),
+            ["11-2", "11-3", "12-3", "23-4"],
+        ),
+    ],
+)
+def test_formats_play_all_other_pairs(chosen: AnyFormat, expected: list[str]) -> None:
+    with cup(chosen, 4) as contest:
+        play(contest, better_seed)
+        assert contest.is_over()
+        assert sorted(expected) == sorted(met(contest.store.pairings(contest.name)))
+
+
+# --- exports ---------------------------------------------------------------------------------------------------------
+
+INLINE = """\
+name = "{form}"
+{options}
+games = 2
+[format.skip]
+rating_difference = 400
+agents.anna = {{ rating = 2000, reason = "last year" }}
+agents."-carl" = {{ rating = 1600, reason = "last year" }}
+agents.dora = {{ rating = 1650, reason = "last year" }}
+"""
+
+
+def exported(folder: Path, form: str, options: str = "") -> Public:
+    public = Public(folder, make_key(folder / "my.key"))
+    agents = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert", "-carl", "dora")}
+    with Cup(folder / "cup", agents, INLINE.format(form=form, options=options), drawn=lambda _: None) as played:
+        played.play()
+        publish(played.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
+    return public
+
+
+@pytest.mark.parametrize(
+    ("form", "options"), [("round-robin", "cycles = 2"), ("groups", "promoted = 1"), ("leagues", "sizes = [2]")]
+)
+def test_both_verifiers_accept_the_pairs_that_are_played(form: str, options: str, tmp_path: Path) -> None:
+    public = exported(tmp_path, form, options)
+    assert [] == list(verify_export(public.directory, public.public_key).problems)
+    assert [] == problems_by_node(public.directory, public.public_key)
+
+
+@pytest.mark.parametrize("rating", [1601, 1000], ids=["a pair is missing", "a pair is left over"])
+def test_both_verifiers_find_another_rating(rating: int, tmp_path: Path) -> None:
+    """With 1601 anna meets -carl; with dora at 1000 she does not meet anna."""
+    public = exported(tmp_path, "round-robin")
+
+    def forge(document: Any) -> None:
+        document["format"]["skip"]["agents"]["-carl" if rating == 1601 else "dora"]["rating"] = rating
+
+    in_document(public, forge)
+    assert any("does not follow" in each for each in verify_export(public.directory, public.public_key).problems)
+    assert any(each.startswith("pairings of") for each in problems_by_node(public.directory, public.public_key))
+
+
+def test_pages_name_the_pairs_that_are_left_out(tmp_path: Path) -> None:
+    public = exported(tmp_path, "round-robin")
+    cross = (public.directory / "crosstable.html").read_text()
+    assert 2 == cross.count('aria-label="left out"')
+    assert "ratings differ by 400 or more" in (public.directory / "index.html").read_text()
+    pages = [path.read_text() for path in sorted((public.directory / "agents").glob("*.html"))]
+    assert ["2000 (last year)" in page and "Does not meet" in page for page in pages] == [True, False, False, False]
+
+
+def test_export_of_an_earlier_contest_gives_the_ratings_of_its_store(tmp_path: Path) -> None:
+    public = exported(tmp_path, "round-robin")
+    agents = {"anna": "", "dora": "", "new": ""}
+    wide = "rating_difference = 5000\n"
+    by_export = rated(tmp_path / "one", f'{wide}ratings = "{public.directory}"', agents)
+    by_store = rated(tmp_path / "two", f'{wide}ratings = "{tmp_path / "cup"}"', agents)
+    assert ratings_of(by_export) == ratings_of(by_store)
+    assert ratings_of(by_export)["anna"] > ratings_of(by_export)["dora"] > 0
