@@ -29,7 +29,7 @@ MAX_RATING = 100_000
 
 
 class SourcedRating(_Value):
-    """A rating that decides which pairs are left out."""
+    """A table for each agent: a rating that decides which pairs are left out."""
 
     rating: float = Field(ge=0, le=MAX_RATING, allow_inf_nan=False)
     """Elo; 0: the agent meets all others."""
