@@ -26,6 +26,8 @@ from judge.referee.spec import KeptFolders, RecordFile
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import FolderKind
 from judge.sandbox.machine.owner import owned_directory
+from judge.statistics.rating_model import GOMOCUP_MODEL
+from judge.statistics.ratings import lower_ends
 from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.types import UNWITNESSED, EntryRow
@@ -84,10 +86,18 @@ class Contest:
             executor,
             job_of=partial(self.job, listener=listener),
             schedule_next=self.schedule_next,
+            check_failures=self.check_failures,
+            priorities=self.priorities if self.planned.plan.order == "lowest" else None,
             attempts=self.snapshot.policy.attempts,
             alone=self.alone,
             check=check,
         )
+
+    def priorities(self) -> Mapping[str, float]:
+        """Each agent's rating minus its deviation; without results empty."""
+        out = self.out()
+        results = [result for result in self.store.results(self.name) if out.keys().isdisjoint(result.agents)]
+        return lower_ends(results, GOMOCUP_MODEL) if results else {}
 
     @cached_property
     def alone(self) -> frozenset[str]:
@@ -103,12 +113,23 @@ class Contest:
         Agents with too many failures are disqualified first.
         """
         results = self.store.results(self.name)
-        for agent, share in self.tournament.failed(results, self.out()).items():
-            limit = self.snapshot.failures.limit
-            self.store.disqualify(self.name, agent, f"failed in {share:.0%} of its games; {limit:.0%} are allowed")
+        self._disqualify_failed(results)
         drawn = self.tournament.next(self.store.pairings(self.name), results, self.out())
         self.store.schedule(self.name, drawn.games, drawn.pairings)
         return bool(drawn.games)
+
+    def check_failures(self, game: ScheduledGame) -> None:
+        """Disqualify agents of an ended game, if the contest checks after every game."""
+        if self.snapshot.failures.check == "game":
+            self._disqualify_failed(self.store.results_of(self.name, (game.first, game.second)), game)
+
+    def _disqualify_failed(self, results: Sequence[GameResult], game: ScheduledGame | None = None) -> None:
+        limit = self.snapshot.failures.limit
+        for agent, share in self.tournament.failed(results, self.out()).items():
+            # Of other agents there are only their games against these two.
+            if game is None or agent in (game.first, game.second):
+                why = f"failed in {share:.0%} of its games; {limit:.0%} are allowed"
+                self.store.disqualify(self.name, agent, why)
 
     def job(self, game: ScheduledGame, listener: Path | None = None) -> Job:
         """Return the job of the game's current attempt. Raises InputError if an agent's files or folders were

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from judge.agents.agents import Agent, stage_agent
 from judge.base.errors import InputError
+from judge.base.text import quote
 from judge.contest.plan import Planned
 from judge.host.house_agents import house_agent_names
 from judge.store.submission_types import State, Submission
@@ -27,6 +29,8 @@ class Entrant:
     name: str
     agent: Agent
     submission: int | None = None
+    author: str = ""
+    """The submission's author, or else the manifest's; empty for a house agent."""
     is_checked: bool = True
     """True for a house agent, or if its submission passed the check."""
 
@@ -44,6 +48,7 @@ def intake_directory(planned: Planned) -> IntakeDirectory:
         planned.plan.intake,
         planned.plan.windows,
         planned.path.resolve(),
+        planned.plan.agents_per_author,
     )
 
 
@@ -57,7 +62,8 @@ def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]
         try:
             agent = stage_agent(planned.locate(each), staging)
             is_house = planned.locate(each) in house_agent_names()
-            found.append(Entrant(each.name or agent.manifest.name, agent, is_checked=is_house))
+            author = "" if is_house else agent.manifest.author
+            found.append(Entrant(each.name or agent.manifest.name, agent, author=author, is_checked=is_house))
         except InputError as error:
             miss(InputError(f"{planned.path}: {error}"))
     directory = intake_directory(planned)
@@ -79,8 +85,31 @@ def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]
 
 
 def _sent(directory: IntakeDirectory, submission: Submission) -> Entrant:
-    from judge.submissions.service import agent_of
+    from judge.submissions.service import ORGANISER, agent_of
 
     agent = agent_of(directory, submission)
     is_checked = submission.state is State.PASSED
-    return Entrant(submission.name or agent.manifest.name, agent, submission.id, is_checked)
+    author = agent.manifest.author if submission.author == ORGANISER else submission.author
+    return Entrant(submission.name or agent.manifest.name, agent, submission.id, author, is_checked)
+
+
+_SEPARATORS = re.compile(r"[,;&]| and ")
+
+
+def first_author(text: str) -> str:
+    """Return the first of several authors in lower case."""
+    return " ".join(_SEPARATORS.split(text)[0].split()).casefold()
+
+
+def refuse_many_of_an_author(planned: Planned, found: Sequence[Entrant]) -> None:
+    """Raises InputError if an author has more agents than `agents_per_author`."""
+    most = planned.plan.agents_per_author
+    by_author: dict[str, list[Entrant]] = {}
+    for each in found:
+        by_author.setdefault(first_author(each.author), []).append(each)
+    for author, agents in by_author.items():
+        if most and author and len(agents) > most:
+            raise InputError(
+                f"{planned.path}: agents_per_author = {most}, and {quote(agents[0].author)} has {len(agents)} agents: "
+                f"{', '.join(each.name for each in agents)}; leave out some, or raise the limit"
+            )

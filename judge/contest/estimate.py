@@ -10,7 +10,7 @@ from pathlib import Path
 
 from judge.agents.agents import Agent
 from judge.base.errors import HostError, InputError
-from judge.contest.entries import entrants
+from judge.contest.entries import entrants, refuse_many_of_an_author
 from judge.contest.folders.transfer import brought, folder_words
 from judge.contest.plan import Planned
 from judge.contest.skip_ratings import with_ratings
@@ -31,14 +31,13 @@ from judge.tournament.skipped_pairs import SourcedRating
 
 @dataclass(frozen=True, slots=True)
 class PairLeftOut:
-    """Two agents that do not meet because of their ratings, the higher one first."""
+    """Two agents that do not meet, the higher rating first."""
 
     first: str
     second: str
     first_rating: float
     second_rating: float
     group: str = ""
-    """Its group or league, if there are several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +60,9 @@ class ContestEstimate:
     unchecked: Sequence[str] = ()
     """Agents without a passed check: listed in contest.toml, or approved without one."""
     ratings: Mapping[str, SourcedRating] = field(default_factory=dict)
-    """Ratings that decide which pairs are left out, by agent; empty: all pairs meet."""
+    """By agent; empty: all pairs meet."""
     left_out: Sequence[PairLeftOut] = ()
     games_saved: int = 0
-    """Number of games of the pairs that are left out."""
 
     def hours(self, slots: int) -> float | None:
         """Maximum duration with this number of slots."""
@@ -87,6 +85,7 @@ def estimate_contest(planned: Planned) -> ContestEstimate:
         if (why := planned.lacks_agents(count)) is not None:
             missing.append(why)
         missing += _why_not(lambda: distinct(names, planned.path))
+        missing += _why_not(lambda: refuse_many_of_an_author(planned, entered))
         found = [each.agent for each in entered]
         agents = [(each.name, each.agent.digest) for each in entered]
         folders: list[str] = []
@@ -125,7 +124,6 @@ def estimate_contest(planned: Planned) -> ContestEstimate:
 
 
 def _names(names: Sequence[str], count: int) -> Sequence[str]:
-    """Names of all agents; numbers for those that are missing or have another's name."""
     known = dict.fromkeys(names)
     return [*known, *(f"agent {number}" for number in range(len(known) + 1, count + 1))]
 

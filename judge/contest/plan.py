@@ -194,6 +194,10 @@ class Plan(_Table):
     """Time zone of times without an offset, such as Europe/Prague."""
     submissions: SubmissionsPlan = SubmissionsPlan()
     contest: StartPlan = StartPlan()
+    order: Literal["schedule", "lowest"] = "schedule"
+    """Order of the games: as scheduled, or those with the lowest sum of rating minus deviation first."""
+    agents_per_author: int = Field(default=0, ge=0)
+    """Maximum number of agents of one author; 0: no limit."""
     agents: tuple[AgentPlan, ...] = ()
     witnesses: tuple[WitnessPlan, ...] = Field(default=(), max_length=16)
 
@@ -368,4 +372,11 @@ def load_plan(path: Path) -> Planned:
         path /= PLAN_FILE
     text = read_text(path, "a contest file; judge contest init NAME --policy POLICY makes one")
     plan = validated(Plan, parse(path, text), path, text)
-    return Planned(path, text, plan, policy_of(path, plan.policy, plan.change))
+    planned = Planned(path, text, plan, policy_of(path, plan.policy, plan.change))
+    folders = planned.policy.folders
+    if plan.order == "lowest" and folders.kept and folders.round == "each":
+        raise InputError(
+            f'{path}: order = "lowest": under this policy agents pass folders from game to game in schedule order; add '
+            '"folders.round=first" to change, or leave order out'
+        )
+    return planned

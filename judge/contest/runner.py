@@ -5,7 +5,7 @@ All state is in the store. After a kill, running games are rolled back and repla
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -75,6 +75,8 @@ class ContestRunner:
         job_of: Callable[[ScheduledGame], Job],
         schedule_next: Callable[[], bool],
         attempts: int,
+        check_failures: Callable[[ScheduledGame], None] = lambda _: None,
+        priorities: Callable[[], Mapping[str, float]] | None = None,
         alone: frozenset[str] = frozenset(),
         check: Callable[[], None] = lambda: None,
         pause_s: float = PAUSE_S,
@@ -83,6 +85,8 @@ class ContestRunner:
         """`files` receives records and folder states, each before the row that refers to it.
 
         `schedule_next` is called when all scheduled games have ended. It returns whether it has scheduled more.
+        `check_failures` is called after each result. `priorities` returns values by agent: the game with the lowest
+        sum is next. None: games are played in schedule order.
 
         After `attempts` voids in a row, a game is set aside if another game was played since the last one was set
         aside or, the first time, if others are left. It is retried after all others, at least `pause_s` after the
@@ -101,6 +105,11 @@ class ContestRunner:
         self._schedule_next = schedule_next
         self._attempts = attempts
         self._alone = alone
+        self._check_failures = check_failures
+        self._priorities = priorities
+        self._ranks: Mapping[str, float] | None = None
+        self._results, self._rated_results = 0, 0
+        """Numbers of results since the start: now, and when the priorities were computed."""
         self._check = check
         self._pause_s = pause_s
         self._has_played = False
@@ -171,12 +180,22 @@ class ContestRunner:
 
     def _fill(self) -> None:
         while self._executor.free and not self.drain.is_set():
-            game = self._store.issue(self._contest, self._executor.host, self._alone, self._executor.slot)
+            game = self._store.issue(
+                self._contest, self._executor.host, self._alone, self._executor.slot, self._current_ranks()
+            )
             if game is None:
                 return
             self._log.info("started", game=game.id, attempt=game.attempt, seats=(game.first, game.second))
             self._executor.start(self._job_of(game))
             self._played.add((game.id, game.attempt))
+
+    def _current_ranks(self) -> Mapping[str, float] | None:
+        # Not after every result: a fit of many results takes long.
+        if self._priorities is None:
+            return None
+        if self._ranks is None or self._results > self._rated_results * 1.01:
+            self._ranks, self._rated_results = self._priorities(), self._results
+        return self._ranks
 
     def _why_nothing_runs(self) -> StopReason | None:
         if self.drain.is_set():
@@ -201,7 +220,10 @@ class ContestRunner:
         if outcome is None or not ended.has_score:
             return replace(ended, record=b"", states={}, state=AttemptState.VOID, why=self._void(ended))
         state = self._store.accept(game.id, game.attempt, outcome)
-        self._has_played |= state is AttemptState.ACCEPTED
+        if state is AttemptState.ACCEPTED:
+            self._has_played = True
+            self._results += 1
+            self._check_failures(game)
         self._log.info(state, game=game.id, attempt=game.attempt, verdict=outcome.verdict)
         return replace(ended, record=b"", states={}, state=state, why=outcome.reason)
 

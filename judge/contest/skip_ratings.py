@@ -1,4 +1,4 @@
-"""Finds the ratings that decide which pairs a contest leaves out: a CSV file, or the tables of earlier contests."""
+"""Reads the ratings by which a contest leaves out pairs: from a CSV file or earlier contests."""
 
 import csv
 import re
@@ -38,10 +38,7 @@ Agents = Sequence[tuple[str, str]]
 
 
 def with_ratings(planned: Planned, agents: Agents) -> AnyFormat:
-    """Return the plan's format with the rating of each agent, if it leaves out pairs.
-
-    Raises InputError with file and line for unusable ratings, and if no pair remains.
-    """
+    """Return the plan's format with each agent's rating. Raises InputError, also if no pair remains."""
     chosen = planned.plan.format
     skip, names = skip_of(chosen), [name for name, _ in agents]
     if skip is None:
@@ -130,7 +127,7 @@ def _cells(path: Path, number: int, line: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Earlier:
-    """A finished contest: its tables, last league first, and the digest of each agent's files."""
+    """`tables`: last league first. `programs`: digest of files by agent."""
 
     tables: Sequence[PreviousTable]
     programs: Mapping[str, str]

@@ -9,7 +9,7 @@ from typing import Any
 import judge
 from judge.agents.store import AgentStore
 from judge.base.errors import InputError
-from judge.contest.entries import entrants
+from judge.contest.entries import entrants, refuse_many_of_an_author
 from judge.contest.plan import Planned
 from judge.contest.skip_ratings import with_ratings
 from judge.referee.seeds import Key
@@ -45,6 +45,7 @@ def take_snapshot(
     entered = entrants(planned, staging, _raised)
     if (why := planned.lacks_agents(len(entered))) is not None:
         raise InputError(why)
+    refuse_many_of_an_author(planned, entered)
     names = distinct([each.name for each in entered], planned.path)
     agents = [(name, each.agent.digest) for name, each in zip(names, entered, strict=True)]
     format_ = with_ratings(planned, agents)

@@ -9,7 +9,7 @@ nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -111,6 +111,16 @@ def rate(results: Iterable[GameResult], model: RatingModel | None = None) -> Rat
         low if draw_ends[0] else None,
         high if draw_ends[1] else None,
     )
+
+
+def lower_ends(results: Iterable[GameResult], model: RatingModel | None = None) -> Mapping[str, float]:
+    """Return each agent's rating minus half of its 95 % interval, also where only the prior limits an end."""
+    model = model or RatingModel()
+    *_, tally, fit = fit_games(results, model)
+    return {
+        agent: (float(fit.ratings[at]) - CONFIDENCE_95 * math.sqrt(fit.covariance[at, at])) * ELO + model.mean
+        for agent, at in tally.place.items()
+    }
 
 
 def _estimate(value: float, error: float, ends: tuple[bool, bool]) -> Estimate:

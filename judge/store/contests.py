@@ -6,7 +6,8 @@ late one is stored for audit. Each method is one transaction, durable when it re
 
 import hashlib
 import heapq
-from collections.abc import Callable, Collection, Iterator, Sequence
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from itertools import takewhile
@@ -183,12 +184,18 @@ class Store(Reader):
     # --- issue, accept, roll back ------------------------------------------------------------------------------------
 
     def issue(
-        self, contest: str, host: str, alone: frozenset[str] = frozenset(), slot: str = ""
+        self,
+        contest: str,
+        host: str,
+        alone: frozenset[str] = frozenset(),
+        slot: str = "",
+        ranks: Mapping[str, float] | None = None,
     ) -> ScheduledGame | None:
         """Issue the next game as a new attempt, or return None.
 
         `host` and `slot` may be empty if unknown. Agents in `alone` play one game at a time in schedule order,
-        also after held games.
+        also after held games. With `ranks`, without `alone`, the game with the lowest sum of both agents is next;
+        missing agents have minus infinity.
         """
         with self._writing() as connection:
             if contest_row(connection, contest, locked=True).state != "open":
@@ -202,6 +209,15 @@ class Store(Reader):
                 select(*columns).where(of.contest == contest, of.state == state).order_by(of.number)
                 for state in (GameState.PENDING, GameState.HELD)
             )
+            if ranks is not None and not alone:
+                by_need = min(
+                    connection.execute(pending),
+                    key=lambda row: (ranks.get(row.first, -math.inf) + ranks.get(row.second, -math.inf), row.number),
+                    default=None,
+                )
+                if by_need is None:
+                    return None
+                return self._start(connection, contest, _game(connection, by_need.id), host, slot)
             waiting = (pending, held) if alone else (pending.limit(1),)
             for row in heapq.merge(*map(connection.execute, waiting), key=attrgetter("number")):
                 if row.state == GameState.PENDING and not busy & {row.first, row.second}:

@@ -1,9 +1,9 @@
 """Read-only queries of a store, each of one snapshot."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, literal, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, func, literal, or_, select
 
 from judge.base.errors import InputError
 from judge.contest_games import Attempt, AttemptState, GameResult, GameState, Pairing, ScheduledGame, game_result
@@ -95,6 +95,17 @@ class Reader(Database):
             select(*RESULT_COLUMNS)
             .join(results, results.c.game == games.c.id)
             .where(games.c.contest == contest)
+            .order_by(games.c.number)
+        )
+        with self._reading() as connection:
+            return [game_result(row) for row in connection.execute(query)]
+
+    def results_of(self, contest: str, agents: Collection[str]) -> list[GameResult]:
+        """The results of all games of some agents."""
+        query = (
+            select(*RESULT_COLUMNS)
+            .join(results, results.c.game == games.c.id)
+            .where(games.c.contest == contest, or_(games.c.first.in_(agents), games.c.second.in_(agents)))
             .order_by(games.c.number)
         )
         with self._reading() as connection:

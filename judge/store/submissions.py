@@ -180,9 +180,11 @@ class Register(RegisterReader, Queue[Submission]):
             order = count(connection, select(submission_steps).where(*of_attempt))
             connection.execute(insert(submission_steps).values(submission=number, number=order, **asdict(step)))
 
-    def finish(self, number: int, attempt: int, came: ProcessingResult, practice: int = 0) -> Submission:
+    def finish(
+        self, number: int, attempt: int, came: ProcessingResult, practice: int = 0, agents_per_author: int = 0
+    ) -> Submission:
         """Record that a submission passed, as the next version of its name, or was refused. Does nothing if the
-        attempt is not current. A passed submission plays `practice` games.
+        attempt is not current. A passed submission plays `practice` games. `agents_per_author` 0: no limit.
         """
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
@@ -191,6 +193,12 @@ class Register(RegisterReader, Queue[Submission]):
             refusal, name = came.refusal, came.name or row.name
             if not refusal and self._is_anothers(connection, row.author, came.name):
                 refusal = f"an agent of another author is called {came.name!r} already: choose another name"
+            others = self._other_names(connection, row, came.name) if agents_per_author else ()
+            if not refusal and agents_per_author and len(others) >= agents_per_author:
+                refusal = (
+                    f"an author may enter {agents_per_author} agent{'s' * (agents_per_author > 1)}, and yours are "
+                    f"{', '.join(others)}: withdraw one of them, or submit under its name"
+                )
             values = columns_of(submissions, came) | {"name": name, "failures": 0}
             values["version"] = self._next_version(connection, row, name)
             state = State.REFUSED if refusal else State.PASSED
@@ -199,6 +207,15 @@ class Register(RegisterReader, Queue[Submission]):
             if not refusal:
                 add_practice_games(connection, finished, practice, self._stamp(), by_author=False)
             return value_of(Submission, finished)
+
+    def _other_names(self, connection: Connection, row: Row[Any], name: str) -> list[str]:
+        """Names of the author's agents that would play, except `name`."""
+        query = self._of(row.author).where(
+            func.lower(submissions.c.name) != name.lower(),
+            submissions.c.id != row.id,
+            submissions.c.state.in_(ENTERS),
+        )
+        return list({each.name.lower(): each.name for each in connection.execute(query)}.values())
 
     def _replaces(self, connection: Connection, row: Row[Any], name: str) -> str:
         query = self._of(row.author).where(

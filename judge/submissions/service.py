@@ -52,6 +52,8 @@ class IntakeDirectory:
     windows: Windows = field(default_factory=Windows)
     plan: Path | None = None
     """The contest's file, from which a running service applies some changes."""
+    agents_per_author: int = 0
+    """Maximum number of agents of one author; 0: no limit."""
 
     @property
     def uploads(self) -> Path:
@@ -172,7 +174,8 @@ def process_claimed(
         upload = directory.files.path(taken.upload)
         job = UploadJob(upload, taken.filename, directory.policy, directory.agents, taken.name, author)
         outcome = process(job, keep)
-        return register.finish(taken.id, taken.attempt, _kept(directory.files, outcome), practice)
+        kept, most = _kept(directory.files, outcome), 0 if taken.author == ORGANISER else directory.agents_per_author
+        return register.finish(taken.id, taken.attempt, kept, practice, most)
     except InputError as error:
         return register.finish(taken.id, taken.attempt, ProcessingResult(str(error), "", *[None] * 4))
     except NotReadyError as error:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from judge.base.errors import InputError
 
 RatingTable = Mapping[str, float]
-"""Elo by agent in order of place, without disqualified agents."""
+"""Elo by agent, best first, without disqualified agents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Skip(_Value):
         return self
 
     def rating_of(self, agent: str) -> float:
-        """Return the agent's rating, 0 if it has none."""
+        """Return the agent's rating, or 0."""
         rated = self.agents.get(agent)
         return 0 if rated is None else rated.rating
 
@@ -72,18 +72,17 @@ class Skip(_Value):
 
 
 def is_left_out(first: float, second: float, difference: float) -> bool:
-    """Return whether two agents with these ratings do not meet: both are above 0 and at least `difference` apart."""
+    """Return whether agents with these ratings do not meet."""
     return first > 0 and second > 0 and abs(first - second) >= difference
 
 
 def league_ratings(
     agents: Sequence[str], tables: Sequence[PreviousTable], updated: Collection[str] = ()
 ) -> Mapping[str, SourcedRating]:
-    """Return each agent's rating from the tables of the previous year: this league first, then the ones above.
+    """Return the ratings from last year's tables: this league first, then the ones above.
 
-    An agent that played above is relegated: its Elo there is shifted by the difference that the last promoted agent
-    has between the two tables. Agents in no table, and `updated` ones, have 0. Raises InputError if no agent links
-    two tables.
+    The Elo of an agent that played above is shifted by the difference between both tables of the last promoted one.
+    New and `updated` agents have 0. Raises InputError if no agent links two tables.
     """
     own, *above = tables
     scale = {agent: round_elo(elo) for agent, elo in own.ratings.items()}

@@ -29,6 +29,8 @@ class FailuresPlan(_Value):
     """Maximum share of an agent's games with a failure; 1: never disqualify."""
     after: int = Field(default=20, ge=1)
     """Minimum number of games before a disqualification."""
+    check: Literal["round", "game"] = "round"
+    """When the share is computed: after all scheduled games, or after every game."""
 
 
 def _line_of_witness(line: str) -> str:

@@ -97,6 +97,38 @@ def test_every_game_has_its_result_and_its_record(cup: Cup) -> None:
         assert result.replies[0] > 4
 
 
+def test_results_are_checked_and_priorities_follow_them(cup: Cup) -> None:
+    """Each result is in the store before its check, and before the next priorities are computed."""
+    cup.store.schedule("cup", cup.games(1, 4))
+    checked: list[tuple[int, int]] = []
+    computed: list[int] = []
+
+    def check(game: ScheduledGame) -> None:
+        checked.append((game.number, len(cup.store.results("cup"))))
+
+    def priorities() -> dict[str, float]:
+        computed.append(len(cup.store.results("cup")))
+        return {}
+
+    loop = ContestRunner(
+        cup.store,
+        cup.files,
+        "cup",
+        cup.slots,
+        job_of=cup.job,
+        schedule_next=lambda: False,
+        attempts=2,
+        check_failures=check,
+        priorities=priorities,
+    )
+    assert StopReason.FINISHED is loop.run(lambda _: None)
+
+    assert [1, 2, 3, 4] == sorted(number for number, _ in checked)
+    assert [1, 2, 3, 4] == [results for _, results in checked]
+    assert computed == sorted(set(computed))
+    assert 4 in computed
+
+
 def test_a_killed_worker_costs_its_attempt_and_nothing_else(cup: Cup) -> None:
     """The first worker that is seen is killed; its game is played again."""
     cup.store.schedule("cup", cup.games(1, 4))

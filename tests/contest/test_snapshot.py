@@ -10,8 +10,8 @@ from judge.agents.agents import program_digest
 from judge.agents.store import AgentStore
 from judge.base.errors import InputError
 from judge.contest.contest import begin, open_store
-from judge.contest.entries import entrants
-from judge.contest.plan import Planned, load_plan
+from judge.contest.entries import entrants, refuse_many_of_an_author
+from judge.contest.plan import AgentPlan, Planned, load_plan
 from judge.contest.take_snapshot import take_snapshot
 from judge.sandbox.docker.images import runtime_image
 from judge.tournament.seeds import commitment_to, contest_key
@@ -126,6 +126,30 @@ def test_agents_that_the_file_names_as_seeds_come_first(planned: Planned) -> Non
 def test_a_seed_that_does_not_take_part_is_named(planned: Planned) -> None:
     with pytest.raises(InputError, match=r"contest\.toml: seeds names tree, which does not take part"):
         snapshot(planned, seeds=("three", "tree"))
+
+
+@pytest.mark.parametrize(("most", "is_refused"), [(0, False), (1, True), (2, False)])
+def test_agents_of_an_author_are_limited(planned: Planned, tmp_path: Path, most: int, is_refused: bool) -> None:
+    """The first author counts; agents without one and house agents do not."""
+    for name, author in (("one", "Ada L., Bob"), ("two", "ada  l. and Carl"), ("three", ""), ("four", "")):
+        folder = planned.folder / name
+        folder.mkdir()
+        (folder / "agent.toml").write_text(
+            f'name = "{name}"\nauthor = "{author}"\nruntime = "python"\ncommand = ["./brain.py"]\n'
+        )
+        (folder / "brain.py").write_text(BRAIN)
+    listed = tuple(AgentPlan(path=name) for name in ("one", "two", "three", "four"))
+    plan = planned.plan.model_copy(update={"agents": listed, "agents_per_author": most})
+    chosen = replace(planned, plan=plan)
+    staging, missed = tmp_path / "staging", list[InputError]()
+    staging.mkdir()
+    found = entrants(chosen, staging, missed.append)
+    assert [] == missed
+    if not is_refused:
+        refuse_many_of_an_author(chosen, found)
+        return
+    with pytest.raises(InputError, match=r"agents_per_author = 1, and 'Ada L\., Bob' has 2 agents: one, two"):
+        refuse_many_of_an_author(chosen, found)
 
 
 def test_all_seeds_that_do_not_take_part_are_named_in_the_order_of_the_file(planned: Planned, tmp_path: Path) -> None:

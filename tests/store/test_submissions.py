@@ -101,6 +101,26 @@ def test_an_upload_passes_and_becomes_an_entry(register: Register) -> None:
     ] == told(register, passed.id)
 
 
+def test_author_with_too_many_agents_is_refused(register: Register) -> None:
+    """A new version, another author and a replacement after a withdrawal are accepted."""
+
+    def sent(name: str, author: str = "ada") -> Submission:
+        number = register.receive(upload(author, name)).id
+        found = register.take("w", number)
+        assert found is not None
+        return register.finish(number, found.attempt, good(name), agents_per_author=1)
+
+    first = sent("five")
+    assert State.PASSED == sent("FIVE").state
+    refused = sent("six")
+    assert State.REFUSED == refused.state
+    assert refused.why.startswith("an author may enter 1 agent, and yours are FIVE: withdraw one")
+    assert State.PASSED == sent("six", "bob").state
+    for each in (first.id, first.id + 1):
+        register.withdraw(each, "ada", "a new program")
+    assert State.PASSED == sent("seven").state
+
+
 def test_contest_log_has_submissions_and_their_results(register: Register, store: Store) -> None:
     """With digests, so a receipt can be given for it; who sent it and why it was refused is nobody's business."""
     through(register, good())

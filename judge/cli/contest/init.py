@@ -48,12 +48,15 @@ change = $changes   # changed values of the policy, such as "clock.turn_ms=1000"
 $seed
 seeding = "listed"   # the agents below, best first, then submitted ones by name; or "drawn" (random)
 # seeds = ["strong", "less-strong"]   # names of listed or submitted agents, best first; all others follow
+# agents_per_author = 1   # default: no limit
+# order = "lowest"        # games of weak and uncertain agents first; default: in the order of the schedule
 store = "sqlite:///contest.db"   # or postgresql+psycopg://...
 
 [format]
 name = $format   # $formats
 games = $games        # of a pairing; each two in a row share an opening, with colours swapped
-$options# ranking = ["points", "direct", "sonneborn-berger", "wins"]
+$options# skip = { rating_difference = 400, ratings = "ratings.csv" }   # pairs that do not meet
+# ranking = ["points", "direct", "sonneborn-berger", "wins"]
 
 # [duel]         # scores a pairing's games as one result, as Gomocup until 2016
 # win = 3
@@ -75,6 +78,7 @@ $options# ranking = ["points", "direct", "sonneborn-berger", "wins"]
 [failures]       # an agent that fails in a larger share of its games is disqualified
 limit = 0.1      # 1: never
 after = 20       # minimum number of its games before the limit applies
+# check = "game" # after every game; default: after all games of a round or league
 
 # Schedule: a running judge serve opens and closes submissions and starts the contest. For times without an offset
 # (+01:00) set the time zone before the first table: zone = "Europe/Prague".

@@ -98,11 +98,10 @@ class _Staged(SkippingFormat):
     @property
     @abstractmethod
     def first_stage(self) -> frozenset[str]:
-        """Names of groups whose members are known in advance."""
+        """Names of the groups with members known in advance."""
 
     @property
     def counts_games(self) -> bool:
-        """Pairs that are left out of later stages depend on results."""
         return self.skip is None or (bool(self.skip.groups) and self.first_stage.issuperset(self.skip.groups))
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
@@ -197,7 +196,7 @@ class Groups(_Staged):
 
     @property
     def first_stage(self) -> frozenset[str]:
-        """All except the final."""
+        """All but the final."""
         return frozenset(_letter(number) for number in range(self.groups))
 
     def stage_name(self, group: str) -> str:
@@ -245,7 +244,7 @@ class Leagues(_Staged):
 
     @property
     def first_stage(self) -> frozenset[str]:
-        """The last league, unless there are too few agents for it."""
+        """The last league."""
         return frozenset({str(len(self.sizes) + 1)})
 
     def stage_after(

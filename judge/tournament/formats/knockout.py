@@ -42,7 +42,7 @@ class Knockout(TournamentFormat):
 
     @property
     def counts_games(self) -> bool:
-        """Replays depend on results."""
+        """Never."""
         return False
 
     def next_round(

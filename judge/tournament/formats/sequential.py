@@ -28,7 +28,7 @@ class Sequential(TournamentFormat):
 
     @property
     def counts_games(self) -> bool:
-        """The test may end after any round."""
+        """Never."""
         return False
 
     def next_round(
