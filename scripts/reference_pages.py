@@ -38,6 +38,8 @@ EXAMPLES: Mapping[str, str] = {
     "contest.starts": "2027-03-02T18:00:00+01:00",
     "folders.from": '"../last-cup"',
     "format.rounds": "7",
+    "format.seats.down": "4",
+    "format.seats.previous": '"../cup-2025"',
     "format.skip.above": '"../freestyle-1-2026"',
     "format.skip.agents.rating": "1850",
     "format.skip.agents.reason": '"new openings"',

@@ -12,8 +12,8 @@ from judge.agents.agents import Agent
 from judge.base.errors import HostError, InputError
 from judge.contest.entries import entrants, refuse_many_of_an_author
 from judge.contest.folders.transfer import brought, folder_words
+from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned
-from judge.contest.skip_ratings import with_ratings
 from judge.contest.take_snapshot import distinct
 from judge.contest_games import Pairing
 from judge.referee.policy import Policy
@@ -94,7 +94,7 @@ def estimate_contest(planned: Planned) -> ContestEstimate:
             missing += _why_not(needed)
         awaited = [(each.name, "") for each in planned.plan.agents if each.name and each.name not in names]
         rated: list[AnyFormat] = []
-        missing += _why_not(lambda: rated.append(with_ratings(planned, [*agents, *awaited])))
+        missing += _why_not(lambda: rated.append(resolved_format(planned, [*agents, *awaited])))
     form = rated[0] if rated else planned.plan.format
     names_of_all = _names([*names, *(name for name, _ in awaited)], count)
     drawn = _draws(planned, form, names_of_all)

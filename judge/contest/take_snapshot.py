@@ -10,8 +10,8 @@ import judge
 from judge.agents.store import AgentStore
 from judge.base.errors import InputError
 from judge.contest.entries import entrants, refuse_many_of_an_author
+from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned
-from judge.contest.skip_ratings import with_ratings
 from judge.referee.seeds import Key
 from judge.referee.setup import check_playable, in_contest
 from judge.referee.spec import GameSpec
@@ -48,7 +48,7 @@ def take_snapshot(
     refuse_many_of_an_author(planned, entered)
     names = distinct([each.name for each in entered], planned.path)
     agents = [(name, each.agent.digest) for name, each in zip(names, entered, strict=True)]
-    format_ = with_ratings(planned, agents)
+    format_ = resolved_format(planned, agents)
     source, states = begins(agents)
     entries = tuple(
         SnapshotEntry(

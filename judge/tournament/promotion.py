@@ -1,6 +1,34 @@
 """Promotion and seats of leagues that are played every year, as at Gomocup."""
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class Seats(BaseModel):
+    """The agents of the first league at its start."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    previous: str = Field(default="", max_length=1000)
+    """Last year's contest or its export, relative to this file: all but the last agents of its first league."""
+    down: int | None = Field(default=None, ge=0)
+    """Number of last agents without a seat; by default `promoted`."""
+    successors: Mapping[str, str] = {}
+    """New versions that keep a seat, by the name of the former version."""
+    agents: tuple[str, ...] = ()
+    """Seats given by hand. In a contest that has begun: all seats."""
+
+    @model_validator(mode="after")
+    def _has_seats(self) -> Self:
+        if not self.previous and not self.agents:
+            raise ValueError("no seats: name last year's contest in previous, or set agents")
+        if len(set(self.agents)) < len(self.agents):
+            raise ValueError("agents names an agent twice: leave one out")
+        if self.successors and not self.previous:
+            raise ValueError("successors need previous: last year's contest")
+        return self
 
 
 def promoted_count(order: Sequence[str], count: int, new: Collection[str]) -> int:

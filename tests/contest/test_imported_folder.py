@@ -12,8 +12,8 @@ from judge.base.errors import InputError
 from judge.base.resources import POLICIES
 from judge.cli import app
 from judge.contest.folders.imported import needs_boxes, write_imported
+from judge.contest.league_seats import resolved_format
 from judge.contest.plan import load_plan
-from judge.contest.skip_ratings import with_ratings
 from judge.records.gomoku.gomocup_tournament import read_tournament
 from judge.records.managers import ImportedAgent, ImportedContest
 from judge.sandbox.box import BoxPolicy
@@ -70,7 +70,7 @@ def test_ratings_become_a_file_of_the_contest(tmp_path: Path) -> None:
     )
     write_imported(contest, tmp_path / "cup", host(tmp_path), Heard())
 
-    rated = with_ratings(load_plan(tmp_path / "cup"), [("pbrain-five", ""), ("pbrain-six", "")])
+    rated = resolved_format(load_plan(tmp_path / "cup"), [("pbrain-five", ""), ("pbrain-six", "")])
     skip = skip_of(rated)
     assert skip is not None
     assert (400, 1900, 0) == (skip.rating_difference, skip.rating_of("pbrain-five"), skip.rating_of("pbrain-six"))

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from judge.base.errors import InputError
+from judge.contest.league_seats import resolved_format
 from judge.contest.plan import load_plan
-from judge.contest.skip_ratings import read_ratings_csv, with_ratings
+from judge.contest.skip_ratings import read_ratings_csv
 from judge.contest_games import Pairing
 from judge.export.export import PageOptions, publish
 from judge.store.contests import Store
@@ -98,7 +99,7 @@ def rated(folder: Path, skip: str, agents: Mapping[str, str] | None = None, form
         f'name = "this-year"\npolicy = "gomocup-standard"\n[format]\nname = "{form}"\n[format.skip]\n{skip}\n'
     )
     named = dict.fromkeys(NAMES, "") if agents is None else agents
-    return with_ratings(load_plan(path), list(named.items()))
+    return resolved_format(load_plan(path), list(named.items()))
 
 
 def test_ratings_by_hand_replace_those_of_the_file(tmp_path: Path) -> None:
@@ -122,7 +123,7 @@ def test_ratings_by_hand_replace_those_of_the_file(tmp_path: Path) -> None:
         ("agents = { A = { rating = 1, reason = '' } }", "reason"),
         ("agents = { A = { rating = -1, reason = 'x' } }", "rating"),
         ("agents = { X = { rating = 1, reason = 'x' } }", r"format\.skip\.agents: 'X' does not take part"),
-        ('ratings = "none.csv"', "none.csv is missing; name a CSV file"),
+        ('ratings = "none.csv"', "none.csv is missing; name an earlier contest"),
         ('ratings = "."\nabove = "x"', "this contest; name an earlier one"),
         ('ratings = "list.csv"\nabove = "x"', "above needs an earlier contest in ratings"),
         (

@@ -6,7 +6,7 @@ the last league plays first and its best join the league above. Lower results do
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, Self
@@ -19,6 +19,7 @@ from judge.referee.seeds import Seed
 from judge.tournament.formats.base import Pair, SkippingFormat, ranked, ranked_by
 from judge.tournament.formats.round_robin import berger
 from judge.tournament.pairings import Competitor, by_seed, next_number, set_tables
+from judge.tournament.promotion import Seats, promoted_count
 from judge.tournament.results import PlayedPairing
 from judge.tournament.standings import Ranking, Tiers, Values
 
@@ -57,8 +58,11 @@ class Group:
         """Return its pairings."""
         return [each for each in played if each.pairing.group == self.name]
 
-    def best(self, played: Sequence[PlayedPairing], ranking: Ranking, count: int, above: str) -> list[Competitor]:
-        """Return the `count` members that advance to `above`; the better seed decides a shared place.
+    def best(
+        self, played: Sequence[PlayedPairing], ranking: Ranking, count: int, above: str, new: Collection[str] = ()
+    ) -> list[Competitor]:
+        """Return the `count` members that advance to `above`; the better seed decides a shared place. More advance if
+        all up to a later place are `new`.
 
         An agent that has played there stays, even if a disqualification changes this order. One that withdrew before
         does not advance.
@@ -68,7 +72,9 @@ class Group:
         ordered = [member for tier in self.order(played, ranking) for member in by_seed(entry[agent] for agent in tier)]
         promoted = [member for member in ordered if member.id in there]
         others = [member for member in ordered if member.active and member.id not in there]
-        return [*promoted, *others][:count]
+        if new and promoted:
+            return promoted
+        return [*promoted, *others][: promoted_count([member.id for member in others], count, new)]
 
 
 class _Staged(SkippingFormat):
@@ -235,12 +241,31 @@ class Leagues(_Staged):
     sizes: tuple[int, ...] = (6, 6, 6)
     """Sizes before promotion, first league first. The other agents form another league."""
     promoted: int = Field(default=3, ge=1)
+    promotes_new: bool = False
+    """Whether more advance if all up to a later place are new: without a rating in `skip`."""
+    seats: Seats | None = None
+    """The agents of the first league, in place of the first of `sizes`."""
+
+    @property
+    def counts_games(self) -> bool:
+        """Not if more agents may advance."""
+        return super().counts_games and not self.promotes_new
 
     @model_validator(mode="after")
     def _holds_somebody(self) -> Self:
         if not self.sizes or min(self.sizes) < 1:
             raise ValueError("sizes: give at least one league, each with at least one agent")
+        if self.promotes_new and self.skip is None:
+            raise ValueError("promotes_new needs skip, whose ratings decide which agents are new")
         return self
+
+    def leagues(self, entries: Sequence[Competitor]) -> list[list[Competitor]]:
+        """Return the members before promotion, first league first."""
+        ordered = by_seed(entries)
+        if self.seats is None:
+            return cut(ordered, self.sizes)
+        first = [entry for entry in ordered if entry.id in self.seats.agents]
+        return [first, *cut([entry for entry in ordered if entry.id not in self.seats.agents], self.sizes[1:])]
 
     @property
     def first_stage(self) -> frozenset[str]:
@@ -251,12 +276,17 @@ class Leagues(_Staged):
         self, stages: Sequence[list[Group]], entries: Sequence[Competitor], played: Sequence[PlayedPairing]
     ) -> list[Group] | None:
         """The next higher league."""
-        drawn = cut(by_seed(entries), self.sizes)
+        drawn = self.leagues(entries)
         number = len(drawn) - len(stages)
         if number == 0:
             return None
         name = str(number)
-        risen = stages[-1][0].best(played, self.ranking, self.promoted, name) if stages else []
+        new = (
+            {entry.id for entry in entries if not self.skip.rating_of(entry.id)}
+            if self.promotes_new and self.skip
+            else ()
+        )
+        risen = stages[-1][0].best(played, self.ranking, self.promoted, name, new) if stages else []
         return [Group(name, (*drawn[number - 1], *risen))]
 
     def stage_name(self, group: str) -> str:
@@ -265,13 +295,13 @@ class Leagues(_Staged):
 
     def groups_now(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Mapping[str, str]:
         """See the base class."""
-        drawn = enumerate(cut(by_seed(entries), self.sizes), 1)
+        drawn = enumerate(self.leagues(entries), 1)
         begins = {entry.id: str(number) for number, league in drawn for entry in league}
         return {**begins, **super().groups_now(entries, played)}
 
     def yet_to_play(self, stages: Sequence[list[Group]], entries: Sequence[Competitor]) -> Tiers:
         """One place per league."""
-        drawn = cut(by_seed(entries), self.sizes)
+        drawn = self.leagues(entries)
         return [sorted(entry.id for entry in league) for league in drawn[: len(drawn) - len(stages)]]
 
 

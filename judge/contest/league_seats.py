@@ -1,0 +1,47 @@
+"""Fixes what a format takes from earlier contests: ratings of pairs that are left out, seats of the first league."""
+
+from judge.base.errors import InputError
+from judge.base.text import quote, suggest
+from judge.contest.earlier_contests import read_earlier
+from judge.contest.plan import Planned
+from judge.contest.skip_ratings import Agents, with_ratings
+from judge.tournament.formats import AnyFormat
+from judge.tournament.formats.groups import Leagues
+from judge.tournament.promotion import seated
+
+
+def resolved_format(planned: Planned, agents: Agents) -> AnyFormat:
+    """Return the plan's format with ratings and seats. Raises InputError."""
+    chosen = planned.plan.format
+    if isinstance(chosen, Leagues) and chosen.seats is not None:
+        chosen = _with_seats(planned, chosen, [name for name, _ in agents])
+    return with_ratings(planned, chosen, agents)
+
+
+def _with_seats(planned: Planned, chosen: Leagues, names: list[str]) -> Leagues:
+    seats = chosen.seats
+    if seats is None:
+        return chosen
+    for key, listed in (("agents", seats.agents), ("successors", seats.successors.values())):
+        for name in listed:
+            if name not in names:
+                raise InputError(
+                    f"{planned.path}: format.seats.{key}: {quote(name, 64)} does not take part; {suggest(name, names)}"
+                )
+    found = list(seats.agents)
+    if seats.previous:
+        earlier = read_earlier(planned, planned.folder / seats.previous, "seats")
+        for former in seats.successors:
+            if former not in earlier.first_league:
+                raise InputError(
+                    f"{planned.path}: format.seats.successors: {quote(former, 64)} was not in the first league of "
+                    f"{seats.previous}; {suggest(former, earlier.first_league)}"
+                )
+        down = chosen.promoted if seats.down is None else seats.down
+        kept = seated(earlier.first_league, down, names, seats.successors)
+        found += [agent for agent in kept if agent not in found]
+    if not found:
+        raise InputError(f"{planned.path}: format.seats: no agent of this contest has a seat in the first league")
+    if len(found) == len(names):
+        raise InputError(f"{planned.path}: format.seats: all agents have a seat, so there is no second league")
+    return chosen.model_copy(update={"seats": seats.model_copy(update={"agents": tuple(found)})})
