@@ -6,9 +6,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from typer.testing import CliRunner
 
 from judge.agents.agents import stage_agent
 from judge.agents.store import AgentStore
+from judge.cli import app
 from judge.contest.entries import intake_directory
 from judge.contest.estimate import ContestEstimate, estimate_contest
 from judge.contest.plan import load_plan
@@ -149,3 +151,52 @@ def test_all_missing_parts_are_reported_at_once(tmp_path: Path) -> None:
         assert 1 == sum(part in sentence for sentence in found.missing), (part, found.missing)
     assert ["house-instant", "house-instant", "old", "lost"] == found.agents
     assert 20 == found.games
+
+
+def test_pairs_that_are_left_out_are_listed_with_their_ratings(tmp_path: Path) -> None:
+    """Also of agents that are still to come; a rating set by hand has its reason."""
+    (tmp_path / "ratings.csv").write_text("agent,rating\na1,2000\na2,1600\na3,1000\nlater,1500\n")
+    text = (
+        f'{FASTGAME}[format]\nname = "round-robin"\nskip.ratings = "ratings.csv"\n'
+        'skip.agents.a3 = { rating = 0, reason = "rewritten" }\n[[agents]]\npath = "nowhere"\nname = "later"\n'
+    )
+    found = look(tmp_path, text, 3)
+    assert 1 == len(found.missing)
+    assert [("a1", "a2", 2000, 1600), ("a1", "later", 2000, 1500)] == sorted(
+        (pair.first, pair.second, pair.first_rating, pair.second_rating) for pair in found.left_out
+    )
+    assert (8, 4) == (found.games, found.games_saved)
+    assert ("rewritten", "ratings.csv, line 2") == (found.ratings["a3"].reason, found.ratings["a1"].reason)
+
+
+def test_games_of_leagues_with_ratings_are_not_exact(tmp_path: Path) -> None:
+    skip = "skip.agents.a1 = { rating = 2000, reason = 'x' }\nskip.agents.a4 = { rating = 1000, reason = 'x' }\n"
+    text = f'{FASTGAME}[format]\nname = "leagues"\nsizes = [2]\npromoted = 2\n{skip}'
+    found = look(tmp_path, text, 5)
+    assert (False, 16, 2) == (found.is_exact, found.games, found.games_saved)
+    found = look(tmp_path, text.replace("promoted = 2", "promoted = 2\nskip.groups = ['2']"), 5)
+    assert found.is_exact
+
+
+def test_unusable_ratings_are_missing(tmp_path: Path) -> None:
+    (tmp_path / "ratings.csv").write_text("agent,rating\nx,1\n")
+    found = look(tmp_path, f'{FASTGAME}[format]\nname = "round-robin"\nskip.ratings = "ratings.csv"\n', 2)
+    assert (2, 0) == (found.games, found.games_saved)
+    assert ["ratings.csv, line 2: agent 'x' does not take part"] == [
+        each.partition("/ratings.csv")[1][1:] + each.partition("/ratings.csv")[2].partition(";")[0]
+        for each in found.missing
+    ]
+
+
+def test_plan_prints_ratings_and_pairs(tmp_path: Path) -> None:
+    skip = (
+        "skip.agents.a1 = { rating = 2000, reason = 'last year' }\nskip.agents.a2 = { rating = 1000, reason = 'x' }\n"
+    )
+    look(tmp_path, f'{FASTGAME}[format]\nname = "round-robin"\n{skip}', 3)
+    shown = CliRunner().invoke(app, ["contest", "plan", str(tmp_path)])
+    assert "  skipped  1 pair by their ratings: 2 games fewer\n" in shown.output
+    assert "           a1: 2000 (last year); does not meet a2\n" in shown.output
+    assert "           a3: no rating, meets all (no rating in format.skip.agents)\n" in shown.output
+    found = json.loads(CliRunner().invoke(app, ["contest", "plan", str(tmp_path), "--json"]).stdout)
+    assert {"rating": 2000.0, "reason": "last year"} == found["ratings"]["a1"]
+    assert [["a1", "a2"]] == [[pair["first"], pair["second"]] for pair in found["left_out"]]

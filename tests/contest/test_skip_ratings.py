@@ -264,7 +264,14 @@ def exported(folder: Path, form: str, options: str = "") -> Public:
 
 
 @pytest.mark.parametrize(
-    ("form", "options"), [("round-robin", "cycles = 2"), ("groups", "promoted = 1"), ("leagues", "sizes = [2]")]
+    ("form", "options"),
+    [
+        ("round-robin", "cycles = 2"),
+        ("double-round-robin", ""),
+        ("groups", "promoted = 1"),
+        ("leagues", "sizes = [2]"),
+        ("leagues", 'sizes = [1]\npromoted = 1\npromotes_new = true\nseats.agents = ["anna", "dora"]'),
+    ],
 )
 def test_both_verifiers_accept_the_pairs_that_are_played(form: str, options: str, tmp_path: Path) -> None:
     public = exported(tmp_path, form, options)
