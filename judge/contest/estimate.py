@@ -23,6 +23,7 @@ from judge.sandbox.docker import requirements
 from judge.sandbox.docker.images import keeper_image, runtime_image
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.base import skip_of
+from judge.tournament.formats.groups import Leagues
 from judge.tournament.pairings import Competitor
 from judge.tournament.points import points_table
 from judge.tournament.results import PlayedPairing
@@ -63,6 +64,8 @@ class ContestEstimate:
     """By agent; empty: all pairs meet."""
     left_out: Sequence[PairLeftOut] = ()
     games_saved: int = 0
+    seats: Sequence[str] = ()
+    """Agents with a seat in the first league, if the format gives seats."""
 
     def hours(self, slots: int) -> float | None:
         """Maximum duration with this number of slots."""
@@ -120,6 +123,7 @@ def estimate_contest(planned: Planned) -> ContestEstimate:
         ratings=skip.agents if rated and (skip := skip_of(form)) else {},
         left_out=left_out,
         games_saved=len(left_out) * games,
+        seats=form.seats.agents if rated and isinstance(form, Leagues) and form.seats else (),
     )
 
 

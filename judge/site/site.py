@@ -20,6 +20,7 @@ from judge.site.picks import picks
 from judge.statistics.fairness import TIME
 from judge.statistics.match_estimate import Interval
 from judge.tournament.formats.base import skip_of
+from judge.tournament.formats.groups import Leagues
 from judge.tournament.results import FAILURES
 from judge.tournament.standings import CRITERIA, TableLine
 from judge.translations.language import ENGLISH, Language
@@ -180,8 +181,9 @@ def _scaled(each: Interval, scale: Callable[[float], float]) -> Interval:
 def _facts(contest: PublishedContest, language: Language) -> Mapping[str, str]:
     _ = language.gettext
     snapshot, policy = contest.snapshot, contest.snapshot.policy
-    form = snapshot.format.model_dump(mode="json", exclude={"ranking", "skip"})
+    form = snapshot.format.model_dump(mode="json", exclude={"ranking", "skip", "seats"})
     skip = skip_of(snapshot.format)
+    seats = snapshot.format.seats if isinstance(snapshot.format, Leagues) else None
     left_out = "" if skip is None else _("ratings differ by {difference} or more")
     turn = language.measure(duration(policy.clock.turn_ms))
     if policy.clock.match_ms:
@@ -193,6 +195,7 @@ def _facts(contest: PublishedContest, language: Language) -> Mapping[str, str]:
         _("Game"): _with_options(policy.game.name, policy.game.options),
         _("Policy"): policy.name,
         _("Format"): _with_options(form.pop("name"), form),
+        _("Seats of the first league"): ", ".join(seats.agents) if seats else "",
         _("Pairs left out"): left_out.format(difference=f"{skip.rating_difference:g}") if skip else "",
         _("Time"): time,
         _("Memory"): f"{policy.enforced().memory_bytes >> 20} MiB",

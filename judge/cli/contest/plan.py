@@ -43,6 +43,8 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     print(f"  agents   {printable(', '.join(found.agents), 2000)}")
     about = "" if found.is_exact else "about "
     print(f"  games    {about}{found.games} in {found.rounds} rounds, {chosen.games} a pairing")
+    if found.seats:
+        print(f"  seats    {printable(', '.join(found.seats), 2000)} in the first league")
     _show_left_out(found)
     clock = policy.clock
     turn = f"{clock.turn_ms} ms a turn" if clock.turn_ms else "as fast as possible"
