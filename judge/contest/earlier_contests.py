@@ -119,7 +119,10 @@ def _of_export(directory: Path) -> EarlierContest:
                     leg=game.leg,
                 )
             )
-    return _rated(directory, snapshot, pairings, results, out, waiting)
+    try:
+        return _rated(directory, snapshot, pairings, results, out, waiting)
+    except (ValueError, LookupError) as error:
+        raise InputError(f"{directory}: its tables contradict each other: {error}; export the contest again") from None
 
 
 def _rows(directory: Path, name: str, kind: type[Row]) -> list[Row]:

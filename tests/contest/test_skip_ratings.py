@@ -1,6 +1,6 @@
 """Ratings that leave out pairs: from CSV files and earlier contests, into a contest that both verifiers accept."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from tests.contest.cups import better_seed, cup, enter, play, snapshot
 from tests.publish.cups import STRONG_TO_WEAK, Cup
-from tests.publish.public import Public
+from tests.publish.public import Public, change
 from tests.verify.log_forgeries import in_document
 from tests.verify.test_second_verifier import problems as problems_by_node
 
@@ -310,3 +310,32 @@ def test_export_of_an_earlier_contest_gives_the_ratings_of_its_store(tmp_path: P
     by_store = rated(tmp_path / "two", f'{wide}ratings = "{tmp_path / "cup"}"', agents)
     assert ratings_of(by_export) == ratings_of(by_store)
     assert ratings_of(by_export)["anna"] > ratings_of(by_export)["dora"] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        ("games", lambda rows: rows[0].update(first="nobody")),
+        ("games", lambda rows: rows[0].update(winner="nobody")),
+        ("games", lambda rows: rows[0].update(verdict="luck")),
+        ("games", lambda rows: rows[0].update(round=99)),
+        ("games", lambda rows: rows[0].update(round="x")),
+        ("games", lambda rows: rows[0].update(state="pending")),
+        ("games", lambda rows: rows.clear()),
+        ("pairings", lambda rows: rows.clear()),
+        ("disqualified", lambda rows: rows.append({"agent": 3})),
+    ],
+)
+def test_changed_export_is_refused(name: str, how: Callable[[Any], object], tmp_path: Path) -> None:
+    public = exported(tmp_path, "round-robin")
+    change(public.directory / f"data/{name}.json", how)
+    with pytest.raises(InputError):
+        rated(tmp_path / "one", f'ratings = "{public.directory}"', {"anna": "", "dora": ""})
+
+
+def test_export_with_a_broken_document_is_refused(tmp_path: Path) -> None:
+    public = exported(tmp_path, "round-robin")
+    for data in (b"", b"{}", b"[1", b"\xff\xfe", b"[" * 100_000):
+        (public.directory / "contest.json").write_bytes(data)
+        with pytest.raises(InputError):
+            rated(tmp_path / "one", f'ratings = "{public.directory}"', {"anna": "", "dora": ""})

@@ -14,7 +14,10 @@ from judge.contest.entries import entrants, refuse_many_of_an_author
 from judge.contest.plan import AgentPlan, Planned, load_plan
 from judge.contest.take_snapshot import take_snapshot
 from judge.sandbox.docker.images import runtime_image
+from judge.tournament.formats.base import skip_of
+from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.seeds import commitment_to, contest_key
+from judge.tournament.skipped_pairs import Skip
 from judge.tournament.snapshot import Snapshot, ranks_of, read_snapshot
 from tests.contest.cups import CHANCE
 
@@ -70,6 +73,21 @@ def test_document_contains_every_term_of_the_contest(planned: Planned) -> None:
     assert {"python"} == found.images.keys()
     assert runtime_image("python") == found.images["python"].id
     assert 64 == len(found.images["python"].content)
+
+
+@pytest.mark.docker
+def test_document_has_the_ratings_that_leave_out_pairs(planned: Planned) -> None:
+    (planned.folder / "ratings.csv").write_text("agent,rating\none,2000\ntwo,1000\n")
+    found = snapshot(planned, format=RoundRobin(skip=Skip(ratings="ratings.csv")))
+
+    skip = skip_of(read_snapshot(found.model_dump_json()).format)
+    assert skip is not None
+    assert ("ratings.csv", 400) == (skip.ratings, skip.rating_difference)
+    assert {
+        "one": (2000, "ratings.csv, line 2"),
+        "two": (1000, "ratings.csv, line 3"),
+        "three": (0, "not in ratings.csv"),
+    } == {name: (rated.rating, rated.reason) for name, rated in skip.agents.items()}
 
 
 @pytest.mark.docker

@@ -244,7 +244,7 @@ class Leagues(_Staged):
     promotes_new: bool = False
     """Whether more advance if all up to a later place are new: without a rating in `skip`."""
     seats: Seats | None = None
-    """The agents of the first league, in place of the first of `sizes`."""
+    """The agents of the first league; replaces the first size."""
 
     @property
     def counts_games(self) -> bool:
@@ -256,7 +256,7 @@ class Leagues(_Staged):
         if not self.sizes or min(self.sizes) < 1:
             raise ValueError("sizes: give at least one league, each with at least one agent")
         if self.promotes_new and self.skip is None:
-            raise ValueError("promotes_new needs skip, whose ratings decide which agents are new")
+            raise ValueError("promotes_new needs skip: agents without a rating are new")
         return self
 
     def leagues(self, entries: Sequence[Competitor]) -> list[list[Competitor]]:
