@@ -20,6 +20,7 @@ from judge.contest.folders.kept import share_files
 from judge.contest.folders.transfer import brought, folder_words
 from judge.contest.plan import Planned, WitnessPlan
 from judge.contest.runner import ContestRunner
+from judge.contest.skip_ratings import skip_words
 from judge.contest.take_snapshot import take_snapshot
 from judge.contest_games import GameResult, GameState, ScheduledGame
 from judge.referee.spec import KeptFolders, RecordFile
@@ -324,6 +325,8 @@ def begin(
         share_files(store, planned, snapshot)
         entered = [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in snapshot.entries]
         store.create(planned.name, snapshot.model_dump_json(), entered, secret)
+        if words := skip_words(planned):
+            store.remark(planned.name, "ratings", words)
         if snapshot.policy.folders.persistent:
             states = {entry.name: entry.persistent for entry in snapshot.entries if entry.persistent}
             digests = "; ".join(f"{name} {digest}" for name, digest in states.items())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from judge.base.durable_files import is_file, read_bounded
 from judge.base.errors import InputError
-from judge.base.text import quote, suggest
+from judge.base.text import printable, quote, suggest
 from judge.contest.earlier_contests import read_earlier
 from judge.contest.plan import Planned
 from judge.records.text_files import decode_file
@@ -39,6 +39,18 @@ def with_ratings(planned: Planned, chosen: AnyFormat, agents: Agents) -> AnyForm
     if len(entries) > 1 and not rated.next_rounds(entries, [], 0):
         raise InputError(f"{planned.path}: format.skip leaves out all pairs; raise rating_difference")
     return rated
+
+
+def skip_words(planned: Planned) -> str:
+    """Describe which pairs do not meet, with the ratings set by hand; empty if all meet."""
+    skip = skip_of(planned.plan.format)
+    if skip is None:
+        return ""
+    words = [f"pairs with ratings that differ by {skip.rating_difference:g} or more do not meet"]
+    if skip.ratings:
+        words.append(f"ratings of {skip.ratings}")
+    words += [f"{agent} {rated.rating:g}: {rated.reason}" for agent, rated in skip.agents.items()]
+    return printable("; ".join(words), 4000)
 
 
 def _read_ratings(planned: Planned, source: str, above: str, agents: Agents) -> Mapping[str, SourcedRating]:

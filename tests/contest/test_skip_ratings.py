@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from judge.base.errors import InputError
+from judge.contest.contest import begin, open_store
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import load_plan
 from judge.contest.skip_ratings import read_ratings_csv
 from judge.contest_games import Pairing
 from judge.export.export import PageOptions, publish
+from judge.host.house_agents import build_house_agents
 from judge.store.contests import Store
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.base import skip_of
@@ -139,6 +141,27 @@ def test_unusable_option_is_refused(skip: str, message: str, tmp_path: Path) -> 
     (tmp_path / "list.csv").write_text("agent,rating\n")
     with pytest.raises(InputError, match=message):
         rated(tmp_path, skip)
+
+
+@pytest.mark.docker
+def test_journal_has_the_ratings_set_by_hand(tmp_path: Path) -> None:
+    agents = "".join(f'[[agents]]\npath = "house-instant"\nname = "{name}"\n' for name in NAMES)
+    (tmp_path / "list.csv").write_text("agent,rating\nA,1900\n")
+    (tmp_path / "contest.toml").write_text(
+        'name = "cup"\npolicy = "gomocup-standard"\n[format]\nname = "round-robin"\n[format.skip]\n'
+        f'ratings = "list.csv"\nagents.B = {{ rating = 1500, reason = "slower machine" }}\n{agents}'
+    )
+    build_house_agents()
+    planned = load_plan(tmp_path)
+    with closing(open_store(planned)) as store:
+        contest = begin(store, planned, {})
+        assert ["A-C", "B-C"] == sorted(met(store.pairings("cup")))
+        assert [
+            "pairs with ratings that differ by 400 or more do not meet; ratings of list.csv; B 1500: slower machine"
+        ] == [line.text for line in store.journal("cup") if line.event == "ratings"]
+        skip = skip_of(contest.snapshot.format)
+        assert skip is not None
+        assert (1900, 1500, 0) == tuple(map(skip.rating_of, NAMES))
 
 
 def test_other_formats_have_no_option(tmp_path: Path) -> None:
