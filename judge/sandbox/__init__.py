@@ -11,9 +11,9 @@ __all__ = ["Box", "BoxKind", "BoxPolicy", "Limits", "Tenant", "open_box", "open_
 
 
 def persistent_path(kind: BoxKind, runtime: str) -> str:
-    """Return the path of an agent's persistent folder in such a box: equal in every game, without spaces.
+    """Path of an agent's persistent folder in such a box: equal in every game, without spaces.
 
-    A process box has it next to the working directory, whose own path changes from game to game.
+    A process box has it next to the working directory, whose path changes from game to game.
     """
     path = PERSISTENT if kind == "docker" else f"../{DIRECTORIES[FolderKind.PERSISTENT]}"
     return path_for(runtime, path)
@@ -22,26 +22,26 @@ def persistent_path(kind: BoxKind, runtime: str) -> str:
 def open_keeper(
     kind: BoxKind, folders: Sequence[Folder], game_id: str, cores: Sequence[int], policy: BoxPolicy
 ) -> Keeper:
-    """Return a keeper of these folders for one game. Nothing is created yet; it may run on `cores`."""
+    """Keeper of these folders for one game, not yet created; it may run on `cores`."""
     if not folders:
         return Keeper()
     if kind == "process":
         return LocalKeeper(folders)
 
     from judge.sandbox.docker.folder_volumes import (
-        VolumeKeeper,  # imported here: the Engine's client is slow to import
+        VolumeKeeper,  # slow to import
     )
 
     return VolumeKeeper(folders, game_id, cores, policy)
 
 
 def open_box(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
-    """Return an unprepared box for this tenant. `process` isolates nothing; it is for authors' own agents."""
+    """Unprepared box for this tenant. `process` isolates nothing; it is for authors' own agents."""
     if kind == "process":
         from judge.sandbox.process.process_box import ProcessBox
 
         return ProcessBox(tenant, limits, policy)
 
-    from judge.sandbox.docker.docker_box import DockerBox  # imported here: the Engine's client is slow to import
+    from judge.sandbox.docker.docker_box import DockerBox  # slow to import
 
     return DockerBox(tenant, limits, policy)

@@ -1,9 +1,9 @@
-"""The state of a folder as one archive: equal contents give equal bytes. A folder after a game is hostile until parsed.
+"""A folder's state as an archive: equal contents give equal bytes. A folder after a game is hostile until parsed.
 
-Directories and regular files are stored with their names (any bytes) and contents. Modes, owners, times, extended
-attributes and holes are not: files are restored with mode 0600, directories with 0700, owned by the agent. Special
-files, hard links and entries nested too deeply are left out with a note. Contents that would not fit into the folder
-again (holes count as bytes) are refused as a whole.
+Directories and regular files are stored: names (any bytes) and contents. Modes, owners, times, extended attributes and
+holes are not. Files are restored with mode 0600, directories with 0700, owned by the agent. Special files, hard links
+and entries nested too deeply are left out with a note. Contents too large for the folder (holes count as bytes) are
+refused as a whole.
 """
 
 import hashlib
@@ -15,10 +15,8 @@ from dataclasses import dataclass, replace
 from judge.base.text import quote
 
 PAGE = 4096
-"""Allocation unit of a tmpfs in bytes."""
 
 MAX_DEPTH = 32
-"""Maximum number of names in a path; deeper entries are left out."""
 
 MAX_PATH = 1024
 """Maximum bytes in a path."""
@@ -27,13 +25,11 @@ MAX_NAME = 255
 """Maximum bytes in a name."""
 
 END = bytes(1024)
-"""The end of a complete archive."""
 
 ANY_BYTES = "surrogateescape"
 """Preserves names that are not UTF-8 in `tarfile`."""
 
 _MALFORMED = (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError)
-"""Errors that `tarfile` raises for invalid archives."""
 
 
 class UnkeptError(Exception):
@@ -42,7 +38,7 @@ class UnkeptError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """Size of a folder: bytes in whole pages, and number of files and directories."""
+    """Bytes in whole pages, and number of files and directories."""
 
     size_bytes: int
     inodes: int
@@ -55,7 +51,7 @@ class Capacity:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A folder's state: the bytes of a canonical tar file, their SHA-256 (hex), and the size of the contents."""
+    """Canonical tar file, its SHA-256 (hex), and the size of the contents."""
 
     data: bytes
     digest: str
@@ -63,12 +59,11 @@ class Archive:
     inodes: int
 
     def fits(self, room: Capacity) -> bool:
-        """Whether the contents fit into a folder of this size."""
         return self.size_bytes <= room.size_bytes and self.inodes <= room.inodes
 
 
 def pack_folder(entries: Mapping[bytes, bytes | None]) -> Archive:
-    """Return the archive of these relative paths: files with their contents, directories with None."""
+    """Files with their contents, directories with None."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT, encoding="utf-8", errors=ANY_BYTES) as tar:
         for path, content in sorted(entries.items()):
@@ -106,7 +101,7 @@ def parse_folder(data: bytes, room: Capacity) -> tuple[Archive, tuple[str, ...]]
 
 
 def measure_folder(data: bytes) -> Archive:
-    """Return a stored archive with the size of its contents. Raises `UnkeptError` if it contains anything else."""
+    """Measure the contents of a stored archive. Raises `UnkeptError` if it is not one."""
     archive, notes = parse_folder(data, Capacity(len(data) + PAGE * len(data), len(data)))
     if notes:
         raise UnkeptError(notes[0])
@@ -114,7 +109,7 @@ def measure_folder(data: bytes) -> Archive:
 
 
 def _members(data: bytes, leftovers: "_Leftovers") -> Iterator[tuple[bytes, bytes | None]]:
-    """Read as a stream, so that no header can cause seeking."""
+    """A stream, so that no header can cause seeking."""
     with tarfile.open(fileobj=io.BytesIO(data), mode="r|", encoding="utf-8", errors=ANY_BYTES) as tar:
         for member in tar:
             path = _relative(member.name.encode("utf-8", ANY_BYTES))
@@ -136,7 +131,7 @@ def _members(data: bytes, leftovers: "_Leftovers") -> Iterator[tuple[bytes, byte
 
 
 def _relative(name: bytes) -> bytes | None:
-    """Return a normalised path inside the folder; empty for the folder itself, None if it leads out."""
+    """Empty for the folder itself, None if the name leads out."""
     parts = [part for part in name.split(b"/") if part != b"."]
     if parts == [] or parts == [b""]:
         return b"" if not name.startswith(b"/") else None
@@ -174,4 +169,3 @@ class _Leftovers:
 
 
 EMPTY = pack_folder({})
-"""The state of an empty folder."""

@@ -1,8 +1,8 @@
-"""A box runs one agent. This interface is all that the referee knows of it.
+"""A box runs one agent.
 
-Life of a box: `prepare` (everything is ready, the agent does not run, no clock runs), `enter` (it gets the slot's
-cores), `start` (the agent runs), any number of `freeze` and `thaw`, `kill`, `leave` (the cores are free for the next
-game), `close` (everything is removed). `leave` and `close` may be called at any time and repeatedly, and never raise.
+Life of a box: `prepare` (no agent and no clock runs), `enter` (it gets the slot's cores), `start` (the agent runs), any
+number of `freeze` and `thaw`, `kill`, `leave` (its cores are free), `close` (all is removed). `leave` and `close` may
+be called at any time and repeatedly, and never raise.
 """
 
 from abc import ABC, abstractmethod
@@ -15,10 +15,9 @@ from typing import Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 BoxKind = Literal["docker", "process"]
-"""A container, or a process without isolation."""
 
 NO_FREEZER = "none"
-"""Name of the freezer of a box that is never stopped; also a value of `BoxPolicy.freeze`."""
+"""Freezer of a box that is never stopped."""
 
 
 class FolderKind(StrEnum):
@@ -34,15 +33,12 @@ class Channel(StrEnum):
     """Origin of bytes from a box."""
 
     OUT = "out"
-    """The agent's stdout; empty data is its final end of file."""
+    """Stdout; empty data is its final end of file."""
     ERR = "err"
-    """The agent's stderr; empty data is its end of file."""
+    """Stderr; empty data is its end of file."""
     REPORT = "report"
-    """A report of PID 1 about the agent; `data` is an encoded `ProcessReport`."""
     OOM = "oom"
-    """The kernel kills processes of the box for memory; `data` is empty. Only a hint to take readings: not every user
-    may
-    watch this (v1 cgroups need root).
+    """The kernel kills for memory. Only a hint to take readings: not every user may watch this (v1 cgroups need root).
     """
 
 
@@ -50,15 +46,15 @@ class Channel(StrEnum):
 class ProcessReport:
     """State of the agent's process, from PID 1, which the agent cannot influence.
 
-    `started`; `exec-failed` with the errno; `exited` with the code; `signalled` with the signal number; `lost`: the
-    container disappeared without a report.
+    `exec-failed` has the errno, `exited` the code, `signalled` the signal number; `lost`: the container disappeared
+    without a report.
     """
 
     kind: Literal["started", "exec-failed", "exited", "signalled", "lost"]
     number: int = 0
 
     def encode(self) -> bytes:
-        """Return the text form in a transcript, such as `exited 3`."""
+        """Text form in a transcript, such as `exited 3`."""
         return f"{self.kind} {self.number}".encode()
 
     @classmethod
@@ -81,12 +77,12 @@ class EventSource(Protocol):
     """No more data will come. Remove it from the poll set, because `fd` may stay readable."""
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """Return available data without blocking, at most 64 KiB; empty if there is none."""
+        """Available data without blocking, at most 64 KiB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """The kernel's counters of a box; None where the box or the host does not have one."""
+    """The kernel's counters of a box; None if unavailable."""
 
     memory_peak_bytes: int | None = None
     memory_cap_bytes: int | None = None
@@ -127,7 +123,6 @@ class Limits(BaseModel):
 
     @property
     def cap_bytes(self) -> int:
-        """Cap of the cgroup."""
         folders = self.temporary_bytes + self.persistent_bytes
         return self.memory_bytes + folders + self.scratch_bytes + self.shm_bytes
 
@@ -178,24 +173,19 @@ class BoxPolicy(BaseModel):
 
     @property
     def may_use_pipes(self) -> bool:
-        """Whether named pipes may be used."""
         return self.transport == "pipes" or (self.transport == "auto" and self.runtime in ONE_KERNEL)
 
     @property
     def once(self) -> "BoxPolicy":
-        """Return this policy for a box that serves at most one game."""
         return self if self.reuse == "never" else self.model_copy(update={"reuse": "never"})
 
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """The agent of a box: its staged program, its command and its cores.
+    """The agent of a box: its staged program, command and cores.
 
-    `program` is a directory of the judge, mounted read-only at /agent. `command` is the manifest's command; words that
-    name
-    files of `program`, and `.`, become paths that the agent can open. `runtime` is one of ours or a local image.
-    `cores` are
-    the processor numbers of its slot.
+    `program` is mounted read-only at /agent. Words of `command` that name files of `program`, and `.`, become paths
+    that the agent can open. `runtime` is one of ours or a local image. `cores` are processor numbers.
     """
 
     name: str
@@ -213,16 +203,13 @@ class Tenant:
     """Relative CPU share under contention. A container's default is 1,024."""
     environment: tuple[tuple[str, str], ...] = ()
     runs_scratch: bool = False
-    """Whether programs in its scratch space may be executed and loaded as libraries; only for builds, never for agents.
-    """
+    """Whether programs in scratch space may be executed; only for builds, never for agents."""
     digest: str = ""
     """SHA-256 of the agent's files; empty: its box is not kept."""
     uid: int | None = None
-    """User and group that own its kept folders. None: the box reserves a free one."""
+    """User and group that own its kept folders. None: the box reserves one."""
     folders: Mapping[FolderKind, str] = field(default_factory=dict)
-    """Kept folders of the agent: volumes for a container, directories for a process. Other folders are fresh and
-    removed with the box.
-    """
+    """Volumes for a container, directories for a process. Other folders are fresh and removed with the box."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,23 +217,19 @@ class Nearby:
     """Resources that the box shares with others and whose stalls it may cause."""
 
     files: tuple[Path, ...] = ()
-    """Files on the disks that it uses."""
     cgroup: Path | None = None
     """The cgroup that accounts its memory together with other boxes."""
 
 
 class Meter:
-    """The counters of a box. In this base class they are unknown.
-
-    A method returns None if its counter is not available within microseconds; `readings` may take longer.
-    """
+    """Counters of a box; None if not available within microseconds. Only `readings` may take longer."""
 
     def __init__(self) -> None:
         self.exhausted_cap: int | None = None
         """Set if the kernel killed the box for memory and removed its cgroup before this could be counted."""
 
     def readings(self) -> Readings:
-        """Return all counters, also the last ones of an ended box, until `Box.close`."""
+        """All counters, also the last ones of an ended box, until `Box.close`."""
         read, cap = self._read(), self.exhausted_cap
         if cap is None or read.oom_kills:
             return read
@@ -256,33 +239,32 @@ class Meter:
         return Readings()
 
     def memory_bytes(self) -> int | None:
-        """Memory in use, as counted for the box's cap."""
+        """Use that counts against the box's cap."""
         return None
 
     def cpu_ns(self) -> int | None:
-        """CPU time used by all processes of the box."""
         return None
 
     def waited_ns(self) -> int | None:
-        """Time in which processes of the box were runnable and none of them ran, because others used the core.
+        """Time in which its processes were runnable and none ran, because others used the core.
 
         Waiting for each other does not count.
         """
         return None
 
     def is_busy(self) -> bool | None:
-        """Whether a process of the box runs, is runnable, or waits for a disk."""
+        """Whether a process runs, is runnable, or waits for a disk."""
         return None
 
     def pressure_ns(self, *, of_any: bool = False) -> int | None:  # noqa: ARG002
-        """Time in which the whole box waited for memory or a disk; with `of_any`, in which any of its processes did.
+        """Time in which the whole box (with `of_any`: any of its processes) waited for memory or a disk.
 
         An agent can cause both.
         """
         return None
 
     def restart(self) -> None:
-        """Reset the counters, as in a new box. Raises OSError if this is impossible."""
+        """Reset the counters. Raises OSError if this is impossible."""
         raise OSError("its counters cannot be restarted")
 
     def close(self) -> None:
@@ -300,7 +282,6 @@ class Box(ABC):
 
     @property
     def is_reused(self) -> bool:
-        """Whether it served an earlier game of the same agent."""
         return False
 
     @property
@@ -316,11 +297,11 @@ class Box(ABC):
     @property
     @abstractmethod
     def sources(self) -> Sequence[EventSource]:
-        """Return the event sources to poll, from `prepare` on."""
+        """Event sources to poll, from `prepare` on."""
 
     @abstractmethod
     def write(self, data: bytes) -> int:
-        """Write to stdin without blocking. Returns the number of bytes, 0 if it is full, -1 without a reader."""
+        """Write to stdin without blocking: bytes written, 0 if it is full, -1 without a reader."""
 
     @property
     def stdin_fd(self) -> int:
@@ -340,7 +321,7 @@ class Box(ABC):
         """Request that the whole box stops. Returns at once; `is_frozen` confirms."""
 
     def is_frozen(self) -> bool:
-        """Whether everything in the box is stopped (True if the box has no freezer)."""
+        """Whether everything is stopped; True without a freezer."""
         return True
 
     def thaw(self) -> None:
@@ -354,20 +335,16 @@ class Box(ABC):
         return None
 
     def nearby(self) -> Nearby:
-        """Return the resources that the box shares with others."""
         return Nearby()
 
     def kill(self) -> None:
-        """Kill all processes of the agent; readings remain. A process ends after its current system call: see
-        `is_gone`.
-        """
+        """Kill all processes of the agent; readings remain. They end after their system calls: see `is_gone`."""
 
     def is_gone(self) -> bool:
-        """Whether all processes of the agent have ended."""
         return True
 
     def leave(self) -> float:
-        """Free the slot's cores after the game; readings remain.
+        """Free the slot's cores; readings remain.
 
         Returns when the last process is gone: the seconds for which killed processes still ran.
         """

@@ -1,8 +1,7 @@
-"""The folders of an agent (Gomoku AI protocol): their contents at its start, and what is stored after the game.
+"""An agent's folders (Gomoku AI protocol): their contents at its start, and those stored after the game.
 
-A keeper keeps the folders of one game: `make` before the boxes, `load` before any agent runs, `collect` after the boxes
-are closed, `close` at the end. `docker`: sized volumes in a trusted container (`judge.sandbox.docker.folder_volumes`).
-`process`: directories without a quota.
+A keeper of one game: `make` before the boxes, `load` before any agent runs, `collect` after the boxes are closed,
+`close`. `docker`: sized volumes (`judge.sandbox.docker.folder_volumes`). `process`: directories without a quota.
 """
 
 import subprocess
@@ -17,7 +16,6 @@ from judge.sandbox.box import FolderKind
 from judge.sandbox.machine.owner import make_directory, remove_directory
 
 DIRECTORIES = {FolderKind.TEMPORARY: "home", FolderKind.PERSISTENT: "persistent"}
-"""Directory names of an agent in a box without a container; they are siblings."""
 
 PACKING = ("--create", "--file=-", "--format=gnu", "--sort=name", "--numeric-owner")
 """Options with which tar packs a folder. Holes are written as bytes, so that a small archive cannot make a large
@@ -25,12 +23,11 @@ folder.
 """
 
 FolderKey = tuple[int, FolderKind]
-"""A seat and one of its folders."""
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A kept folder: its owner, its quota, and its state at the start of the game.
+    """Owner, quota and initial state of a kept folder.
 
     `name` is the kept directory of the file system: the agent's name, or `.` for the whole.
     """
@@ -44,7 +41,6 @@ class Folder:
 
     @property
     def place(self) -> FolderKey:
-        """Seat and kind, which identify the folder in a game."""
         return self.seat, self.kind
 
     @property
@@ -55,11 +51,10 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class CollectedFolder:
-    """A folder after the game: its new state (None: unchanged) and its use.
+    """A folder after the game: its new state (None: unchanged) and use.
 
-    `used_bytes` and `used_inodes` are numbers of the whole file system; None if unknown. `notes` list what was not
-    stored
-    and why.
+    `used_bytes` and `used_inodes` are of the whole file system; None if unknown. `notes` list what was not stored and
+    why.
     """
 
     archive: Archive | None
@@ -69,22 +64,22 @@ class CollectedFolder:
 
 
 class Keeper:
-    """Keeps the folders of one game. In this base class no folder is kept."""
+    """Keeps the folders of one game. This base class keeps none."""
 
     def __init__(self) -> None:
         self.places: dict[FolderKey, str] = {}
-        """The volume name or directory of each folder; set by `make`."""
+        """Volume or directory of each folder; set by `make`."""
         self.uids: dict[int, int] = {}
-        """Owners of the folders, by seat; agents in containers run as these users; set by `make`."""
+        """Owners by seat; agents in containers run as these users; set by `make`."""
 
     def make(self) -> None:
         """Create the empty folders. Raises `HostError`."""
 
     def load(self) -> None:
-        """Fill them with their initial contents, possibly while boxes are prepared. Raises `HostError`."""
+        """Fill them, possibly while boxes are prepared. Raises `HostError`."""
 
     def collect(self) -> Mapping[FolderKey, CollectedFolder]:
-        """Return their states after the boxes are closed. Never raises; unreadable folders are not stored."""
+        """Their states after the boxes are closed. Never raises; unreadable folders are not stored."""
         return {}
 
     def close(self) -> None:
@@ -92,7 +87,7 @@ class Keeper:
 
 
 def collect_archive(packed: bytes | None, folder: Folder) -> CollectedFolder:
-    """Return the stored part of a packed folder; `packed` is None if packing failed."""
+    """`packed` is None if packing failed."""
     if packed is None:
         return CollectedFolder(None, notes=("not kept: the folder could not be read",))
     try:
@@ -103,20 +98,20 @@ def collect_archive(packed: bytes | None, folder: Folder) -> CollectedFolder:
 
 
 def collect_nothing(folder: Folder, *, replaced: bool) -> CollectedFolder:
-    """Return the result for a folder that was removed or replaced."""
+    """Result for a removed or replaced folder."""
     notes = (f"not kept: {folder.name} is not a directory",) if replaced else ()
     return CollectedFolder(EMPTY, notes=notes)
 
 
 def note_on_others(folder: Folder, others: int) -> tuple[str, ...]:
-    """Return the note on files in the working directory next to the kept folder."""
+    """Note on files next to the kept folder."""
     if not others:
         return ()
     return (f"not kept: {others} files or directories beside ./{folder.name}, which alone is kept",)
 
 
 class LocalKeeper(Keeper):
-    """Directories of this host without a quota, for trusted agents."""
+    """Directories without a quota, for trusted agents."""
 
     def __init__(self, folders: Sequence[Folder]) -> None:
         super().__init__()
@@ -145,7 +140,7 @@ class LocalKeeper(Keeper):
                     raise HostError(f"The folder {at} could not be filled: see to TMPDIR")
 
     def collect(self) -> Mapping[FolderKey, CollectedFolder]:
-        """Pack the folders; only what a folder with a quota could hold is stored."""
+        """Stores only contents that a folder with a quota can have."""
         return {folder.place: self._collected(folder) for folder in self._folders}
 
     def close(self) -> None:
@@ -155,7 +150,7 @@ class LocalKeeper(Keeper):
 
     def _collected(self, folder: Folder) -> CollectedFolder:
         left = self._packed(folder)
-        others = 0  # files next to the folder
+        others = 0
         if folder.name != ".":
             with suppress(OSError):
                 others = sum(path.name != folder.name for path in Path(self.places[folder.place]).iterdir())

@@ -1,4 +1,4 @@
-"""The environment of an agent in its box: paths, variables, user and command."""
+"""An agent's environment: paths, variables, user and command."""
 
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -7,27 +7,25 @@ from judge.sandbox.box import FolderKind, Tenant
 from judge.sandbox.runtimes import path_for
 
 PROGRAM = "/agent"
-"""The agent's files, read-only."""
 HOME = "/home/agent"
-"""The agent's home and working directory, with the temporary folder in it."""
+"""Home and working directory, with the temporary folder in it."""
 PERSISTENT = "/persistent"
 FOLDERS = {FolderKind.TEMPORARY: HOME, FolderKind.PERSISTENT: PERSISTENT}
 SCRATCH = "/tmp"  # noqa: S108 - a mount point inside the container
 USER_NAME = "agent"
-"""User name of every agent, independent of its user id."""
+"""Independent of the user id."""
 ACCOUNT_FILES = ("passwd", "group")
-"""Files of /etc with a line for the agent's user and group."""
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def environment(home: str, scratch: str, tenant: Tenant, path: str = PATH) -> Mapping[str, str]:
-    """Return all environment variables of an agent. None of the judge's are passed on."""
+    """All variables of an agent. None of the judge's are passed on."""
     own = {"PATH": path, "HOME": home, "TMPDIR": scratch, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
     return own | {"USER": USER_NAME, "LOGNAME": USER_NAME} | dict(tenant.environment)
 
 
 def account_lines(uid: int) -> Mapping[str, str]:
-    """Return the text of each of the `ACCOUNT_FILES` for this user and group id."""
+    """Texts of the `ACCOUNT_FILES`."""
     return {
         "passwd": "root:x:0:0:root:/root:/bin/sh\n"
         f"{USER_NAME}:x:{uid}:{uid}:{USER_NAME}:{HOME}:/bin/sh\n"
@@ -37,14 +35,10 @@ def account_lines(uid: int) -> Mapping[str, str]:
 
 
 def command_in_box(tenant: Tenant, program: str) -> tuple[str, ...]:
-    """Return the agent's command with words that name files of the staged program replaced by paths under `program`, in
-    the
-    form of its runtime.
+    """The agent's command, with names of staged files replaced by their paths in the box.
 
-    The name of a folder stays a word unless it begins with a dot: `java -cp . Main` means the program's folder. A list
-    of
-    paths separated by colons, such as a class path (`.:lib/x.jar:more/*`), is converted if the program has all of them,
-    including folders.
+    A folder's name is replaced only if it begins with a dot, as in `java -cp . Main`. A class path
+    (`.:lib/x.jar:more/*`) is converted if the program has all its parts.
     """
     staged = tenant.program.resolve()
     return tuple(_word(word, staged, program, tenant.runtime) for word in tenant.command)

@@ -1,7 +1,6 @@
-"""Runtimes and other images as data: their contents, and what their programs need.
+"""Runtimes and other images as data.
 
-Ours are the files of images/runtimes. An organiser writes such a file for another runtime; its image has it in a label
-and is found by its name.
+Ours are the files of images/runtimes. An organiser's image has such a file in a label.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ RELEASE_SCRIPT = IMAGES / "release" / "rootfs.sh"
 INIT_SOURCES = IMAGES / "init"
 
 WINDOWS_ROOT = "Z:"
-"""The drive that Wine uses for the root of the file system."""
+"""Wine's drive of the root directory."""
 NAME = r"[a-z0-9][a-z0-9._-]{0,39}"
 """Allowed name of an organiser's runtime; the Engine does not accept capitals."""
 
@@ -39,7 +38,7 @@ Package = Annotated[
 WheelLine = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*==[A-Za-z0-9.!+_-]+( --hash=sha256:[0-9a-f]{64})+$")
 ]
-"""A line of pip's requirements format with a version and wheel hashes, one per machine and Python version."""
+"""pip's requirements format with a version and wheel hashes, one per machine and Python version."""
 Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=100)]
 Value = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$", max_length=1000)]
 Release = Annotated[str, StringConstraints(pattern=r"^[a-z]*$", max_length=40)]
@@ -77,20 +76,17 @@ class RuntimeFile(_Model):
 
 
 class ImageFile(RuntimeFile):
-    """A file of images/runtimes: beside what a runtime.toml can say, what only the judge's own need."""
+    """A file of images/runtimes, with the judge's own fields."""
 
     runs_agents: bool = True
     """Whether it is a runtime, with PID 1 of a box in it."""
     is_optional: bool = True
-    """Built only by name, or when something needs it."""
     paths: Literal["posix", "windows"] = "posix"
-    """How its programs write a path."""
     script: str = ""
-    """Builds the file system; its folder has all that it needs."""
+    """Builds the file system from its folder."""
     builds: tuple[str, ...] = ()
-    """The kinds of sources that are built in it."""
     runs_built: bool = False
-    """Whether a build in it runs programs that it has built in /tmp, as Cargo does with build scripts and macros."""
+    """Whether a build runs programs from /tmp, as Cargo does with build scripts and macros."""
 
 
 class BuiltRuntime(_Model):
@@ -114,7 +110,7 @@ class BuiltRuntime(_Model):
 
 @dataclass(frozen=True, slots=True)
 class ImageRecipe:
-    """What one image is made of, and how it is used."""
+    """Contents and use of one image."""
 
     name: str
     packages: tuple[str, ...]
@@ -123,13 +119,12 @@ class ImageRecipe:
     programs: tuple[Path, ...] = ()
     """Scripts of ours for /usr/bin, which no package brings."""
     is_optional: bool = False
-    """Large and rarely needed: built only by name, or when something needs it."""
     script: Path = ROOTFS_SCRIPT
-    """Builds the file system; a script other than the usual one has a folder of its own with all that it needs."""
+    """Another script has its own folder with all that it needs."""
     release: str = ""
     wheels: tuple[str, ...] = ()
     wheel_folder: Path | None = None
-    """Where wheels may be, beside an index."""
+    """Wheels in it are preferred to an index."""
     environment: dict[str, str] = field(default_factory=dict)
     seccomp: str = ""
     is_windows: bool = False
@@ -138,25 +133,23 @@ class ImageRecipe:
     about: str = ""
     provides: tuple[str, ...] = ()
     document: str = ""
-    """Of an organiser's all that decides it, as JSON; empty for one of ours."""
+    """An organiser's definition as JSON; empty for ours."""
 
     @property
     def tag(self) -> str:
-        """The image's name on the Engine."""
         return f"judge/{self.name}:1"
 
     @property
     def build_command(self) -> str:
-        """What an organiser types to build it."""
         return f"judge images build {self.name}{' --from FILE' if self.document else ''}"
 
     def has(self, word: str) -> bool:
-        """Whether it is said to have a module, a program or a library, which others have not."""
+        """Whether it, unlike others, provides a module, program or library."""
         wheels = {wheel.partition("==")[0].lower().replace("-", "_") for wheel in self.wheels}
         return word in self.provides or word.lower() in wheels
 
     def digest(self, codename: str) -> str:
-        """SHA-256 (hex) of all that the image depends on, but the state of the mirror."""
+        """SHA-256 (hex) of everything that the image depends on, except the mirror."""
         init = (INIT_SOURCES, *GCC_FLAGS) if self.has_init else ()
         script = () if self.script == ROOTFS_SCRIPT else (self.script.parent,)
         if self.document:
@@ -172,14 +165,14 @@ class ImageRecipe:
 
 @cache
 def recipes() -> dict[str, ImageRecipe]:
-    """The judge's own images by name: first those that are always built. Raises InputError for a damaged file."""
+    """Our images by name, first those always built. Raises InputError."""
     files = {path.stem: _read(path, ImageFile) for path in sorted(RECIPES.glob("*.toml"))}
     found = [_recipe_of(name, file, files) for name, file in files.items()]
     return {recipe.name: recipe for recipe in sorted(found, key=lambda recipe: (recipe.is_optional, recipe.name))}
 
 
 def image_that_builds(kind: str) -> str:
-    """The name of the image in which sources of a kind are built."""
+    """Image in which such sources are built."""
     return next(recipe.name for recipe in recipes().values() if kind in recipe.builds)
 
 
@@ -216,7 +209,7 @@ def _script_for(release: str) -> Path:
 
 
 def load_runtime(name: str, path: Path) -> ImageRecipe:
-    """The recipe of the runtime.toml at `path` for a runtime called `name`; InputError with the file and the fix."""
+    """Recipe of the runtime.toml at `path`. Raises InputError naming file and fix."""
     if name in recipes():
         raise InputError(f"{name} is one of the judge's own images: give the runtime of {path} another name")
     if not re.fullmatch(NAME, name):
@@ -241,7 +234,7 @@ def load_runtime(name: str, path: Path) -> ImageRecipe:
 
 
 def runtime_of_label(name: str, label: str) -> ImageRecipe:
-    """The recipe of an organiser's runtime by the label of its image; InputError for one that is none."""
+    """Recipe from the label of an organiser's image. Raises InputError."""
     return _own(name, parse_json(BuiltRuntime, label, f"the label of the image judge/{name}:1"))
 
 

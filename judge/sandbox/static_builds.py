@@ -1,4 +1,4 @@
-"""Compiles C by the host's gcc, statically, and Java by its javac; locks the build folder, and digests sources."""
+"""Compiles C statically and Java; locks the build folder, and digests sources."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from judge.base.locks import locked
 from judge.base.resources import BUILD_DIRECTORY
 
 GCC_FLAGS = ("-std=c11", "-O2", "-static")
-"""No warning is an error: a newer compiler of a user's warns of more."""
+"""Warnings are no errors: newer compilers have more."""
 JAVAC_FLAGS = ("--release", "11", "-g:none")
 JAVAC_PACKAGE = "default-jdk-headless"
 
 Progress = Callable[[str], None]
-"""Takes one line of plain text that says what is being done."""
 
 
 def ignore_progress(line: str) -> None:
@@ -49,9 +48,9 @@ def _pieces(part: str | bytes | Path) -> Iterator[bytes]:
 
 @contextmanager
 def build_lock(name: str) -> Iterator[None]:
-    """Hold the lock `name` of the build folder: of two commands at once, the second finds it done.
+    """Lock `name` of the build folder.
 
-    Raises `HostError` where this user cannot write to that folder.
+    Raises `HostError` if this user cannot write there.
     """
     with ExitStack() as stack:
         try:
@@ -66,9 +65,9 @@ def build_lock(name: str) -> Iterator[None]:
 
 
 def compile_static(sources: Iterable[Path], output: Path) -> None:
-    """Compile C `sources` into the static program `output`, in the folder of the first one.
+    """Compile C `sources` in the folder of the first.
 
-    Raises `HostError` with the compiler's last lines when there is no gcc or it refuses.
+    Raises `HostError` with the compiler's last lines if it fails or is missing.
     """
     files = list(sources)
     folder = files[0].parent
@@ -77,14 +76,14 @@ def compile_static(sources: Iterable[Path], output: Path) -> None:
 
 
 def compile_java(sources: Iterable[Path], folder: Path) -> None:
-    """Compile Java `sources` into class files in `folder`; raises as `compile_static`."""
+    """Class files in `folder`; raises as `compile_static`."""
     files = list(sources)
     command = ["javac", *JAVAC_FLAGS, "-d", str(folder), *(f.name for f in files)]
     _compile(command, files[0].parent, JAVAC_PACKAGE)
 
 
 def _compile(command: list[str], sources: Path, packages: str) -> None:
-    """Run a compiler in the folder `sources`; `packages` of the distribution have it."""
+    """The distribution's `packages` have the compiler."""
     try:
         done = subprocess.run(command, cwd=sources, capture_output=True, text=True, errors="replace", check=False)
     except FileNotFoundError:

@@ -15,19 +15,17 @@ from judge.sandbox.box import Channel, ProcessReport
 from judge.sandbox.machine.pipes import CHUNK, await_readable
 
 STDOUT, STDERR = 1, 2
-"""Stream numbers of the Engine."""
 
 MAX_FRAME_BYTES = 4 << 20
 
 PATIENCE_S = 0.01
-"""Time to wait for data at once while another call is running."""
 
 TLS_RECORD = 1 << 14
-"""Maximum size of a TLS record. Of larger writes TLS does not report the number of bytes written."""
+"""Maximum size of a TLS record: of larger writes TLS does not report the bytes written."""
 
 
 class Frames:
-    """Splits bytes into frames. The first byte of a header is the kind, the last four are the payload's length."""
+    """Splits bytes into frames. A header's first byte is the kind, its last four are the payload's length."""
 
     def __init__(self, header: int) -> None:
         """`header` is the header's length: 8 for the Engine's frames, 5 for PID 1's."""
@@ -35,7 +33,7 @@ class Frames:
         self._rest = bytearray()
 
     def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
-        """Yield complete frames as (kind, payload). Raises HostError for invalid frames."""
+        """Complete frames as (kind, payload). Raises HostError."""
         self._rest += data
         while len(self._rest) >= self._header:
             end = self._header + int.from_bytes(self._rest[self._header - 4 : self._header], "big")
@@ -49,10 +47,10 @@ class Frames:
 
 
 class EndMark:
-    """Finds the marker that PID 1 writes after the last byte of the agent's stdout.
+    """Finds the secret marker that PID 1 writes after the agent's stdout.
 
-    The Engine does not report the end of one stream, nor the order of two. The marker is a secret of the judge, so an
-    agent cannot write it. Its first byte never ends a line of text, so no complete line is delayed.
+    The Engine does not report the end of one stream, nor the order of two. The marker's first byte never ends a line of
+    text, so no complete line is delayed.
     """
 
     LENGTH = 16
@@ -62,7 +60,7 @@ class EndMark:
         self._held = b""
 
     def feed(self, data: bytes) -> tuple[bytes, bool]:
-        """Return the agent's bytes, and whether they were the last."""
+        """The agent's bytes, and whether they were the last."""
         data = self._held + data
         if data.endswith(self.mark):
             self._held = b""
@@ -76,8 +74,7 @@ class EndMark:
 class AttachStream:
     """The Engine's attach stream as one event source.
 
-    `on_report` decodes each report of PID 1. `on_end` returns the events for the end of the stream, which comes when
-    the container or the Engine is gone.
+    `on_end` returns the events for the stream's end, which comes when the container or the Engine is gone.
     """
 
     events = select.EPOLLIN
@@ -99,7 +96,7 @@ class AttachStream:
         self._is_clean = False
         self._is_tls = isinstance(attached, ssl.SSLSocket)
         self.fd = attached.fileno()
-        self.stdin_fd = os.dup(self.fd)  # the same socket under a second descriptor, which is polled separately
+        self.stdin_fd = os.dup(self.fd)  # the same socket, polled separately
         self.ended = False
 
     def say_pipes(self) -> None:
@@ -110,9 +107,9 @@ class AttachStream:
         self._say(b"A" + self._mark.mark)
 
     def clean(self, span_s: float) -> bool:
-        """Let PID 1 clean up after the former agent; False without a confirmation within `span_s` seconds.
+        """Let PID 1 clean up after the former agent; False without a confirmation in time.
 
-        Output that arrives before the confirmation belongs to the former game and is discarded.
+        Discards output that arrives before it.
         """
         self._is_clean, self._held = False, []
         self._say(b"C")
@@ -130,7 +127,7 @@ class AttachStream:
     def take_in(self, until: Future[None]) -> None:
         """Buffer output for the next read until a call is done.
 
-        The Engine does not end a container with unread output, so a flooding agent could block it.
+        The Engine does not end a container with unread output.
         """
         while not until.done():
             if self.ended:
@@ -140,7 +137,7 @@ class AttachStream:
             self._held += self._receive()
 
     def finish(self, span_s: float) -> Sequence[tuple[Channel, bytes]]:
-        """Return the remaining output of an ended container, and its end, within `span_s` seconds.
+        """Remaining output of an ended container, and its end.
 
         The Engine may fail to close the stream, especially after memory ran out.
         """
@@ -159,7 +156,7 @@ class AttachStream:
         except (BlockingIOError, ssl.SSLWantReadError):
             return ()
         except OSError:
-            data = b""  # a reset means the same as an end
+            data = b""  # a reset is an end
         if data:
             return [event for kind, payload in self._streams.feed(data) for event in self._events(kind, payload)]
         return self._end()
@@ -183,7 +180,7 @@ class AttachStream:
             return -1
 
     def close(self) -> None:
-        """Close the stream; PID 1 sees the end of its stdin."""
+        """Close; PID 1 sees the end of its stdin."""
         self.ended = True
         if self.stdin_fd >= 0:
             os.close(self.stdin_fd)

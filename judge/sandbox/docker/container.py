@@ -1,4 +1,4 @@
-"""A container, with every file, process and stream that the judge has open for it."""
+"""A container with its open files, processes and streams."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -25,19 +25,16 @@ END_TIMEOUT_S = 1.0
 """Time for a killed container to end before the Engine is also asked to kill it."""
 
 POLL_INTERVAL_S = 0.05
-"""Polling interval for the end of a killed container."""
 
 LOG_INTERVAL_S = 10.0
-"""Interval of log messages about a killed container that still runs."""
 
 SIGKILLED = 137
-"""Exit code that the Engine reports for a killed PID 1."""
+"""The Engine's exit code for a killed PID 1."""
 
 EVENT_DELAY_S = 0.5
 """Delay until the Engine has recorded who killed an ended container."""
 
 OOM_TIMEOUT_S = 10.0
-"""Timeout for the Engine's out-of-memory report, if no kill of the container is known."""
 
 OnEnd = Callable[[], Sequence[tuple[Channel, bytes]]]
 
@@ -64,31 +61,28 @@ class EngineMeter(Meter):
 
 
 class Container:
-    """A container, from creation to removal. It may serve several games of its agent.
+    """A container, which may serve several games of its agent.
 
     While `id` is None, nothing runs and methods do nothing.
     """
 
     def __init__(self, tenant: Tenant, engine: Engine | None = None) -> None:
         self.tenant = tenant
-        """The agent of the current or last game."""
         self.engine = engine
         self.id = ""
         self.user: User | None = None
-        """Reserved for the lifetime of the container. None if the agent's folders already have an owner."""
+        """Claimed as long as the container exists. None if the folders have an owner."""
         self.directory: Path | None = None
-        """Contains named pipes, account files and the program."""
         self.program: ProgramCopy | None = None
         """The container's copy of the agent's files. None: it uses the staged files."""
         self.stream: AttachStream | None = None
         self.first: FirstProcess | None = None
-        """PID 1 of the container. None if judge and Engine run on different kernels."""
+        """None if judge and Engine run on different kernels."""
         self.groups: Mapping[str, Path] = {}
         self.freezer = Freezer()
         self.meter = Meter()
         self.oom: cgroup.OomSource | None = None
         self.is_reused = False
-        """Whether it served an earlier game of its agent."""
         self.is_killed = False
         self._is_thawed = True
 
@@ -104,7 +98,6 @@ class Container:
         on_end: OnEnd,
         on_first_end: OnEnd,
     ) -> None:
-        """Start PID 1, and choose freezer and meter according to this user's permissions."""
         self.stream = AttachStream(engine.attach(self.id), on_report, on_end)
         engine.start(self.id)
         state = engine.state(self.id)
@@ -131,14 +124,13 @@ class Container:
         self.freezer = choose_freezer(policy.freeze, self.groups, engine, self.id)
 
     def restart_counters(self) -> None:
-        """Reset the counters, as in a new container. Raises OSError where the kernel cannot do this."""
+        """Reset the counters. Raises OSError if the kernel cannot do this."""
         self.meter.restart()
         if self.oom:
             self.oom.close()
         self.oom = cgroup.OomSource.open(self.groups)
 
     def move(self, cores: Sequence[int]) -> None:
-        """Move all its processes to other cores."""
         if self.engine and not cgroup.move_to_cores(self.groups, cores):
             self.engine.move(self.id, cores)
 
@@ -150,7 +142,6 @@ class Container:
         self.freezer.freeze()
 
     def thaw(self) -> None:
-        """Resume a frozen container."""
         self.freezer.thaw()
         self._is_thawed = True
 
@@ -168,12 +159,12 @@ class Container:
     # --- its end ----------------------------------------------------------------------------------
 
     def kill(self) -> None:
-        """Kill all its processes. PID 1 is not asked to do it, because the agent can send PID 1 the same signal."""
+        """PID 1 is not asked, because the agent can send it the same signal."""
         if self.is_killed or not self.id:
             return
         self.thaw()
         self.is_killed = True
-        if not (self.first and self.first.kill()):  # immediate; the Engine would wait for the end
+        if not (self.first and self.first.kill()):  # immediate; the Engine would wait
             self._kill_by_engine()
 
     def _kill_by_engine(self) -> None:
@@ -188,7 +179,7 @@ class Container:
                 log.debug("the Engine did not kill a box", box=str(self), error=str(error))
 
     def is_gone(self) -> bool:
-        """Whether PID 1 has ended. The kernel ends it after everything else in the container."""
+        """The kernel ends PID 1 after everything else in the container."""
         if not self.engine or not self.id:
             return True
         if self.first:
@@ -201,7 +192,7 @@ class Container:
     def end(self) -> None:
         """Kill it, even if another program froze it, and wait until its processes are gone.
 
-        Logs repeatedly while a process is in an uninterruptible system call.
+        Logs repeatedly if a system call prevents this.
         """
         began = logged = time.monotonic()
         self.kill()
@@ -233,22 +224,21 @@ class Container:
                 while not (state := self.engine.state(self.id)).get("OOMKilled"):
                     recorded = datetime.fromisoformat(state["FinishedAt"]).timestamp() + EVENT_DELAY_S
                     if state["ExitCode"] != SIGKILLED or self.engine.count_events(self.id, "kill", recorded):
-                        return False  # it exited, or another process killed it
+                        return False  # exited, or killed by another process
                     if time.monotonic() > deadline:
                         return False
                 return True
         return False
 
     def close(self) -> None:
-        """Remove the container and close every file. Never raises."""
         with suppress(HostError):
             self.freezer.thaw()
         self.freezer.close()
         self.freezer = Freezer()
         if self.stream:
-            self.stream.close()  # first, because the Engine waits until a container's output is read
+            self.stream.close()  # the Engine waits until all output is read
         if self.engine and self.id:
-            # Kill it directly and let the Engine notice. Otherwise the Engine runs runc to kill it.
+            # Otherwise the Engine runs runc to kill it.
             if self.first and self.first.kill():
                 self.first.await_end(END_TIMEOUT_S)
                 if not self.first.is_running():
@@ -268,7 +258,6 @@ class Container:
         self.oom = self.first = self.user = self.engine = None
 
     def drop_directory(self) -> None:
-        """Remove its directory, if any."""
         if self.directory:
             remove_directory(self.directory)
             self.directory = self.program = None

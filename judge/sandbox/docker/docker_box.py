@@ -30,7 +30,6 @@ log = get_logger()
 KILLED = ProcessReport("signalled", 9)
 
 HANG_UP_S = 10.0
-"""Timeout for the Engine to end the stream after the end of PID 1."""
 
 
 class DockerBox(Box):
@@ -45,13 +44,13 @@ class DockerBox(Box):
         self.open_reuse: Callable[[Tenant, Limits, BoxPolicy], Reuse] = Reuse
         self._reuse: Reuse | None = None
         self._tmpfs: Mapping[str, str] = {}
-        """Writable file systems: mount options by path."""
+        """Mount options by path."""
         self._pipes: NamedPipes | None = None
         self._uses_pipes = False
         self._over = False
         """PID 1 runs no agent any more, or has ended."""
         self._ended = False
-        """PID 1 has killed and reaped all other processes and reported the agent's end."""
+        """PID 1 has reaped all other processes and reported the agent's end."""
 
     def __str__(self) -> str:
         return str(self._container)
@@ -63,7 +62,7 @@ class DockerBox(Box):
     # --- before the agent runs --------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Start the container. PID 1 runs and waits; the agent does not run yet."""
+        """PID 1 runs and waits; the agent does not run yet."""
         self._reuse = self.open_reuse(self._tenant, self._limits, self._policy)
         if (container := self._reuse.take()) is not None:
             self._take_over(container)
@@ -166,10 +165,10 @@ class DockerBox(Box):
         return self._container.user.uid
 
     def _on_first_end(self) -> Sequence[tuple[Channel, bytes]]:
-        """The stream, if it is still open, reports the end itself and in order."""
+        """An open stream reports the end itself and in order."""
         if self._over or not self._container.stream:
             return ()
-        self.meter.readings()  # now, because the cgroup disappears soon and the Engine may miss the out-of-memory kill
+        self.meter.readings()  # the cgroup disappears soon, and the Engine may miss the kill
         if self._container.stream.ended:
             return self._on_end()
         return self._container.stream.finish(HANG_UP_S)
@@ -237,9 +236,9 @@ class DockerBox(Box):
         return self._container.is_held()
 
     def nearby(self) -> Nearby:
-        """Disks of the program and, if readable, of the image; with cgroup version 1 also the parent cgroup."""
+        """Disks of program and, if readable, image; with cgroup version 1 also the parent cgroup."""
         if self._container.program and self._container.directory:
-            files = [mark_of(self._container.directory)]  # on the same disk as the copy, and not watchable by the agent
+            files = [mark_of(self._container.directory)]  # the copy's disk; agents cannot watch it
         else:
             files = list(islice((path for path in self._tenant.program.rglob("*") if path.is_file()), 1))
         if self._container.first:
@@ -249,7 +248,7 @@ class DockerBox(Box):
 
     def kill(self) -> None:
         if not self._over and not self._container.is_killed:
-            self.meter.readings()  # now, because the cgroup disappears soon
+            self.meter.readings()
             self._container.kill()
 
     def is_gone(self) -> bool:
@@ -258,7 +257,7 @@ class DockerBox(Box):
     # --- at its end -------------------------------------------------------------------------------
 
     def leave(self) -> float:
-        """On the parking cores if possible, because ending processes takes processor time."""
+        """Ends processes on the parking cores if possible."""
         if self._tenant.parking_cores:
             cgroup.move_to_cores(self._container.groups, self._tenant.parking_cores)
         began = time.monotonic()
@@ -273,7 +272,6 @@ class DockerBox(Box):
         return time.monotonic() - began
 
     def close(self) -> None:
-        """Remove the container, or keep it for the agent's next game. Never raises."""
         if self._reuse and self._reuse.keep(is_at_rest=self._is_at_rest()):
             self._container = Container(self._tenant)
         self._container.close()
@@ -315,7 +313,7 @@ class DockerBox(Box):
 
 @cache
 def log_shared_files() -> None:
-    """Log once that boxes share the agents' files instead of copying them."""
+    """Log once that boxes do not copy the agents' files."""
     log.warning(
         "the Engine does not see TMPDIR: all games of an agent share its files, so an agent can pass numbers from game "
         "to game; set TMPDIR to a directory that the Engine sees"

@@ -1,6 +1,6 @@
-"""Client of the container Engine. Every failure is raised as a `HostError` with one sentence.
+"""Client of the container Engine. Every failure is a one-sentence `HostError`.
 
-docker-py is imported by the functions that use it, because importing it takes longer than most of the judge.
+docker-py is imported where it is used, because importing it is slow.
 """
 
 from __future__ import annotations
@@ -19,18 +19,15 @@ if TYPE_CHECKING:
     import docker
 
 OLDEST_API = (1, 41)
-"""Engine 20.10, the first with private cgroup namespaces in its API."""
+"""Engine 20.10, the first API with private cgroup namespaces."""
 
 WAIT_TIMEOUT_S = 10
-"""Timeout for a container to end after its streams have ended."""
 
 VERSION_TIMEOUT_S = 5
 
 USUAL_TIMEOUT_S = 60.0
-"""Default timeout of a request."""
 
 REMOVALS, REMOVAL_PAUSE_S = 5, 0.1
-"""Attempts of a removal, and the pause between them in seconds."""
 
 
 class Closable(Protocol):
@@ -49,52 +46,48 @@ class EngineRefusalError(HostError):
 
 
 class Engine:
-    """The Engine requests that a box needs. Not thread-safe: each box has its own."""
+    """Requests that a box needs. Not thread-safe: each box has its own."""
 
     def __init__(self, timeout_s: float) -> None:
-        """Connect to the Engine named by the environment (DOCKER_HOST and related variables)."""
+        """Connect to the Engine of DOCKER_HOST and related variables."""
         with doing("answer"):
             self._client = connect(timeout_s).api
         self._hijacked: list[Closable] = []
 
     def info(self) -> Mapping[str, Any]:
-        """Return the Engine's `info` document; requested once per process."""
+        """Requested once per process."""
         with doing("describe itself"):
             return _description(os.environ.get("DOCKER_HOST", ""))
 
     def create(self, config: Mapping[str, Any]) -> str:
-        """Create a container and return its id."""
         with doing("create a container"):
             return str(self._client.create_container_from_config(config)["Id"])  # type: ignore[no-untyped-call]
 
     def attach(self, container: str) -> socket.socket:
-        """Attach to the three streams of a container through one socket."""
+        """One socket for the three streams of a container."""
         with doing(f"attach to container {container[:12]}"):
             streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
             stream = self._client.attach_socket(container, params=streams)
-            # the response also keeps the socket open
+            # the response also keeps it open
             self._hijacked.append(getattr(stream, "_response", stream))
             attached: socket.socket = getattr(stream, "_sock", stream)
             attached.setblocking(False)
             return attached
 
     def start(self, container: str) -> None:
-        """Start a container's PID 1."""
         with doing(f"start container {container[:12]}"):
             self._client.start(container)
 
     def state(self, container: str) -> Mapping[str, Any]:
-        """Return the Engine's `State` of a container."""
         with doing(f"inspect container {container[:12]}"):
             return dict(self._client.inspect_container(container)["State"])
 
     def counters(self, container: str) -> Mapping[str, Any]:
-        """Return the Engine's statistics of a container."""
         with doing(f"measure container {container[:12]}"):
             return dict(self._client.stats(container, stream=False, one_shot=True))
 
     def count_events(self, container: str, event: str, until_s: float) -> int:
-        """Count a container's events of a kind until `until_s` of the Engine's clock. Waits for that time."""
+        """Wait until `until_s` of the Engine's clock, and count a container's events of a kind."""
         with doing(f"list the events of container {container[:12]}"):
             events = self._client.events(  # type: ignore[call-overload]
                 since=1,
@@ -105,9 +98,9 @@ class Engine:
             return sum(1 for _ in events)
 
     def history(self, label: str, since_s: float, until_s: float) -> list[tuple[str, str]]:
-        """Return (id, action) of labelled containers between two times of the Engine's clock.
+        """(id, action) of labelled containers between two times of the Engine's clock.
 
-        The Engine remembers a few hundred events of all its containers.
+        The Engine remembers a few hundred events in all.
         """
         with doing("list events"):
             events = self._client.events(  # type: ignore[call-overload]
@@ -116,34 +109,31 @@ class Engine:
             return [(event["id"], event["Action"]) for event in events]
 
     def wait(self, container: str) -> None:
-        """Wait until a container has stopped."""
         with doing(f"wait for container {container[:12]}"):
             self._client.wait(container, timeout=WAIT_TIMEOUT_S)
 
     def kill(self, container: str) -> None:
-        """Kill all processes of a container."""
         with doing(f"kill container {container[:12]}"):
             self._client.kill(container)
 
     def pause(self, container: str) -> None:
-        """Freeze a container; it is frozen when this returns."""
+        """Freeze a container before returning."""
         with doing(f"pause container {container[:12]}"):
             self._client.pause(container)
 
     def unpause(self, container: str) -> None:
-        """Resume a container."""
         with doing(f"unpause container {container[:12]}"):
             self._client.unpause(container)
 
     def move(self, container: str, cores: Sequence[int]) -> None:
-        """Move a container to other cores; takes about 15 ms."""
+        """Change cores; takes about 15 ms."""
         with doing(f"move container {container[:12]}"):
             self._client.update_container(container, cpuset_cpus=",".join(map(str, cores)))
 
     def remove(self, container: str) -> None:
         """Kill and remove a container and its volumes, if it exists.
 
-        The Engine may write to a container's directory while deleting it, and then reports that it is not empty.
+        Retries, because the Engine may write to the directory that it deletes.
         """
         for is_last in (*[False] * REMOVALS, True):
             try:
@@ -157,36 +147,32 @@ class Engine:
                 return
 
     def create_volume(self, name: str, tmpfs: str, labels: Mapping[str, str]) -> None:
-        """Create a tmpfs volume with these mount options. It is mounted while a container uses it."""
+        """Mounted while a container uses it."""
         with doing(f"create the volume {name}"):
             self._client.create_volume(
                 name, driver="local", driver_opts={"type": "tmpfs", "device": "tmpfs", "o": tmpfs}, labels=dict(labels)
             )
 
     def remove_volume(self, name: str) -> None:
-        """Remove a volume, if it exists."""
         with doing(f"remove the volume {name}"), ignoring(404):
             self._client.remove_volume(name)
 
     def labelled_volumes(self, label: str) -> list[dict[str, Any]]:
-        """Return all volumes with a label, as listed by the API."""
         with doing("list volumes"):
             return list(self._client.volumes(filters={"label": label})["Volumes"] or ())
 
     def labelled(self, label: str) -> list[dict[str, Any]]:
-        """Return all containers with a label, as listed by the API."""
         with doing("list containers"):
             return list(self._client.containers(all=True, filters={"label": label}))
 
     def close(self) -> None:
-        """Close the connections."""
         while self._hijacked:
             self._hijacked.pop().close()
         self._client.close()
 
 
 def versions() -> str:
-    """Return the versions of the Engine and its API in one line, or why the Engine does not answer."""
+    """Versions of Engine and API in one line, or why the Engine does not answer."""
     try:
         with closing(Engine(VERSION_TIMEOUT_S)) as engine:
             said = engine.info()
@@ -228,7 +214,7 @@ def _cause(error: BaseException) -> str:
 
 @contextmanager
 def ignoring(*statuses: int) -> Iterator[None]:
-    """Ignore responses with these HTTP statuses, which mean that nothing is left to do."""
+    """Ignore these HTTP statuses, which mean that nothing is left to do."""
     import docker.errors
 
     try:
@@ -239,7 +225,7 @@ def ignoring(*statuses: int) -> Iterator[None]:
 
 
 def connect(timeout_s: float = USUAL_TIMEOUT_S) -> docker.DockerClient:
-    """Return a client of the Engine named by the environment. The caller closes it and wraps requests in `doing`."""
+    """Client of the environment's Engine. The caller closes it and wraps requests in `doing`."""
     return _client(_api_version(os.environ.get("DOCKER_HOST", "")), timeout_s)
 
 
@@ -248,7 +234,7 @@ def _client(version: str, timeout_s: float) -> docker.DockerClient:
 
     client = docker.from_env(version=version, timeout=timeout_s)  # type: ignore[arg-type]  # fractions are fine
     if client.api.base_url.startswith("http+docker:"):
-        # Otherwise each request looks up proxies, which no socket has.
+        # Otherwise each request looks up proxies.
         client.api.trust_env = False
     return client
 

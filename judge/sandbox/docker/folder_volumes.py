@@ -1,11 +1,7 @@
-"""Kept folders with a quota, made by the Engine alone: sized volumes that a trusted container keeps mounted.
+"""Kept folders with a quota: sized tmpfs volumes that a trusted container keeps mounted. See decision 0006.
 
-A tmpfs volume exists while a container uses it. The keeper's container starts next to the boxes, fills the volumes
-before any agent runs, and packs them after the boxes are gone, so it meets no agent and reads nothing that can still
-change. It runs its own image as a root with two capabilities (reading closed files and changing owners), without a
-network, on a read-only file system.
-
-Each game has fresh volumes. The inode numbers of a reused one would reveal how many files it has ever had.
+The container runs its own image as a root with two capabilities (reading closed files, changing owners), without a
+network, and read-only.
 """
 
 import secrets
@@ -45,7 +41,7 @@ OWN_MEMORY_BYTES = 64 << 20
 MARK_BYTES = 16
 
 GONE, REPLACED, WHOLE = b"gone", b"replaced", b"whole"
-"""Words of the container: the folder was removed; it is no directory any more; tar packed all of it."""
+"""The folder was removed; it is no directory any more; tar packed all of it."""
 
 SCRIPT = f"""
 export LC_ALL=C
@@ -72,8 +68,8 @@ while read -r verb volume folder uid size mark; do
     printf %s "$mark"
 done
 """
-"""The container's program: one command per line until the judge disconnects. `load` is followed by `size` bytes of a
-tar file. Each answer ends with `mark`, which no file can contain, because it was drawn after the agents' end.
+"""One command per line until the judge disconnects. `load` is followed by `size` bytes of a tar file. Each answer ends
+with `mark`, which no file can contain, because it was drawn after the agents' end.
 """
 
 
@@ -81,7 +77,7 @@ class VolumeKeeper(Keeper):
     """Keeps the folders of one game in volumes of the Engine."""
 
     def __init__(self, folders: Sequence[Folder], game_id: str, cores: Sequence[int], policy: BoxPolicy) -> None:
-        """The container runs on `cores`, which are not the slot's if the host has others."""
+        """The container runs on `cores`, not the slot's if possible."""
         super().__init__()
         self._folders = folders
         self._game_id = game_id
@@ -93,7 +89,6 @@ class VolumeKeeper(Keeper):
         self._socket: socket.socket | None = None
 
     def make(self) -> None:
-        """Reserve a user for each seat and create the volumes; nothing is mounted yet."""
         for seat in {folder.seat for folder in self._folders}:
             user = claim_user(self._policy)
             self._users.append(user)
@@ -102,7 +97,7 @@ class VolumeKeeper(Keeper):
         token = secrets.token_hex(4)
         for folder in self._folders:
             name = f"judge-{self._game_id}-{token}-{folder.seat}-{folder.kind}"
-            # Owned by an unused user, so that an agent cannot change the mode or the attributes of the root.
+            # Owned by an unused user: an agent cannot change the root's mode or attributes.
             quota = f"size={folder.size_bytes},nr_inodes={folder.inodes},mode=1777"
             self._engine.create_volume(name, f"{quota},nosuid,nodev,noexec", self._labels())
             self.places[folder.place] = name
@@ -234,9 +229,7 @@ class VolumeKeeper(Keeper):
 
 
 def _left(answer: bytes, folder: Folder) -> CollectedFolder:
-    """Parse the answer to `pack`: a line of file system numbers, a line with the bytes next to the folder, a line of
-    words and a tar file.
-    """
+    """Parse the answer to `pack`: file system numbers, the bytes next to the folder, a line of words, a tar file."""
     numbers, beside, found, packed = [*answer.split(b"\n", 3), b"", b"", b""][:4]
     try:
         blocks, blocks_free, block_bytes, inodes, inodes_free = map(int, numbers.split())

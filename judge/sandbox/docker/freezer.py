@@ -1,4 +1,4 @@
-"""Ways to freeze and thaw a whole container, fastest first. A removed container counts as frozen."""
+"""Ways to freeze a whole container, fastest first. A removed container counts as frozen."""
 
 import errno
 import os
@@ -16,7 +16,6 @@ class Freezer:
     """Freezes a container. `freeze` only requests it; `is_frozen` confirms it. This base class never freezes."""
 
     name: str = NO_FREEZER
-    """Its name in the policy's `box.freeze`."""
 
     def freeze(self) -> None:
         """Stop everything in the container."""
@@ -25,7 +24,6 @@ class Freezer:
         """Let everything continue."""
 
     def is_frozen(self) -> bool:
-        """Whether everything is stopped."""
         return True
 
     def close(self) -> None:
@@ -36,7 +34,7 @@ class FileFreezer(Freezer):
     """Freezes through an open cgroup file; a call takes a few microseconds."""
 
     def __init__(self, name: str, order: Path, words: tuple[bytes, bytes], state: Path, sign: bytes) -> None:
-        """`words` are written to `order` to freeze and to thaw; `state` contains `sign` once everything is frozen."""
+        """`words` written to `order` freeze and thaw; `state` contains `sign` once all is frozen."""
         self.name = name
         self._order = os.open(order, os.O_WRONLY)
         try:
@@ -83,7 +81,7 @@ class EnginePause(Freezer):
         self._frozen = False
 
     def prove(self) -> "EnginePause":
-        """Pause and unpause once before an agent runs. Raises HostError; later failures are caused by the agent."""
+        """Pause once before an agent runs; later failures are caused by the agent. Raises HostError."""
         self._engine.pause(self._container)
         self._engine.unpause(self._container)
         return self
@@ -100,7 +98,7 @@ class EnginePause(Freezer):
             self._frozen = False
 
     def is_frozen(self) -> bool:
-        """Whether it is frozen. Retries to freeze what could not be frozen before."""
+        """Retries what could not be frozen before."""
         if self._is_wanted and not self._frozen:
             with suppress(EngineRefusalError):
                 self._ask(self._engine.pause)
@@ -111,7 +109,7 @@ class EnginePause(Freezer):
         try:
             call(self._container)
         except EngineRefusalError as error:
-            if error.status not in (404, 409, 500):  # not running any more: nothing to freeze
+            if error.status not in (404, 409, 500):
                 raise
             if self._is_running():
                 raise
@@ -129,13 +127,13 @@ FILES = {
 }
 """Per kernel freezer: its hierarchy, then the arguments of `FileFreezer`.
 
-Hosts with v1 controllers often also have the unified hierarchy. The v1 freezer is slower, and a vfork loop keeps it
-from reaching FROZEN.
+Hosts with v1 controllers often also have the unified hierarchy. The v1 freezer is slower, and a vfork loop can prevent
+FROZEN.
 """
 
 
 def choose_freezer(wish: str, directories: Mapping[str, Path], engine: Engine, container: str) -> Freezer:
-    """Return the freezer that a policy asks for; for `auto` the first that this host permits."""
+    """The freezer of a policy; for `auto` the first that this host permits."""
     if wish == NO_FREEZER:
         return Freezer()
     for name, (hierarchy, order, words, state, sign) in FILES.items():

@@ -1,4 +1,4 @@
-"""Builds the Engine's create arguments of an agent's container from tenant, limits and policy. No side effects."""
+"""The Engine's create arguments for an agent's container."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -9,16 +9,14 @@ from judge.sandbox.box import BoxPolicy, Limits, Tenant
 from judge.sandbox.layout import ACCOUNT_FILES, FOLDERS, HOME, PERSISTENT, PROGRAM, SCRATCH, environment
 
 INIT = "/judge/init"
-"""PID 1, in every image."""
 INIT_FILES = 300
 """Open files of PID 1, which uses up the epoll watches that an agent must not have."""
 PIPES = "/io"
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a mount point inside the container
 PAGE_BYTES = 4096
-"""Page size of memory. A non-empty file in /dev/shm uses at least one page."""
+"""A non-empty file in /dev/shm uses at least one."""
 MOUNT_FLAGS = "rw,nosuid,nodev,noexec"
 RUNS_FLAGS = "rw,nosuid,nodev,exec"
-"""Mount flags of the scratch space of a build that runs its own programs."""
 
 MASKED_WHY: Mapping[str, tuple[str, ...]] = {
     "the Engine's own list, of all its versions": (
@@ -109,7 +107,7 @@ MASKED_WHY: Mapping[str, tuple[str, ...]] = {
 """Masked paths by reason. The list replaces the Engine's default."""
 
 MASKED = tuple(path for paths in MASKED_WHY.values() for path in paths)
-"""Paths that appear empty to an agent; missing paths are ignored."""
+"""Appear empty to an agent; missing ones are ignored."""
 
 DEVICES = Path("/sys/devices")
 SYSTEM, PROCESSORS = "system", "cpu"
@@ -117,12 +115,12 @@ SYSTEM, PROCESSORS = "system", "cpu"
 
 SELINUX = Path("/sys/fs/selinux/enforce")
 READONLY = ("/proc",)
-"""Read-only paths. An agent cannot change any setting in /proc, including those of its processes."""
+"""An agent cannot change settings in /proc, not even of its processes."""
 ENGINE_READONLY = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
-"""The Engine's default list, for kernels with SELinux: there the runtime writes to /proc after paths are read-only."""
+"""The Engine's default, for SELinux: there the runtime writes to /proc later."""
 
 OOM_SCORE_ADJ = 1000
-"""The maximum: a host without memory kills agents first, and no agent can make another one a likelier victim."""
+"""Maximum: a host without memory kills agents first, and none can make another one likelier."""
 
 
 def container_config(
@@ -139,11 +137,10 @@ def container_config(
     accounts: Path | None = None,
     seccomp: str | None = None,
 ) -> dict[str, Any]:
-    """Return the body of the Engine's `POST /containers/create` (API 1.41 or newer).
+    """Body of the Engine's `POST /containers/create` (API 1.41 or newer).
 
-    `uid` is the agent's user and group. `program` replaces the tenant's program directory at /agent. `pipes` is mounted
-    at
-    /io. `accounts` contains the `ACCOUNT_FILES` for /etc. `seccomp` is the text of a profile; None: the Engine's own.
+    `uid` is also the group. `program` replaces the tenant's program. `pipes` is mounted at /io. `accounts` contains the
+    `ACCOUNT_FILES`. `seccomp` is a profile's text; None: the Engine's own.
     """
     return {
         "Image": image,
@@ -156,7 +153,7 @@ def container_config(
         "Labels": {"judge.game": tenant.game_id, "judge.seat": str(tenant.seat), "judge.owner": owner},
         "Tty": False,  # keeps the streams separate
         "OpenStdin": True,
-        "StdinOnce": True,  # PID 1 sees the end of its stdin when the judge ends
+        "StdinOnce": True,  # PID 1 sees the judge's end
         "AttachStdin": True,
         "AttachStdout": True,
         "AttachStderr": True,
@@ -187,17 +184,17 @@ def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:
         "ReadonlyPaths": list(ENGINE_READONLY if SELINUX.exists() else READONLY),
         "NetworkMode": "none",
         "CgroupnsMode": "private",  # no host path in /proc/self/cgroup
-        "Init": False,  # the judge's PID 1 is used
+        "Init": False,
         "RestartPolicy": {"Name": "no"},
-        "AutoRemove": False,  # its state is read after its end
-        "LogConfig": {"Type": "none"},  # a log file could fill the host's disk
+        "AutoRemove": False,  # its state is read later
+        "LogConfig": {"Type": "none"},  # could fill the host's disk
         "Runtime": policy.runtime,
     }
 
 
 @cache
 def _devices() -> tuple[str, ...]:
-    """Return the hardware folders of this host, which show temperatures and activity of disks and interfaces."""
+    """Hardware folders, which show temperatures and activity."""
     system = DEVICES / SYSTEM
     try:
         names = [*DEVICES.iterdir(), *system.iterdir()]
@@ -212,17 +209,17 @@ def _quotas(limits: Limits) -> dict[str, Any]:
         "Memory": limits.cap_bytes,
         "MemorySwap": limits.cap_bytes,  # equal: no swap
         "OomScoreAdj": OOM_SCORE_ADJ,
-        "PidsLimit": limits.processes + 1,  # plus the judge's PID 1
+        "PidsLimit": limits.processes + 1,  # the judge's PID 1
         "Ulimits": [
             _ulimit("core", 0),
-            _ulimit("cpu", -1),  # the referee limits time; PID 1 treats its own limit as an attack
+            _ulimit("cpu", -1),  # the referee limits time
             _ulimit("fsize", limits.file_bytes),
             _ulimit("memlock", 0),
             _ulimit("msgqueue", 0),
             _ulimit("nice", 0),
             _ulimit("nofile", max(limits.open_files, INIT_FILES)),  # PID 1 sets the agent's
             _ulimit("rtprio", 0),
-            _ulimit("sigpending", limits.processes),  # Mono stops each thread by a queued signal
+            _ulimit("sigpending", limits.processes),  # Mono stops threads by queued signals
             {"Name": "stack", "Soft": limits.stack_bytes, "Hard": -1},
         ],
     }
@@ -243,7 +240,7 @@ def _files(
         mounts += [_mount(accounts / name, f"/etc/{name}") for name in ACCOUNT_FILES]
     for kind, path in FOLDERS.items():
         if kind in tenant.folders:
-            # The volume has the quota and the restrictions of a fresh folder.
+            # The volume has its quota and restrictions.
             options = {"NoCopy": True}
             mounts.append({"Type": "volume", "Source": tenant.folders[kind], "Target": path, "VolumeOptions": options})
     tmpfs = {path: f"{MOUNT_FLAGS},{options}" for path, options in _tmpfs(tenant, limits, uid).items()}
@@ -252,15 +249,14 @@ def _files(
     return {
         "Mounts": mounts,
         "Tmpfs": tmpfs,
-        "IpcMode": "none",  # the Engine's own /dev/shm has no limit on the number of files
+        "IpcMode": "none",  # the Engine's /dev/shm has no file limit
     }
 
 
 def writable(config: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return every file system that the agent can write to and that is removed with the container: mount options by
-    path.
+    """Mount options of every file system that the agent can write to, by path.
 
-    All are mounted with `MOUNT_FLAGS`. `config` is made by `container_config`.
+    All are removed with the container and mounted with `MOUNT_FLAGS`.
     """
     tmpfs = config["HostConfig"]["Tmpfs"]
     return {path: options.removeprefix(f"{MOUNT_FLAGS},") for path, options in tmpfs.items()}

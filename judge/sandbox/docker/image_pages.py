@@ -1,7 +1,7 @@
-"""Loads the files of an image into memory before its boxes play, so that agents leave no trace by loading them.
+"""Loads an image's files into memory, so that agents leave no trace by loading them.
 
-Boxes of one image share its files in the page cache. Reading a file that is not in memory would be measurable in every
-later game. Agents cannot remove pages, so once all are loaded there is nothing left to change.
+Boxes of one image share its files in the page cache. A file's first read would be measurable in later games. Agents
+cannot remove pages.
 """
 
 import os
@@ -14,7 +14,7 @@ from judge.base.logs import get_logger
 from judge.sandbox.machine.procfs import PROC
 
 MAX_IMAGE_BYTES = 1 << 30
-"""Maximum size of an image that is loaded."""
+"""Larger images are not loaded."""
 
 RELOAD_S = 60.0
 """Interval after which an image is loaded again, because a host may drop pages."""
@@ -23,14 +23,11 @@ log = get_logger()
 
 _LOCK = Lock()
 _LOADED: dict[str, float] = {}
-"""Monotonic time of the last load, by image id."""
+"""Monotonic time by image id."""
 
 
 def load_image(pid: int, image: str) -> None:
-    """Load the files of the image in which process `pid` runs, unless they were loaded recently.
-
-    Does nothing without root, which reading them needs.
-    """
+    """Load the image of process `pid` unless it was loaded recently; nothing without root."""
     with _LOCK:
         if time.monotonic() - _LOADED.get(image, -RELOAD_S) < RELOAD_S or os.geteuid() != 0:
             return
@@ -42,7 +39,7 @@ def load_image(pid: int, image: str) -> None:
 
 
 def load_files(root: Path, max_bytes: int) -> int:
-    """Load all files of the file system below `root`. Returns their size in bytes, 0 if it exceeds `max_bytes`."""
+    """Load all files below `root`: their bytes, 0 if more than `max_bytes`."""
     files = list(_files(os.fspath(root), root.stat().st_dev))
     size = sum(bytes_ for _, bytes_ in files)
     if size > max_bytes:

@@ -1,9 +1,8 @@
-"""The images of boxes, and the choice of the image for an agent's runtime.
+"""Images of boxes, and the image for a runtime.
 
-`base` is a bare file system; `keeper` keeps the folders of agents; agents run in the others: ours
-(`judge.sandbox.runtimes.recipes`), or an organiser's, found by its image label. They have the judge's PID 1 at
-/judge/init; any other local image gets it in a derived copy. `judge.host.build_images` builds them. Labels describe the
-inputs of an image.
+`base` is a bare file system, `keeper` keeps agents' folders. Agents run in the others: ours
+(`judge.sandbox.runtimes.recipes`) or an organiser's, found by its label. These have the judge's PID 1 at /judge/init;
+another image gets it in a derived copy. `judge.host.build_images` builds them.
 """
 
 from __future__ import annotations
@@ -43,30 +42,27 @@ RUNTIME = "judge.runtime"
 
 @dataclass(frozen=True, slots=True)
 class ImageState:
-    """State of one of our images on the Engine; `id` is empty if it is missing."""
+    """State of our image on the Engine; `id` is empty if it is missing."""
 
     id: str
     current: bool
-    """Whether it was built by the current scripts and sources."""
+    """Built by the current scripts and sources."""
     content: str
-    """SHA-256 (hex) of the imported tar file. Equal content gives equal bytes."""
+    """SHA-256 (hex) of the imported tar file."""
     packages: int
     size_bytes: int
     recipe: ImageRecipe
 
     @property
     def name(self) -> str:
-        """Name of the recipe."""
         return self.recipe.name
 
     @property
     def tag(self) -> str:
-        """The image's name on the Engine."""
         return self.recipe.tag
 
     @property
     def is_optional(self) -> bool:
-        """Built only on request or when needed, so it may be missing."""
         return self.recipe.is_optional
 
     def __str__(self) -> str:
@@ -82,7 +78,7 @@ class ImageState:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeImage:
-    """The image of a box, and the seccomp profile that its programs need (empty: any)."""
+    """Image of a box, and the seccomp profile of its programs (empty: any)."""
 
     id: str
     seccomp: str = ""
@@ -90,14 +86,14 @@ class RuntimeImage:
 
 @contextmanager
 def engine_client(what: str, timeout_s: float = USUAL_TIMEOUT_S) -> Iterator[docker.DockerClient]:
-    """Context manager: a client of the Engine. Its errors become a `HostError` that names the action `what`."""
+    """Client of the Engine. Errors become a `HostError` naming the action `what`."""
     with doing(what), closing(connect(timeout_s)) as client:
         yield client
 
 
 def find_image(client: docker.DockerClient, name: str) -> Image | None:
-    """Return the image with this name, tag or id; None if the Engine does not have it."""
-    from docker.errors import ImageNotFound  # imported here: slow to import
+    """None if the Engine does not have this name, tag or id."""
+    from docker.errors import ImageNotFound
 
     try:
         return client.images.get(name)
@@ -106,9 +102,9 @@ def find_image(client: docker.DockerClient, name: str) -> Image | None:
 
 
 def find_images(client: docker.DockerClient, label: str, **filters: bool) -> list[Image]:
-    """Return the images with a label (`name` or `name=value`), without images that are removed during the call.
+    """Images with a label (`name` or `name=value`), without those removed during the call.
 
-    The Engine's client requests each listed image separately and fails if one is gone.
+    docker-py requests each listed image separately and fails if one is gone.
     """
     summaries = client.api.images(filters={"label": label, **filters})
     found = (find_image(client, summary["Id"]) for summary in summaries)
@@ -123,7 +119,7 @@ def _id(image: Image) -> str:
 
 
 def listing() -> list[ImageState]:
-    """Return the states of the judge's images, then those of an organiser's runtimes. Raises `HostError`."""
+    """States of our images, then of an organiser's runtimes. Raises `HostError`."""
     with engine_client("list images") as client:
         return [
             image_state(recipe, find_image(client, recipe.tag)) for recipe in (*recipes().values(), *_built(client))
@@ -131,10 +127,7 @@ def listing() -> list[ImageState]:
 
 
 def runtimes_providing(word: str) -> list[str]:
-    """Return the runtimes that provide a module, program or library of this name: ours, and an organiser's built ones.
-
-    Without an Engine only ours.
-    """
+    """Runtimes that provide a module, program or library; without an Engine only ours."""
     known = [*recipes().values()]
     with suppress(HostError), engine_client("list images") as client:
         known += _built(client)
@@ -152,7 +145,7 @@ def _built(client: docker.DockerClient) -> Iterator[ImageRecipe]:
 
 
 def recipe_called(client: docker.DockerClient, name: str) -> ImageRecipe | None:
-    """Return the recipe of a judge image or an organiser's built runtime; None for other images."""
+    """Recipe of our image or an organiser's built runtime; None for others."""
     if name in recipes():
         return recipes()[name]
     image = find_image(client, f"judge/{name}:1") if re.fullmatch(NAME, name) else None
@@ -162,16 +155,16 @@ def recipe_called(client: docker.DockerClient, name: str) -> ImageRecipe | None:
 
 
 def image_contents(names: Iterable[str]) -> dict[str, str]:
-    """What the images of these runtimes hold, by name: alike on two hosts, if an agent finds the same in both.
+    """Content digests of these runtimes' images, equal on hosts with equal files.
 
-    Empty for one that is missing or out of date. Raises `HostError`.
+    Empty if an image is missing or outdated. Raises `HostError`.
     """
     with engine_client("compare images") as client:
         return {name: _content(client, name) for name in names}
 
 
 def _content(client: docker.DockerClient, name: str) -> str:
-    """Of an image that is not ours, its id, which two Engines share that loaded the same."""
+    """The id of another image: equal on Engines that loaded the same."""
     recipe = recipe_called(client, name)
     if recipe is None:
         image = find_image(client, name)
@@ -181,7 +174,7 @@ def _content(client: docker.DockerClient, name: str) -> str:
 
 
 def image_state(recipe: ImageRecipe, image: Image | None) -> ImageState:
-    """The state of an image of ours; `image` is None if the Engine does not have it."""
+    """`image` is None if the Engine does not have it."""
 
     if image is None:
         return ImageState("", False, "", 0, 0, recipe)
@@ -197,7 +190,7 @@ def image_state(recipe: ImageRecipe, image: Image | None) -> ImageState:
 
 
 def missing_images(names: Iterable[str]) -> list[str]:
-    """Return the names of judge images that are missing or out of date. Raises `HostError`."""
+    """Images of ours that are missing or outdated. Raises `HostError`."""
     wanted = {*names} & {*recipes()}
     return [state.name for state in listing() if state.name in wanted and not state.current]
 
@@ -206,16 +199,15 @@ def missing_images(names: Iterable[str]) -> list[str]:
 
 
 def runtime_image(name: str) -> str:
-    """The id of the image for an agent's runtime; raises as `find_runtime`."""
+    """Image id; raises as `find_runtime`."""
     return find_runtime(name).id
 
 
 def find_runtime(name: str) -> RuntimeImage:
-    """The image for an agent's runtime: one of ours, one that an organiser built, or a local image's tag or digest.
+    """Image of a runtime: one of ours, an organiser's, or a local image's tag or digest.
 
-    Another local image is used through a copy `FROM` it that has PID 1 of the box in it, made once.
-    Raises `HostError` where one of ours is missing or out of date, `InputError` where another is
-    not on this Engine or cannot be a box.
+    A local image is used through a derived copy with our PID 1. Raises `HostError` if ours is missing or outdated,
+    `InputError` if another is missing or unsuitable.
     """
     with engine_client("find an image") as client:
         recipe = recipe_called(client, name)
@@ -225,21 +217,18 @@ def find_runtime(name: str) -> RuntimeImage:
 
 
 def keeper_image() -> str:
-    """The id of the image in which folders are held; `HostError` where it is missing or out of date."""
+    """Image id; `HostError` if it is missing or outdated."""
     with engine_client("find an image") as client:
         recipe = recipes()["keeper"]
         return _ours(recipe, find_image(client, recipe.tag))
 
 
 def image_content(name: str) -> str:
-    """Return the SHA-256 (hex) of a judge image's files, equal on every host, or the id of another image.
-
-    Raises as `runtime_image`.
-    """
+    """SHA-256 (hex) of a judge image's files, or another image's id; raises as `runtime_image`."""
     image_id = runtime_image(name)
     with engine_client("find an image") as client:
         if recipe_called(client, name) is None:
-            return image_id  # its labels may be those of an image of ours that it was built upon
+            return image_id  # its labels may come from our image below it
         return str(client.images.get(image_id).labels.get(CONTENT, image_id))
 
 
@@ -265,7 +254,7 @@ def _derived(client: docker.DockerClient, name: str) -> str:
             return _ours(recipe, source)
     if any(tag.startswith(f"{DERIVED}:") for tag in source.tags):
         return _id(source)
-    # Volumes are room outside of every quota, triggers run commands; neither can be taken off.
+    # Volumes have no quota and triggers run commands; a copy cannot remove them.
     config = source.attrs.get("Config") or {}
     for key, what in (("Volumes", "declares volumes"), ("OnBuild", "has ONBUILD triggers")):
         if config.get(key):
@@ -295,7 +284,7 @@ def _derive(client: docker.DockerClient, source: Image) -> str:
 
 
 def remove_unused(client: docker.DockerClient, image_id: str) -> None:
-    """Remove an image that lost its tag, unless a container or another image uses it."""
+    """Remove an untagged image unless a container or image uses it."""
     from docker.errors import APIError, ImageNotFound
 
     try:
@@ -315,7 +304,7 @@ def _dockerfile(source: Image, digest: str) -> str:
 
 
 def _context(dockerfile: str) -> io.BytesIO:
-    """The build context: PID 1, and the mount points of a box."""
+    """PID 1, and the mount points of a box."""
     with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
         init = Path(scratch) / "init"
         compile_static(sorted(INIT_SOURCES.glob("*.c")), init)

@@ -3,13 +3,13 @@ judge.
 
     python -I inside.py FD
 
-FD is one end of a socket pair; the program ends with the other end. A request is a line of JSON with a handle of the
-container's PID 1. The answer is a line of JSON: `{}`, or `{"error": WHY}`.
+FD is one end of a socket pair; the program ends with the other. A request is a line of JSON with a handle of the
+container's PID 1, and so is the answer: `{}`, or `{"error": WHY}`.
 
 Only a single-threaded process may enter a mount namespace, so this is a separate process. It returns to its own
-namespaces after each request. Process numbers are set by a child that shares its memory (vfork), because copying the
-process would take longer than the rest. No program of the agent runs in the container during a request, and every path
-used here is on a file system that agents cannot write to.
+namespaces after each request. Process numbers are set by a child that shares its memory (vfork), which is faster than a
+copy. No program of the agent runs in the container during a request, and every path used here is on a file system that
+agents cannot write to.
 """
 
 import array  # noqa: F401 - for socket.recv_fds, which imports it when it is called
@@ -28,10 +28,9 @@ CLONE_VM, CLONE_VFORK = 0x100, 0x4000
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MNT_DETACH = 2, 4, 8, 2
 AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 OPEN_TREE, MOVE_MOUNT, MOUNT_SETATTR = 428, 429, 442
-"""System call numbers, equal on all architectures."""
 OPEN_TREE_CLONE, MOVE_MOUNT_F_EMPTY_PATH, MS_PRIVATE = 1, 4, 1 << 18
 RDONLY, NOATIME, ATIME = 0x1, 0x10, 0x70
-"""Mount attributes; the last is the mask of the access-time flags."""
+"""Mount attributes; the last masks the access-time flags."""
 
 LAST_PID = "/proc/sys/kernel/ns_last_pid"
 IPC = ("/proc/sysvipc/shm", "/proc/sysvipc/sem", "/proc/sysvipc/msg")
@@ -57,7 +56,7 @@ class MountAttributes(ctypes.Structure):
 
 
 class LastNumber:
-    """The last process number of a PID namespace, set by a child of this process."""
+    """Last process number of a PID namespace, set by a child."""
 
     STACK = 1 << 16
 
@@ -70,11 +69,11 @@ class LastNumber:
         self._flush = ctypes.cast(libc.fflush, ctypes.c_void_p)
 
     def set(self, number: int) -> None:
-        """Let the next process in the namespace of this process's children get `number` + 1."""
+        """The next process of the children's namespace gets `number` + 1."""
         libc.rewind(self._file)
         libc.fputs(str(number).encode(), self._file)
         flags = CLONE_VM | CLONE_VFORK | signal.SIGCHLD
-        child = libc.clone(self._flush, self._top, flags, self._file)  # it flushes the buffer and ends
+        child = libc.clone(self._flush, self._top, flags, self._file)  # it flushes the buffer
         _check(min(child, 0), "clone")
         if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0:
             raise OSError(f"{LAST_PID} cannot be written")
@@ -82,8 +81,8 @@ class LastNumber:
 
 def main(fd: int) -> None:
     """Answer requests until the judge is gone."""
-    sys.meta_path.clear()  # nothing is imported from a container
-    # Open handles: a name would refer to the namespaces entered later.
+    sys.meta_path.clear()
+    # Names would refer to the namespaces entered later.
     home = [os.open(f"/proc/self/ns/{name}", os.O_RDONLY | os.O_CLOEXEC) for name in ("ipc", "pid", "mnt")]
     last_number = LastNumber()
     with socket.socket(fileno=fd) as judge:
@@ -106,7 +105,7 @@ def _carry_out(request: Mapping[str, Any], handle: int, last_number: LastNumber)
     tree: int | None = None
     if request["program"] is not None:
         path = request["program"][0]
-        # A mount of the directory that is not attached to a path yet.
+        # A mount of the directory without a path.
         tree = libc.syscall(OPEN_TREE, AT_FDCWD, path.encode(), ctypes.c_uint(OPEN_TREE_CLONE | os.O_CLOEXEC))
         _check(min(tree, 0), f"open_tree {path}")
     try:
@@ -135,10 +134,10 @@ def _work_inside(request: Mapping[str, Any], handle: int, tree: int | None, last
 
 
 def _hide(files: Mapping[str, str]) -> None:
-    """Hide counters and access times from games.
+    """Hide PID 1's numbers, cgroup counters and access times from games.
 
-    Hides PID 1's numbers and the cgroup counters; `files` replace the latter for programs that read their limits. /dev
-    becomes read-only, because times of devices could be set.
+    `files` replace the counters for programs that read their limits. /dev becomes read-only, because times of devices
+    could be set.
     """
     _set_attributes("/", NOATIME, ATIME, AT_RECURSIVE)
     _set_attributes("/dev", RDONLY)

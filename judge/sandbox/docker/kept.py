@@ -1,9 +1,7 @@
-"""Idle containers that wait for the next game of their agents.
+"""Idle containers that wait for the next game of their agents. See decision 0011.
 
-A container is kept only for its agent. After a game it is renewed and verified as clean
-(`judge.sandbox.docker.renewal`),
-moved to its parking cores, and checked again before the next game. Idle containers end with this process; after a kill
-the reaper removes them.
+Each is renewed after a game (`judge.sandbox.docker.renewal`), moved to its parking cores, and checked again before the
+next. Idle containers end with this process; after a kill the reaper removes them.
 """
 
 import os
@@ -23,10 +21,10 @@ from judge.sandbox.docker.renewal import Renewal, UncleanError, helper
 log = get_logger()
 
 MAX_IDLE_CONTAINERS = 4
-"""Maximum number of idle containers per process: two for each seat of its games. The oldest is removed first."""
+"""Per process: two for each seat. The oldest is removed first."""
 
 CHECKED_PROFILE = "native"
-"""The only seccomp profile under which all possible leftovers of a game are checked."""
+"""The only profile under which all possible leftovers are checked."""
 
 
 class ContainerKey(NamedTuple):
@@ -34,7 +32,7 @@ class ContainerKey(NamedTuple):
 
     digest: str
     made_with: Hashable
-    """The rest of the container's configuration, without values that change from game to game."""
+    """Configuration that does not change from game to game."""
 
 
 class KeptContainers:
@@ -44,14 +42,13 @@ class KeptContainers:
         self._lock = Lock()
         self._waiting: OrderedDict[tuple[ContainerKey, str], Renewal] = OrderedDict()
         self._owner = 0
-        """Id of the process that closes them at its end."""
 
     def put(self, key: ContainerKey, renewal: Renewal) -> None:
-        """Keep a renewed container. Remove the oldest above the maximum."""
+        """Keep it. Remove the oldest above the maximum."""
         with self._lock:
             if self._owner != os.getpid():
                 self._owner = os.getpid()
-                Finalize(None, self.close, exitpriority=0)  # also at the end of a worker process
+                Finalize(None, self.close, exitpriority=0)  # also in a worker process
             self._waiting[key, renewal.container.id] = renewal
             surplus = len(self._waiting) - MAX_IDLE_CONTAINERS
             removed = [self._waiting.popitem(last=False)[1] for _ in range(surplus)]
@@ -59,7 +56,7 @@ class KeptContainers:
             each.container.close()
 
     def take(self, key: ContainerKey) -> Renewal | None:
-        """Return the agent's most recently used container, if nothing has run in it since; else None."""
+        """The agent's most recent container, if nothing has run in it since; else None."""
         while (renewal := self._pop(key)) is not None:
             try:
                 renewal.prove_alone()
@@ -78,7 +75,6 @@ class KeptContainers:
             return None if found is None else self._waiting.pop(found)
 
     def all(self) -> Sequence[Container]:
-        """The idle containers."""
         with self._lock:
             return tuple(renewal.container for renewal in self._waiting.values())
 
@@ -92,11 +88,10 @@ class KeptContainers:
 
 
 KEPT = KeptContainers()
-"""The idle containers of this process."""
 
 
 class Reuse:
-    """Decides whether the container of a box is reused: `take` or `begin` before the game, `keep` after it."""
+    """Reuse of a box's container: `take` or `begin` before the game, `keep` after it."""
 
     def __init__(
         self,
@@ -106,12 +101,11 @@ class Reuse:
         kind: type[Renewal] = Renewal,
         variety: Hashable = None,
     ) -> None:
-        """`variety` is the box-specific configuration of the container. Other varieties are not reused."""
+        """`variety` is other configuration that a reused container must share."""
         self._runtime = tenant.runtime
         self._policy = policy
         self._kind = kind
         self._renewal: Renewal | None = None
-        """The renewal of the box's container, if it may be kept."""
         self._is_wanted = policy.reuse != "never" and bool(tenant.digest)
         if self._is_wanted:
             agent = (tenant.name, tenant.program, tenant.command, tenant.runtime, tenant.environment)
@@ -129,16 +123,14 @@ class Reuse:
 
     @property
     def is_possible(self) -> bool:
-        """Whether the container may be kept after the game."""
         return self._renewal is not None
 
     def take(self) -> Container | None:
-        """Return the agent's idle container, if any."""
         self._renewal = KEPT.take(self._key) if self._is_wanted else None
         return self._renewal.container if self._renewal else None
 
     def begin(self, container: Container, profile: str, tmpfs: Mapping[str, str]) -> bool:
-        """Prepare a new container for reuse, if allowed. False if this failed and the container is unusable."""
+        """Prepare a new container for reuse, if allowed. If False, it is unusable."""
         if self._is_wanted and profile != CHECKED_PROFILE:
             self._refuse(f"the seccomp profile {profile} of {self._runtime} allows more than is undone")
         if not self._is_wanted:
@@ -183,7 +175,7 @@ def _refuse_impossible(tenant: Tenant, policy: BoxPolicy) -> None:
 
 
 def log_unclean(container: Container, error: Exception) -> None:
-    """Log why a container is not reused."""
+    """Log the reason against reuse."""
     log.warning(
         "a box that cannot be proved clean is thrown away; the next game gets a fresh one",
         box=str(container),
@@ -193,5 +185,5 @@ def log_unclean(container: Container, error: Exception) -> None:
 
 @cache
 def log_no_effect(why: str) -> None:
-    """Log, once per reason, that boxes cannot be reused although the policy asks for it."""
+    """Log once per reason that boxes cannot be reused."""
     log.warning("box.reuse has no effect: each game has a fresh box", why=why)

@@ -1,7 +1,7 @@
 """Copies an agent's files for one box, so that no other box shares the kernel's state of these files.
 
-The kernel keeps cached pages, locks, watches and waiting processes per file, and missing names per directory. An agent
-can change this state of read-only files, and could use it to send data to its next game or to other boxes.
+The kernel keeps pages, locks, watches and waiters per file, and missing names per directory. An agent can change this
+state, even of read-only files, and send data to other boxes or games.
 """
 
 import shutil
@@ -21,12 +21,12 @@ class ProgramCopy:
     path: Path
 
     def make(self) -> None:
-        """Copy all files, replacing an earlier copy. Raises HostError if the disk is full."""
+        """Replaces an earlier copy. Raises HostError."""
         remove_directory(self.path)
         try:
-            shutil.copytree(self.source, self.path, symlinks=True)  # Links are resolved in the box.
+            shutil.copytree(self.source, self.path, symlinks=True)  # resolved in the box
         except OSError as error:
-            # `shutil.Error` has a list of files with reasons instead of one reason.
+            # `shutil.Error` has a list of files with reasons.
             reason = error.args[0][0][-1] if isinstance(error, shutil.Error) else error.strerror
             raise HostError(
                 f"The files in {self.source} could not be copied for a box: {reason}: make room in "

@@ -1,4 +1,4 @@
-"""Removes leftovers of boxes of ended judges. Never touches anything that can belong to a running judge."""
+"""Removes leftovers of ended judges, and nothing that can belong to a running judge."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -13,23 +13,20 @@ from judge.sandbox.machine.core_locks import CoreLocks
 from judge.sandbox.machine.owner import Fate, Owner, directories, kill_marked, remove_directory
 
 FOREIGN_AGE_S = 24 * 3600
-"""Minimum age of a removed stopped container with an unknown owner (another host, an earlier boot, another user)."""
+"""Minimum age of a stopped container with an unknown owner (another host, boot or user)."""
 
 UNMARKED_AGE_S = 3600
 """Minimum age of a removed directory without an owner's mark."""
 
 REAP_TIMEOUT_S = 60.0
-"""Timeout for a response of the Engine, and for the end of a container."""
 
 POLL_INTERVAL_S = 0.5
-"""Interval between attempts to remove a container."""
 
 
 def reap(*, containers: bool = True) -> list[str]:
-    """Remove everything without an owner; return one line per removed thing. Called when a judge command starts.
+    """Remove everything without an owner: one line each.
 
-    Without `containers` the Engine is not asked, for commands that use only process boxes. Raises `HostError` if the
-    Engine does not answer.
+    Commands that use only process boxes do not ask the Engine (`containers`). Raises `HostError` if it does not answer.
     """
     removed: list[str] = []
     if containers:
@@ -46,7 +43,7 @@ def reap(*, containers: bool = True) -> list[str]:
 
 @contextmanager
 def alone_on(cores: CoreLocks) -> Iterator[None]:
-    """Reserve cores on which nothing runs any more that an ended judge of this user left. Raises `HostError`."""
+    """Reserve cores after the leftovers of this user's ended judges are gone. Raises `HostError`."""
     with cores:
         if cores.waited or any(owner and owner.fate() is Fate.GONE for _, owner in directories()):
             for line in reap():
@@ -63,7 +60,7 @@ def _reap_containers(engine: Engine) -> Iterator[str]:
 
 
 def _remove(engine: Engine, container: str) -> None:
-    """Waits for a container in an uninterruptible system call, because it uses its cores."""
+    """Waits for uninterruptible system calls, which use its cores."""
     deadline = time.monotonic() + REAP_TIMEOUT_S
     while True:
         try:
@@ -78,11 +75,11 @@ def _remove(engine: Engine, container: str) -> None:
 
 
 def _reap_volumes(engine: Engine) -> Iterator[str]:
-    """After the containers, because the Engine does not remove a volume in use."""
+    """After the containers: volumes in use cannot be removed."""
     for volume in engine.labelled_volumes("judge.owner"):
         created = datetime.fromisoformat(volume["CreatedAt"]).timestamp()
         if is_rubbish({**volume, "Created": created, "State": "idle"}):
-            with suppress(EngineRefusalError):  # in use
+            with suppress(EngineRefusalError):
                 engine.remove_volume(volume["Name"])
                 yield f"volume {volume['Name']}"
 

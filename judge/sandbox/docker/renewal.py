@@ -1,12 +1,10 @@
-"""Renews a container between two games of its agent, and verifies from outside that it is as new. Otherwise it is
-removed.
+"""Renews a container between two games of its agent, and verifies that it is as new. See decision 0011.
 
 Renewed: PID 1 ends all other processes and leaves the agent's folders (`images/init/init.c`). A helper that runs as
 root mounts empty file systems over the writable ones and a new copy of the program over the old one, and restarts
-process numbers after PID 1 (`judge.sandbox.docker.inside`). Compared with the start: processes and threads in the
-container's cgroups, memory, every attribute of PID 1 that another process of its user could change, mounts, named
-sockets, keys, message queues, semaphores and shared memory. Hidden from the agent before its first game, because they
-cannot be reset: the counters of its cgroups, and PID 1's files in /proc.
+process numbers after PID 1 (`judge.sandbox.docker.inside`). Compared with the start, from outside: processes and
+threads in the container's cgroups, memory, changeable attributes of PID 1, mounts, named sockets, keys, message queues,
+semaphores and shared memory. Hidden, because they cannot be reset: cgroup counters, and PID 1's files in /proc.
 """
 
 import json
@@ -36,10 +34,8 @@ from judge.sandbox.machine.pipes import CHUNK, await_readable
 from judge.sandbox.machine.procfs import stat_fields, status_fields
 
 CLEAN_TIMEOUT_S = 5.0
-"""Timeout for the clean-up by PID 1."""
 
 PATIENCE_S = 5.0
-"""Timeout for an answer of the helper."""
 
 ROOM_BYTES = 2 << 20
 """Memory that a container may use in addition to its use before the first game: program pages and batched counters."""
@@ -67,7 +63,7 @@ SHOWN = {
         "cgroup.controllers", "cpu.max", "cpu.weight", "memory.high", "memory.max", "memory.swap.max", "pids.max",
     ),
 }  # fmt: skip
-"""Cgroup limits that programs in the container may read, as the JVM does. They include no counters."""
+"""Cgroup limits that programs read, as the JVM does."""
 
 
 EPOLL = "anon_inode:[eventpoll]"
@@ -80,14 +76,14 @@ NAMESPACES = ("mnt", "pid", "ipc", "net", "cgroup", "uts")
 
 
 class UncleanError(Exception):
-    """A container could not be verified as new; the text is the reason."""
+    """The container is not as new; the text is the reason."""
 
 
 class NamespaceHelper:
     """The program that works inside containers, one per process; see `judge.sandbox.docker.inside`."""
 
     def __init__(self) -> None:
-        """Start the program. Raises OSError."""
+        """Raises OSError."""
         self._lock = Lock()
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._socket.settimeout(PATIENCE_S)
@@ -109,18 +105,16 @@ class NamespaceHelper:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it was closed, by the judge or because it did not answer."""
         return self._process.returncode is not None
 
     def close(self) -> None:
-        """End the program."""
         self._socket.close()
         self._process.kill()
         self._process.wait()
 
 
 def helper() -> NamespaceHelper:
-    """Return this process's helper. Raises UncleanError if this judge may not enter its containers."""
+    """This process's helper. Raises UncleanError if this judge may not enter its containers."""
     if os.geteuid() != 0:
         raise UncleanError("only a judge that is root may enter the namespaces of its containers")
     if not Path(inside.LAST_PID).exists():
@@ -149,16 +143,15 @@ class Renewal:
 
     container: Container
     tmpfs: Mapping[str, str]
-    """Writable file systems: mount options by path."""
+    """Mount options by path."""
     program: ProgramCopy | None = None
-    """The agent's files, which are copied again."""
     _before: Mapping[str, str] = field(default_factory=dict)
     _memory_bytes: int = 0
     _limits: Mapping[str, str] = field(default_factory=dict)
     """Limit files of the cgroups, by the path that the agent sees."""
 
     def begin(self) -> None:
-        """Before the first game: hide what cannot be renewed, renew the rest, and store the state.
+        """Hide what cannot be renewed, renew the rest, and store the state.
 
         Raises UncleanError, and OSError if counters cannot be restarted.
         """
@@ -169,7 +162,7 @@ class Renewal:
         if isinstance(self.container.freezer, EnginePause):
             raise UncleanError("this judge may not write the files of its cgroups")
         self._clean()
-        # If its namespaces were the host's, the requests would change the host.
+        # Requests in the host's namespaces would change the host.
         for name in NAMESPACES:
             if _namespace(self._first.pid, name) == _namespace("self", name):
                 raise UncleanError(f"it has no separate {name} namespace")
@@ -217,7 +210,6 @@ class Renewal:
             raise UncleanError("PID 1 does not confirm that no process is left")
 
     def _file_systems(self) -> Mapping[str, str]:
-        """Return type, source and options of each writable mount."""
         found = {}
         for line in _text(f"/proc/{self._first.pid}/mountinfo").splitlines():
             mount, _, system = line.partition(" - ")
@@ -247,7 +239,6 @@ class Renewal:
                 raise UncleanError("there are processes that have ended and are not gone")
 
     def _look(self) -> Mapping[str, str]:
-        """Return everything that must not change."""
         try:
             return dict(self._seen())
         except OSError as error:
@@ -266,11 +257,10 @@ class Renewal:
             yield f"{name} of PID 1", os.readlink(f"{process}/{name}")  # noqa: PTH115 faster
         for name in sorted(os.listdir(f"{process}/fd")):  # noqa: PTH208 faster
             file = os.readlink(f"{process}/fd/{name}")  # noqa: PTH115 faster
-            # Only its streams can be shared with the agent. Listing the watches of an epoll takes the kernel
-            # milliseconds.
+            # Only its streams can be shared with the agent. Listing an epoll's watches takes milliseconds.
             flags = "" if file == EPOLL else _text(f"{process}/fdinfo/{name}").splitlines()[1]
             yield f"file {name} of PID 1", f"{file} {flags}"
-        # Without the ids of the mount, its parent and its file system.
+        # Without ids of mount, parent and file system.
         mounts = (line.split(" ", 3)[3] for line in _text(f"{process}/mountinfo").splitlines())
         yield "mounts", "\n".join(sorted(mounts))
         sockets = _text(f"{process}/net/unix").splitlines()[1:]
@@ -279,7 +269,7 @@ class Renewal:
         yield from ((f"limit {name}", _text(path)) for name, path in self._limits.items())
 
     def _shown(self) -> Mapping[str, str]:
-        """Return the limits by their paths below the cgroup directory."""
+        """Limits by path below the cgroup directory."""
         points = parse_mounts(_text(f"/proc/{self._first.pid}/mountinfo"))
         self._limits = {
             str((points[hierarchy][1] / name).relative_to(inside.CGROUPS)): str(self.container.groups[hierarchy] / name)
@@ -299,13 +289,13 @@ class Renewal:
         return used
 
     def _give_memory_back(self) -> None:
-        """Let the kernel drop memory left by the former game, such as file pages, if it is much."""
+        """Drop memory of the former game, such as file pages, if it is much."""
         groups = self.container.groups
         is_v1 = "memory" in groups
         drop = groups["memory"] / "memory.force_empty" if is_v1 else groups[UNIFIED] / "memory.reclaim"
         deadline = time.monotonic() + FREED_S
         while (more := self._used_bytes() - self._memory_bytes) > ROOM_BYTES and time.monotonic() < deadline:
-            with suppress(OSError):  # raised if some memory could not be dropped; the rest is counted
+            with suppress(OSError):  # some memory could not be dropped; it is counted
                 drop.write_text(str(more), encoding="ascii")
             time.sleep(FREED_LOOK_S)
 

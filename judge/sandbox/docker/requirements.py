@@ -1,4 +1,4 @@
-"""Checks the host against the policy's requirements before a game, and refuses stacked AppArmor profiles."""
+"""Checks the host against a policy, and refuses stacked AppArmor profiles."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -11,7 +11,7 @@ from judge.sandbox.docker.engine import Engine
 
 
 def require(policy: BoxPolicy) -> None:
-    """Check the Engine and the profiles. Raises HostError or InputError for the first unmet requirement."""
+    """Raises HostError or InputError for the first unmet requirement."""
     for name in {policy.seccomp, *policy.seccomp_of.values()}:
         seccomp.engine_text(name)
     with closing(Engine(policy.start_timeout_s)) as engine:
@@ -19,13 +19,13 @@ def require(policy: BoxPolicy) -> None:
 
 
 def refuse_unmet(policy: BoxPolicy, info: Mapping[str, Any]) -> None:
-    """Raise HostError unless the Engine with this `info` (API 1.41, `GET /info`) meets all requirements of `policy`."""
-    for sentence in unmet_requirements(policy, info):
+    """Raise HostError if the Engine (`info` as in API 1.41) does not meet `policy`."""
+    for sentence in unmet(policy, info):
         raise HostError(f"{sentence}; the policy requires it")
 
 
-def unmet_requirements(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[str]:
-    """Yield one sentence per requirement that the Engine with this `info` does not meet."""
+def unmet(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[str]:
+    """One sentence per unmet requirement."""
     has = security_options(info)
     if policy.seccomp != seccomp.ENGINE and "seccomp" not in has:
         yield (
@@ -56,11 +56,11 @@ def unmet_requirements(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[s
 
 
 def refuse_stack(label: str) -> None:
-    """Raise HostError if the AppArmor label of a box's PID 1 is a profile stack, such as `crun//&docker-default`.
+    """Raise HostError if PID 1's AppArmor label is a stack, such as `crun//&docker-default`.
 
-    The Engine's profile only allows signals to processes labelled with exactly its name. In a stack, an agent could
-    not end its children, and PID 1 could not end the agent's remaining processes. A stack results if the host has a
-    profile for the runtime, and the runtime sets no_new_privs before it changes to the Engine's profile, as crun does.
+    The Engine's profile only allows signals to exactly its label. In a stack, an agent could not end its children, nor
+    PID 1 the agent's processes. A stack results if the runtime has a profile and sets no_new_privs before it changes to
+    the Engine's profile, as crun does.
     """
     stack, _, _ = label.partition(" ")
     if "//&" not in stack:
@@ -74,6 +74,6 @@ def refuse_stack(label: str) -> None:
 
 
 def security_options(info: Mapping[str, Any]) -> set[str]:
-    """Return the Engine's security options: apparmor, seccomp, userns, rootless, selinux, cgroupns."""
+    """The Engine's security options: apparmor, seccomp, userns, rootless, selinux, cgroupns."""
     options = info.get("SecurityOptions") or []
     return {option.split(",")[0].removeprefix("name=") for option in options}

@@ -1,10 +1,6 @@
-"""Runs one command in its own box: a directory goes in read-only, a bounded number of bytes comes out.
+"""Runs one command in its own box: a read-only directory goes in, a bounded number of bytes comes out.
 
-Uploads are unpacked and built here, in the same kind of box as agents play in: no network, no capabilities, a read-only
-root, small file systems in memory, limits on memory, processes, time and output. The output is hostile even for our own
-command, because its input may have taken it over.
-
-This is no exchange of `judge.referee.wire`: there is one box, no clock, no freezer and no transcript.
+Output is hostile even for our own command, because its input may have taken it over.
 """
 
 import os
@@ -24,11 +20,11 @@ from judge.sandbox.docker.docker_box import DockerBox
 SUCCESS = ProcessReport("exited", 0)
 
 CPU_SHARES = 341
-"""CPU share, a third of a game's, because only games have clocks."""
+"""A third of a game's, because only games have clocks."""
 
 
 class CommandEnd(StrEnum):
-    """How a command ended; all values except `FINISHED` are limits."""
+    """All values except `FINISHED` are limits."""
 
     FINISHED = "finished"
     TIME = "time"
@@ -39,17 +35,15 @@ class CommandEnd(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command to run: `directory` is mounted read-only at /agent, and `command` begins with an absolute path.
+    """`directory` is mounted read-only at /agent; words of `command` are absolute paths of ours.
 
-    Words of `command` that name something in `directory` must be ours and absolute. `seconds` is wall-clock time.
-    `output_bytes` and `stderr_bytes` are maximum sizes of stdout and stderr.
+    `seconds` is wall-clock time; `output_bytes` and `stderr_bytes` are maximum sizes.
     """
 
     name: str
     directory: Path
     command: tuple[str, ...]
     image: str
-    """Name of an image of `judge.sandbox.docker.images`."""
     limits: Limits
     seconds: float
     output_bytes: int
@@ -59,7 +53,6 @@ class Command:
     environment: tuple[tuple[str, str], ...] = ()
     cores: tuple[int, ...] = ()
     runs_scratch: bool = False
-    """Whether programs in its scratch space may be executed."""
 
 
 @dataclass(slots=True)
@@ -82,11 +75,10 @@ class Stderr:
 
     @property
     def omitted_bytes(self) -> int:
-        """Number of dropped bytes."""
         return self.total_bytes - len(self.first) - len(self.last)
 
     def __str__(self) -> str:
-        """Return printable lines: beginning and end, with the number of dropped bytes in between."""
+        """Printable lines, with the number of dropped bytes."""
         if not self.omitted_bytes:
             lines = printable_lines(self.first + self.last)
         else:
@@ -97,7 +89,7 @@ class Stderr:
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """How a command ended, PID 1's report (after a limit: signalled), its stderr, and its duration in seconds."""
+    """How a command ended, PID 1's report (after a limit: signalled), stderr, and seconds."""
 
     end: CommandEnd
     report: ProcessReport
@@ -106,15 +98,14 @@ class CommandResult:
 
     @property
     def is_success(self) -> bool:
-        """Whether the command finished without a failure."""
         return self.end is CommandEnd.FINISHED and self.report == SUCCESS
 
 
 def run_in_box(command: Command, policy: BoxPolicy, output: BinaryIO) -> CommandResult:
-    """Run a command with its stdout written to `output`. The box is removed on return.
+    """Run a command with its stdout written to `output`, and remove the box.
 
-    Raises HostError if the Engine, the kernel or the disk fails, or if the command cannot be started. Failures caused
-    from inside the box are in the result.
+    Raises HostError if the Engine, the kernel or the disk fails, or the command cannot start. The result has failures
+    caused inside.
     """
     tenant = Tenant(
         name=command.name,
@@ -173,7 +164,7 @@ class _Run:
                     for channel, data in source.read():
                         self._add(channel, data)
             for fd, source in list(self._sources.items()):
-                if source.ended:  # reading one stream may end another
+                if source.ended:  # one stream may end another
                     del self._sources[fd]
                     self._epoll.unregister(fd)
             if self._output_bytes > self._command.output_bytes:

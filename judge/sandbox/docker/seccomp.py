@@ -1,7 +1,6 @@
-"""Seccomp profiles: converts a short TOML source with the allowed system calls to the Engine's form.
+"""Converts policies/seccomp, short TOML lists of allowed system calls, to the Engine's form.
 
-The sources are in policies/seccomp. Calls that they do not name are denied with EPERM. An organiser's profile is a file
-of the same form, or a .json file of the Engine's form.
+Other calls are denied with EPERM. An organiser's profile is such a file, or a .json file of the Engine's form.
 """
 
 import json
@@ -21,10 +20,8 @@ from judge.sandbox.box import BoxPolicy
 
 PROFILES = POLICIES / "seccomp"
 ENGINE = "engine"
-"""Name of the Engine's default profile."""
 
 ENOSYS = 38
-"""Equal on all machines that the profiles name."""
 
 
 class _Part(BaseModel):
@@ -32,17 +29,16 @@ class _Part(BaseModel):
 
 
 class CallRule(_Part):
-    """Calls with one of `values` in an argument, or without the bits of `without` in it. Without both: any call."""
+    """Calls with one of `values` in an argument, or without the bits of `without`; else any call."""
 
     calls: tuple[str, ...]
     argument: int = Field(default=0, ge=0, le=5)
     values: dict[str, int] = Field(default_factory=dict)
     without: int | None = None
     where: dict[int, int] = Field(default_factory=dict)
-    """Required values of other arguments, by argument number."""
 
     def rules(self, action: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the Engine's rules for `action`, one per value; one match is enough."""
+        """The Engine's rules for `action`, of which one must match."""
         others = [{"index": index, "value": value, "op": "SCMP_CMP_EQ"} for index, value in self.where.items()]
         for condition in self._conditions():
             args = [*others, {"index": self.argument, **condition}] if condition else others
@@ -58,7 +54,7 @@ class CallRule(_Part):
 
 
 class Profile(_Part):
-    """One source. policies/seccomp/native.toml explains its parts."""
+    """policies/seccomp/native.toml explains the parts."""
 
     about: str = ""
     extends: str = ""
@@ -69,7 +65,7 @@ class Profile(_Part):
     skip: dict[str, CallRule] = Field(default_factory=dict)
 
     def after(self, base: "Profile") -> "Profile":
-        """Return this profile merged with `base`; for machines in both, this profile's `entries` apply."""
+        """Merge with `base`; this profile's `entries` replace those of the same machine."""
         allow = {name: base.allow.get(name, ()) + calls for name, calls in self.allow.items()}
         return Profile(
             about=self.about,
@@ -82,12 +78,11 @@ class Profile(_Part):
 
     @property
     def calls(self) -> frozenset[str]:
-        """Names of the system calls that are allowed with at least some arguments."""
+        """Calls allowed with at least some arguments."""
         parts = [*self.allow.values(), *(part.calls for part in self.only.values())]
         return frozenset(name for names in parts for name in names)
 
     def engine_form(self) -> dict[str, Any]:
-        """Return the profile in the Engine's form."""
         allowed = {"action": "SCMP_ACT_ALLOW"}
         rules: list[dict[str, Any]] = [{"names": list(calls), **allowed} for calls in self.allow.values()]
         for part in self.only.values():
@@ -106,17 +101,17 @@ class Profile(_Part):
 
 
 def profile_for(policy: BoxPolicy, runtime: str, needed: str) -> str:
-    """Return the profile for a runtime: the policy's for this runtime, else `needed`, else the policy's default."""
+    """The policy's profile for this runtime, else `needed`, else the policy's default."""
     return policy.seccomp_of.get(runtime) or needed or policy.seccomp
 
 
 def profile_names() -> list[str]:
-    """Return the sorted names of the included profiles."""
+    """Included profiles, sorted."""
     return sorted(path.stem for path in PROFILES.glob("*.toml"))
 
 
 def load_profile(name: str) -> Profile:
-    """Load an included profile or a .toml file. Raises InputError if it is missing or invalid."""
+    """Load an included profile or .toml file. Raises InputError."""
     path = Path(name) if name.endswith(".toml") else PROFILES / f"{name}.toml"
     if not name.endswith(".toml") and name not in profile_names():
         known = ", ".join([ENGINE, *profile_names()])
@@ -126,7 +121,7 @@ def load_profile(name: str) -> Profile:
 
 
 def engine_text(name: str) -> str | None:
-    """Return the text of a profile for the Engine; None for the Engine's default."""
+    """Profile text for the Engine; None for its default."""
     if name == ENGINE:
         return None
     if name.endswith(".json"):
@@ -140,7 +135,7 @@ def engine_text(name: str) -> str | None:
 
 @cache
 def _shipped(name: str) -> str:
-    """Cached, because every box needs it and parsing takes 2 ms."""
+    """Parsing takes 2 ms, for every box."""
     return _form(name)
 
 

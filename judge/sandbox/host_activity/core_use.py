@@ -1,7 +1,4 @@
-"""CPU use of cores by processes, kernel threads and other guests of a hypervisor (steal time).
-
-The judge's own processes are excluded.
-"""
+"""CPU use of cores by other processes, kernel threads and guests of a hypervisor (steal time)."""
 
 import functools
 import gzip
@@ -24,29 +21,26 @@ from judge.sandbox.machine.procfs import (
 )
 
 UNTAKEN_FIELDS = (3, 4, 5, 6)
-"""Idle, iowait, irq and softirq in /proc/stat: not counted as busy. An agent can cause interrupts (timers)."""
+"""Idle, iowait, irq and softirq in /proc/stat. An agent can cause interrupts (timers)."""
 
 INTERRUPT_FIELDS = (5, 6)
-"""Hardware and software interrupts (irq, softirq)."""
 
 STOLEN_FIELDS = (7,)
-"""Steal time."""
 
 KERNEL_FLAG = 0x00200000
 """Flag of kernel threads (PF_KTHREAD) in /proc/PID/stat."""
 
 OWN_LISTED_S = 1.0
-"""Cache time of the list of the judge's own processes."""
 
 LISTED_S = 60.0
-"""Cache time of the list of kernel threads, which takes milliseconds to read."""
+"""Cache time of the kernel threads, whose listing takes milliseconds."""
 
 
 class Use(NamedTuple):
-    """Cumulative use of a set of processors, in nanoseconds, summed over them."""
+    """Cumulative, summed over a set of processors."""
 
     busy_ns: int
-    """Time of processes, including steal time."""
+    """Processes and steal time."""
     stolen_ns: int
     """Steal time only: the process on the core did not run."""
     interrupts_ns: int | None = None
@@ -61,10 +55,10 @@ class CoreUse:
         self._own = OwnTime(self.cores)
 
     def now(self) -> Use:
-        """Return the use so far, without the judge's own processes.
+        """Use without the judge's own processes.
 
-        Computed from idle time, because the kernel only samples busy time, at its ticks. Interrupts and softirq
-        threads are excluded, because an agent can cause them.
+        Computed from idle time, because the kernel samples busy time at its ticks. Interrupts and softirq threads are
+        excluded: an agent can cause them.
         """
         stat = Path("/proc/stat").read_text(encoding="ascii")
         threads = (_run_ns(thread) for thread in _softirq_threads(self.cores))
@@ -73,14 +67,14 @@ class CoreUse:
         return Use(busy, parse_ns(stat, self.cores, STOLEN_FIELDS), interrupts)
 
     def kernel_threads(self) -> Mapping[int, int]:
-        """Return the CPU time in nanoseconds of each kernel thread that may run there, by PID, without softirq threads.
+        """CPU time in nanoseconds of each kernel thread that may run there, by PID, without softirq threads.
 
-        Reads one file per thread (about 2 us each).
+        Reading takes about 2 us per thread.
         """
         return {pid: _run_ns(pid) for pid in _kernel_threads(self.cores, int(time.monotonic() / LISTED_S))}
 
     def kernel_ns(self, before: Mapping[int, int]) -> int:
-        """Return the growth since `before` for the kernel threads that now run on these processors."""
+        """Growth since `before` of kernel threads that now run there."""
         grown = 0
         for pid, then in before.items():
             with suppress(OSError):
@@ -96,7 +90,7 @@ class OwnTime:
         self._cores = frozenset(cores)
         self._listed_at = float("-inf")
         self._last: dict[int, int] = {}
-        """Last reading by PID, kept after a process ends."""
+        """Last reading, kept after a process ends."""
 
     def ns(self) -> int:
         now = time.monotonic()
@@ -108,22 +102,22 @@ class OwnTime:
                         self._last.setdefault(pid, 0)
         for pid in self._last:
             with suppress(OSError):
-                clock = (~pid << 3) | 2  # the CPU clock of the whole process, as clock_getcpuclockid computes it
+                clock = (~pid << 3) | 2  # the process's CPU clock, as in clock_getcpuclockid
                 self._last[pid] = max(self._last[pid], time.clock_gettime_ns(clock))
         return sum(self._last.values())
 
 
 def own_processes() -> list[int]:
-    """List this process, its ancestors and their descendants that run the same program.
+    """This process, its ancestors, and their descendants with the same program.
 
-    Processes in containers are children of the Engine and are not included.
+    Processes in containers are children of the Engine.
     """
     ours = _program_file(os.getpid())
     top = os.getpid()
     while (above := int(status_field(top, "PPid") or 0)) and _program_file(above) == ours:
         top = above
     found = [top]
-    for pid in found:  # The list grows in the loop.
+    for pid in found:  # grows in the loop
         found += [child for child in children_of(pid) if _program_file(child) == ours]
     return found
 
@@ -136,7 +130,7 @@ def _program_file(pid: int) -> str:
 
 @functools.cache
 def counts_interrupts() -> bool:
-    """Whether the kernel measures interrupt time (CONFIG_IRQ_TIME_ACCOUNTING) instead of sampling it at its ticks."""
+    """Whether the kernel measures interrupts (CONFIG_IRQ_TIME_ACCOUNTING) instead of sampling at ticks."""
     if (PROC / "pressure" / "irq").exists():
         return True
     option = "CONFIG_IRQ_TIME_ACCOUNTING=y"
@@ -148,9 +142,9 @@ def counts_interrupts() -> bool:
 
 
 def parse_ns(stat: str, cores: Iterable[int], counted: Sequence[int] = UNTAKEN_FIELDS) -> int:
-    """Return the nanoseconds since boot in the fields `counted`, summed over the cores, from the text of /proc/stat.
+    """Nanoseconds since boot in the fields `counted` of /proc/stat, summed over the cores.
 
-    The resolution is one tick (usually 10 ms). Missing processors count 0.
+    The resolution is a tick (usually 10 ms). Missing processors count 0.
     """
     names = {f"cpu{core}" for core in cores}
     ticks = 0
@@ -163,14 +157,14 @@ def parse_ns(stat: str, cores: Iterable[int], counted: Sequence[int] = UNTAKEN_F
 
 @functools.cache
 def _softirq_threads(cores: tuple[int, ...]) -> tuple[int, ...]:
-    """The softirq threads; empty where they are hidden."""
+    """Empty where they are hidden."""
     names = {f"ksoftirqd/{core}" for core in cores}
     return tuple(pid for pid in process_ids() if program_name(pid) in names)
 
 
 @functools.lru_cache(maxsize=8)
 def _kernel_threads(cores: tuple[int, ...], _when: int) -> tuple[int, ...]:
-    """Other kernel threads that may run on these processors; empty where they are hidden."""
+    """Other kernel threads that may run there; empty where they are hidden."""
     found = []
     for pid in process_ids():
         with suppress(OSError):
@@ -182,5 +176,5 @@ def _kernel_threads(cores: tuple[int, ...], _when: int) -> tuple[int, ...]:
 def _run_ns(pid: int) -> int:
     try:
         return int((PROC / str(pid) / "schedstat").read_text(encoding="ascii").split()[0])
-    except (OSError, ValueError):  # a kernel without CONFIG_SCHED_INFO
+    except (OSError, ValueError):  # without CONFIG_SCHED_INFO
         return 0

@@ -1,7 +1,6 @@
-"""Detects other programs that freeze or end a container. An agent cannot cause these signs.
+"""Detects other programs that freeze or end a container, which an agent cannot do.
 
-If the Engine stops, its streams end, but PID 1 and the game continue. If another program freezes a container, the
-time is not charged to the agent.
+If the Engine stops, its streams end, but PID 1 and the game continue.
 """
 
 import os
@@ -19,13 +18,13 @@ ORDERS = {
     UNIFIED: (("cgroup.freeze", "1"), ("cgroup.events", "frozen 1")),
     "freezer": (("freezer.self_freezing", "1"), ("freezer.parent_freezing", "1")),
 }
-"""Per hierarchy: files and the lines in them that mean that this cgroup or a parent was ordered to freeze."""
+"""Files, and the lines that mean that this cgroup or a parent was ordered to freeze."""
 
 
 class FirstProcess:
-    """Event source that ends when the container's PID 1 ends; it then returns the result of `on_end`.
+    """Event source that ends with the container's PID 1, and returns the result of `on_end`.
 
-    It uses a pidfd, so a reused PID cannot confuse it. Raises OSError if the process does not exist.
+    It uses a pidfd, so a reused PID cannot confuse it. Raises OSError without the process.
     """
 
     events = select.EPOLLIN
@@ -49,7 +48,7 @@ class FirstProcess:
         return self.on_end()
 
     def kill(self) -> bool:
-        """Kill the process and with it the container. Returns False without permission, True also if it has ended."""
+        """Kill it and with it the container. False without permission, True also if it has ended."""
         with suppress(ProcessLookupError):
             try:
                 signal.pidfd_send_signal(self.fd, signal.SIGKILL)
@@ -70,7 +69,7 @@ class FirstProcess:
 
 
 def is_ordered_frozen(groups: Mapping[str, Path]) -> bool:
-    """Whether any program ordered the kernel to freeze these cgroups. False if they no longer exist."""
+    """Whether any program ordered to freeze these cgroups. False if they are gone."""
     return any(
         _says(groups[hierarchy] / name, sign)
         for hierarchy, files in ORDERS.items()
@@ -80,7 +79,7 @@ def is_ordered_frozen(groups: Mapping[str, Path]) -> bool:
 
 
 def release(groups: Mapping[str, Path]) -> None:
-    """Thaw these cgroups, even if another program froze them, because a frozen process cannot end."""
+    """Thaw these cgroups, because a frozen process cannot end."""
     for hierarchy, (name, word) in {UNIFIED: ("cgroup.freeze", "0"), "freezer": ("freezer.state", "THAWED")}.items():
         if hierarchy in groups:
             with suppress(OSError):

@@ -1,7 +1,7 @@
 """Probe process: repeats ordinary operations next to the agents and measures how long the kernel stalls them.
 
-While an agent is being waited for, each round allocates memory, starts a thread and reads a block from each disk
-with agents' files. This takes microseconds (milliseconds on a disk). Time above `STALL_NS` is a stall, minus:
+While an agent is being waited for, each round allocates memory, starts a thread and reads a block from each disk with
+agents' files. Time above `STALL_NS` is a stall, minus:
 
 - time without a core (schedstat) and steal time (/proc/stat): a busy core is no stall;
 - for a read, the time that the disk's finished transfers explain: an agent can keep a disk busy, but it cannot make
@@ -25,17 +25,17 @@ STALL_NS = 50_000_000
 """Each operation here takes less, even on a busy host."""
 
 PAUSE_NS, LONGEST_PAUSE_NS = 20_000_000, 200_000_000
-"""Minimum and maximum pause. The first round starts after the minimum, so that quick games cost nothing."""
+"""The first round starts after the minimum, so that quick games cost nothing."""
 PAUSES = 50
-"""Number of short pauses before they become longer: short stalls matter less during a long wait."""
+"""Short pauses before they become longer: short stalls matter less in a long wait."""
 
 TRANSFER_NS = 20_000_000
-"""Allowed time per transfer: a disk that is only busy completes at least 50 per second."""
+"""Allowed per transfer: a busy disk completes at least 50 per second."""
 SECTOR_NS = 25_600
-"""Additional allowed time per sector of 512 bytes (20 MB/s)."""
+"""Allowed per sector of 512 bytes (20 MB/s)."""
 
 PAGES = 128
-"""Pages per allocation: more than the kernel charges to a cgroup in advance."""
+"""More than the kernel charges to a cgroup in advance."""
 PAGE = mmap.PAGESIZE
 
 _LENGTH = struct.Struct("=I")
@@ -47,18 +47,15 @@ class Doing(NamedTuple):
     """State of the probe. Times in nanoseconds."""
 
     stalled_ns: int
-    """Total of the finished stalls."""
     began_ns: int = 0
     """Start of the current operation, or the planned wake-up time; 0 if not started."""
     waited_ns: int = 0
-    """Time spent waiting for a core until `began_ns`."""
     disk: int = 0
     """Number of the disk being read, from 1; 0 if none."""
     spent_ns: int = 0
-    """`Disk.spent_ns` of that disk at `began_ns`."""
 
     def total_ns(self, now: int, waited_ns: int, spent_ns: int) -> int:
-        """Return the total stall time, including the current operation at `now`."""
+        """Including the current operation at `now`."""
         if not self.began_ns or now - self.began_ns < STALL_NS:
             return self.stalled_ns
         span = now - self.began_ns - (waited_ns - self.waited_ns) - (spent_ns - self.spent_ns)
@@ -75,11 +72,11 @@ class SharedPage:
         self._numbers = memoryview(self._memory).cast("Q")
 
     def wanted_since(self) -> int:
-        """Start of the wait for an agent; 0 if there is no wait."""
+        """0 if there is no wait."""
         return self._numbers[_WANTED]
 
     def want(self, since: int) -> None:
-        """Set `wanted_since`. Only called by the judge."""
+        """Only called by the judge."""
         self._numbers[_WANTED] = since
 
     def lists_taken(self) -> int:
@@ -89,7 +86,7 @@ class SharedPage:
         self._numbers[_TAKEN] += 1
 
     def tell(self, doing: Doing) -> None:
-        """Publish the probe's state. Only called by the probe. The sequence number is odd while it is written."""
+        """Only called by the probe. The sequence number is odd while the state is written."""
         self._numbers[_SEQUENCE] += 1
         for index, number in enumerate(doing):
             self._numbers[_STALLED + index] = number
@@ -109,7 +106,7 @@ class SharedPage:
 
 
 class Disk:
-    """The disk of a file, or all disks if the file system does not reveal it. Raises OSError for a missing file."""
+    """Disk of a file; all disks if the file system hides it. Raises OSError without the file."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -120,11 +117,11 @@ class Disk:
         try:
             own = f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat"
             self._statistics, self._first = os.open(own, os.O_RDONLY | os.O_CLOEXEC), 0
-        except FileNotFoundError:  # For example, an overlay file system.
+        except FileNotFoundError:
             self._statistics, self._first = os.open("/proc/diskstats", os.O_RDONLY | os.O_CLOEXEC), 3
 
     def spent_ns(self) -> int:
-        """Return the time that all transfers so far may have taken (`TRANSFER_NS`, `SECTOR_NS`)."""
+        """Time that all transfers so far may have taken (`TRANSFER_NS`, `SECTOR_NS`)."""
         lines = os.pread(self._statistics, 1 << 16, 0).decode("ascii").splitlines()
         return sum(spent_ns(line.split()[self._first :]) for line in lines)
 
@@ -132,7 +129,7 @@ class Disk:
         os.close(self._statistics)
 
     def read(self) -> None:
-        """Read the first block of the file from the disk, bypassing the page cache. Raises OSError."""
+        """Read the file's first block, bypassing the page cache. Raises OSError."""
         fd = os.open(self.path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             os.preadv(fd, [self._block], 0)
@@ -141,24 +138,24 @@ class Disk:
 
 
 def spent_ns(statistics: Sequence[str]) -> int:
-    """Return the time that the transfers in a line of the kernel's disk statistics may have taken."""
+    """Time that the transfers in a line of the kernel's disk statistics may have taken."""
     reads, _, sectors_read, _, writes, _, sectors_written = map(int, statistics[:7])
     return (reads + writes) * TRANSFER_NS + (sectors_read + sectors_written) * SECTOR_NS
 
 
 STEAL = 8
-"""Index of steal time in a line of /proc/stat; the name is field 0."""
+"""Index in a line of /proc/stat."""
 
 
 def stolen_ns(stat: str, cores: Container[int]) -> int:
-    """Return the steal time of some cores, from the text of /proc/stat."""
+    """Steal time of some cores, from /proc/stat."""
     lines = (line.split() for line in stat.splitlines() if line.startswith("cpu"))
     ours = (fields for fields in lines if fields[0][3:].isdigit() and int(fields[0][3:]) in cores)
     return sum(int(fields[STEAL]) for fields in ours) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 def waited_ns(schedstat: int) -> int:
-    """Return the time without a core, from an open /proc/PID/schedstat. Raises OSError if the process is gone."""
+    """Time without a core, from an open /proc/PID/schedstat. Raises OSError without the process."""
     return int(os.pread(schedstat, 128, 0).split()[1])
 
 
@@ -173,7 +170,7 @@ def list_of(paths: Sequence[str]) -> bytes:
 
 
 def read_list(pipe: int) -> list[str] | None:
-    """Read the next list of files. None at the end of the pipe."""
+    """Next list of files; None at the end of the pipe."""
     head = _read(pipe, _LENGTH.size)
     if not head:
         return None
@@ -199,7 +196,7 @@ class Probe:
         self._stolen_ns = 0
         self._stalled_ns = 0
         self._disks: list[Disk] = []
-        # One mapping for all rounds: without free memory, a new mapping fails, but a page fault in an old one waits.
+        # Without free memory a new mapping fails, but a page fault in an old one waits.
         self._memory = mmap.mmap(-1, PAGES * PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
     def run(self, pipe: int) -> None:
@@ -236,12 +233,12 @@ class Probe:
         self._memory.madvise(mmap.MADV_DONTNEED)
 
     def _time(self, thing: Callable[[], None], disk: int = 0, sleep_ns: int = 0) -> None:
-        """Run `thing`, which sleeps for `sleep_ns` on purpose, and add the excess time to the stalls."""
+        """Run `thing`, which sleeps for `sleep_ns` on purpose; excess time is a stall."""
         spent = self._disks[disk - 1].spent_ns if disk else int
         began = time.monotonic_ns() + sleep_ns
         doing = Doing(self._stalled_ns, began, waited_ns(self._schedstat), disk, spent())
         self._page.tell(doing)
-        with suppress(OSError, RuntimeError):  # The file is gone or a limit is reached: no sign of a stall.
+        with suppress(OSError, RuntimeError):  # A missing file or a limit is no stall.
             thing()
         now = time.monotonic_ns()
         if now - began >= STALL_NS:

@@ -1,7 +1,7 @@
 """Detects host stalls: intervals in which the kernel delays ordinary operations (locks, reclaim, slow disks).
 
-An agent can raise the pressure figures of its box and of the host, so these prove nothing. Only delays of a probe
-process of the judge (`judge.sandbox.host_activity.stall_probe`), on the judge's core, count as stalls.
+An agent can raise pressure figures, so they prove nothing. Only delays of a probe process
+(`judge.sandbox.host_activity.stall_probe`), on the judge's core, count as stalls.
 """
 
 import os
@@ -26,26 +26,20 @@ HOST_PRESSURE = [PROC / "pressure" / name for name in ("memory", "io")]
 
 PATIENCE_NS = 50_000_000
 NAP_S = 0.0005
-"""Timeout (`PATIENCE_NS`) and polling interval of waits for the probe."""
 
 
 class StallWatch:
-    """The probe and the host's pressure figures, for several games at once, each in its thread.
-
-    The probe ends with `close` or with the judge's process.
-    """
+    """The probe and the host's pressure figures, for several games at once, each in its thread."""
 
     def __init__(self, near: Iterable[Nearby]) -> None:
-        """Start the probe for these boxes. Raises OSError if the process cannot be started."""
+        """Raises OSError if the process cannot be started."""
         places = list(near)
         self.cgroups = _cgroups_of(places)
-        """Cgroups that the probe was moved to, where possible."""
         self._lock = Lock()
         """Protects the following attributes."""
         self._disks: list[Disk] = []
         self._lists = 0
         self._waiting: set[Hashable] = set()
-        """Games that wait for an agent."""
         self._pressure = Pressure(HOST_PRESSURE)
         memory = os.memfd_create("judge-stalls", os.MFD_CLOEXEC)
         theirs, self._pipe = os.pipe2(os.O_CLOEXEC)
@@ -58,14 +52,14 @@ class StallWatch:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                process_group=0,  # Ctrl-C at the terminal must only reach the judge.
+                process_group=0,  # no Ctrl-C from the terminal
             )
         finally:
             os.close(memory)
             os.close(theirs)
         self._schedstat = os.open(PROC / str(self._process.pid) / "schedstat", os.O_RDONLY)
         for cgroup in self.cgroups:
-            with suppress(OSError):  # A cgroup of version 2 cannot have both processes and children.
+            with suppress(OSError):  # Version 2 forbids both processes and children.
                 (cgroup / "cgroup.procs").write_text(str(self._process.pid), encoding="ascii")
         self.attach_to(places)
 
@@ -78,7 +72,7 @@ class StallWatch:
         return self._process.poll() is None
 
     def attach_to(self, places: Iterable[Nearby], *, at_once: bool = True) -> None:
-        """Read the disks of other boxes in the same cgroups from now on. Raises OSError if the probe is gone.
+        """Read the disks of other boxes in the same cgroups. Raises OSError without the probe.
 
         With `at_once`, wait until the probe uses them.
         """
@@ -114,7 +108,7 @@ class StallWatch:
         return self._page.lists_taken() == self._lists
 
     def want(self, since: int, game: Hashable = None) -> None:
-        """Set the time since which a game waits for an agent; 0 ends the wait. The probe works while any game waits."""
+        """Start of a game's wait for an agent; 0 ends it. The probe works while any game waits."""
         with self._lock:
             self._waiting.discard(game)
             if not self._waiting:
@@ -123,10 +117,10 @@ class StallWatch:
                 self._waiting.add(game)
 
     def stalled_ns(self, *, most: bool = False) -> int | None:
-        """Return the probe's total stall time; None if unknown.
+        """The probe's total stall time; None if unknown.
 
-        While the probe waits for a core, that wait cannot be measured. The probe then gets a short time to continue;
-        otherwise its current operation does not count. With `most` it counts immediately: use it for baseline readings.
+        A probe without a core cannot be measured. It gets a short time to continue; otherwise its current operation
+        does not count. With `most` it counts immediately: use it for baseline readings.
         """
         until = time.monotonic_ns() + PATIENCE_NS
         while self._process.poll() is None:
@@ -148,11 +142,10 @@ class StallWatch:
         return None
 
     def pressure_ns(self) -> int | None:
-        """Return how long runnable tasks of this host waited for memory or a disk instead; see `Pressure`."""
+        """Host-wide wait for memory or a disk; see `Pressure`."""
         return self._pressure.read()
 
     def close(self) -> None:
-        """End the probe."""
         os.close(self._pipe)
         self._process.kill()
         self._process.wait()
@@ -169,17 +162,16 @@ class StallWatch:
 
 @dataclass(slots=True)
 class _Shared:
-    """A watch and its current games (the files near their boxes), oldest first."""
+    """Current games (files near their boxes), oldest first."""
 
     watch: StallWatch
     games: list[Sequence[Nearby]] = field(default_factory=list)
 
 
 class _Watches:
-    """The watches of this process: one for all games in the same cgroups. A forked child starts without any.
+    """One watch for all games in the same cgroups. A forked child starts without any.
 
-    A watch reads the disks of one of its games; agents' files share a directory. When that game ends, another
-    takes its place. An idle watch is kept for the next game.
+    It reads the disks of one game, after whose end another takes its place.
     """
 
     def __init__(self) -> None:
@@ -192,7 +184,7 @@ class _Watches:
         with self._lock:
             if self._process != os.getpid():
                 self._process, self._shared = os.getpid(), {}
-                Finalize(None, self.close, exitpriority=0)  # Worker processes also run finalizers.
+                Finalize(None, self.close, exitpriority=0)  # also in worker processes
             shared = self._shared.get(cgroups)
             if shared is None or not self._goes_on(shared, places):
                 shared = self._shared[cgroups] = _Shared(StallWatch(places))
@@ -221,7 +213,7 @@ class _Watches:
 
     @staticmethod
     def _goes_on(shared: _Shared, places: Sequence[Nearby]) -> bool:
-        """Whether the watch can serve another game. If not, its last game closes it."""
+        """If False, its last game closes it."""
         if shared.games:
             return shared.watch.is_running
         if shared.watch.is_running:
@@ -237,7 +229,7 @@ _WATCHES = _Watches()
 
 @contextmanager
 def watch_stalls(near: Iterable[Nearby]) -> Iterator[StallWatch]:
-    """Context manager: a watch for these boxes, shared with other games of this process (starting one takes 20 ms).
+    """Watch these boxes, with one probe for all games of this process (starting one takes 20 ms).
 
     Raises OSError if no process can be started.
     """
@@ -254,7 +246,6 @@ def _cgroups_of(places: Iterable[Nearby]) -> frozenset[Path]:
 
 
 def _disks(paths: Iterable[Path]) -> Iterator[Disk]:
-    """Disks of the files that can be read bypassing the page cache."""
     for path in dict.fromkeys(map(str, paths)):
         with suppress(OSError):
             disk = Disk(path)

@@ -1,7 +1,4 @@
-"""Finds and reads a container's cgroups from outside, on v1, v2 and hybrid hosts.
-
-A counter keeps its last value after the cgroup is removed.
-"""
+"""Finds and reads a container's cgroups from outside, on v1, v2 and hybrid hosts."""
 
 import errno
 import os
@@ -21,22 +18,21 @@ FULL = "full .*total="
 """Pattern of the "full" line of a pressure file: time in which no task ran."""
 
 SOME = "some .*total="
-"""Pattern of the "some" line: time in which at least one task waited."""
+"""Time in which at least one task waited."""
 
 MAX_OPEN_FILES = 64
-"""Maximum number of per-thread stat files kept open between readings."""
+"""Per-thread stat files kept open between readings."""
 
 MAX_LISTING_BYTES = 1 << 16
-"""Maximum number of bytes read from a list of threads."""
 
 UNIFIED = ""
-"""Key of the unified (v2) hierarchy. The keys of v1 hierarchies are their controllers' names."""
+"""Version 2. Keys of v1 hierarchies are controllers' names."""
 
 log = get_logger()
 
 
 def parse_memberships(text: str) -> dict[str, str]:
-    """Parse /proc/PID/cgroup into hierarchy -> path. Raises ValueError if the text is malformed."""
+    """/proc/PID/cgroup as hierarchy -> path. Raises ValueError."""
     paths = {}
     for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
@@ -52,7 +48,7 @@ def parse_mounts(text: str) -> dict[str, tuple[str, Path]]:
         kind, _, options = right.split(" ", 2)
         if kind not in ("cgroup", "cgroup2"):
             continue
-        # Fields have octal escapes, such as `\040` for a space.
+        # Fields have escapes such as `\040`.
         root, point = (
             re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), field) for field in left.split(" ")[3:5]
         )
@@ -62,12 +58,12 @@ def parse_mounts(text: str) -> dict[str, tuple[str, Path]]:
 
 
 def locate(cgroup: str, mountinfo: str) -> dict[str, Path]:
-    """Return the cgroup directories of a process, from its /proc/PID/cgroup and this process's mountinfo."""
+    """Cgroup directories, from /proc/PID/cgroup and our mountinfo."""
     mounts = parse_mounts(mountinfo)
     found = {}
     for name, path in parse_memberships(cgroup).items():
         root, point = mounts.get(name, ("", None))
-        if point is None or ".." in path.split("/"):  # Outside this process's cgroup namespace.
+        if point is None or ".." in path.split("/"):  # outside our namespace
             continue
         inside = os.path.relpath(path, root)
         if not inside.startswith(".."):
@@ -76,10 +72,9 @@ def locate(cgroup: str, mountinfo: str) -> dict[str, Path]:
 
 
 def find_cgroups(pid: int, container: str) -> dict[str, Path] | None:
-    """Return the visible cgroup directories of a container, from its PID 1.
+    """Visible cgroup directories of a container, from its PID 1.
 
-    Returns None if the Engine's PIDs are those of another kernel or namespace. The check is that the process's cgroups
-    contain the container's id.
+    None if the Engine's PIDs are those of another kernel or namespace: the cgroups must contain the container's id.
     """
     try:
         text = Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8")
@@ -91,7 +86,7 @@ def find_cgroups(pid: int, container: str) -> dict[str, Path] | None:
 
 
 def outermost(cgroup: Path) -> Path:
-    """Return the container's outermost cgroup above `cgroup`.
+    """The container's outermost cgroup.
 
     crun puts the processes of `docker-ID.scope` into a child cgroup with the same limits. The kernel counts an
     out-of-memory event at the cgroup that reaches its limit first, and at all its parents.
@@ -101,8 +96,8 @@ def outermost(cgroup: Path) -> Path:
 
 
 @cache
-def log_hidden_cgroups() -> None:
-    """Log, once per process, that the cgroups of the local Engine are hidden."""
+def tell_hidden() -> None:
+    """Log once that the Engine's cgroups are hidden."""
     log.warning(
         "the Engine's cgroups are hidden: CPU use of other programs on an agent's cores is unknown, so a delayed agent "
         "loses on time, and freezing is slow; make the host's /sys/fs/cgroup visible to this process (ip netns exec "
@@ -112,18 +107,17 @@ def log_hidden_cgroups() -> None:
 
 @dataclass(slots=True)
 class Counter:
-    """One number of a cgroup file that is kept open. It never falls, and keeps its value if the cgroup is removed."""
+    """One number of an open cgroup file. It never falls, and stays after the cgroup is removed."""
 
     fd: int
     key: str = ""
-    """Pattern before the number in a file with several numbers, else empty."""
     factor: int = 1
     value: int | None = None
     base: int = 0
     """Start value, which is subtracted."""
 
     def read(self) -> int | None:
-        """Return the number times `factor`, minus `base`; None if it could never be read."""
+        """The number times `factor`, minus `base`; None if it could never be read."""
         try:
             text = os.pread(self.fd, 4096, 0)
             if self.key:
@@ -136,7 +130,7 @@ class Counter:
 
 
 class Pressure:
-    """Pressure figure: time for which tasks waited for memory or a disk, by default while no task ran.
+    """Time for which tasks waited for memory or a disk, by default while no task ran.
 
     Tasks that cause their own waiting also raise it.
     """
@@ -148,7 +142,7 @@ class Pressure:
                 self.counters.append(Counter(os.open(path, os.O_RDONLY), line, 1000))
 
     def read(self) -> int | None:
-        """Return the nanoseconds so far; None if the kernel does not measure it."""
+        """None if the kernel does not measure it."""
         values = [value for counter in self.counters if (value := counter.read()) is not None]
         return sum(values) if values else None
 
@@ -159,7 +153,7 @@ class Pressure:
 
 _CONTAINER_ID = re.compile("[0-9a-f]{64}")
 V1_THREADS = "tasks"
-"""The list of threads in version 1. An open file shows the same list for one second."""
+"""Version 1. An open file shows the same list for one second."""
 
 
 class Threads:
@@ -170,10 +164,8 @@ class Threads:
         self._is_kept = listing.name != V1_THREADS
         self._open_listing = -1
         self._states: dict[bytes, int] = {}
-        """Open stat files by thread. Those of ended threads cannot be read."""
 
     def are_busy(self) -> bool:
-        """Whether a thread runs, is ready to run, or waits for a disk."""
         try:
             threads = self._threads()
         except OSError:
@@ -215,14 +207,14 @@ class Threads:
                 OSError,
                 LookupError,
                 ValueError,
-            ):  # The thread has ended, or the file belongs to an earlier thread with this number.
+            ):  # ended, or an earlier thread with this number
                 if (fd := self._states.pop(thread, None)) is not None:
                     os.close(fd)
         return " "
 
 
 class CgroupMeter(Meter):
-    """Reads a container's counters. Files stay open, so that a reading takes a few microseconds."""
+    """Files stay open: a reading takes a few microseconds."""
 
     def __init__(self, directories: Mapping[str, Path]) -> None:
         super().__init__()
@@ -256,7 +248,7 @@ class CgroupMeter(Meter):
     def restart(self) -> None:
         if self._is_v1:
             (self._memory / "memory.max_usage_in_bytes").write_text("0", encoding="ascii")
-        else:  # The kernel keeps one peak per open file, since the last write to that file.
+        else:  # one peak per open file, since its last write
             fd = os.open(self._memory / "memory.peak", os.O_RDWR)
             try:
                 os.write(fd, b"0")
@@ -283,7 +275,7 @@ class CgroupMeter(Meter):
                 counter.value = None
 
     def memory_bytes(self) -> int | None:
-        """Memory in use now; None if the cgroup is gone. Takes less than 2 us."""
+        """None if the cgroup is gone. Takes less than 2 us."""
         try:
             return int(os.pread(self._used.fd, 32, 0)) if self._used else None
         except (OSError, ValueError):
@@ -293,7 +285,7 @@ class CgroupMeter(Meter):
         return self._cpu.read() if self._cpu else None
 
     def waited_ns(self) -> int | None:
-        """Time spent waiting for a core; None before Linux 5.13."""
+        """None before Linux 5.13."""
         return self._waited.read() if self._waited else None
 
     def is_busy(self) -> bool | None:
@@ -306,7 +298,7 @@ class CgroupMeter(Meter):
         peak, cap, kills, cpu = (
             counter.read() if counter else None for counter in (self._peak, self._cap, self._kills, self._cpu)
         )
-        # Whether the container reached its own limit: version 2 counts this, version 1 has an exact peak.
+        # Version 2 counts this, version 1 has an exact peak.
         reached_cap: bool | None = None
         if self._ooms is not None:
             reached_cap = bool(self._ooms.read())
@@ -334,14 +326,14 @@ class CgroupMeter(Meter):
 
 
 NEAR_CAP = 1 << 20
-"""A cgroup within this many bytes of its limit is full, because the kernel charges several pages at once."""
+"""A cgroup this near its limit is full: the kernel charges several pages at once."""
 
 
 class OomSource:
     """Event source for out-of-memory kills. The meter has their number."""
 
     def __init__(self, fd: int, events: int, kills: Counter, use: Sequence[Counter] = ()) -> None:
-        """`use` is the peak and the limit, for a source that also receives events of parent cgroups."""
+        """`use` is peak and limit, for a source that also receives parents' events."""
         self.fd = fd
         self.events = events
         self.ended = False
@@ -351,7 +343,7 @@ class OomSource:
 
     @classmethod
     def open(cls, directories: Mapping[str, Path]) -> "OomSource | None":
-        """Watch a container's memory. Returns None if this host does not allow it."""
+        """None if this host does not allow it."""
         try:
             if "memory" in directories:
                 return cls._of_v1(directories["memory"])
@@ -372,7 +364,7 @@ class OomSource:
         return cls(fd, select.EPOLLIN, Counter(control, "oom_kill"), use)
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """Return one event if the container ran out of memory since the last call."""
+        """One event if memory ran out since the last call."""
         if self.ended:
             return ()
         if self._is_v1:
@@ -380,12 +372,12 @@ class OomSource:
                 os.eventfd_read(self.fd)
             except BlockingIOError:
                 return ()
-            # The event comes just before its kill is counted. It also comes when the cgroup is removed, or a parent
-            # is out of memory.
+            # The event precedes the kill's count. It also comes when the cgroup is removed or a parent is out of
+            # memory.
             self.ended = not _is_there(self._kills.fd)
             peak, cap = (counter.read() or 0 for counter in self._use)
             return ((Channel.OOM, b""),) if not self.ended and peak > cap - NEAR_CAP else ()
-        kills = self._kills.read() or 0  # Reading arms the next event. Events other than kills also come here.
+        kills = self._kills.read() or 0  # arms the next event; not all are kills
         grown, self._seen = kills > self._seen, kills
         self.ended = not _is_there(self.fd)
         return ((Channel.OOM, b""),) if grown else ()
@@ -401,7 +393,7 @@ class OomSource:
 
 
 def move_to_cores(directories: Mapping[str, Path], cores: Sequence[int]) -> bool:
-    """Move a container to other processors. Returns False without permission (the Engine's `update` is slower)."""
+    """False without permission; the Engine's `update` is slower."""
     directory = directories.get("cpuset", directories.get(UNIFIED))
     try:
         (directory / "cpuset.cpus").write_text(",".join(map(str, cores)), encoding="ascii")  # type: ignore[operator]

@@ -1,8 +1,8 @@
-"""Core locks between the judges of a host. A game only runs on locked cores.
+"""Locks between the judges of a host: a game only runs on locked cores.
 
 A core's lock is a flock on /sys/devices/system/cpu/cpuN, which the kernel releases when the process dies. Every user
-can open that directory; no user can create, replace or remove it. A container with its own network namespace has
-another sysfs: for judges in containers, JUDGE_LOCKS names a shared directory with an entry cpuN per core.
+can open that directory and none can replace it. For judges in containers, which have another sysfs, JUDGE_LOCKS names a
+shared directory with an entry cpuN per core.
 """
 
 import os
@@ -22,24 +22,20 @@ VARIABLE = "JUDGE_LOCKS"
 KERNELS = Path("/sys/devices/system/cpu")
 
 Tell = Callable[[str], None]
-"""Receives a sentence for the user."""
 
 COMMAND = 60
-"""Maximum number of characters shown of a holder's command."""
 
 ANCESTORS = 5
-"""Maximum number of ancestors searched for a judge's command."""
 
 
 class CoreLocks:
-    """Context manager: locks the whole cores of some processors. Without processors it locks nothing.
+    """Context manager: locks the whole cores of some processors; can be entered repeatedly.
 
-    It can be entered repeatedly; the exit releases the locks. Cores are locked in ascending order, which prevents
-    deadlocks. `shared` locks can be held by several judges.
+    Cores are locked in ascending order, which prevents deadlocks. Several judges can have `shared` locks.
     """
 
     def __init__(self, processors: Collection[int], tell: Tell, *, shared: bool = False) -> None:
-        """`tell` is called once per holder that this judge waits for. Raises InputError if JUDGE_LOCKS lacks a core."""
+        """`tell` is called once per other holder. Raises InputError if JUDGE_LOCKS lacks a core."""
         self.processors = tuple(processors)
         self._paths = _paths({core_of(each) for each in processors}, tell)
         self._shared = shared
@@ -64,7 +60,7 @@ class CoreLocks:
             lock(self._open(path), shared=self._shared)
 
     def take_if_free(self) -> bool:
-        """Lock the cores if they are free. Returns True on success."""
+        """True on success."""
         if self._files:
             return True
         self.waited = False
@@ -75,7 +71,7 @@ class CoreLocks:
         return True
 
     def report_holders(self) -> None:
-        """Report each holder that this judge waits for, once."""
+        """Report each holder once."""
         for path in self._paths:
             text = f"waiting for core {path.name.removeprefix('cpu')}: {holder_of(path)} has it"
             if text not in self._told:
@@ -83,14 +79,14 @@ class CoreLocks:
                 self.tell(text)
 
     def _open(self, path: Path) -> int:
-        # Do not follow links or block on pipes, whatever JUDGE_LOCKS names.
+        # Safe for links and pipes in JUDGE_LOCKS.
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         self._files.append(file)
         return file
 
 
 def take_one(of: Sequence[CoreLocks]) -> CoreLocks:
-    """Lock one core: one that is free now, else the first that becomes free."""
+    """One core: free now, else the first to become free."""
     for locks in of:
         if locks.take_if_free():
             return locks
@@ -123,10 +119,7 @@ def is_free(core: Collection[int], tell: Tell) -> bool:
 
 
 def holders(cores: Collection[int]) -> Mapping[int, str]:
-    """Return the current holder of each locked core, according to the kernel, without locking anything.
-
-    Raises InputError if JUDGE_LOCKS lacks a core.
-    """
+    """Current holders, according to the kernel, without locking. Raises InputError if JUDGE_LOCKS lacks a core."""
     found = {}
     for path in _paths(cores, lambda _: None):
         if next(_holders(path), None) is not None:
@@ -135,7 +128,7 @@ def holders(cores: Collection[int]) -> Mapping[int, str]:
 
 
 def holders_here() -> Mapping[int, str]:
-    """Return the holder of each core of this host ("" if free). Empty if the locks are hidden."""
+    """Holder of each core of this host ("" if free). Empty if locks are hidden."""
     with on_all_processors():
         own = sorted({core_of(each) for each in available()})
     try:
@@ -146,7 +139,7 @@ def holders_here() -> Mapping[int, str]:
 
 
 def _paths(cores: Collection[int], tell: Tell) -> list[Path]:
-    """The lock files in ascending order; empty, with a warning, if the kernel's directory is hidden."""
+    """Ascending; empty, with a warning, if the kernel's directory is hidden."""
     chosen = os.environ.get(VARIABLE)
     directory = Path(chosen) if chosen else KERNELS
     paths = [directory / f"cpu{core}" for core in sorted(cores)]
@@ -171,7 +164,7 @@ def waits(pid: int) -> bool:
 
 def is_waited_for(pid: int) -> bool:
     """Whether another process waits for any file lock of this process."""
-    # The kernel lists waiting processes after the lock, under its number.
+    # Waiting processes follow the lock, under its number.
     lines = list(_kernels_locks())
     held = {words[0] for words in lines if words[1] == "FLOCK" and words[4] == str(pid)}
     return any(words[0] in held and words[1] == "->" for words in lines)
@@ -185,7 +178,7 @@ def holder_of(path: Path) -> str:
     for pid in _holders(path):
         command = next(filter(None, map(_judge_command, _lineage(pid))), "")
         judges = [each for each in _lineage(pid) if command and _judge_command(each) == command]
-        process = judges[-1] if judges else pid  # The others are its forks.
+        process = judges[-1] if judges else pid  # the others are its forks
         words = shorten(command or program_name(process) or "another program", COMMAND, placeholder=" ...")
         started = _started(process)
         since = f", running since {started:%Y-%m-%d %H:%M}" if started else ""
@@ -203,7 +196,7 @@ def _holders(path: Path) -> Iterator[int]:
 
 
 def _kernels_locks() -> Iterator[list[str]]:
-    """The words of each line of /proc/locks: `4: FLOCK ADVISORY WRITE 708 00:16:3591 0 EOF`, and `4: -> FLOCK ...`."""
+    """`4: FLOCK ADVISORY WRITE 708 00:16:3591 0 EOF`, and `4: -> FLOCK ...`."""
     try:
         lines = Path("/proc/locks").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -221,7 +214,6 @@ def _lineage(pid: int) -> Iterator[int]:
 
 
 def _judge_command(pid: int) -> str:
-    """The command line of a judge without its interpreter; empty for other programs."""
     try:
         line = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:

@@ -31,14 +31,12 @@ class CorePlacement:
 def place_slots(
     cores: Iterable[Core], slots: int = 1, cores_per_slot: int = 1, sharing: int = 1, taken: Collection[Core] = ()
 ) -> CorePlacement:
-    """Give the judge the lowest core and the slots the highest ones; the first slot gets the topmost.
+    """Give the judge the lowest core and the slots the highest ones, the topmost first.
 
-    Cores in `taken` (used by others) are assigned last. Cores are assigned whole, because hyperthreads slow each
-    other. If no core is left, the judge uses the first hyperthread of the lowest core, and shares the core only if
-    it has no other.
+    Cores in `taken` are assigned last. Cores are assigned whole, because hyperthreads slow each other. If no core is
+    left, the judge uses the first hyperthread of the lowest core, and shares the core only if it has no other.
 
-    `sharing` is the number of slots on the same cores (policy `box.sharing`). Raises InputError if there are more
-    slots than cores.
+    `sharing` is the number of slots on the same cores (`box.sharing`). Raises InputError if there are too few cores.
     """
     each = sorted(cores)
     places = -(-slots // sharing)
@@ -57,7 +55,7 @@ def place_slots(
 
 
 def available() -> frozenset[int]:
-    """Return the processors that this process may use."""
+    """Processors that this process may use."""
     return frozenset(os.sched_getaffinity(0))
 
 
@@ -66,7 +64,7 @@ _GIVEN = available() if hasattr(os, "sched_getaffinity") else frozenset()
 
 @contextmanager
 def on_all_processors() -> Iterator[None]:
-    """Context manager: this thread may use all processors that the process had at its start."""
+    """This thread may use all processors that the process had at its start."""
     before = available()
     os.sched_setaffinity(0, _GIVEN)
     try:
@@ -76,12 +74,12 @@ def on_all_processors() -> Iterator[None]:
 
 
 def whole_cores() -> tuple[Core, ...]:
-    """Return the cores that this process may use, each with its usable hyperthreads."""
+    """Usable cores with their usable hyperthreads."""
     return group_cores(available(), map(_siblings, available()))
 
 
 def group_cores(available: Collection[int], siblings: Iterable[Collection[int]]) -> tuple[Core, ...]:
-    """Group processors by core. `siblings` lists the processors of each core; an unlisted processor is a core alone."""
+    """`siblings` lists each core's processors; an unlisted processor is a core alone."""
     cores = {frozenset(core) & frozenset(available) for core in siblings} - {frozenset()}
     known = frozenset[int]().union(*cores)
     alone = {frozenset({processor}) for processor in available if processor not in known}
@@ -89,7 +87,7 @@ def group_cores(available: Collection[int], siblings: Iterable[Collection[int]])
 
 
 def core_of(processor: int) -> int:
-    """Return the lowest processor of a processor's core, which identifies the core."""
+    """Lowest processor, which identifies the core."""
     return min(_siblings(processor) | {processor})
 
 

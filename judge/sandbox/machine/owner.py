@@ -1,6 +1,5 @@
-"""Marks containers and directories of a box with their owner, so that a later judge can remove abandoned ones.
-
-The mark is a container's label, or the file `owner` in the box's directory.
+"""Marks containers (label) and directories (file `owner`) of a box with their judge, so that a later one can remove
+abandoned ones.
 """
 
 import os
@@ -23,7 +22,7 @@ MARK = "JUDGE_BOX"
 
 
 class Fate(Enum):
-    """Whether an owner still runs; `UNKNOWN` if it belongs to another host, boot or PID namespace."""
+    """Whether an owner still runs; `UNKNOWN` on another host, boot or PID namespace."""
 
     ALIVE = "alive"
     GONE = "gone"
@@ -39,7 +38,7 @@ class Owner:
     started_ticks: int
     """Start time in clock ticks since boot."""
     world: str
-    """Boot and PID namespace in which `pid` is valid."""
+    """Boot and PID namespace of `pid`."""
 
     @classmethod
     def me(cls) -> "Owner":
@@ -56,14 +55,14 @@ class Owner:
         return cls(int(uid), int(pid), int(started), world)
 
     def fate(self) -> Fate:
-        """Whether the process still runs. `UNKNOWN` for another user's, because /proc may hide it."""
+        """`UNKNOWN` for another user's process, because /proc may hide it."""
         if self.world != _world() or os.geteuid() not in (0, self.uid):
             return Fate.UNKNOWN
         return Fate.ALIVE if started_ticks(self.pid) == self.started_ticks else Fate.GONE
 
 
 def mark_of(directory: Path) -> Path:
-    """Return the path of a box directory's mark."""
+    """Path of a directory's mark."""
     return directory / "owner"
 
 
@@ -80,7 +79,7 @@ def make_directory() -> Path:
 
 @contextmanager
 def owned_directory() -> Iterator[Path]:
-    """Context manager: a directory like that of `make_directory`. If the judge is killed, the next one removes it.
+    """Context manager for `make_directory`. If the judge is killed, the next one removes it.
 
     Raises HostError if the disk is full.
     """
@@ -96,19 +95,19 @@ def owned_directory() -> Iterator[Path]:
 
 
 def remove_directory(directory: Path) -> None:
-    """Remove a box's directory, even if an agent changed modes in it. Never raises."""
+    """Remove it, even if an agent changed modes in it. Never raises."""
     for path, names, _ in os.walk(directory):
         for inner in (Path(path, name) for name in names):
             with suppress(OSError):
                 if not inner.is_symlink():
-                    inner.chmod(0o700)  # Before the walk enters it.
+                    inner.chmod(0o700)  # before the walk enters it
     shutil.rmtree(directory, ignore_errors=True)
 
 
 def directories() -> Iterator[tuple[Path, Owner | None]]:
-    """List this user's box directories with their owners (None without a mark).
+    """This user's box directories with their owners (None without a mark).
 
-    Skips links and other users' entries, because any user can create such a name in the temporary directory.
+    Skips links and other users' entries: any user can create such a name.
     """
     for directory in Path(tempfile.gettempdir()).glob(PREFIX + "*"):
         try:
@@ -123,10 +122,10 @@ def directories() -> Iterator[tuple[Path, Owner | None]]:
 
 
 def kill_marked(directory: Path) -> None:
-    """Kill all processes started for a box's directory, in any session or group. Never raises."""
+    """Kill a directory's processes in any session or group. Never raises."""
     mark = f"{MARK}={directory}\0".encode()
     while _kill_round(mark):
-        pass  # Repeat until none is found: a killed process may have started another.
+        pass  # Repeat: a killed process may have started another.
 
 
 def _kill_round(mark: bytes) -> int:
@@ -137,7 +136,7 @@ def _kill_round(mark: bytes) -> int:
                 continue
             pidfd = os.pidfd_open(pid)
             try:
-                if mark in environment_of(pid):  # Read again, in case the PID was reused.
+                if mark in environment_of(pid):  # the PID may be reused
                     signal.pidfd_send_signal(pidfd, signal.SIGKILL)
                     killed += 1
             finally:

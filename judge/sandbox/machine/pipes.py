@@ -1,4 +1,4 @@
-"""Named pipes between judge and agent. An end of file means that the agent is gone, not that it has not started."""
+"""Named pipes between judge and agent. End of file means that the agent is gone."""
 
 import os
 import select
@@ -10,14 +10,11 @@ from typing import ClassVar
 from judge.sandbox.box import Channel
 
 CHUNK = 1 << 14
-"""Maximum bytes per read. It is small because each chunk is processed before other events."""
+"""Bytes per read: each chunk is processed before other events."""
 
 
 class PipeSource:
-    """The reading end of a pipe. The first end of file is final, even if an agent reopens a named pipe.
-
-    `read` returns at most `CHUNK` bytes; empty data is the end of file.
-    """
+    """Reading end of a pipe. The first end of file is final, even if an agent reopens a named pipe."""
 
     events = select.EPOLLIN
 
@@ -38,19 +35,19 @@ class PipeSource:
 
 
 class NamedPipes:
-    """Three named pipes in one directory, to be mounted read-only at /io.
+    """Three named pipes in a directory for /io.
 
     Until the agent runs, the judge holds both ends of every pipe, so nothing blocks, is lost or reads as an end of
-    file. `settle` closes the agent's ends, once it runs or can no longer start.
+    file. `settle` closes the agent's ends.
     """
 
     MODES: ClassVar = {"in": 0o644, "out": 0o622, "err": 0o622}
-    """The agent runs under another user (or a shifted one), so it reads only `in` and writes only `out` and `err`. The
-    parent directory's mode excludes other users.
+    """The agent, another user, reads only `in` and writes only `out` and `err`. The parent directory's mode excludes
+    other users.
     """
 
     def __init__(self, parent: Path) -> None:
-        """Create and open the pipes in a directory of `parent`, which should have mode 0700. Removes old pipes."""
+        """Open new pipes in a directory of `parent`, which should have mode 0700."""
         self.directory = parent / "io"
         self.directory.mkdir(exist_ok=True)
         self.directory.chmod(0o755)
@@ -102,7 +99,7 @@ def await_readable(fd: int, span_s: float) -> bool:
 
 
 def write_some(fd: int, data: bytes) -> int:
-    """Write without blocking. Return the bytes written: 0 if the pipe is full, -1 without a reader (or `fd` is -1)."""
+    """Write without blocking: bytes written, 0 if the pipe is full, -1 without a reader (or `fd` is -1)."""
     if fd < 0:
         return -1
     with suppress(BlockingIOError):

@@ -1,4 +1,4 @@
-"""Counters of an agent without a container: its process and descendants in /proc."""
+"""Counters of an agent without a container, from /proc."""
 
 import resource
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ class ProcessMeter(Meter):
         self.note_peak()
         peak = self._peak_bytes
         if self._usage and self._usage.ru_maxrss > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss:
-            # A lower value is meaningless: a child starts with the peak of the judge's process.
+            # Ignore less: a child starts with the judge's peak.
             peak = max(peak, self._usage.ru_maxrss * 1024)
         return Readings(memory_peak_bytes=peak or None, cpu_ns=self.cpu_ns())
 
@@ -51,7 +51,7 @@ class ProcessMeter(Meter):
         return any(fields[0] in BUSY_STATES for fields in self.family())
 
     def family(self) -> Iterator[list[str]]:
-        """Yield the fields of /proc/PID/stat, from the state on, of the process and its descendants."""
+        """Fields of /proc/PID/stat, from the state on, of the process and its descendants."""
         pids = [self._pid]
         while pids:
             pid = pids.pop()

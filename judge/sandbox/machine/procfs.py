@@ -10,22 +10,22 @@ TICK_NS = 1_000_000_000 // (os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") e
 """A clock tick, the unit of times in /proc. Windows, where records can be read, has none."""
 
 BUSY_STATES = "RD"
-"""Thread states: running or ready (R), waiting for a disk or a page (D)."""
+"""Running or ready (R), waiting for a disk or a page (D)."""
 
 
 def process_ids() -> list[int]:
-    """Return the PIDs visible to this user."""
+    """PIDs visible to this user."""
     return [int(path.name) for path in PROC.iterdir() if path.name.isdecimal()]
 
 
 def stat_fields(pid: int) -> list[str]:
-    """Return the fields of /proc/PID/stat from the state on (field 3 of proc(5)). Raises OSError if it is gone."""
+    """/proc/PID/stat from the state on (field 3 of proc(5)). Raises OSError without the process."""
     text = (PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
-    return text.rpartition(")")[2].split()  # The preceding name can contain any character.
+    return text.rpartition(")")[2].split()  # a name can contain anything
 
 
 def started_ticks(pid: int) -> int | None:
-    """Return a process's start time in clock ticks since boot; None if it is gone or a zombie."""
+    """Start time since boot; None if gone or a zombie."""
     try:
         fields = stat_fields(pid)
     except OSError:
@@ -62,7 +62,7 @@ def memory_bytes(pid: int | str, name: str = "VmHWM") -> int:
 
 
 def children_of(pid: int) -> list[int]:
-    """Return the children of all threads of a process; empty if it is gone."""
+    """Children of all threads; empty if it is gone."""
     found: list[int] = []
     for path in (PROC / str(pid) / "task").glob("*/children"):
         with suppress(OSError):
@@ -71,15 +71,15 @@ def children_of(pid: int) -> list[int]:
 
 
 def program_name(pid: int) -> str:
-    """Return the name of a process's program; empty if it is gone."""
+    """A process's program; empty if it is gone."""
     with suppress(OSError):
         return (PROC / str(pid) / "comm").read_text(encoding="utf-8", errors="replace").strip()
     return ""
 
 
 def environment_of(pid: int) -> bytes:
-    """Return a process's initial environment. Raises OSError without permission."""
-    # Closing a box reads this file of every process; os.open takes a third of pathlib's time.
+    """Initial environment. Raises OSError without permission."""
+    # os.open takes a third of pathlib's time, and closing a box reads every process.
     file = os.open(f"{PROC}/{pid}/environ", os.O_RDONLY | os.O_CLOEXEC)
     try:
         parts = iter(lambda: os.read(file, 1 << 16), b"")

@@ -1,8 +1,7 @@
 """Gives each running box a separate host user, because the kernel counts signals, timers and pipes per user.
 
-A judge claims a user by binding its name as an abstract AF_UNIX socket. All judges of the host see the claim, and the
-kernel releases it when the process dies. Judges in other network namespaces, or on other hosts of the same Engine, do
-not see it: the search starts at random, and a policy can give each judge a separate range.
+A claim is a bound abstract AF_UNIX socket, visible to all judges and released when the process dies. Judges in other
+network namespaces or hosts do not see it: the search starts at random, and policies can have separate ranges.
 """
 
 import errno
@@ -18,7 +17,7 @@ from judge.sandbox.layout import account_lines
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A host user (and its group) that is claimed until `close`."""
+    """A host user and its group, claimed until `close`."""
 
     uid: int
     _name: socket.socket
@@ -40,7 +39,7 @@ def claim_user(policy: BoxPolicy) -> User:
 
 
 def write_accounts(directory: Path, uid: int) -> None:
-    """Write the account files of an agent's container, readable by every user. Raises OSError."""
+    """Readable by every user. Raises OSError."""
     for name, text in account_lines(uid).items():
         path = directory / name
         path.write_text(text, encoding="ascii")

@@ -8,10 +8,9 @@ from judge.sandbox.machine.process_meter import IdleMeter
 
 
 class PersonBox(Box):
-    """A human player's seat. `answers` is the reading end of the pipe; at its end, `left` raises the appropriate error.
+    """`answers` is the reading end of the pipe; at its end, `left` raises the appropriate error.
 
-    The pipe outlives the box, because a human plays several games and can think at any time. The player sees the game
-    through the transcript.
+    The pipe outlives the box: a human plays several games and can think at any time.
     """
 
     name = "person"
@@ -33,7 +32,7 @@ class PersonBox(Box):
 
 
 class _Answers(PipeSource):
-    """Typed input. Its end is not an agent's end of file."""
+    """Its end is not an agent's end of file."""
 
     def __init__(self, fd: int, left: Callable[[], None]) -> None:
         super().__init__(fd, Channel.OUT)

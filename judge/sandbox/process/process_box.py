@@ -1,4 +1,4 @@
-"""A box that isolates nothing: the agent is a plain process. Only for authors who try their own agent."""
+"""A plain process without isolation, for authors who try their own agent."""
 
 import os
 import select
@@ -33,7 +33,6 @@ from judge.sandbox.machine.process_meter import IdleMeter, ProcessMeter
 log = get_logger()
 
 POLL_INTERVAL_S = 0.005
-"""Polling interval for the end of a killed process."""
 
 
 class ProcessBox(Box):
@@ -78,7 +77,7 @@ class ProcessBox(Box):
             raise HostError(f"No pipes or folders for the agent {self._tenant.name}: {error}") from error
 
     def _pipe(self, *, agent_reads: bool) -> int:
-        """Create a pipe, keep the agent's end until its start, and return the judge's nonblocking end."""
+        """Keep the agent's end until its start, and return the judge's nonblocking end."""
         reader, writer = os.pipe2(os.O_CLOEXEC)
         theirs, ours = (reader, writer) if agent_reads else (writer, reader)
         self._agent_fds.append(theirs)
@@ -144,7 +143,7 @@ class ProcessBox(Box):
         self._signal(signal.SIGCONT)
 
     def is_frozen(self) -> bool:
-        """Whether all processes of the group are stopped, or wait for a stopped vfork child."""
+        """All stopped, or waiting for a stopped vfork child."""
         if self.freezer == NO_FREEZER or not (self._process and self._meter and self._runs):
             return True
         group = str(self._process.pid)
@@ -186,13 +185,13 @@ class ProcessBox(Box):
             self._directory = None
 
     def reap(self, *, block: bool = False) -> ProcessReport | None:
-        """Collect the wait status of the agent's process, if it has one, and kill its remaining processes."""
+        """Collect the wait status, if any, and kill remaining processes."""
         if not (self._process and self._meter and self._runs):
             return None
         end = os.WEXITED | os.WNOWAIT | (0 if block else os.WNOHANG)
         if not os.waitid(os.P_PID, self._process.pid, end):
             return None
-        self.kill()  # Kill before reaping: until then the process group's number cannot be reused.
+        self.kill()  # before reaping, while the group's number cannot be reused
         _, status, usage = os.wait4(self._process.pid, 0)
         self._meter.end(usage)
         self._process.returncode = code = os.waitstatus_to_exitcode(status)
@@ -200,12 +199,12 @@ class ProcessBox(Box):
         return ProcessReport("exited", code) if code >= 0 else ProcessReport("signalled", -code)
 
     def last_words(self) -> Sequence[tuple[Channel, bytes]]:
-        """Return the remaining output, then the ends of the pipes. Output ends with the first process."""
+        """Remaining output, then the ends of the pipes."""
         words: list[tuple[Channel, bytes]] = []
         for stream, channel in zip(self._streams, (Channel.OUT, Channel.ERR), strict=True):
             while not stream.ended and (read := stream.read()):
                 words += read
-            if not stream.ended:  # Another process still has the pipe open.
+            if not stream.ended:  # another process has it open
                 stream.ended = True
                 words.append((channel, b""))
         return words
@@ -215,7 +214,7 @@ class ProcessBox(Box):
         return self._process is not None and self._process.returncode is None
 
     def _signal(self, number: int) -> None:
-        """Signal the process group; its number is the first process's PID until that is reaped."""
+        """The group's number is the first process's PID until that is reaped."""
         if self._runs and self._process:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
@@ -226,7 +225,7 @@ class ProcessBox(Box):
 
 
 class ReportSource:
-    """Event source for the agent's process: one descriptor for pending reports and for the process's end."""
+    """One descriptor for pending reports and the process's end."""
 
     events = select.EPOLLIN
 
@@ -249,7 +248,7 @@ class ReportSource:
         self._epoll.register(self._pidfd, select.EPOLLIN)
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """Return pending reports. The agent's remaining output comes before the last of them."""
+        """The agent's remaining output comes before the last report."""
         if self.ended:
             return ()
         with suppress(BlockingIOError):
@@ -272,7 +271,7 @@ class ReportSource:
 
 
 def _on_this_host(tenant: Tenant) -> Tenant:
-    """The tenant with /agent in its command and environment replaced by the staged directory."""
+    """/agent becomes the staged directory."""
     program = tenant.program.resolve()
 
     def real(word: str) -> str:
