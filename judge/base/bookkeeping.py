@@ -1,6 +1,6 @@
-"""Files of version control, editors and systems. They are neither sent with an agent nor part of its identity.
+"""Files of version control, editors and systems, which are neither sent with an agent nor part of its identity.
 
-Uses only the standard library, because a box runs this module to read archives.
+Uses only the standard library, because a box runs this module.
 """
 
 import os
@@ -16,18 +16,17 @@ FOLDERS = frozenset(
         *("__macosx", ".appledouble", ".fseventsd", ".spotlight-v100", ".trashes", "$recycle.bin"),
     }
 )
-"""Lower-case directory names of version control, caches, editors and systems. `.git` can also be a file."""
+"""Lower case. `.git` can also be a file."""
 FILES = frozenset(
     {
         *(".gitignore", ".gitattributes", ".gitmodules", ".gitkeep", ".hgignore", ".hgtags", ".mailmap"),
         *(".ds_store", ".localized", "icon\r", "thumbs.db", "ehthumbs.db", "desktop.ini", ".directory"),
     }
 )
-"""Lower-case file names of version control and file managers."""
 COMPANION = "._"
-"""Prefix of companion files, in which macOS stores file attributes in archives and on foreign disks."""
+"""Companion files contain file attributes of macOS."""
 _COMPANION_HEADS = (b"\x00\x05\x16\x07", b"\x00\x05\x16\x00")
-"""The first bytes of AppleDouble and AppleSingle files (RFC 1740)."""
+"""AppleDouble and AppleSingle (RFC 1740)."""
 HEAD_BYTES = 4
 
 
@@ -35,13 +34,12 @@ def is_bookkeeping(path: str) -> bool:
     """Whether a relative path is, or is inside, bookkeeping."""
     parts = [part.lower() for part in path.split("/") if part]
     name = parts[-1] if parts else ""
-    # Swap file of vim.
     is_swap = name.startswith(".") and name.endswith((".swp", ".swo"))
     return not FOLDERS.isdisjoint(parts) or name in FILES or is_swap
 
 
 def may_be_companion(path: str) -> bool:
-    """Whether the path can be a companion file; then `is_companion` decides."""
+    """Whether `is_companion` must decide."""
     return path.rsplit("/", 1)[-1].startswith(COMPANION)
 
 
@@ -51,7 +49,7 @@ def is_companion(head: bytes) -> bool:
 
 
 def own_paths(top: Path) -> Iterator[Path]:
-    """Yield all files, links and directories below `top`, without bookkeeping."""
+    """All files, links and directories below `top`, without bookkeeping."""
     left = [top]
     while left:
         directory = left.pop()

@@ -14,18 +14,13 @@ from typing import IO
 from judge.base.errors import InputError
 
 PARTIAL = ".partial"
-"""Name suffix of an incomplete file."""
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _AT_CWD, _EXCHANGE = -100, 2
-"""AT_FDCWD and RENAME_EXCHANGE of renameat2(2), which Python does not define."""
 
 
 def write_durably(path: Path, data: bytes) -> None:
-    """Write `data` to `path` atomically and durably. Raises OSError.
-
-    If the disk is full, the partial file is removed.
-    """
+    """Write atomically and durably. Raises OSError, without leaving a partial file."""
     partial = path.with_name(path.name + PARTIAL)
     try:
         with partial.open("wb") as file:
@@ -40,9 +35,9 @@ def write_durably(path: Path, data: bytes) -> None:
 
 
 def create_private(path: Path, data: bytes) -> None:
-    """Create a file that only its owner can read, and sync it.
+    """Create a file that only its owner can read.
 
-    Raises FileExistsError if the file exists, and other OSErrors.
+    Raises FileExistsError, and other OSErrors.
     """
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(data)
@@ -50,10 +45,7 @@ def create_private(path: Path, data: bytes) -> None:
 
 
 def move_durably(source: Path, target: Path) -> None:
-    """Move a directory to `target` atomically and durably, also between disks. Raises OSError.
-
-    `target` must not exist.
-    """
+    """Move a directory atomically and durably, also between disks, to a new `target`. Raises OSError."""
     partial = target.with_name(target.name + PARTIAL)
     shutil.rmtree(partial, ignore_errors=True)
     shutil.move(source, partial)
@@ -64,7 +56,7 @@ def move_durably(source: Path, target: Path) -> None:
 
 
 def exchange_durably(source: Path, target: Path) -> None:
-    """Replace the directory `target` with the directory `source` atomically, and remove the old one. Raises OSError.
+    """Replace the directory `target` with `source` atomically. Raises OSError.
 
     After a kill, `target` is either of the two, complete.
     """
@@ -107,7 +99,7 @@ def is_directory(path: Path) -> bool:
 
 
 def is_link(path: Path) -> bool:
-    """Whether `path` is a symbolic link; False for an invalid name."""
+    """False for an invalid name."""
     return os.path.islink(path)  # noqa: PTH114 - as in is_file
 
 
@@ -117,15 +109,14 @@ def _flags(*names: str) -> int:
 
 
 def read_bounded(path: Path, most: int, fix: str = "", *, links: bool = False) -> bytes:
-    """Read a regular file of at most `most` bytes. With `links`, a link to one is accepted.
+    """Read a regular file, or with `links` a link to one.
 
-    Raises InputError if the file is larger, a link, a special file (a named pipe would block) or unreadable. `fix` is
-    the advice for an unreadable file.
+    Raises InputError if the file is larger than `most`, a link, special (a named pipe would block) or unreadable, with
+    the advice `fix`.
     """
     try:
-        # O_NONBLOCK: opening must not block on a device or pipe.
-        flags = _flags("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY") | (0 if links else _flags("O_NOFOLLOW"))
-        with os.fdopen(os.open(path, os.O_RDONLY | flags), "rb") as file:
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW)
+        with os.fdopen(os.open(path, flags), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise InputError(f"{path}: a directory or a special file, which is not read; copy a file in its place")

@@ -2,7 +2,7 @@
 
 
 class JudgeError(Exception):
-    """Base class of all errors raised by the judge. The text is one sentence for an operator to act on."""
+    """The text is one sentence for an operator to act on."""
 
 
 class InputError(JudgeError):
@@ -14,12 +14,12 @@ class HostError(JudgeError):
 
 
 class StoreLostError(HostError):
-    """The database cannot be reached, possibly temporarily. The write did not happen, or its outcome is unknown."""
+    """The database cannot be reached. The write did not happen, or its outcome is unknown."""
 
 
 class StoreBusyError(StoreLostError):
-    """Another session held a database lock for too long. Nothing was written; a retry may succeed."""
+    """Another session holds a database lock. Nothing was written; a retry may succeed."""
 
 
 class NotReadyError(HostError):
-    """The host lacks something that must be provided first, such as an image. The work can be retried later."""
+    """The host lacks something, such as an image. The work can be retried later."""

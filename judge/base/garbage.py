@@ -1,4 +1,4 @@
-"""Limits garbage collection: each run scans all objects, and most of the judge's live as long as the process."""
+"""Limits garbage collection, which scans all objects, most of which are permanent."""
 
 import atexit
 import gc
@@ -9,7 +9,7 @@ from threading import Lock
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Context manager: disables collection."""
+    """Disable collection."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -21,7 +21,7 @@ def uncollected() -> Iterator[None]:
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """Context manager: disables collection, and exempts the objects that exist at the end of the block for good.
+    """Disable collection, and exempt the objects that exist at the end of the block.
 
     This saves a third of the CPU time of a short command. Garbage cycles created in the block are never freed.
     """
@@ -39,7 +39,7 @@ def collect_rarely() -> None:
 
 
 class _Exemption:
-    """Shared by the blocks of all threads: lasts from the first block's start to the last one's end."""
+    """Lasts from the first thread's start to the last one's end."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -63,7 +63,7 @@ _EXEMPTION = _Exemption()
 
 @contextmanager
 def exempt() -> Iterator[None]:
-    """Context manager: collections skip objects that existed before the (first thread's) block."""
+    """Collections skip objects that existed before the (first thread's) block."""
     _EXEMPTION.begin()
     try:
         yield

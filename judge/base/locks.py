@@ -1,8 +1,6 @@
-"""Locks on files and directories, which the kernel releases when the process ends.
+"""Locks on files and directories (flock(2)), which the kernel releases when the file is closed or the process ends.
 
-A lock belongs to an open file (flock(2)) and is released when that is closed. Nothing is written to the file. A waiting
-process sleeps in the kernel, and /proc/locks shows it. Windows has no
-flock: there, records can only be read.
+Nothing is written to the file.
 """
 
 from collections.abc import Iterator
@@ -12,9 +10,9 @@ from typing import IO, Any
 
 
 def lock(file: int | IO[Any], *, shared: bool = False) -> None:
-    """Lock an open file; blocks until the lock is free. Raises OSError.
+    """Wait for the lock. Raises OSError.
 
-    A `shared` lock can be held by several open files at once.
+    Several open files can have a `shared` lock at once.
     """
     import fcntl
 
@@ -22,9 +20,7 @@ def lock(file: int | IO[Any], *, shared: bool = False) -> None:
 
 
 def try_lock(file: int | IO[Any], *, shared: bool = False) -> bool:
-    """Lock an open file if the lock is free. Returns whether it is locked now. Raises OSError."""
-    import fcntl
-
+    """Lock an open file, and return whether it is locked now. Raises OSError."""
     try:
         fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -33,7 +29,7 @@ def try_lock(file: int | IO[Any], *, shared: bool = False) -> bool:
 
 
 def try_lock_directory(directory: Path) -> IO[bytes] | None:
-    """Create the directory if necessary and lock its file `lock`. Returns the open file, or None if it is locked.
+    """Lock the file `lock` of a directory, which is created if missing. None if it is locked.
 
     Closing the file releases the lock. Raises OSError.
     """
@@ -47,7 +43,7 @@ def try_lock_directory(directory: Path) -> IO[bytes] | None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Context manager: locks the file at `path`, which is created if missing. Blocks. Raises OSError."""
+    """Wait for the lock of a file, which is created if missing. Raises OSError."""
     with path.open("ab") as file:
         lock(file)
         yield

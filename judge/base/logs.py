@@ -1,9 +1,7 @@
-"""Configures the destination and format of this process's log events. Only this module imports structlog.
+"""Destination and format of this process's log events. Only this module imports structlog.
 
-Modules log with `get_logger()`. `adopt` turns messages of libraries (module `logging`) into events.
-
-structlog is imported with the first event, because most processes log nothing and the import is slow. Earlier
-configuration is applied then.
+`adopt` turns messages of libraries into events. structlog is imported with the first event, because the import is slow;
+earlier configuration is applied then.
 """
 
 import logging
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from structlog.typing import Processor
 
 _waiting: list[Callable[[], None]] = []
-"""Configurations to apply when structlog is imported."""
 
 _applying = threading.RLock()
 
@@ -28,7 +25,7 @@ _bound: ContextVar[Mapping[str, object]] = ContextVar("judge_log", default={})  
 
 
 def _structlog() -> ModuleType:
-    import structlog  # Deferred, see the module's docstring.
+    import structlog  # see the module's docstring
 
     with _applying:
         while _waiting:
@@ -50,7 +47,7 @@ class Logger:
         self._fields = fields
 
     def log(self, level: int, event: str, /, **fields: object) -> None:
-        """Write an event; `level` is a level of `logging`."""
+        """`level` is a level of `logging`."""
         _structlog().get_logger().log(level, event, **{**_bound.get(), **self._fields, **fields})
 
     def debug(self, event: str, /, **fields: object) -> None:
@@ -71,13 +68,13 @@ class Logger:
 
 
 def get_logger(**fields: object) -> Logger:
-    """Return a logger that adds these fields to all its events."""
+    """Logger that adds these fields to all its events."""
     return Logger(fields)
 
 
 @contextmanager
 def bound(**fields: object) -> Iterator[None]:
-    """Context manager: adds these fields to all events of this thread."""
+    """Add these fields to all events of this thread."""
     token = _bound.set({**_bound.get(), **fields})
     try:
         yield
@@ -86,7 +83,7 @@ def bound(**fields: object) -> Iterator[None]:
 
 
 def to_console(*processors: "Processor") -> None:
-    """Write events to stderr, one readable line each; `processors` change an event first."""
+    """One readable line on stderr per event; `processors` change it first."""
     _configure(partial(_to_console, processors, sys.stderr))
 
 
@@ -102,8 +99,8 @@ def _to_console(processors: tuple["Processor", ...], file: TextIO) -> None:
 def to_json(file: TextIO, *processors: "Processor", level: int = logging.NOTSET) -> None:
     """Write events of at least `level` to `file` as JSON lines, in ASCII, with UTC times.
 
-    `processors` change an event first. A traceback is text in the field `exception`, without the values of variables,
-    which may be secret.
+    `processors` change an event first. The field `exception` is a traceback without the values of variables, which may
+    be secret.
     """
     _configure(partial(_to_json, file, processors, level))
 
@@ -126,7 +123,7 @@ def _to_json(file: TextIO, processors: tuple["Processor", ...], level: int) -> N
 
 @contextmanager
 def redirected(file: TextIO) -> Iterator[None]:
-    """Context manager: events go to `file` as with `to_json`."""
+    """Write events to `file` as `to_json` does."""
     before = _structlog().get_config()
     to_json(file)
     try:
@@ -147,7 +144,7 @@ def _set_level(level: int) -> None:
 
 
 def adopt(*names: str, level: int, tracebacks: bool = False) -> None:
-    """Turn messages of these `logging` loggers and their children, from `level` on, into events.
+    """Turn messages of these `logging` loggers and their children into events.
 
     An exception becomes the field `error` (type and text), or with `tracebacks` the field `exception`.
     """
@@ -159,7 +156,7 @@ def adopt(*names: str, level: int, tracebacks: bool = False) -> None:
 
 
 class _ToEvents(logging.Handler):
-    # structlog.stdlib.ProcessorFormatter would have a separate stream and a fixed format.
+    # structlog.stdlib.ProcessorFormatter has a separate stream and a fixed format.
 
     def __init__(self, level: int, tracebacks: bool) -> None:
         super().__init__(level)

@@ -1,4 +1,4 @@
-"""Parses outside values into models, or rejects them with one sentence that names the field and the error."""
+"""Parses values into models, or rejects them with one sentence naming field and error."""
 
 import json
 import math
@@ -15,14 +15,14 @@ from judge.base.text import printable, suggest
 T = TypeVar("T")
 
 LONGEST = 1000
-"""Maximum number of characters of an error text, which may quote a whole document."""
+"""Characters of an error text, which may quote a whole document."""
 
 
 class Refusal(Protocol):
     """A validation error of pydantic or FastAPI."""
 
     def errors(self) -> Sequence[Any]:
-        """Return pydantic's error list, which is not empty."""
+        """Pydantic's error list, not empty."""
 
 
 def parse(kind: type[T], data: object, what: str) -> T:
@@ -38,7 +38,7 @@ def parse(kind: type[T], data: object, what: str) -> T:
 
 
 def parse_json(kind: type[T], data: bytes | str, what: str) -> T:
-    """Parse JSON into `kind`. Raises InputError, which begins with `what`.
+    """Parse JSON. Raises InputError, which begins with `what`.
 
     Memory: at most 100 bytes per byte of text. Lists fail at their first wrong element.
     """
@@ -62,7 +62,7 @@ def _validated(kind: type[T], data: bytes | str, what: str) -> T:
 
 
 MAX_KEYS = 10_000
-"""Maximum number of keys beyond 64 per object in a text: each wrong key costs an error of 700 bytes."""
+"""Keys beyond 64 per object: each wrong key costs an error of 700 bytes."""
 
 _FEW_KEYS = 64
 _SMALL_TEXT = 64 << 10
@@ -72,7 +72,6 @@ def refuse_ambiguous(data: bytes, what: str) -> None:
     """Raise InputError, prefixed with `what`, for ambiguous JSON.
 
     That is a duplicate key (RFC 8259, 4), a byte order mark, invalid UTF-8, NaN, Infinity, or a number beyond a double.
-    Other invalid JSON is left to the parser.
     """
     _scan(data, what, _StrictScan())
 
@@ -123,20 +122,20 @@ def _scan(data: bytes | str, what: str, scan: _Scan) -> None:
     except UnicodeError:
         raise InputError(f"{what}: it is not UTF-8") from None
     except (ValueError, RecursionError):
-        # `json` rejects a byte order mark as a syntax error, so the parser reports it.
+        # The parser reports a byte order mark.
         return
 
 
 def complaint(error: Refusal, kind: object = None, keys: Sequence[str] | None = None) -> str:
-    """Return the first error on one printable line.
+    """First error on one printable line, with a similar key of `kind` for an unknown one.
 
-    For an unknown key it suggests a similar key of `kind`. `keys` is the field as the user wrote it, if different.
+    `keys` is the field as the user wrote it, if different.
     """
     return _said(first_of(error), kind, keys)
 
 
 def complaints(error: Refusal, kind: object = None) -> str:
-    """Return all errors, one per top-level field, on one printable line."""
+    """All errors, one per top-level field, on one printable line."""
     by_field: dict[object, Any] = {}
     for found in error.errors():
         by_field.setdefault(found["loc"][:1], found)
@@ -144,7 +143,7 @@ def complaints(error: Refusal, kind: object = None) -> str:
 
 
 def first_of(error: Refusal) -> Any:
-    """Return pydantic's description of the first error."""
+    """Pydantic's description of the first error."""
     return error.errors()[0]
 
 
@@ -172,8 +171,8 @@ _LISTS = frozenset({"list", "tuple", "set", "frozenset"})
 
 @lru_cache(maxsize=256)
 def _reader(kind: Hashable) -> SchemaValidator:
-    """A validator whose lists fail at their first wrong element, because each error takes 700 bytes."""
-    # Validators of nested models are compiled again, because pydantic's prebuilt ones collect all errors.
+    """Lists fail at their first wrong element, because each error takes 700 bytes."""
+    # Pydantic's prebuilt validators of nested models collect all errors.
     return SchemaValidator(_failing_fast(TypeAdapter(cast(Any, kind)).core_schema), _use_prebuilt=False)
 
 
@@ -200,7 +199,7 @@ def _tables_with(kind: object, key: str) -> list[str]:
 
 
 def _known_keys(kind: object, where: Sequence[str]) -> list[str]:
-    """The keys of the table at pydantic's location `where`: keys, list indexes, and kinds of a table."""
+    """`where` is pydantic's location: keys, list indexes, and kinds of a table."""
     models = _models_in(kind)
     for key in where:
         fields = [each.model_fields[key] for each in models if key in each.model_fields]

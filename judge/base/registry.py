@@ -1,7 +1,7 @@
-"""Games and protocols that installed packages register through Python's entry points, loaded on demand.
+"""Games and protocols that packages register as Python's entry points, loaded on demand.
 
-The judge's own are registered in its pyproject.toml in the same way. Listing names imports nothing. Loading an entry
-only imports that entry, so a broken package does not affect others.
+The judge's own are registered in the same way. Listing names imports nothing, and a broken package does not affect
+others.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,31 +14,29 @@ from judge.base.errors import HostError, InputError
 from judge.base.text import quote, suggest
 
 OWN = "judge"
-"""The judge's own distribution."""
 
 GROUPS = ("judge.games", "judge.protocols")
-"""Entry point groups that packages can use."""
 
 Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True)
 class Registry(Generic[Entry]):
-    """The entries of an entry point group. All have the type `kind`; messages call them `noun`."""
+    """An entry point group of type `kind`; messages call entries `noun`."""
 
     group: str
     noun: str
     kind: type[Entry]
 
     def names(self) -> list[str]:
-        """Return all registered names, sorted, including broken entries. Raises HostError like `entry`."""
+        """Sorted, including broken entries. Raises HostError like `entry`."""
         return sorted(_registered(self.group))
 
     def entry(self, name: str) -> Entry:
-        """Load the entry called `name`.
+        """Load an entry.
 
-        Raises InputError, with package and fix, if it is unknown, broken or registered by two packages. Raises
-        HostError if the judge's own entries are not registered.
+        Raises InputError, with package and fix, if it is unknown, broken or registered twice, HostError if the judge's
+        own are not registered.
         """
         registered = _registered(self.group)
         if name not in registered:
@@ -53,7 +51,7 @@ class Registry(Generic[Entry]):
         return self._load(points[0])
 
     def working(self) -> Iterator[Entry]:
-        """Yield all entries that can be loaded, by name."""
+        """Loadable entries, by name."""
         for name in self.names():
             try:
                 yield self.entry(name)
@@ -63,11 +61,11 @@ class Registry(Generic[Entry]):
     def _load(self, point: EntryPoint) -> Entry:
         try:
             entry = point.load()
-        except Exception as error:  # Another package's module may raise anything.
+        except Exception as error:
             raise self._broken(point, f"cannot be imported ({type(error).__name__}: {error})") from error
         if not isinstance(entry, self.kind):
             raise self._broken(point, f"is of the type {type(entry).__name__} and not {self.kind.__name__}")
-        # A game's name must match its entry point, because records find the game by it.
+        # Records find a game by its name.
         own = getattr(entry, "name", point.name)
         if own != point.name:
             raise self._broken(point, f"calls itself {own!r}")
@@ -94,7 +92,7 @@ def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 @cache
 def _scan() -> Mapping[str, tuple[Mapping[str, tuple[EntryPoint, ...]], bool]]:
-    """Entry points by group, and whether the judge's own are there. Cached, because the scan takes about 20 ms."""
+    """Entry points by group, and whether the judge's own are there. The scan takes about 20 ms."""
     installed = entry_points()
     groups = {}
     for group in GROUPS:
@@ -111,5 +109,4 @@ def forget() -> None:
 
 
 def _package(point: EntryPoint) -> str:
-    """The entry's package name; parsing its metadata takes milliseconds."""
     return "unknown" if point.dist is None else point.dist.name

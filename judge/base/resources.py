@@ -1,7 +1,6 @@
-"""Locations of the judge's policies, image sources and compiled programs.
+"""Locations of policies, image sources and compiled programs.
 
-`data` in this package has `images` and `policies`: links to the top directories in a checkout, directories in a wheel.
-Compiled programs are stored outside the package: in `.build` of a checkout, otherwise in the user's cache.
+`data` in this package has `images` and `policies`: links in a checkout, directories in a wheel.
 """
 
 import os
@@ -10,24 +9,22 @@ from pathlib import Path
 import judge
 
 CODE = Path(__file__).resolve().parents[1]
-"""The package directory."""
 
 _DATA = CODE / "data"
 
 IMAGES = (_DATA / "images").resolve()
-"""Sources of images, house agents, starters and attacks."""
 
 POLICIES = (_DATA / "policies").resolve()
 """Built-in policies and the sources of the seccomp profiles."""
 
 
 def code_parts() -> list[Path]:
-    """Return the package's files and directories, sorted, without `data`."""
+    """The package's sorted files and directories, without `data`."""
     return sorted(path for path in CODE.iterdir() if path not in (_DATA, CODE / "__pycache__"))
 
 
 def build_directory() -> Path:
-    """Return the directory for compiled programs, which may not exist yet.
+    """Directory for compiled programs, which may not exist yet.
 
     It is `.build` of a checkout, else `judge/VERSION` in XDG_CACHE_HOME, or in ~/.cache if that is not absolute.
     """

@@ -10,21 +10,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 SHORT_SLICE_NS = 100_000
-"""The shortest slice that Linux grants."""
 
 SERVICE_NICENESS = 5
 """Nice value of work with lower priority than games. If all cores are busy, it gets a third of a game's share."""
 
 _SYS_SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}.get(platform.machine())
 _SCHED_ATTR = struct.Struct("=IIQiIQQQ")
-"""Size, policy, flags, nice value, priority, runtime, deadline and period: sched_setattr(2)."""
+"""sched_attr of sched_setattr(2)."""
 
 
 @contextmanager
 def woken_at_once() -> Iterator[None]:
-    """Context manager: the calling thread runs as soon as it wakes, even if its core is busy.
+    """The calling thread runs as soon as it wakes, even on a busy core.
 
-    Requests short slices, which has this effect since Linux 6.12 and none on older kernels.
+    Requests short slices, which has this effect since Linux 6.12.
     """
     asked = os.sched_getscheduler(0) == os.SCHED_OTHER and _ask_for_slices(SHORT_SLICE_NS)
     try:
@@ -34,8 +33,8 @@ def woken_at_once() -> Iterator[None]:
             _ask_for_slices(0)
 
 
-def lower_priority() -> None:
-    """Give the calling thread, and threads that it starts later, a lower priority than games."""
+def go_behind_games() -> None:
+    """Lower the priority of the calling thread and the threads that it starts."""
     thread = threading.get_native_id()
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, thread, max(SERVICE_NICENESS, os.getpriority(os.PRIO_PROCESS, thread)))
@@ -49,7 +48,7 @@ def set_scheduling(pid: int, policy: int) -> None:
 
 
 def _ask_for_slices(slice_ns: int) -> bool:
-    """Request a slice length for the calling thread (0: the default). Returns whether the kernel supports it."""
+    """0 is the default. Returns whether the kernel supports it."""
     if _SYS_SCHED_SETATTR is None:
         return False
     nice = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())

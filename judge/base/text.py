@@ -1,7 +1,7 @@
 """Makes untrusted text printable, and formats numbers, sizes and durations.
 
-Text returned by `printable`, `one_line`, `plain_text` or `quote` cannot control a terminal, page or file.
-Uses only the standard library and no I/O: games import this module, and a box runs it to read archives.
+Text of `printable`, `one_line`, `plain_text` or `quote` cannot control a terminal, page or file. No I/O, and only the
+standard library: games and boxes import this module.
 """
 
 import difflib
@@ -10,7 +10,6 @@ from collections.abc import Iterable
 _SPACES = str.maketrans("\r\n\t", "   ")
 
 SENTENCE_CHARACTERS = 300
-"""Maximum number of characters of untrusted text in a message."""
 
 
 def is_printable(text: str) -> bool:
@@ -23,7 +22,7 @@ def is_printable(text: str) -> bool:
 
 
 def printable(text: str, limit: int | None = 200, *, mark: str | None = None, cut: str = "...") -> str:
-    r"""Return `text` as one printable line of at most `limit` characters (None: unlimited).
+    r"""`text` as one printable line of at most `limit` characters (None: unlimited).
 
     Unprintable characters become escapes such as `\x1b`, or `mark`. A truncated text ends in `cut`.
     """
@@ -38,7 +37,7 @@ def printable(text: str, limit: int | None = 200, *, mark: str | None = None, cu
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """Return `text` as one printable line of at most `limit` characters, for a file.
+    """`text` as one printable line for a file.
 
     Runs of blanks and line ends become one blank; `?` replaces unprintable characters.
     """
@@ -47,7 +46,7 @@ def one_line(text: str, limit: int = 200) -> str:
 
 
 def plain_text(text: str, limit: int = 600) -> str:
-    """Return `text` as one printable line of at most `limit` characters, for a page or a table.
+    """`text` as one printable line for a page or table.
 
     Tabs and line ends become spaces; U+FFFD replaces unprintable characters.
     """
@@ -57,25 +56,25 @@ def plain_text(text: str, limit: int = 600) -> str:
 
 
 def sentence(text: str) -> str:
-    """Mark `text` as translatable. Returns it unchanged.
+    """Mark `text`, which is returned unchanged, as translatable.
 
-    `scripts/messages.py` collects the texts and f-strings in calls of this function for the catalogues.
+    `scripts/messages.py` collects the texts and f-strings in calls.
     """
     return text
 
 
 def quote(text: str, limit: int = 60) -> str:
-    """Return `text` in quotes, safe to print: ASCII, one line, escaped, cut after `limit` characters."""
+    """`text` in quotes, safe to print: ASCII, one line, escaped, cut."""
     return ascii(text) if len(text) <= limit else ascii(text[:limit]) + "..."
 
 
 def nearest(word: str, known: Iterable[str], most: int = 1) -> list[str]:
-    """Return the `known` words most similar to `word`, best first."""
+    """Most similar words, best first."""
     return difflib.get_close_matches(word, list(known), most)
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
-    """Return a hint for an unknown word: `did you mean 'x'?`, or the list of known words."""
+    """Hint for an unknown word: `did you mean 'x'?`, or the known words."""
     words = sorted(known)
     if near := nearest(word, words):
         return f"did you mean {near[0]!r}?"
@@ -88,13 +87,13 @@ def decode(data: bytes | bytearray) -> str:
 
 
 def printable_lines(data: bytes | bytearray, limit: int = 400) -> list[str]:
-    """Decode bytes into printable lines of at most `limit` characters each; tabs become blanks."""
+    """Decode into printable lines of at most `limit` characters; tabs become blanks."""
     return [printable(line.rstrip("\r"), limit) for line in decode(data).expandtabs().split("\n")]
 
 
 def number(value: float, decimals: int = 1) -> str:
     """Format a number without trailing zeros: 3, 2.5."""
-    # Adding 0.0 avoids -0.
+    # Avoids -0.
     text = f"{round(value, decimals) + 0.0:.{decimals}f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", "\N{MINUS SIGN}")
 

@@ -1,4 +1,4 @@
-"""Reads TOML files into models. Errors name the file, the line, the key and the fix."""
+"""Reads TOML files into models. Errors name file, line, key and fix."""
 
 import codecs
 import json
@@ -18,9 +18,8 @@ from judge.base.text import printable
 Model = TypeVar("Model", bound=BaseModel)
 
 MAX_BYTES = 1 << 20
-"""Maximum size of a TOML file."""
 MAX_KEY_PARTS = 10
-"""Maximum number of parts of a dotted key; `tomllib`'s time grows with its square."""
+"""Parts of a dotted key; `tomllib`'s time grows with its square."""
 
 _OTHER_ENCODINGS = (
     (codecs.BOM_UTF32_LE, "UTF-32"),
@@ -32,9 +31,9 @@ _SAVE_AS_UTF8 = "save it as UTF-8 (in Notepad: Save as, Encoding: UTF-8)"
 
 
 def read_text(path: Path, what: str, max_bytes: int = MAX_BYTES) -> str:
-    """Return the text of a file without a byte order mark. `what` describes the expected file (`a policy file`).
+    """Text of a file without a byte order mark. `what` describes it (`a policy file`).
 
-    Raises InputError if it cannot be read, is longer than `max_bytes`, or is not UTF-8.
+    Raises InputError if it cannot be read, is too long, or is not UTF-8.
     """
     try:
         with path.open("rb") as file:
@@ -47,7 +46,7 @@ def read_text(path: Path, what: str, max_bytes: int = MAX_BYTES) -> str:
 
 
 def decode_text(path: Path, data: bytes, why: str) -> str:
-    """Decode a file without its byte order mark. Raises InputError, which ends with `why`, if it is not UTF-8."""
+    """Decode a file without its byte order mark. Raises InputError, which ends with `why`."""
     encoding = next((name for mark, name in _OTHER_ENCODINGS if data.startswith(mark)), "")
     if not encoding and b"\0" in data[:4]:
         encoding = "UTF-16"
@@ -61,12 +60,12 @@ def decode_text(path: Path, data: bytes, why: str) -> str:
 
 
 def toml_quoted(text: str) -> str:
-    """Return `text` as a TOML string: like JSON, but without surrogate pairs."""
+    """Like JSON, but without surrogate pairs."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def parse(path: Path, text: str) -> dict[str, Any]:
-    """Parse TOML. Raises InputError, which names the file, the line and, if known, the fix."""
+    """Parse TOML. Raises InputError with file, line and, if known, the fix."""
     if line := _line_of_long_key(text):
         raise InputError(f"{path}, line {line}: a key has more than {MAX_KEY_PARTS} parts with dots between them")
     try:
@@ -86,11 +85,10 @@ def parse(path: Path, text: str) -> dict[str, Any]:
 
 
 _NUL = re.compile(r"\\u0{4}|\\U0{8}")
-"""A NUL escape, which is invalid in a file name."""
 
 
 def words_in(value: object, field: str = "") -> Iterator[tuple[str, str]]:
-    """Yield all texts in a value with their fields, such as `command, word 2`."""
+    """All texts in a value with their fields, such as `command, word 2`."""
     if isinstance(value, str):
         yield field, value
     elif isinstance(value, dict):
@@ -111,12 +109,11 @@ _STRINGS = {
     '"""': re.compile(r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*+"{3,5}', re.DOTALL),
     "'''": re.compile(r"'''(?:[^']|'{1,2}(?!'))*+'{3,5}"),
 }
-"""Patterns of comments and strings by their first characters."""
 _LONG_KEY = re.compile(rf"(?:\.[ \t]*+[A-Za-z0-9_-]++[ \t]*+){{{MAX_KEY_PARTS}}}")
 
 
 def _line_of_long_key(text: str) -> int:
-    """The line of the first key with more than `MAX_KEY_PARTS` parts, or 0."""
+    """First key with more than `MAX_KEY_PARTS` parts, or 0."""
     line = 1
     for part, lines in _outside_strings(text):
         if found := _LONG_KEY.search(part):
@@ -249,7 +246,7 @@ def _explain(model: type[BaseModel], error: ValidationError, path: Path, text: s
     if not keys or found["type"] == "missing":
         return f"{path}: {said}"
     line = _line_of(keys, text) or _line_around(keys, text)
-    # The last change that affects this value.
+    # The last change of this value.
     change = ""
     for key, made in changes.items():
         if all(one == other for one, other in zip(key.split("."), keys, strict=False)):
@@ -259,7 +256,7 @@ def _explain(model: type[BaseModel], error: ValidationError, path: Path, text: s
 
 
 def _without_tags(where: Sequence[str], text: str) -> list[str]:
-    """The keys as the user wrote them, without the tags that pydantic inserts for tagged unions."""
+    """The keys as the user wrote them: without the tags of tagged unions."""
     keys: list[str] = []
     at: Any = tomllib.loads(text)
     for key in where:
@@ -277,7 +274,7 @@ def _inner(at: Any, key: str) -> Any:
 
 
 def _line_around(keys: Sequence[str], text: str) -> int:
-    """The line of the table that contains the keys; 0 if they are not in the file."""
+    """Line of the table that contains the keys; 0 if missing."""
     at: Any = tomllib.loads(text)
     for key in keys:
         at = _inner(at, key)

@@ -1,7 +1,7 @@
 """File trees as plain tar streams: directories and regular files, modes 0755 and 0644, no owners or times.
 
-Used between boxes and the host, and between hosts. Reading is strict: of the format's extensions, only long names are
-accepted. Uses only the standard library, because boxes contain this module.
+Reading is strict: of the format's extensions, only long names are accepted. Uses only the standard library, because
+boxes contain this module.
 """
 
 import os
@@ -20,12 +20,12 @@ _ANY_BYTES = "surrogateescape"
 
 
 class TreeError(Exception):
-    """A truncated stream, or a member that is neither a directory nor a file. The text follows the stream's name."""
+    """A truncated stream, or another member. The text follows the stream's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class TreeMember:
-    """A directory or file of a stream. The name is untrusted."""
+    """The name is untrusted."""
 
     name: str
     size: int
@@ -34,14 +34,14 @@ class TreeMember:
 
 
 def write_stream(out: IO[bytes]) -> tarfile.TarFile:
-    """Return a tar file that writes its members to `out`. The caller closes it."""
+    """Write members to `out`. The caller closes the file."""
     return tarfile.open(fileobj=out, mode="w|", format=tarfile.GNU_FORMAT, encoding="utf-8", errors=_ANY_BYTES)
 
 
 def add_member(
     tar: tarfile.TarFile, name: str, content: IO[bytes] | None = None, size: int = 0, *, is_executable: bool = False
 ) -> None:
-    """Write a file of `size` bytes, or a directory without `content`. Raises OSError if `content` is shorter."""
+    """Write a file, or a directory without `content`. Raises OSError if `content` is shorter."""
     header = tarfile.TarInfo(name)
     if content is None:
         header.type, header.mode = tarfile.DIRTYPE, EXECUTABLE
@@ -51,16 +51,16 @@ def add_member(
 
 
 def add_file(tar: tarfile.TarFile, name: str, path: Path) -> None:
-    """Write a file of this host, executable if its owner may execute it."""
+    """Executable if its owner may execute it."""
     with path.open("rb") as file:
         status = os.fstat(file.fileno())
         add_member(tar, name, file, status.st_size, is_executable=bool(status.st_mode & 0o100))
 
 
 def tree_chunks(top: Path, name: str) -> Iterator[bytes]:
-    """Yield the files below `top` as a stream, in chunks; `name` is the directory's name in the stream.
+    """Stream of the files below `top`, in chunks; `name` is the directory's name in it.
 
-    Raises OSError, and TreeError if a file shrinks during the reading.
+    Raises OSError, and TreeError if a file shrinks.
     """
     for path in sorted(each for each in top.rglob("*") if each.is_file() and not each.is_symlink()):
         with path.open("rb") as file:
@@ -74,10 +74,10 @@ def tree_chunks(top: Path, name: str) -> Iterator[bytes]:
 
 
 def unpack_stream(stream: BinaryIO, target: Path, path_of: Callable[[TreeMember], str], name_bytes: int = 4096) -> None:
-    """Write the members of a stream below the new directory `target`, with modes 0755 or 0644.
+    """Write a stream below the new directory `target`.
 
-    `path_of` returns a member's relative path or raises an error. The caller's `path_of` is the only check of names and
-    sizes. Raises OSError, and TreeError for an unsupported stream or a name of more than `name_bytes`.
+    `path_of` returns a member's relative path or raises an error; it is the only check of names and sizes. Raises
+    OSError, and TreeError for an unsupported stream or a name of more than `name_bytes`.
     """
     target.mkdir(mode=0o755)
     target.chmod(0o755)
@@ -110,7 +110,7 @@ def _header(stream: BinaryIO) -> tarfile.TarInfo | None:
     block = _exactly(stream, _BLOCK)
     if block == bytes(_BLOCK):
         return None
-    return tarfile.TarInfo.frombuf(block, "utf-8", _ANY_BYTES)  # Raises HeaderError if the checksum is wrong.
+    return tarfile.TarInfo.frombuf(block, "utf-8", _ANY_BYTES)
 
 
 def _write(header: tarfile.TarInfo, path_of: Callable[[TreeMember], str], stream: BinaryIO, target: Path) -> None:

@@ -1,11 +1,10 @@
 """Worker processes: each runs one task at a time, and can be killed without affecting others.
 
-The workers of a crew share one process, with a thread each. This saves memory for many tasks that mostly wait; if the
-process is lost, so are all their tasks.
+The workers of a crew share one process, with a thread each, which saves memory; if it is lost, so are all their tasks.
 
-A worker is a new interpreter, or a fork of a single-threaded parent, which starts at once and shares imported modules.
-It has no open files of the parent. The kernel kills it when the thread that started it ends; Ctrl-C only reaches the
-parent. `wait` blocks in the kernel until a task or a process ends.
+A worker is a new interpreter, or a fork of a single-threaded parent, which starts at once. It has no open files of the
+parent. The kernel kills it when the thread that started it ends; Ctrl-C only reaches the parent. `wait` blocks in the
+kernel until a task or a process ends.
 """
 
 import ctypes
@@ -34,11 +33,10 @@ P = ParamSpec("P")
 AnyWorker = TypeVar("AnyWorker", bound="Worker[Any]")
 
 FEW = 64
-"""Up to this number, short tasks run in this process, because starting processes takes longer."""
+"""Up to this number, short tasks run in this process."""
 CHUNK = 16
-"""Number of short tasks sent to a process at once."""
 AHEAD = 4
-"""Number of chunks queued per process, including the running one."""
+"""Chunks per process, including the running one."""
 MAX_PROCESSES = 32
 
 EXIT_S = 60.0
@@ -59,9 +57,9 @@ class Worker(Generic[Result]):
     """A process for one task at a time. It starts with the first task, and restarts after it ended."""
 
     def __init__(self, initializer: Callable[..., object] | None = None, *args: Any, fork: bool = False) -> None:
-        """`initializer(*args)` is called in each new process before its first task. Both must be picklable.
+        """`initializer(*args)` is called in each new process. Both must be picklable.
 
-        `fork` requires a parent without other threads: a lock held by one would never be released in the fork.
+        `fork` requires a parent without other threads: their locks would never be released in the fork.
         """
         self._initializer = (initializer, args)
         self._fork = fork
@@ -76,7 +74,7 @@ class Worker(Generic[Result]):
         return None if self._process is None else self._process.pid
 
     def start(self, task: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Start a task; the previous one must have ended. Raises OSError if no process can be started.
+        """Start a task, after the previous one ended. Raises OSError without a process.
 
         The task, its arguments and its result must be picklable.
         """
@@ -86,31 +84,31 @@ class Worker(Generic[Result]):
         if self._process is None or self._pipe is None:
             self._process, self._pipe = self._new_process()
         self._answer = None
-        # Sent by a thread: a new process does not read yet, and the pipe's buffer may be too small.
+        # A new process does not read yet, and the pipe's buffer may be too small.
         self._sender = Thread(target=_send, args=(self._pipe, data), daemon=True)
         self._sender.start()
 
     def exception(self) -> Exception | None:
-        """Wait for the task, and return its exception, WorkerLostError if the process is gone, or None."""
+        """Wait for the task: its exception, WorkerLostError if the process is gone, or None."""
         return self._ended()[1]
 
     def result(self) -> Result:
-        """Wait for the task, and return its result. Raises the task's exception, or WorkerLostError."""
+        """Wait for the task's result. Raises its exception, or WorkerLostError."""
         result, error = self._ended()
         if error is not None:
             raise error
         return result  # type: ignore[return-value]  # the task's own, which may be None
 
     def kill(self) -> None:
-        """Kill the process, and wait until it is gone. An unfinished task is lost."""
+        """Wait until the process is gone. An unfinished task is lost."""
         kill([self])
 
     def reset(self) -> None:
-        """Use a new process for the next task, because a failed task left the old one in an unknown state."""
+        """Use a new process, because a failed task left the old one in an unknown state."""
         self.kill()
 
     def close(self) -> None:
-        """Let the process exit, and wait until it is gone. No task may be running."""
+        """Wait until the process is gone. No task may be running."""
         if self._pipe is not None and self._process is not None:
             self._pipe.close()
             self._process.join(EXIT_S)
@@ -155,7 +153,7 @@ class Crew(Generic[Result]):
     def __init__(
         self, size: int, initializer: Callable[..., object] | None = None, *args: Any, fork: bool = False
     ) -> None:
-        """`size` is the number of workers; for the rest see `Worker`."""
+        """`size` workers; for the rest see `Worker`."""
         self.workers: Sequence[Worker[Result]] = [_Member(self, number) for number in range(size)]
         self._initializer = (initializer, args)
         self._fork = fork
@@ -163,14 +161,14 @@ class Crew(Generic[Result]):
         self._pipes: Sequence[connection.Connection] = ()
 
     def join(self, number: int) -> tuple[BaseProcess, connection.Connection]:
-        """Return the process, and the pipe of a worker. Raises OSError if no process can be started."""
+        """Process, and pipe of a worker. Raises OSError without a process."""
         if self._process is None or not self._process.is_alive() or self._pipes[number].closed:
             kill(self.workers)
             self._process, self._pipes = _start_process(len(self.workers), self._initializer, fork=self._fork)
         return self._process, self._pipes[number]
 
     def leave(self, number: int) -> None:
-        """Remove a worker from the process. After the last one left, wait until the process is gone."""
+        """Remove a worker. After the last one, wait until the process is gone."""
         if self._process is None:
             return
         self._pipes[number].close()
@@ -181,7 +179,7 @@ class Crew(Generic[Result]):
 
 
 class _Member(Worker[Result]):
-    """A worker of a crew. Killing it kills the process of all."""
+    """Killing it kills the process of all."""
 
     def __init__(self, crew: Crew[Result], number: int) -> None:
         super().__init__()
@@ -189,10 +187,9 @@ class _Member(Worker[Result]):
         self._number = number
 
     def reset(self) -> None:
-        """Keep the process: other workers use it, and tasks leave no state in it."""
+        """Keep the process: others use it."""
 
     def close(self) -> None:
-        """Leave the process, which exits after its last worker left."""
         self._crew.leave(self._number)
 
     def _new_process(self) -> tuple[BaseProcess, connection.Connection]:
@@ -202,12 +199,12 @@ class _Member(Worker[Result]):
 def _start_process(
     pipes: int, initializer: tuple[Callable[..., object] | None, tuple[Any, ...]], *, fork: bool
 ) -> tuple[BaseProcess, Sequence[connection.Connection]]:
-    """A new process with a thread per pipe, and the parent's ends of the pipes."""
+    """A process with a thread per pipe, and the parent's ends."""
     ours, theirs = zip(*(multiprocessing.Pipe() for _ in range(pipes)), strict=True)
-    # A daemon: a parent that ends without `close` does not wait for it.
+    # A parent that ends without `close` does not wait for a daemon.
     process: BaseProcess
     if fork:
-        # This process's descriptors by device and inode, without the standard streams.
+        # Descriptors by device and inode, without the standard streams.
         listed = [int(path.name) for path in Path("/proc/self/fd").iterdir()]
         files = {fd: found for fd in listed if fd > 2 and (found := _identity(fd))}
         process = multiprocessing.get_context("fork").Process(
@@ -215,11 +212,9 @@ def _start_process(
         )
     else:
         process = _SPAWN.Process(target=_serve, args=(theirs, *initializer), daemon=True)
-        # First, because the tracker's start unblocks SIGINT.
-        from multiprocessing import resource_tracker
-
+        # The tracker's start unblocks SIGINT.
         resource_tracker.ensure_running()
-    # Block both signals until the child has set its handlers.
+    # Until the child has set its handlers.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
         process.start()
@@ -268,9 +263,9 @@ def kill(workers: Iterable["Worker[Any]"], polite_s: float = 0) -> None:
 
 
 def in_parallel(task: Callable[[Given], Result], given: Iterable[Given]) -> Iterator[Result]:
-    """Yield the results of a short task for each item, in order, in parallel if there are many.
+    """Results of a short task for each item, in order, in parallel if there are many.
 
-    `given` is consumed only a few chunks ahead of the results.
+    `given` is consumed only a few chunks ahead.
     """
     waiting = iter(given)
     first = list(islice(waiting, FEW + 1))
@@ -303,13 +298,13 @@ def _do_each(task: Callable[[Given], Result], chunk: list[Given]) -> list[Result
 def _identity(fd: int) -> tuple[int, int] | None:
     try:
         found = os.fstat(fd)
-    except OSError:  # Already closed.
+    except OSError:
         return None
     return found.st_dev, found.st_ino
 
 
 def _send(pipe: connection.Connection, data: bytes) -> None:
-    with suppress(OSError):  # The waiting code notices a lost process.
+    with suppress(OSError):
         pipe.send_bytes(data)
 
 
@@ -321,21 +316,21 @@ def _serve(
 ) -> None:
     _obey_parent()
     for pipe in pipes:
-        os.set_inheritable(pipe.fileno(), False)  # Programs started by a task must not inherit it.
+        os.set_inheritable(pipe.fileno(), False)  # not for programs started by a task
     first: list[Any] = []
     with importing():
         if initializer is not None:
             initializer(*args)
         if len(pipes) == 1:
             with suppress(EOFError):
-                first.append(pipes[0].recv())  # Unpickling imports the task's modules.
+                first.append(pipes[0].recv())  # imports the task's modules
     if len(pipes) == 1:
         _do_tasks(pipes[0], first)
         return
     import resource
 
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # The soft limit is meant for a single task.
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # the soft limit is for a single task
     threads = [Thread(target=_do_tasks, args=(pipe,)) for pipe in pipes]
     for thread in threads:
         thread.start()
@@ -364,8 +359,8 @@ def _serve_forked(
 ) -> None:
     """Serve in a fork, without the parent's files.
 
-    /dev/null replaces them, because inherited objects (mappings, sockets) close files by number when they are deleted.
-    The parent's garbage is not collected, because its finalizers could do other harm.
+    /dev/null replaces them, because inherited objects (mappings, sockets) close files by number. The parent's garbage
+    is not collected, because of its finalizers.
 
     Files are compared by identity: between listing and fork, the parent may reuse a number for the pipe that reports
     this process's end.
@@ -383,7 +378,7 @@ def _serve_forked(
 
 
 def _picklable(error: Exception) -> Exception:
-    """The error, or a RuntimeError with its text if it cannot be pickled."""
+    """RuntimeError with its text if it cannot be pickled."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 our own
     except Exception:  # noqa: BLE001 any class of error
@@ -392,7 +387,7 @@ def _picklable(error: Exception) -> Exception:
 
 
 def die_with_parent(parent: int) -> None:
-    """Die with the thread of `parent` that started this process; exit at once if `parent` has already ended."""
+    """Die with the thread of `parent` that started this process."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if parent != os.getppid():
         os._exit(1)
