@@ -1,4 +1,4 @@
-"""Builds the box images without a registry, from the packages of this host's distribution."""
+"""Builds the box images from the packages of this host's distribution."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 SETUID_BITS = 0o6000
 
 AT_ONCE = 3
-"""Maximum number of images built at once. Each spends time downloading, unpacking and sending to the Engine."""
+"""Images built at once. Each spends time waiting for downloads and disks."""
 
 
 def build_images(
@@ -47,7 +47,7 @@ def build_images(
 ) -> list[ImageState]:
     """Build the named images (default: all but optional ones) that are not current; with `force`, all.
 
-    Returns their states. Raises `InputError` for an unknown name, `HostError` if the Engine, mirror or compiler fails.
+    Raises `InputError` for an unknown name, `HostError` if the Engine, mirror or compiler fails.
     """
     return build_recipes(_recipes(names), progress, force=force)
 
@@ -102,10 +102,10 @@ def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, forc
 
 
 def import_rootfs(client: docker.DockerClient, recipe: ImageRecipe, codename: str, tar: Path, files: str) -> ImageState:
-    """Import a root file system as an image, replacing an earlier one. The caller holds the lock `images`.
+    """Import a root file system as an image, replacing an earlier one, under the lock `images`.
 
-    `tar` was made from packages of the distribution `codename`; `files` is its SHA-256 (hex).
-    Raises HostError if a file in it would give an agent more rights.
+    `codename` is the distribution, `files` the SHA-256 (hex) of `tar`. Raises HostError if a file in it would give an
+    agent more rights.
     """
     labels = {
         "judge.image": recipe.name,
@@ -115,8 +115,7 @@ def import_rootfs(client: docker.DockerClient, recipe: ImageRecipe, codename: st
         "judge.packages": str(check_rootfs(recipe, tar)),
     } | ({RUNTIME: recipe.document} if recipe.document else {})
     _import(client, recipe, tar, labels)
-    # Remove earlier builds; one used by a box stays until the next build.
-    # Images built from ours have the same labels, but more layers.
+    # A build used by a box stays until the next one. Images built from ours have the same labels, but more layers.
     for image in find_images(client, f"judge.image={recipe.name}", dangling=True):
         if len(image.attrs["RootFS"]["Layers"]) == 1:
             remove_unused(client, str(image.attrs["Id"]))
@@ -124,13 +123,13 @@ def import_rootfs(client: docker.DockerClient, recipe: ImageRecipe, codename: st
 
 
 def content_of(recipe: ImageRecipe, files: str) -> str:
-    """Return a digest of everything that programs find in the image. `files` is the digest of its files."""
+    """Digest of all that programs find in the image; `files` is that of its files."""
     beside = recipe.document or "".join(f"{key}={value}\n" for key, value in recipe.environment.items())
     return content_digest(files, beside) if beside else files
 
 
 def _available(package: str) -> str:
-    """The first of the names separated by bars that this host's distribution has; the last if it has no match."""
+    """First name (separated by bars) that the distribution has, else the last."""
     *others, last = package.split("|")
     for name in others:
         command = ["apt-cache", "--quiet", "show", name]
@@ -162,7 +161,7 @@ def _make_rootfs(recipe: ImageRecipe, packages: Sequence[str], scratch: Path) ->
 
 
 def check_rootfs(recipe: ImageRecipe, tar: Path) -> int:
-    """Return the number of packages. Raises HostError for a file that would give an agent more rights."""
+    """Number of packages. Raises HostError for a file that would give an agent more rights."""
     with tarfile.open(tar) as archive:
         for member in archive:
             capability = any("security.capability" in key for key in member.pax_headers)
@@ -184,7 +183,7 @@ def _import(client: docker.DockerClient, recipe: ImageRecipe, tar: Path, labels:
 
 
 def _quoted(value: str) -> str:
-    """Quote a value for the Engine, which interprets quotes, backslashes and variables."""
+    """The Engine interprets quotes, backslashes and variables."""
     return '"' + re.sub(r'(["\\$])', r"\\\1", value) + '"'
 
 

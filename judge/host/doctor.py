@@ -1,4 +1,4 @@
-"""Checks of what a host can enforce: each turns a `Host` into findings with a light, a text and a fix.
+"""Turns a `Host` into findings with a light, a text and a fix.
 
 Green: fine. Yellow: contests can be played, with weaker or less exact enforcement. Red: this host breaks a promise of
 the judge, or no game can be played.
@@ -43,21 +43,19 @@ Check = Callable[[Host], Iterator[HostFinding]]
 
 GIB = 1 << 30
 AGENTS = range(BoxPolicy().uid, BoxPolicy().uid + BoxPolicy().uids)
-"""User ids of agents under the default policy."""
 FIXED_ENGINE = (29, 5, 1)
 """First version that fixes CVE-2026-41567, -41568 and -42306."""
 FIXED_RUNC = (1, 3, 6)
 """First version that fixes CVE-2026-41579 (1.4.3 also does)."""
 STEAL_INDEX = 7
 BUSY_SHARE = 0.1
-"""Share of a core used by other processes above which a time loss is void; the policies' default."""
+"""Share of a core above which a time loss is void; the policies' default."""
 STEAL_SHARE = 0.01
 CHEAP_CLOCKS = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter")
-"""Clock sources that are read without a system call."""
 FIXED_STALLS = (6, 3)
-"""First kernel in which the creation of many containers does not stall page faults of others through shared locks."""
+"""First kernel in which creating many containers does not stall others' page faults through shared locks."""
 FEW_SLOTS = 4
-"""Number of slots above which `doctor` warns of such stalls on older kernels."""
+"""Above it `doctor` warns of such stalls."""
 MIN_FREE_BYTES = GIB
 LOW_FREE_BYTES = 10 * GIB
 MIN_MEMORY_BYTES = GIB
@@ -96,16 +94,15 @@ SETTINGS = (
 
 
 NAMES = (*(setting.name for setting in SETTINGS), *(limit.name for limit in LIMITS))
-"""Kernel settings read by the checks."""
 
 
 def run_checks(host: Host) -> list[HostFinding]:
-    """Return all findings, in the order of the report."""
+    """All findings, in order."""
     return [finding for check in CHECKS for finding in check(host)]
 
 
 def worst_light(findings: list[HostFinding]) -> Light:
-    """Return the worst light of some findings."""
+    """Worst light of some findings."""
     return max((finding.light for finding in findings), key=list(Light).index, default=Light.GREEN)
 
 
@@ -213,7 +210,7 @@ def _cgroups(host: Host) -> Iterator[HostFinding]:
 
 
 def cgroup_kind(mountinfo: str) -> str:
-    """Return the hierarchies of a /proc/self/mountinfo: `v1`, `v2`, `hybrid` (both; counters in v1), or empty."""
+    """Hierarchies of a /proc/self/mountinfo: `v1`, `v2`, `hybrid` (both; counters in v1), or empty."""
     try:
         mounted = set(parse_mounts(mountinfo))
     except ValueError:
@@ -225,7 +222,7 @@ def cgroup_kind(mountinfo: str) -> str:
 
 
 def _swap(host: Host) -> Iterator[HostFinding]:
-    """Swap would let an agent use memory beyond its limit."""
+    """An agent could use memory beyond its limit."""
     lines = host.files.get("/proc/swaps", "").splitlines()[1:]
     if not lines:
         yield HostFinding("swap", Light.GREEN, "off")
@@ -329,7 +326,7 @@ def _stalls(host: Host) -> Iterator[HostFinding]:
     whole = group_cores(host.cores, [parse_processors(group) for group in hyperthread_groups(host.files)])
     if len(whole) <= 1:
         return
-    # As in a contest: one core for the judge, one slot on each other core.
+    # As in a contest.
     placement = place_slots(whole, len(whole) - 1)
     slots = {core for slot in placement.slots for core in slot}
     count, version = len(placement.slots), tuple(map(int, re.findall(r"\d+", host.kernel)[:2]))
@@ -365,7 +362,7 @@ def _slots_on(placement: CorePlacement, cache: frozenset[int]) -> list[tuple[int
 
 
 def last_level_caches(files: Mapping[str, str]) -> set[frozenset[int]]:
-    """Return the processors of each last-level cache; empty if the kernel does not report them."""
+    """Processors of each last-level cache; empty if unknown."""
     levels: dict[str, list[tuple[int, str]]] = {}
     for path, text in files.items():
         match = re.fullmatch(r"(.*/cpu\d+/cache)/(index\d+)/level", path)
@@ -375,14 +372,14 @@ def last_level_caches(files: Mapping[str, str]) -> set[frozenset[int]]:
     return {parse_processors(text) for text in lists if text.strip()}
 
 
-def hyperthread_groups(files: Mapping[str, str]) -> list[str]:
-    """Return the groups of hyperthreads that share a core, in the kernel's notation: `0,4` or `0-1`."""
+def siblings(files: Mapping[str, str]) -> list[str]:
+    """Hyperthreads that share a core, in the kernel's notation: `0,4` or `0-1`."""
     lists = {text.strip() for path, text in files.items() if path.endswith("thread_siblings_list")}
     return sorted(group for group in lists if not group.isdigit() and group)
 
 
 def shares(before: str, after: str) -> dict[str, tuple[float, float]]:
-    """Return, per processor, the shares of time that it was busy and that the hypervisor took.
+    """Per processor, the shares of time that it was busy and stolen.
 
     The interval is that between two texts of /proc/stat; since boot if `before` is empty.
     """
@@ -432,7 +429,7 @@ def _clock(host: Host) -> Iterator[HostFinding]:
 
 
 def _interrupts(host: Host) -> Iterator[HostFinding]:
-    """Only affects evidence; no verdict depends on it."""
+    """No verdict depends on it."""
     if host.counts_interrupts is not None:
         counted = "the kernel measures them; records have their share of a late turn"
         lacking = "the kernel does not measure them (CONFIG_IRQ_TIME_ACCOUNTING), so records lack their share of a turn"
@@ -523,4 +520,3 @@ CHECKS: tuple[Check, ...] = (
     _shared_limits,
     _space,
 )
-"""All checks, in the order of the report."""

@@ -1,4 +1,4 @@
-"""Reads the state of a host once: files, numbers and the Engine's information, for `doctor`."""
+"""Reads a host's files, numbers and Engine once, for `doctor`."""
 
 import os
 import platform
@@ -39,38 +39,32 @@ GLOBS = (
 )
 SETTINGS = Path("/proc/sys")
 ENGINE_PROGRAMS = ("dockerd", "containerd")
-"""The Engine's own programs."""
 
 Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """The state of a host. Unreadable parts are missing; `lacks` has the reasons."""
+    """Unreadable parts are missing; `lacks` has the reasons."""
 
     name: str = ""
     system: str = ""
     kernel: str = ""
     cores: tuple[int, ...] = ()
-    """Processors that this process may use."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """Texts of the existing files, by path."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Existing kernel settings, by name: `kernel.core_pattern`."""
     users: Mapping[int, str] = field(default_factory=dict)
-    """User names of this host, by id."""
     samples: tuple[str, str] = ("", "")
-    """Two texts of /proc/stat, at most a second apart, while the judge was idle."""
+    """/proc/stat twice, at most a second apart, while the judge was idle."""
     free_bytes: Mapping[str, int] = field(default_factory=dict)
     """Free space on each disk, by its use: `this folder, temporary files`."""
     engine_at: str = ""
     """DOCKER_HOST, or empty."""
     engine: Mapping[str, Any] | None = None
-    """The Engine's `GET /info`."""
     engine_cores: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    """Processors that the Engine's programs may use, by program; empty for an Engine on another host."""
+    """Usable processors by program of the Engine; empty for another host's."""
     counts_interrupts: bool | None = None
-    """Whether the kernel measures interrupt time."""
     images: Sequence[ImageState] | None = None
     trial: probes.BoxTrial | None = None
     lacks: Mapping[str, str] = field(default_factory=dict)
@@ -78,7 +72,7 @@ class Host:
 
 
 def read_host(settings: Sequence[str], pause_s: float = 1.0) -> Host:
-    """Read this host's files and Engine, and test containers. Takes `pause_s` and a few seconds. Never raises."""
+    """Read this host and test containers, in `pause_s` and a few seconds. Never raises."""
     lacks: dict[str, str] = {}
     engine = _or_why(_engine_info, "engine", lacks)
     images = _or_why(listing, "images", lacks) if engine else None
@@ -131,7 +125,7 @@ def _engine_cores() -> dict[str, frozenset[int]]:
     for pid in procfs.process_ids():
         name = procfs.program_name(pid)
         if name in ENGINE_PROGRAMS:
-            with suppress(ValueError):  # The process has ended.
+            with suppress(ValueError):  # has ended
                 allowed = cores.parse_processors(procfs.status_field(pid, "Cpus_allowed_list"))
                 found[name] = found.get(name, frozenset()) | allowed
     return found

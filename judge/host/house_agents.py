@@ -22,14 +22,14 @@ _NEIGHBOUR = re.compile(r'#include "\.\./([a-z-]+)/')
 
 
 def house_agent_names() -> list[str]:
-    """Return the names of the built-in agents, sorted: the folders `images/house-*` with a manifest."""
+    """Sorted: the folders `images/house-*` with a manifest."""
     return sorted(p.parent.name for p in IMAGES.glob("house-*/agent.toml"))
 
 
 def build_house_agents(progress: Progress = ignore_progress) -> dict[str, Path]:
-    """Build `BUILD_DIRECTORY/<name>/` for each house agent: its files, with C sources replaced by the program.
+    """Build `BUILD_DIRECTORY/<name>/` for each house agent: its files, with C sources compiled.
 
-    Current agents are skipped, and Java agents if javac is missing. Returns folders by name; raises `HostError`.
+    Without javac, Java agents are skipped. Returns folders by name; raises `HostError`.
     """
     built: dict[str, Path] = {}
     with build_lock("house"):
@@ -43,7 +43,7 @@ def build_house_agents(progress: Progress = ignore_progress) -> dict[str, Path]:
 
 def _build_house_agent(source: Path, say: Progress) -> Path:
     target = BUILD_DIRECTORY / source.name
-    # The stamp is next to the folder, because everything inside it belongs to the agent.
+    # Everything inside the folder belongs to the agent.
     stamp = BUILD_DIRECTORY / f"{source.name}.stamp"
     digest = content_digest(*_folders_of(source), *GCC_FLAGS, *JAVAC_FLAGS)
     if target.is_dir() and stamp.is_file() and stamp.read_text() == digest:

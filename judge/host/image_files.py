@@ -1,8 +1,7 @@
-"""Transfers an image to another host as a file. Its content is checked before the import.
+"""Transfers an image as a file, and checks its content before the import.
 
-For the judge's images and organisers' runtimes, the file is the root file system. The other host builds the image from
-it with the code of `judge images build`. The file's digest is that of the only layer. For other local images, it is the
-archive of `docker save`; its digest is the image id.
+For our images and organisers' runtimes, it is the root file system, from which the other host builds the image. The
+digest is that of the only layer. For others, it is the archive of `docker save`; its digest is the image id.
 """
 
 from __future__ import annotations
@@ -27,13 +26,12 @@ if TYPE_CHECKING:
     import docker
 
 ID = "sha256:"
-"""Prefix of an image id, which identifies the content of images without labels."""
+"""Image ids identify images without labels."""
 
 MAX_MANIFEST_BYTES = 1 << 20
-"""In bytes."""
 
 TIMEOUT_S = 1800.0
-"""Long, because an Engine is silent while it writes a large image to disk."""
+"""An Engine is silent while it writes a large image."""
 
 _CHUNK = 1 << 20
 
@@ -74,9 +72,9 @@ _MANIFESTS = TypeAdapter(tuple[_Manifest, ...])
 
 
 def export_image(name: str, path: Path) -> ImageFacts:
-    """Write an image's file to `path`, in constant memory.
+    """Write an image's file, in constant memory.
 
-    Raises HostError if the Engine lacks the image or stores it in another way, or if the disk is full.
+    Raises HostError if the Engine lacks the image or stores it differently, or the disk is full.
     """
     content = image_contents([name])[name]
     with engine_client("export an image", TIMEOUT_S) as client:
@@ -104,8 +102,6 @@ def export_image(name: str, path: Path) -> ImageFacts:
 
 
 class _Chunks(io.RawIOBase):
-    """A file object over an iterator of chunks."""
-
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
         self._rest = b""
@@ -134,14 +130,14 @@ def _copy(source: IO[bytes], target: IO[bytes]) -> str:
 
 
 def _copy_layer(archive: IO[bytes], target: IO[bytes]) -> str:
-    """Copy the only layer of a `docker save` archive, and return its SHA-256 (hex). Raises HostError."""
+    """Copy the only layer of a `docker save` archive: its SHA-256 (hex). Raises HostError."""
     found = ""
     with tarfile.open(fileobj=archive, mode="r|") as tar:
         for member in tar:
             content = tar.extractfile(member) if member.isfile() else None
             if not isinstance(content, io.BufferedReader):
                 continue
-            # Since Engine 25, layers are among blobs. The other blobs are JSON.
+            # Since Engine 25, layers are among blobs; others are JSON.
             is_blob = member.name.startswith("blobs/sha256/")
             if not member.name.endswith("/layer.tar") and not (is_blob and content.peek(1)[:1] != b"{"):
                 continue
@@ -157,7 +153,7 @@ def _copy_layer(archive: IO[bytes], target: IO[bytes]) -> str:
 
 
 def refuse_unlike(facts: ImageFacts) -> None:
-    """Raise HostError if the image is for another architecture than this host's Engine."""
+    """Raise HostError for another architecture than this Engine's."""
     with engine_client("read the architecture") as client:
         own = str(client.version()["Arch"])
     if facts.architecture != own:
@@ -165,10 +161,9 @@ def refuse_unlike(facts: ImageFacts) -> None:
 
 
 def import_image(facts: ImageFacts, path: Path) -> None:
-    """Create an image from its file, unless this host has a current one.
+    """Create an image from its file unless this host's is current.
 
-    Raises InputError if the file does not match `facts`, and HostError if the Engine fails or another image
-    got this name during the import.
+    Raises InputError if the file does not match `facts`, HostError if the Engine fails or another image got this name.
     """
     with build_lock("images"):
         there = image_contents([facts.name])[facts.name]
@@ -209,7 +204,7 @@ def _recipe(facts: ImageFacts) -> ImageRecipe:
 
 
 def _load(client: docker.DockerClient, facts: ImageFacts, path: Path) -> None:
-    """Load an archive with one untagged image, and tag it: an archive with tags could replace other images."""
+    """Load one untagged image, and tag it: an archive with tags could replace other images."""
     if facts.name.startswith("judge/"):
         raise InputError(f"an image of the judge's own is called {facts.name}: let the agent name its runtime")
     _check_archive(facts, path)

@@ -1,4 +1,4 @@
-"""Host-wide kernel limits, and how agents are kept from exhausting them."""
+"""Host-wide kernel limits, and their protection from agents."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,10 +7,10 @@ from judge.sandbox.box import Limits
 from judge.sandbox.docker.hardening import INIT_FILES
 
 MAX_WATCHES = 16384
-"""Highest `fs.epoll.max_user_watches` of which PID 1 of a box takes all but 256 (`ROW` in images/init/init.c)."""
+"""Highest `fs.epoll.max_user_watches` of which PID 1 takes all but 256 (`ROW` in images/init/init.c)."""
 RECOMMENDED_WATCHES = 8192
-"""Recommended limit. PID 1 takes the watches in 5 ms when a box starts. A lower limit can be too small
-for the Engine, a proxy and `judge serve` with up to 5,000 viewers.
+"""PID 1 takes the watches in 5 ms when a box starts. A lower limit can be too small for the Engine, a proxy and `judge
+serve` with up to 5,000 viewers.
 """
 
 Kind = Literal["denied", "user", "process", "charged"]
@@ -80,5 +80,5 @@ LIMITS = (
 
 
 def suffices(limit: KernelLimit, value: str, boxes: int) -> bool:
-    """Whether `boxes` boxes leave half of a limit that boxes share; True for other limits."""
+    """Whether `boxes` boxes leave half of a shared limit."""
     return not limit.per_box or not value.isdigit() or int(value) // 2 >= limit.per_box * boxes

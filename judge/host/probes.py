@@ -1,4 +1,4 @@
-"""Test containers that check the features used by boxes, because an Engine may not do what it reports."""
+"""Test containers for features of boxes, because an Engine may not do what it reports."""
 
 import time
 from contextlib import closing
@@ -28,7 +28,7 @@ found=0
 (echo 0 >/proc/self/oom_score_adj) && found=$((found + 4))
 exit $found
 """
-"""Actions that an agent must not be able to do. The exit code shows which succeeded."""
+"""Forbidden actions. The exit code shows which succeeded."""
 NO_END, TERMINAL, LESS_LIKELY = 1, 2, 4
 
 SURFACE = """
@@ -37,7 +37,7 @@ kernel() {
 }
 echo $(kernel -readable) $(kernel -writable) $(find /dev '(' -type c -o -type b ')' | wc -l)
 """
-"""Counts kernel files that an agent can reach, except those of the agent's processes in /proc."""
+"""Counts reachable kernel files, except those of the agent's processes in /proc."""
 SURFACE_BYTES = 4096
 
 
@@ -46,7 +46,6 @@ class KernelSurface:
     """The kernel interface visible to an agent, counted inside a box."""
 
     calls: int
-    """Number of system calls that the profile allows, for all or some arguments."""
     readable_files: int
     """Number of readable files in /proc and /sys, except those of the agent's processes."""
     writable_files: int
@@ -60,12 +59,10 @@ class BoxTrial:
     box: str
     """`docker-pipes` if judge and Engine share a kernel, otherwise `docker-attach`."""
     freezer: str
-    """The freezer selected by `box.freeze = "auto"`."""
+    """Selected by `box.freeze = "auto"`."""
     freeze_us: int
-    """Shortest measured time until the kernel reports all processes frozen."""
     readings: Readings
     folder_ends: bool
-    """Whether the size of a tmpfs volume is enforced exactly."""
     opens_terminals: bool = False
     """Whether an agent can open a terminal, although they are masked."""
     lowers_oom_score: bool = False
@@ -74,7 +71,7 @@ class BoxTrial:
 
 
 def try_boxes() -> BoxTrial:
-    """Create, test and remove a box and a volume. Raises HostError on failure."""
+    """Test a box and a volume. Raises HostError."""
     policy = BoxPolicy(start_timeout_s=PATIENCE_S)
     with owned_directory() as program:
         program.chmod(0o755)
@@ -110,7 +107,6 @@ def _freeze(box: DockerBox) -> int:
 
 
 def _found_inside(tenant: Tenant, policy: BoxPolicy) -> int:
-    """Fill a volume like an agent's folder, and run `SCRIPT`."""
     user = claim_user(policy)
     config = container_config(
         image=runtime_image("native"),

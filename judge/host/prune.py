@@ -1,4 +1,4 @@
-"""Removes copies of local images that `images` made for boxes and that are no longer referenced."""
+"""Removes unreferenced copies of local images that `images` made for boxes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from judge.sandbox.docker.images import DERIVED, find_image, find_images
 from judge.sandbox.static_builds import build_lock
 
 SHORT = 12
-"""Minimum number of digits of an image id that is accepted as a reference."""
+"""Digits of an image id that is accepted as a reference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,7 @@ class Derived:
 
     id: str
     source: str
-    """Id of the source image."""
     names: frozenset[str]
-    """Tags and digests of the copy and its source."""
     own_bytes: int
     """Size without the source's layers."""
 
@@ -48,14 +46,14 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """Result for one copy. `kept` is the reason for keeping it, or empty if it is removed."""
+    """`kept` is the reason for keeping a copy, or empty."""
 
     image: Derived
     kept: str = ""
 
 
 def remove_unnamed(named: dict[str, str], *, is_trial: bool = False) -> list[Pruned]:
-    """Remove all unreferenced copies. `named` maps possible image names to the place that refers to them.
+    """Remove all unreferenced copies. `named` maps possible image names to the referring place.
 
     With `is_trial`, nothing is removed. Source images and images made elsewhere are kept. Raises HostError.
     """
@@ -82,7 +80,7 @@ def _pruned(client: docker.DockerClient, image: Derived, named: dict[str, str], 
 
 
 def _remove(client: docker.DockerClient, image: Derived) -> None:
-    """Remove a copy and its build steps, but keep its source, which the Engine would also remove if untagged."""
+    """Keep the source, which the Engine would also remove if untagged."""
     steps = [image.id]
     while (parent := _parent(client, steps[-1])) not in ("", image.source):
         steps.append(parent)
@@ -99,8 +97,8 @@ def _all(client: docker.DockerClient) -> Iterator[Derived]:
     found = find_images(client, "judge.derived")
     for image in sorted(found, key=lambda each: str(each.labels["judge.derived"])):
         source = find_image(client, str(image.labels["judge.derived"]))
-        # Images built from a copy inherit its label. A copy has the judge's tag, or none if a newer copy took it;
-        # it then has one layer more than its source.
+        # Images built from a copy inherit its label. A copy has the judge's tag, or none if a newer one took it; it
+        # then has one layer more than its source.
         if image.tags:
             is_ours = any(tag.startswith(f"{DERIVED}:") for tag in image.tags)
         else:

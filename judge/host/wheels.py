@@ -1,4 +1,4 @@
-"""Installs wheels into an image's Python with pip, verified by hash. They are only unpacked; no code in them is run."""
+"""Installs wheels into an image's Python with pip, verified by hash. No code in them is run."""
 
 import os
 import re
@@ -12,17 +12,16 @@ from judge.base.errors import HostError, InputError
 from judge.sandbox.runtimes import ImageRecipe
 
 _PACKAGES = "usr/lib/python3/dist-packages"
-"""Module directory of the distribution's Python."""
 _EPOCH_S = 1700000000
 """Maximum modification time of an image's files (images/rootfs.sh)."""
 _UNUSED = ("direct_url.json", "RECORD", "INSTALLER", "REQUESTED")
-"""Metadata written by pip; it can contain paths of this host."""
+"""Can contain paths of this host."""
 
 
 def install_wheels(recipe: ImageRecipe, tar: Path, scratch: Path) -> None:
-    """Add the recipe's wheels to the root file system in `tar`, compiled if this host has the same Python version.
+    """Add the recipe's wheels to the root file system `tar`, compiled if this host has the same Python.
 
-    Raises InputError for a wrong hash or incompatible wheel, and HostError if pip cannot download one.
+    Raises InputError for a wrong hash or incompatible wheel, HostError if pip cannot download one.
     """
     version = _python_of(recipe, tar)
     target = scratch / "wheels"
@@ -37,7 +36,6 @@ def install_wheels(recipe: ImageRecipe, tar: Path, scratch: Path) -> None:
 
 
 def _python_of(recipe: ImageRecipe, tar: Path) -> str:
-    """The version of the image's Python 3, such as 3.11."""
     with tarfile.open(tar) as archive:
         names = archive.getnames()
     found = next((match[1] for name in names if (match := re.fullmatch(r"\./usr/bin/python(3\.\d+)", name))), "")
@@ -52,7 +50,7 @@ def _unpack(recipe: ImageRecipe, version: str, target: Path, scratch: Path) -> N
     command = [sys.executable, "-m", "pip", "install", "--target", str(target), "--requirement", str(lines)]
     command += ["--require-hashes", "--only-binary", ":all:", "--no-deps", "--no-compile", "--no-cache-dir"]
     command += ["--implementation", "cp", "--python-version", version]
-    # Wheel tags that the distribution's C library supports; pip accepts no others.
+    # Tags that the distribution's C library supports.
     machine = os.uname().machine
     glibc = re.fullmatch(r"glibc 2\.(\d+)", os.confstr("CS_GNU_LIBC_VERSION") or "")
     tags = [f"manylinux_2_{minor}_{machine}" for minor in range(int(glibc[1]) if glibc else 0, 16, -1)]
@@ -79,7 +77,6 @@ def _unpack(recipe: ImageRecipe, version: str, target: Path, scratch: Path) -> N
 
 
 def _compile(version: str, target: Path) -> None:
-    """Compile with hash-based .pyc files, like the image's library, for a faster start."""
     python = shutil.which(f"python{version}", path="/usr/bin:/usr/local/bin")
     if python is None:
         return
