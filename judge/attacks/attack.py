@@ -25,10 +25,8 @@ Weakening = Callable[[dict[str, Any], Mapping[str, str]], None]
 """Removes a defence from the Engine's create arguments; gets the scene's names."""
 
 NOT_PERMITTED = frozenset({"EPERM", "EACCES", "ENOSYS"})
-"""Errors of calls that are denied by a filter or for lack of rights."""
 
 BY_ITSELF = "nothing to switch off: "
-"""Prefix of the reason for a missing control, if the defence cannot be switched off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +35,9 @@ class Opponent:
 
     mode: str
     ms: int = 0
-    """Argument of the mode: milliseconds per answer."""
     program: str = "honest"
     is_accomplice: bool = False
-    """Part of the attack: in a control its box lacks the same defence."""
+    """Part of the attack: a control weakens its box as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +74,15 @@ class Observed:
         return self.record.seats[1 - self.seat]
 
     def bytes_of(self, kind: EntryKind, seat: int = 0) -> bytes:
-        """Return a seat's bytes of a kind in the last transcript."""
+        """A seat's bytes of a kind in the last game."""
         return b"".join(e.data for e in self.entries if (e.kind, e.seat) == (kind, seat))
 
     def done(self, what: str) -> int:
-        """Return how often the attacker reported an action, such as arming a timer."""
+        """Reported number of an action, such as arming a timer."""
         return sum(_numbers(self.attacker.notes, f"did {what}"))
 
     def measured(self, what: str) -> list[int]:
-        """Return the opponent's own measurements, one per answer."""
+        """Reported by the opponent, one per answer."""
         return _numbers(self.opponent.notes, f"measured {what}")
 
 
@@ -94,9 +91,7 @@ def _numbers(notes: Sequence[str], words: str) -> list[int]:
 
 
 Scene = Callable[[Path], AbstractContextManager[Mapping[str, str]]]
-"""Prepares the host in its own directory and yields names for the attack's words. Raises `HarmError` at the end if
-something was harmed.
-"""
+"""Prepares the host and yields names for the attack's words. Raises `HarmError` at the end."""
 
 Proof = Callable[[Observed], str]
 """Returns the problem, or ""."""
@@ -115,15 +110,14 @@ class Expected:
     against_opponent: bool = False
     """Whether the innocent opponent gets the verdict: only without a defence."""
     also: tuple[Verdict, ...] = ()
-    """Accepted alternatives: not every transport can distinguish them."""
+    """Alternatives that some transports cannot distinguish."""
     because: str = ""
     denied: tuple[str, ...] = ()
     """All that the agent must report as denied, with one of the errors `by`."""
     by: frozenset[str] = NOT_PERMITTED
     got: tuple[str, ...] = ()
-    """All that it must report as allowed, and nothing else."""
     did: Mapping[str, int] = field(default_factory=dict)
-    """Minimum number of reported actions, as proof that the attack acted."""
+    """Minimum numbers of reported actions."""
     sent: bytes = b""
     harm: str = ""
     """Required part of the scene's harm: only without a defence."""
@@ -148,15 +142,13 @@ class Control:
     weaken: Weakening | None = None
     scene: Scene | None = None
     shares_files: bool = False
-    """Whether the box uses its agent's staged files, shared with all its boxes."""
+    """Whether all boxes share the agent's staged files."""
     renewal: type[Renewal] | None = None
-    """Renewal of reused boxes; None: the normal one."""
     wire: type[LiveWire] = LiveWire
     referee: Callable[..., Referee] = build_referee
     in_shell: str = ""
-    """Shell command around the agent's, which replaces `{}`."""
     since_linux: tuple[int, int] = (0, 0)
-    """First kernel on which the attack succeeds without the defence."""
+    """First kernel on which the control succeeds."""
 
 
 class HarmError(Exception):
@@ -171,17 +163,15 @@ def empty_scene(_directory: Path) -> Iterator[Mapping[str, str]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attack:
-    """A row. The header of `program` in images/attacks describes it."""
+    """The header of `program` in images/attacks describes it."""
 
     id: str
-    """Row of the plan, with a word if there are several: `A2.select`."""
+    """Row of the plan, with a suffix for variants: `A2.select`."""
     title: str
-    """The agent's action: a sentence without its subject."""
     program: str
     words: tuple[str, ...]
     """Name in the program, and arguments; `{names}` come from the scene."""
     danger: str
-    """Consequence of a success for a contest."""
     expected: Expected = Expected()
     control: Control | str
     """Success without a defence, or the reason for a missing control."""
@@ -190,19 +180,17 @@ class Attack:
     opponent: Opponent | None = None
     """None: house-instant."""
     is_tight: bool = False
-    """Whether the opponent has little spare time: a loss on a busy host proves nothing."""
+    """A loss on a busy host proves nothing."""
     seats: tuple[int, ...] = (0,)
-    """One game each."""
     shares_core: bool = False
     opening: bool = False
-    """Begin with 1,000 stones on a 40x40 board."""
+    """1,000 stones on a 40x40 board."""
     is_kept: bool = False
     """Use the persistent folder; an honest game follows."""
     plays: int = 1
     engine_allows: tuple[str, ...] = ()
     """Allowed by the Engine's default seccomp profile: harmless in a box."""
     earns_void: bool = False
-    """Whether it tries to earn a void. Only then the policy's starvation share and its number of replays apply;
-    otherwise a busy host could be mistaken for a defence.
+    """Only then the policy's starvation share and replays apply; otherwise a busy host could be mistaken for a defence.
     """
     is_quick: bool = True

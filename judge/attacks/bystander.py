@@ -1,7 +1,7 @@
 """A host process that an attack must not harm: `python -m judge.attacks.bystander KIND DIRECTORY`.
 
-KIND is `nap` (repeatedly sleeps for 0.2 ms) or `lock` (locks its file in DIRECTORY). It ends with its stdin and writes
-its longest waits to stdout in milliseconds, longest first. Time waiting for a core is subtracted.
+KIND is `nap` (repeatedly sleeps for 0.2 ms) or `lock` (locks its file in DIRECTORY). It ends with its stdin and prints
+its longest waits in milliseconds, without waits for a core.
 """
 
 import fcntl
@@ -40,7 +40,7 @@ def _lock(directory: Path) -> Callable[[], int]:
 
 
 def measure(kind: str, directory: Path) -> list[float]:
-    """Measure until stdin ends; return the longest waits in milliseconds."""
+    """Longest waits in milliseconds until stdin ends."""
     step = {"nap": _nap, "lock": _lock}[kind](directory)
     waits: list[int] = [0]
     while not select.select([0], (), (), 0)[0]:

@@ -1,4 +1,4 @@
-"""Attacks on the opponent's time at the end of processes and games (O9, O11): images/attacks/exits.c."""
+"""Attacks by the end of processes and games (O9, O11): images/attacks/exits.c."""
 
 from judge.attacks.attack import Attack, Control, Expected, Observed, Opponent
 from judge.attacks.weak_judge import UnchargedWire, former_referee
@@ -12,7 +12,7 @@ UNCHARGED_MS = 60.0
 ROBBED = "the agent's processes would end in its opponent's time, without being charged"
 
 SAVE_MS, CLOSE_MS = 800, 1200
-"""Work of the opponent after the game, and its time limit: less than twice as long."""
+"""Work of the opponent after the game, and less than twice that."""
 
 
 def _is_uncharged(seen: Observed) -> str:

@@ -1,7 +1,6 @@
 """Attacks on files (D), and on the judge's file handling (I1 to I3): images/attacks/disk.c.
 
-The folder is the working directory of the box. Rows that end in `kept` use the persistent folder, which the judge
-packs and restores.
+Rows that end in `kept` use the persistent folder, which the judge packs and restores; others the working directory.
 """
 
 from dataclasses import replace
@@ -106,7 +105,7 @@ ON_FILES = (
         expected=Expected(denied=("{canary}", "{opponent}", "/var/run/docker.sock", *WRITES), by=ABSENT),
         control=Control(
             off="the box has a folder of the host", words=("others", "{canary}"), weaken=with_the_scene,
-            policy={"box": {"reuse": "never"}},  # the folder is in the scratch space, which a reused box renews
+            policy={"box": {"reuse": "never"}},  # a reused box renews its scratch space
             expected=Expected(got=("{canary}",), denied=WRITES, by=ABSENT),
         ),
     ),

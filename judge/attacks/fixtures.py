@@ -44,7 +44,7 @@ def canary(directory: Path) -> Iterator[Mapping[str, str]]:
 
 @contextmanager
 def listeners(directory: Path) -> Iterator[Mapping[str, str]]:
-    """Host sockets: loopback `{port}`, abstract `{abstract}`, and `{named}` in a folder."""
+    """Host sockets: loopback `{port}`, abstract `{abstract}`, and `{named}`."""
     directory.chmod(0o777)
     names = {"abstract": f"judge-attack-{directory.name}", "named": str(directory / "socket")}
     with ExitStack() as stack:
@@ -75,7 +75,7 @@ def _listening(address: str) -> socket.socket:
 
 @contextmanager
 def bystanders(_directory: Path) -> Iterator[Mapping[str, str]]:
-    """A process and a box of another game, similar to the agent's, which must survive."""
+    """A similar process, and a box of another game, which must survive."""
     programs = build_attacks()
     tenant = Tenant("attack", programs, ("honest", "instant"), "native", 0, "bystander")
     with ExitStack() as stack:
@@ -96,7 +96,7 @@ def bystanders(_directory: Path) -> Iterator[Mapping[str, str]]:
 
 @contextmanager
 def hoarder(_directory: Path) -> Iterator[Mapping[str, str]]:
-    """An agent of another game in the same seat that uses up its user's limits: user `{hoarder}`."""
+    """Agent `{hoarder}` of another game in the same seat, which uses up its user's limits."""
     policy = BoxPolicy()
     with closing(claim_user(policy)) as user:
         tenant = Tenant("attack", build_attacks(), HOARD, "native", 0, "hoarder", uid=user.uid)
@@ -163,7 +163,6 @@ STALL_MS = 10.0
 """Maximum extra wait of a bystander, except once. Undisturbed, it is below 1 ms."""
 USUAL_S = 1.0
 USUAL_FACTOR = 5
-"""Bound as a multiple of baseline waits, for slow hosts such as emulated ones."""
 
 
 @contextmanager
@@ -203,7 +202,7 @@ MANY_LOCKS = 100_000
 
 
 def _count_slab(name: str) -> int:
-    """0 if this user may not read it; all kinds if the kernel merged them."""
+    """0 without permission; all kinds if the kernel merged them."""
     with suppress(OSError):
         lines = SLABS.read_text(encoding="ascii").splitlines()[2:]
         counts = {kind: int(count) for kind, count, *_ in map(str.split, lines)}

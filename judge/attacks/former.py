@@ -1,6 +1,6 @@
-"""Attacks with leftovers of the previous game (R) in a reused box: images/attacks/former.c.
+"""Attacks with leftovers of the agent's previous game (R) in a reused box: images/attacks/former.c.
 
-Two games of the same agent. A control reuses the box without one part of its renewal.
+A control reuses the box without one part of its renewal.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ KEPT: Mapping[str, Mapping[str, Any]] = {
     "box": {"reuse": "agent", "seccomp": "native", "transport": "auto"},
     "clock": {"close_ms": 10000},
 }
-"""With a long close limit: the box of a killed agent would not be reused."""
+"""With a long close limit: a killed agent's box would not be reused."""
 NONE = frozenset({"NONE"})
 ABSENT = NONE | {"ENOENT", "EROFS"}
 

@@ -1,4 +1,4 @@
-"""A judge to be killed: `python -m judge.attacks.killed_judge` makes a box, reports it, and waits."""
+"""`python -m judge.attacks.killed_judge` makes a box, reports it, and waits."""
 
 import signal
 import sys

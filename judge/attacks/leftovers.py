@@ -32,9 +32,9 @@ def look_before() -> Before:
 
 
 def leftovers(before: Before, kept: Collection[Container] = ()) -> list[str]:
-    """Return leftovers of this process's games since `before`, and forbidden Engine operations, one line each.
+    """Leftovers of this process's games since `before`, and forbidden Engine operations, one line each.
 
-    `kept` containers may stay for later games. Raises HostError if the Engine does not answer.
+    `kept` containers may stay. Raises HostError if the Engine does not answer.
     """
     me = Owner.me().encode()
     stays = {container.id for container in kept}

@@ -11,18 +11,17 @@ from judge.sandbox.static_builds import GCC_FLAGS, Progress, build_lock, compile
 SOURCES = IMAGES / "attacks"
 COMMON = "brain.c"
 PAGES, PAGES_BYTES = "pages.dat", 1 << 20
-"""A file next to the programs; attacks drop and read its pages."""
+"""Attacks drop and read its pages."""
 NAMES = "names"
-"""An empty directory in which attacks look for files."""
 
 
 def program_names() -> list[str]:
-    """Return the programs, sorted: all C files except the shared one."""
+    """Sorted: all C files except the shared one."""
     return sorted(path.stem for path in SOURCES.glob("*.c") if path.name != COMMON)
 
 
 def build_attacks(progress: Progress | None = None) -> Path:
-    """Compile outdated programs and return their folder. Raises HostError if gcc fails."""
+    """Compile outdated programs. Raises HostError if gcc fails."""
     target = BUILD_DIRECTORY / "attacks"
     stamp = BUILD_DIRECTORY / "attacks.stamp"
     digest = content_digest(SOURCES, *GCC_FLAGS)
@@ -41,7 +40,7 @@ def _build(target: Path) -> None:
         fresh.mkdir()
         for name in program_names():
             compile_static([SOURCES / f"{name}.c", SOURCES / COMMON], fresh / name)
-        # The kernel does not drop pages that are not on the disk.
+        # Pages that are not on the disk are not dropped.
         write_durably(fresh / PAGES, bytes(range(256)) * (PAGES_BYTES // 256))
         (fresh / NAMES).mkdir()
         shutil.rmtree(target, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Attacks on the judge's own time (I7, I8, O10, A14, V12), through its reads and writes: images/attacks/requests.c."""
+"""Attacks on the judge's own time (I7, I8, O10, A14, V12): images/attacks/requests.c."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ BUSY_MS = 800.0
 DEAF = {"clock": {"turn_ms": 2500}}
 
 SPARE_BYTES = 4096
-"""Output that may be read in the opponent's time: the answer, and a read in progress."""
+"""Allowed in the opponent's time: the answer, and a read in progress."""
 CHUNK_BYTES = 16384
 
 
@@ -34,7 +34,7 @@ def _judge_spins(seen: Observed) -> str:
 
 
 def bytes_in_opponents_time(seen: Observed) -> int:
-    """Return the attacker's output read in the opponent's turn, for the worst turn."""
+    """Attacker's output in the worst turn of the opponent."""
     most = count = 0
     is_asked = False
     for entry in seen.entries:

@@ -1,8 +1,8 @@
-"""Attacks by processes (A7, A8, C), on the memory limit (B), on the opponent's time (O) and by stalls of an agent
-(V11).
+"""Attacks by processes (A7, A8, C: processes.c), memory (B: memory.c), system calls (O: calls.c) and stalls (V11:
+stalls.c).
 
-The programs are processes.c, memory.c, calls.c and stalls.c of images/attacks. In O the attacker answers in time, with
-uninterruptible system calls; its opponent must not lose, be blamed or be charged for them.
+In O the attacker answers in time, with uninterruptible system calls; its opponent must not lose, be blamed or be
+charged.
 """
 
 from dataclasses import replace
@@ -178,11 +178,10 @@ ON_MEMORY = (
 )  # fmt: skip
 
 LONGEST = ("page-table", "511")
-"""Nearly a second on the development host."""
 
 ROBBED = "an honest agent would lose by the time that its opponent took"
 LONG_MS = 50
-"""Shorter than such a call, even on a host ten times as fast."""
+"""Shorter than such a call, even on a fast host."""
 STRICT = {"clock": {"still_ms": LONG_MS}}
 
 RAN_ON = Expected(verdict=Verdict.TURN_TIME, because="did not stand still when its turn was over")

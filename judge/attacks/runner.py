@@ -41,7 +41,7 @@ CLOCK = ClockPolicy(
 
 MILLISECONDS = re.compile("([0-9]+)ms")
 SCALED = ("turn_ms", "tolerance_ms", "start_ms", "courtesy_ms", "close_ms")
-"""Clocks that are longer on a slow host; the time to stop is measured, not scaled."""
+"""Longer on a slow host; the time to stop is measured."""
 
 LARGE_BOARD = {"width": 40, "height": 40, "rule": "freestyle"}
 STONES = 1000
@@ -54,13 +54,12 @@ PATIENCE_S = 15.0
 
 
 TAKEN_SHARE = 0.05
-"""CPU share of other tasks in the opponent's turns above which its loss or figures may be due to them."""
+"""CPU share of other tasks in the opponent's turns that may explain its loss or figures."""
 FIGURES = ("took_us", "lost_us", "irq_us")
-"""See images/attacks/honest.c."""
 
 
 class BusyHostError(HostError):
-    """Other processes use the slot's cores, so attacks on time or for a void cannot be judged."""
+    """Attacks on time or for a void cannot be judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,6 @@ class Trial:
     opponent_ms: float
     figures: Mapping[str, Sequence[int]]
     taken_share: float
-    """CPU share of other tasks in the opponent's turns, if known."""
 
     @property
     def held(self) -> bool:
@@ -128,7 +126,7 @@ class Suite:
         self._peaceful: dict[tuple[Opponent | None, bool, int], Observed] = {}
 
     def close(self) -> None:
-        """Remove kept boxes; never raises."""
+        """Never raises."""
         KEPT.close()
 
     def attack(self, attack: Attack) -> Trial:
@@ -140,7 +138,7 @@ class Suite:
         return self._try_in_calm(attack, None, attack.expected)
 
     def control(self, attack: Attack) -> Trial:
-        """Try an attack's control. Raises as `attack`."""
+        """Raises as `attack`."""
         if not isinstance(attack.control, Control):
             raise TypeError(f"{attack.id} has no control: {attack.control}")
         return self._try_in_calm(attack, attack.control, attack.control.expected)
@@ -273,7 +271,7 @@ class Suite:
             os.sched_setaffinity(0, own_cores)
 
     def _keeping_opponents(self, build: BoxBuilder) -> BoxBuilder:
-        """Keep the opponent's box: making one takes most of a trial."""
+        """Making one takes most of a trial."""
 
         def build_or_reuse(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
             if tenant.digest == self._opponents_digest and policy.reuse == "never":
@@ -366,7 +364,7 @@ class Suite:
     ) -> Iterator[str]:
         denied = dict(note.removeprefix("denied ").rsplit(" ", 1) for note in notes if note.startswith("denied "))
         got = {note.removeprefix("got ") for note in notes if note.startswith("got ")}
-        # How far a control succeeds depends on the kernel.
+        # The kernel affects how far a control succeeds.
         is_weaker = self._has_engine_profile or expected is not attack.expected
         allowed = set(attack.engine_allows if is_weaker else ())
         for name in (name.format_map(names) for name in expected.denied):
@@ -402,7 +400,7 @@ class Suite:
 
 
 def suite_policy(policy: Policy) -> Policy:
-    """Return the suite's policy: the organiser's boxes and limits, five in a row, and the suite's clock."""
+    """The organiser's boxes and limits, five in a row, and the suite's clock."""
     return Policy(
         name=policy.name,
         game=GameChoice(name="gomoku", options={"width": 20, "height": 20, "rule": "freestyle"}),
@@ -423,14 +421,14 @@ def change_policy(policy: Policy, changes: Changes) -> Policy:
 
 
 def full_board() -> tuple[tuple[int, int], ...]:
-    """Return alternating stones in bands two cells wide that fill the top of a large board without a five."""
+    """Alternating stones in bands two cells wide that fill the top without a five."""
     cells = [(x, y) for y in range(STONES // 40) for x in range(40)]
     first, second = ([cell for cell in cells if (cell[0] // 2 + cell[1]) % 2 == c] for c in (0, 1))
     return tuple(cell for pair in zip(first, second, strict=True) for cell in pair)
 
 
 def kernel_release() -> tuple[int, int]:
-    """Return the first two numbers of the kernel's version."""
+    """First two numbers of the kernel's version."""
     major, minor = os.uname().release.split(".")[:2]
     return int(major), int(re.match(r"\d+", minor)[0])  # type: ignore[index]  # Linux releases have two numbers
 

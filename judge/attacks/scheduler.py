@@ -82,7 +82,7 @@ class Scheduler:
 
 
 def message(*frames: bytes) -> bytes:
-    """Return a dask message with these frames."""
+    """A dask message."""
     body = struct.pack(f"{len(frames) + 1}Q", len(frames), *map(len, frames)) + b"".join(frames)
     return struct.pack("Q", len(body)) + body
 
@@ -102,7 +102,7 @@ def claim(*, in_all: bool) -> bytes:
 
 
 def cost_mb(scheduler: Scheduler, sent: bytes) -> int:
-    """Return the scheduler's growth in MiB by a message: until it refuses it, or 500."""
+    """Growth in MiB by a message: until it is refused, or 500."""
     before = scheduler.peak_mb()
     with scheduler.connection() as connection:
         connection.settimeout(0.1)
@@ -145,7 +145,7 @@ def keep_others_out(directory: Path, is_off: bool) -> Result:
 
 
 def still_open(peers: Sequence[socket.socket]) -> list[socket.socket]:
-    """Return the connections that the peer has not closed."""
+    """Connections that the peer has not closed."""
 
     def is_open(peer: socket.socket) -> bool:
         peer.setblocking(False)
@@ -171,7 +171,7 @@ def connect_without_certificate(directory: Path, is_off: bool) -> Result:
 
 
 def tls_context(keys: Path | None) -> ssl.SSLContext:
-    """Return a context that accepts any server, with the certificate in a folder or without one."""
+    """Context that accepts any server, with the certificate of a folder or none."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     if keys is not None:
@@ -186,7 +186,7 @@ def is_greeted(door: tuple[str, int], context: ssl.SSLContext | None = None) -> 
             return bool(plain.recv(1))
         try:
             with context.wrap_socket(plain) as connection:
-                return bool(connection.recv(1))  # with TLS 1.3 a refusal is read after the handshake
+                return bool(connection.recv(1))  # TLS 1.3 reports a refusal here
         except (ssl.SSLError, ConnectionResetError):
             return False
 
@@ -203,7 +203,7 @@ def register_absurd_slots(directory: Path, is_off: bool) -> Result:
 
 
 async def is_refused(address: str, file: Path, request: Mapping[str, Any]) -> bool:
-    """Whether the scheduler closes the connection after a worker's message."""
+    """Whether the scheduler disconnects after a worker's message."""
     comm = await connect(address, 20, **read_join_file(file).security().get_connection_args("worker"))
     try:
         await comm.write(request)

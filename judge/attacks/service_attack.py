@@ -1,4 +1,4 @@
-"""An attack on a service or on file readers: against the real command, and without a defence."""
+"""An attack on a service or on file readers."""
 
 import time
 from dataclasses import dataclass
@@ -32,18 +32,13 @@ class ServiceAttack:
 
     id: str
     title: str
-    """The attacker's action: a sentence without its subject."""
     play: str
-    """Function MODULE:NAME with arguments directory and `is_off`; returns a `Result`. Imported late: services need
-    extras.
-    """
+    """Function MODULE:NAME of a directory and `is_off`. Imported late: services need extras."""
     danger: str
-    """Consequence of a success for a contest."""
     expected: str
     control: ServiceControl
     extra: str = "web"
     image: str = ""
-    """Required image; empty: no Engine."""
     is_quick: ClassVar[bool] = True
 
     @property
@@ -63,7 +58,7 @@ class ServiceTrial:
 
 
 def try_service(attack: ServiceAttack, control: ServiceControl | None) -> ServiceTrial:
-    """Play an attack, or its control. Raises HostError if the service fails."""
+    """Raises HostError if the service fails."""
     began = time.monotonic()
     with owned_directory() as directory:
         try:

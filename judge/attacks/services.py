@@ -1,4 +1,4 @@
-"""The table of attacks on services: S on the web service, U by uploads, W on the cluster and by its workers."""
+"""Attacks on services: S on the web service, U by uploads, W on the cluster."""
 
 from judge.attacks.service_attack import ServiceAttack, ServiceControl
 

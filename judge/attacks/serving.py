@@ -1,4 +1,4 @@
-"""Runs `judge serve` on a free local port for a temporary contest, and sends attackers' requests."""
+"""Runs `judge serve` for a temporary contest, and sends attackers' requests."""
 
 import re
 import socket
@@ -30,7 +30,6 @@ strangers_per_minute = 100000
 requests_per_minute = 100000
 {broadcast}
 """
-"""Tables with rate limits that do not stop other attacks."""
 
 CONTEST = f"""
 name = "selftest"
@@ -117,7 +116,7 @@ def make_contest(folder: Path, intake: str = "", broadcast: str = "") -> Planned
 
 
 def begin_contest(planned: Planned) -> None:
-    """Begin a contest of two agents without files; its games cannot be played."""
+    """Two agents without files; its games cannot be played."""
     entries = tuple(
         SnapshotEntry(
             name=name,
@@ -158,9 +157,9 @@ def open_request(
     cookie: str = "",
     buffer_bytes: int = 0,
 ) -> socket.socket:
-    """Send a proxied request of the client at `address`: a GET, or a POST that ends with `text` (headers and body).
+    """Send a proxied request of the client at `address`: a GET, or a POST ending with `text` (headers and body).
 
-    `buffer_bytes` is the client's receive buffer; 0: the default.
+    `buffer_bytes` is the receive buffer; 0: the default.
     """
     client = socket.socket()
     client.settimeout(PATIENCE_S)
@@ -174,7 +173,7 @@ def open_request(
 
 
 def read_status(client: socket.socket) -> int:
-    """Return the status of an answer; 0 without an answer."""
+    """Status of an answer; 0 without an answer."""
     try:
         found = re.match(rb"HTTP/1.1 (\d+)", client.recv(100))
     except ConnectionError:
@@ -183,14 +182,14 @@ def read_status(client: socket.socket) -> int:
 
 
 def ask(service: RunningService, path: str, address: str, cookie: str = "") -> int:
-    """Send a GET and return the status."""
+    """Status of a GET."""
     with closing(open_request(service, address, path=path, cookie=cookie)) as client:
         return read_status(client)
 
 
 @contextmanager
 def slow_forms(service: RunningService, addresses: Sequence[str], path: str = "/author/session") -> Iterator[None]:
-    """Send the beginning of a form from each address and keep the connections open."""
+    """Send the beginning of a form from each address."""
     with ExitStack() as stack:
         for address in addresses:
             stack.enter_context(closing(open_request(service, address, UNENDED_FORM, path)))

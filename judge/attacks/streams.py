@@ -1,4 +1,4 @@
-"""Attacks by output and through streams (E, I5, and V7, V8): images/attacks/streams.c."""
+"""Attacks by output (E, I5, V7, V8): images/attacks/streams.c."""
 
 import tempfile
 from pathlib import Path
@@ -16,19 +16,17 @@ SOME = "2048"
 FEW = "512"
 BOUNDS = {"bytes": {"turn_bytes": 1 << 20, "game_bytes": 16 << 20, "stderr_bytes": 1 << 20}}
 NARROW = {"bytes": {"turn_bytes": 1 << 18, "game_bytes": 8 << 20}}
-"""For output that is slow to process."""
 WIDE = Control(
     off="the bound of a turn: it is 8 MiB",
     policy={"bytes": {"turn_bytes": 8 << 20, "game_bytes": 16 << 20, "least_bytes": 1}},
 )
 SIPS = "6000"
-"""Writes of 128 bytes: three times the limit of a turn under `NARROW`."""
+"""Writes of 128 bytes: three times a turn's limit under `NARROW`."""
 MORE_SIPS = "30000"
-"""Enough for many entries although a busy judge reads several lines at once."""
+"""Many entries although a busy judge reads several lines at once."""
 MANY = 2100
 """Transcript entries: slightly more than the lines of such a turn."""
 GROWTH_BYTES = 64 << 20
-"""Maximum growth for a game: several transcripts of maximum size."""
 TOO_MUCH = "an agent could use up the judge's memory, disk or time"
 MARKER = b'MESSAGE {"verdict":"win","winner":0}'
 READ_WRONG = "an agent's text could be misinterpreted"

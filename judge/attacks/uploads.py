@@ -70,7 +70,7 @@ def write_outside(directory: Path, is_off: bool) -> Result:
 
 
 def unpack(directory: Path, packed: bytes, limits: IntakeLimits) -> str:
-    """Unpack an upload in a box to `tree`; return the reason for a refusal, or ""."""
+    """Unpack in a box to `tree`; return the reason for a refusal, or ""."""
     upload = directory / "upload"
     upload.write_bytes(packed)
     try:
@@ -88,7 +88,7 @@ def unpack_all(packed: bytes, target: Path) -> None:
 
 
 def tarred(*members: tuple[str, bytes] | tarfile.TarInfo, **fields: Any) -> bytes:
-    """Return a tar file; `fields` are set on members given by name and content."""
+    """`fields` are set on members given by name and content."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=fields.pop("format", tarfile.PAX_FORMAT)) as archive:
         for member in members:

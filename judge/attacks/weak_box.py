@@ -23,7 +23,7 @@ Names = Mapping[str, str]
 
 
 class WeakBox(DockerBox):
-    """A docker box with weakened create arguments, for attack programs only."""
+    """Weakened create arguments, for attack programs only."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ def weak_builder(
 
     def build(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
         if tenant.name in (ATTACKER, ACCOMPLICE):
-            # Only agents with a digest get separate files for each game.
+            # Only agents with a digest get separate files.
             tenant = replace(tenant, digest="") if shares_files else tenant
             return WeakBox(tenant, limits, policy, weaken, names, renewal)
         return open_box(kind, tenant, limits, policy)
@@ -164,7 +164,7 @@ def with_a_lower_score(config: Config, names: Names) -> None:
 def with_new_privileges(config: Config, _names: Names) -> None:
     """Allow setuid programs.
 
-    Also removes the filter: without this defence it is set so early that the box cannot be made.
+    Without a filter, which would be set before the box can be made.
     """
     config["HostConfig"]["SecurityOpt"].remove("no-new-privileges")
     unfiltered(config, _names)

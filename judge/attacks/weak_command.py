@@ -1,9 +1,9 @@
-"""Runs a `judge` command without some defences, for controls.
+"""A `judge` command without some defences, for controls.
 
     python -m judge.attacks.weak_command PARENT NAME,NAME COMMAND...
 
-It ends with its parent process PARENT. NAME is a key of `DEFENCES`, or `MODULE:ATTRIBUTE=MODULE:ATTRIBUTE`, which
-replaces the first by the second.
+It ends with process PARENT. NAME is a key of `DEFENCES`, or `MODULE:ATTRIBUTE=MODULE:ATTRIBUTE`, which replaces the
+first by the second.
 """
 
 import os
@@ -26,7 +26,7 @@ DEFENCES: Mapping[str, Sequence[tuple[str, object]]] = {
 
 
 def switch_off(name: str) -> None:
-    """Switch off a defence. Raises KeyError, ImportError or AttributeError for an unknown name."""
+    """Raises KeyError, ImportError or AttributeError for an unknown name."""
     place, is_replaced, other = name.partition("=")
     for target, value in [(place, resolve_name(other))] if is_replaced else DEFENCES[name]:
         resolve_name(target)
@@ -35,7 +35,7 @@ def switch_off(name: str) -> None:
 
 
 def weak_command(without: Sequence[str], *words: str) -> list[str]:
-    """Return the command of this module; `without` names defences."""
+    """Arguments of this module; `without` names defences."""
     return [sys.executable, "-m", __name__, str(os.getpid()), ",".join(without), *words]
 
 
